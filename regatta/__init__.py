@@ -1,0 +1,1 @@
+"""Regatta: race server designs on your machine."""
