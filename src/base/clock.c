@@ -1,0 +1,17 @@
+#include "base/clock.h"
+
+#include <time.h>
+
+static int64_t read_ns(clockid_t id) {
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+int64_t clock_monotonic_ns(void) {
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+int64_t clock_unix_ns(void) {
+    return read_ns(CLOCK_REALTIME);
+}

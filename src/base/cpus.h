@@ -1,0 +1,7 @@
+/* Pinning to CPUs. */
+#pragma once
+
+/* Pins the calling process to a list such as "0", "0,2" or "1-3". Returns 0; on failure -EINVAL
+ * (not such a list) or -ENODEV (a CPU that does not exist or is not allowed here), and *problem
+ * says in a few words what is wrong. */
+int cpus_pin(const char *list, const char **problem);

@@ -1,0 +1,28 @@
+#include "base/number.h"
+
+#include <errno.h>
+#include <string.h>
+
+int number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value) {
+    return number_parse_bytes(text, strlen(text), low, high, value);
+}
+
+int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t high,
+                       uint64_t *value) {
+    if (length == 0)
+        return -EINVAL;
+    uint64_t sum = 0;
+    int outcome = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] < '0' || bytes[i] > '9')
+            return -EINVAL;
+        if (__builtin_mul_overflow(sum, (uint64_t)10, &sum) ||
+            __builtin_add_overflow(sum, (uint64_t)(bytes[i] - '0'), &sum))
+            outcome = -ERANGE; /* go on: a letter further on is still EINVAL */
+    }
+    if (outcome == 0 && (sum < low || sum > high))
+        outcome = -ERANGE;
+    if (outcome == 0)
+        *value = sum;
+    return outcome;
+}

@@ -1,0 +1,11 @@
+/* Numbers from text, strictly: digits only, the whole text, within a range. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns 0 and sets *value, -EINVAL for anything but digits, -ERANGE outside low to high. */
+int number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value);
+
+/* The same for text of a known length that no zero byte ends. */
+int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t high,
+                       uint64_t *value);

@@ -1,0 +1,157 @@
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 512 };
+
+struct text text_growing(uint32_t limit) {
+    return (struct text){.limit = limit};
+}
+
+struct text text_fixed(char *bytes, uint32_t capacity) {
+    return (struct text){.bytes = bytes, .capacity = capacity, .limit = capacity};
+}
+
+void text_release(struct text *text) {
+    if (text->capacity < text->limit || text->bytes == NULL) {
+        free(text->bytes);
+        text->bytes = NULL;
+        text->capacity = 0;
+    }
+    text->length = 0;
+    text->overflow = false;
+}
+
+/* Room for `more` bytes, or NULL with overflow set. */
+static char *reserve(struct text *text, size_t more) {
+    if (more > text->limit - text->length) {
+        text->overflow = true;
+        return NULL;
+    }
+    size_t needed = text->length + more;
+    if (needed > text->capacity) {
+        size_t capacity = text->capacity != 0 ? text->capacity : FIRST_CAPACITY;
+        while (capacity < needed)
+            capacity *= 2;
+        /* One less than the limit tells an owned buffer from a fixed one. */
+        if (capacity >= text->limit)
+            capacity = text->limit - 1;
+        char *bytes = needed <= capacity ? realloc(text->bytes, capacity) : NULL;
+        if (bytes == NULL) {
+            text->overflow = true;
+            return NULL;
+        }
+        text->bytes = bytes;
+        text->capacity = (uint32_t)capacity;
+    }
+    return text->bytes + text->length;
+}
+
+void text_add(struct text *text, const void *bytes, size_t length) {
+    char *room = reserve(text, length);
+    if (room == NULL)
+        return;
+    memcpy(room, bytes, length);
+    text->length += (uint32_t)length;
+}
+
+void text_add_string(struct text *text, const char *string) {
+    text_add(text, string, strlen(string));
+}
+
+void text_add_number(struct text *text, uint64_t number) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    text_add(text, digits + at, sizeof digits - at);
+}
+
+void text_addf(struct text *text, const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= sizeof line)
+        text->overflow = true;
+    else
+        text_add(text, line, (size_t)length);
+}
+
+size_t utf8_sequence(const char *bytes, size_t length) {
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (length == 0)
+        return 0;
+    if (b[0] < 0x80)
+        return 1;
+    size_t size = b[0] >= 0xF0 ? 4 : b[0] >= 0xE0 ? 3 : 2;
+    if (b[0] < 0xC2 || b[0] > 0xF4 || length < size)
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((b[i] & 0xC0) != 0x80)
+            return 0;
+    /* The second byte decides what is over-long, a surrogate or too large. */
+    if ((b[0] == 0xE0 && b[1] < 0xA0) || (b[0] == 0xED && b[1] > 0x9F) ||
+        (b[0] == 0xF0 && b[1] < 0x90) || (b[0] == 0xF4 && b[1] > 0x8F))
+        return 0;
+    return size;
+}
+
+static const char HEX[] = "0123456789abcdef";
+
+void text_add_escaped(struct text *text, const char *bytes, size_t length) {
+    for (size_t i = 0; i < length;) {
+        unsigned char c = (unsigned char)bytes[i];
+        size_t sequence = utf8_sequence(bytes + i, length - i);
+        const char *named = c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;
+        /* C1 controls are valid UTF-8 (C2 80 to C2 9F) and still move a terminal's cursor. */
+        bool c1 = sequence == 2 && c == 0xC2 && (unsigned char)bytes[i + 1] < 0xA0;
+        if (c == '\\') {
+            text_add(text, "\\\\", 2);
+            i++;
+        } else if (named != NULL) {
+            text_add(text, named, 2);
+            i++;
+        } else if (sequence == 0 || c < 0x20 || c == 0x7F || c1) {
+            for (size_t end = i + (c1 ? 2 : 1); i < end; i++) {
+                unsigned char byte = (unsigned char)bytes[i];
+                text_add(text, (char[]){'\\', 'x', HEX[byte >> 4], HEX[byte & 15]}, 4);
+            }
+        } else {
+            text_add(text, bytes + i, sequence);
+            i += sequence;
+        }
+    }
+}
+
+void text_add_json_string(struct text *text, const char *bytes, size_t length) {
+    char escaped[4 * 256];
+    text_add(text, "\"", 1);
+    while (length > 0) {
+        /* In pieces that cannot cut a sequence: the escapes of a piece are whole. */
+        size_t piece = 0;
+        while (piece < length && piece < sizeof escaped / 4) {
+            size_t sequence = utf8_sequence(bytes + piece, length - piece);
+            sequence += sequence == 0;
+            if (piece + sequence > sizeof escaped / 4)
+                break;
+            piece += sequence;
+        }
+        struct text readable = text_fixed(escaped, sizeof escaped);
+        text_add_escaped(&readable, bytes, piece);
+        for (uint32_t i = 0; i < readable.length; i++) {
+            if (escaped[i] == '"' || escaped[i] == '\\')
+                text_add(text, "\\", 1);
+            text_add(text, &escaped[i], 1);
+        }
+        bytes += piece;
+        length -= piece;
+    }
+    text_add(text, "\"", 1);
+}

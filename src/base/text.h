@@ -1,0 +1,41 @@
+/* Bytes that are appended to: a buffer that grows on demand up to a limit, or a fixed one.
+ *
+ * Appending never fails in the caller's face: what does not fit sets `overflow` and is left out,
+ * so that a writer checks once, at the end. A struct of zeroes with a limit is a valid empty text. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+    char *bytes;
+    uint32_t length;
+    uint32_t capacity;
+    uint32_t limit; /* grows up to this; equal to capacity: fixed, not owned */
+    bool overflow;
+};
+
+/* An empty text that will grow up to limit bytes. */
+struct text text_growing(uint32_t limit);
+
+/* An empty text in the caller's memory. */
+struct text text_fixed(char *bytes, uint32_t capacity);
+
+/* Frees what a growing text holds; it is empty and usable again. */
+void text_release(struct text *text);
+
+void text_add(struct text *text, const void *bytes, size_t length);
+void text_add_string(struct text *text, const char *string);
+void text_add_number(struct text *text, uint64_t number);
+void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A process's name for text output: \n \t \r \\, \xNN for other control characters and for each
+ * byte that is not part of valid UTF-8. */
+void text_add_escaped(struct text *text, const char *bytes, size_t length);
+
+/* The same as a JSON string with its quotes; always valid UTF-8 and valid JSON. */
+void text_add_json_string(struct text *text, const char *bytes, size_t length);
+
+/* Length of the valid UTF-8 sequence at bytes (1 to 4), 0 if there is none (RFC 3629: no
+ * surrogates, nothing over-long, nothing above U+10FFFF). */
+size_t utf8_sequence(const char *bytes, size_t length);
