@@ -14,8 +14,8 @@ static int add_range(const char *entry, size_t length, cpu_set_t *set) {
     if (number_parse_bytes(entry, first_length, 0, CPU_SETSIZE - 1, &first) != 0)
         return -EINVAL;
     last = first;
-    if (dash != NULL && number_parse_bytes(dash + 1, length - first_length - 1, first,
-                                           CPU_SETSIZE - 1, &last) != 0)
+    if (dash != NULL &&
+        number_parse_bytes(dash + 1, length - first_length - 1, first, CPU_SETSIZE - 1, &last) != 0)
         return -EINVAL;
     for (uint64_t cpu = first; cpu <= last; cpu++)
         CPU_SET(cpu, set);

@@ -4,10 +4,10 @@
 #pragma once
 
 enum {
-    NAME_LIMIT = 64,           /* bytes of a process's name: the kernel's longest, of a kernel worker */
-    TOP_LIMIT = 64,            /* rows of a reply at most */
-    TOP_DEFAULT = 2,           /* rows of a reply when not asked for a number */
-    LINE_LIMIT = 128,          /* bytes of a request in the line dialect */
+    NAME_LIMIT = 64,  /* bytes of a process's name: the kernel's longest, of a kernel worker */
+    TOP_LIMIT = 64,   /* rows of a reply at most */
+    TOP_DEFAULT = 2,  /* rows of a reply when not asked for a number */
+    LINE_LIMIT = 128, /* bytes of a request in the line dialect */
     REQUEST_LINE_LIMIT = 1024, /* bytes of the first line of an HTTP head; longer is 414 */
     HEAD_LIMIT = 8192,         /* bytes of an HTTP head; longer is 431 */
     REPLY_LIMIT = 32 * 1024,   /* bytes of a reply's body: 64 rows of JSON with the worst names */
@@ -17,5 +17,6 @@ enum {
     ACCEPT_BATCH = 64, /* connections that an event loop accepts before it serves again */
     DRAIN_LIMIT_MS = 5000,
     PORT_LIMIT = 65535,
+    SAMPLE_LIMIT = 1 << 26,  /* requests of one load: 2 GiB of samples, reserved and not used up */
     ADDRESS_TEXT_LIMIT = 64, /* "[IPv6%scope]:port" */
 };

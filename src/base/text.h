@@ -1,7 +1,8 @@
 /* Bytes that are appended to: a buffer that grows on demand up to a limit, or a fixed one.
  *
  * Appending never fails in the caller's face: what does not fit sets `overflow` and is left out,
- * so that a writer checks once, at the end. A struct of zeroes with a limit is a valid empty text. */
+ * so that a writer checks once, at the end. A struct of zeroes with a limit is a valid empty text.
+ */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

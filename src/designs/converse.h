@@ -1,0 +1,10 @@
+/* A whole conversation on a blocking socket: what the designs do that give each client a process
+ * or a thread, or serve one client at a time. */
+#pragma once
+#include "server/server.h"
+
+#include <stdbool.h>
+
+/* Reads, answers and writes until the client is done, silent for too long, or gone. Returns whether
+ * it was refused, which hang_up wants to know: the caller closes fd. */
+bool converse(struct server *server, int fd);

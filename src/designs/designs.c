@@ -1,0 +1,18 @@
+#include "designs/design.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const struct design *const designs[] = {
+    &design_iterative,
+    &design_thread_per_client,
+    &design_select,
+    NULL,
+};
+
+const struct design *design_find(const char *name) {
+    for (const struct design *const *design = designs; *design != NULL; design++)
+        if (strcmp((*design)->name, name) == 0)
+            return *design;
+    return NULL;
+}

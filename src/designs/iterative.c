@@ -1,0 +1,25 @@
+/* iterative: one process, one client at a time.
+ *
+ * Accept, serve that client to its end, accept the next. No switch, no lock, no table: the least
+ * that a server can do. A client that is slow or silent holds up everyone behind it. */
+#include "designs/converse.h"
+#include "designs/design.h"
+#include "server/hang_up.h"
+#include "server/stop.h"
+
+static int run(struct server *server) {
+    int fd;
+    while ((fd = listener_accept(server)) >= 0) {
+        stop_interrupts(fd);
+        bool is_refused = converse(server, fd);
+        stop_interrupts(-1);
+        hang_up(fd, is_refused);
+    }
+    return 0;
+}
+
+const struct design design_iterative = {
+    .name = "iterative",
+    .summary = "one process, one client at a time",
+    .run = run,
+};

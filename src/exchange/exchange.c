@@ -1,0 +1,224 @@
+#include "exchange/exchange.h"
+
+#include "base/limits.h"
+#include "exchange/http.h"
+#include "exchange/line.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room that a reply may need: its body, and its head. */
+enum { REPLY_ROOM = REPLY_LIMIT + 512 };
+
+void exchange_open(struct exchange *exchange) {
+    *exchange = (struct exchange){.output = text_growing(OUTPUT_LIMIT)};
+}
+
+static void release_input(struct exchange *exchange) {
+    free(exchange->input);
+    exchange->input = NULL;
+    exchange->input_from = exchange->input_to = 0;
+}
+
+void exchange_close(struct exchange *exchange) {
+    release_input(exchange);
+    text_release(&exchange->output);
+}
+
+static uint32_t waiting_input(const struct exchange *exchange) {
+    return exchange->input_to - exchange->input_from;
+}
+
+struct span exchange_space(struct exchange *exchange) {
+    if (exchange->closing || exchange->ended || exchange->output.length > 0)
+        return (struct span){NULL, 0};
+    if (exchange->input == NULL) {
+        exchange->input = malloc(HEAD_LIMIT);
+        if (exchange->input == NULL) {
+            exchange->closing = true;
+            return (struct span){NULL, 0};
+        }
+    }
+    if (exchange->input_from > 0) {
+        memmove(exchange->input, exchange->input + exchange->input_from, waiting_input(exchange));
+        exchange->input_to -= exchange->input_from;
+        exchange->input_from = 0;
+    }
+    return (struct span){exchange->input + exchange->input_to, HEAD_LIMIT - exchange->input_to};
+}
+
+void exchange_received(struct exchange *exchange, size_t length) {
+    assert(length <= HEAD_LIMIT - exchange->input_to);
+    if (length == 0)
+        exchange->ended = true;
+    exchange->input_to += (uint32_t)length;
+}
+
+static void consume(struct exchange *exchange, size_t length) {
+    exchange->input_from += (uint32_t)length;
+    if (waiting_input(exchange) == 0)
+        release_input(exchange);
+}
+
+/* Invalid, and the last: what follows on this connection is dropped. */
+static bool refuse(struct exchange *exchange, enum status status, const char *problem,
+                   struct request *request) {
+    *request = (struct request){.kind = REQUEST_INVALID, .status = status, .problem = problem};
+    exchange->is_head = exchange->keeps_open = exchange->says_keep = false;
+    exchange->closing = exchange->is_refused = true;
+    release_input(exchange);
+    return true;
+}
+
+/* HTTP begins with a method, which is in capitals; the line dialect's words are not. */
+static enum dialect tell_dialect(char first) {
+    return first >= 'A' && first <= 'Z' ? DIALECT_HTTP : DIALECT_LINE;
+}
+
+static bool next_line(struct exchange *exchange, const char *bytes, size_t length,
+                      struct request *request) {
+    const char *end = memchr(bytes, '\n', length);
+    if ((end == NULL ? length : (size_t)(end - bytes)) > LINE_LIMIT)
+        return refuse(exchange, STATUS_URI_TOO_LONG, "the request is too long", request);
+    if (end == NULL)
+        return exchange->ended &&
+               refuse(exchange, STATUS_BAD_REQUEST, "the request has no end of line", request);
+    line_parse(bytes, (size_t)(end - bytes), request);
+    exchange->keeps_open = request->kind != REQUEST_INVALID;
+    consume(exchange, (size_t)(end - bytes) + 1);
+    return true;
+}
+
+static bool next_head(struct exchange *exchange, const char *bytes, size_t length,
+                      struct request *request) {
+    const char *line_end = memchr(bytes, '\n', length);
+    if ((line_end == NULL ? length : (size_t)(line_end - bytes)) > REQUEST_LINE_LIMIT)
+        return refuse(exchange, STATUS_URI_TOO_LONG, "the request line is too long", request);
+    /* A head that ends its lines in bare LF is complete too: complete, and then malformed. */
+    const char *crlf = memmem(bytes, length, "\r\n\r\n", 4);
+    const char *bare = memmem(bytes, length, "\n\n", 2);
+    size_t head_length = 0;
+    if (crlf != NULL)
+        head_length = (size_t)(crlf - bytes) + 4;
+    if (bare != NULL && (crlf == NULL || bare < crlf))
+        head_length = (size_t)(bare - bytes) + 2;
+    if (head_length == 0) {
+        if (length >= HEAD_LIMIT)
+            return refuse(exchange, STATUS_HEAD_TOO_LARGE, "the request head is too large",
+                          request);
+        return exchange->ended &&
+               refuse(exchange, STATUS_BAD_REQUEST, "the request is not complete", request);
+    }
+    struct http_head head;
+    http_parse_head(bytes, head_length, &head);
+    *request = head.request;
+    exchange->is_head = head.is_head;
+    exchange->keeps_open = head.keep_alive;
+    exchange->says_keep = head.says_keep;
+    consume(exchange, head_length);
+    return true;
+}
+
+bool exchange_next(struct exchange *exchange, struct request *request) {
+    if (exchange->closing || waiting_input(exchange) == 0 ||
+        exchange->output.length > OUTPUT_LIMIT - REPLY_ROOM)
+        return false;
+    if (exchange->dialect == DIALECT_UNKNOWN)
+        exchange->dialect = (uint8_t)tell_dialect(exchange->input[exchange->input_from]);
+    const char *bytes = exchange->input + exchange->input_from;
+    size_t length = waiting_input(exchange);
+    /* An empty line before a request is to be ignored (RFC 9112, 2.2). */
+    if (exchange->dialect == DIALECT_HTTP && length >= 2 && memcmp(bytes, "\r\n", 2) == 0) {
+        consume(exchange, 2);
+        return exchange_next(exchange, request);
+    }
+    return exchange->dialect == DIALECT_HTTP ? next_head(exchange, bytes, length, request)
+                                             : next_line(exchange, bytes, length, request);
+}
+
+static void add_http_head(struct exchange *exchange, const struct request *request,
+                          enum status status, uint32_t body_length) {
+    struct text *out = &exchange->output;
+    text_add_string(out, "HTTP/1.1 ");
+    text_add_number(out, status);
+    text_add(out, " ", 1);
+    text_add_string(out, http_reason(status));
+    text_add_string(out, request->format == FORMAT_JSON && status == STATUS_OK &&
+                                 request->kind == REQUEST_TOP
+                             ? "\r\nContent-Type: application/json\r\nContent-Length: "
+                             : "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ");
+    text_add_number(out, body_length);
+    if (status == STATUS_METHOD_NOT_ALLOWED)
+        text_add_string(out, "\r\nAllow: GET, HEAD");
+    if (!exchange->keeps_open)
+        text_add_string(out, "\r\nConnection: close");
+    else if (exchange->says_keep)
+        text_add_string(out, "\r\nConnection: keep-alive");
+    text_add_string(out, "\r\n\r\n");
+}
+
+void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
+                    const struct text *body) {
+    struct text *out = &exchange->output;
+    assert(body->length <= REPLY_LIMIT);
+    if (exchange->dialect == DIALECT_HTTP) {
+        add_http_head(exchange, request, status, body->length);
+        if (!exchange->is_head)
+            text_add(out, body->bytes, body->length);
+    } else {
+        if (status != STATUS_OK)
+            text_add_string(out, "error: ");
+        text_add(out, body->bytes, body->length);
+        text_add(out, "\n", 1);
+    }
+    /* Half a reply must not look like a whole one: with no memory left, send nothing more. */
+    if (out->overflow)
+        exchange->output_sent = out->length = 0;
+    if (!exchange->keeps_open || out->overflow) {
+        exchange->closing = true;
+        release_input(exchange);
+    }
+}
+
+bool exchange_time_out(struct exchange *exchange, struct request *request) {
+    bool has_begun = waiting_input(exchange) > 0 && exchange->output.length == 0;
+    if (has_begun)
+        return refuse(exchange, STATUS_TIMEOUT, "the request took too long", request);
+    exchange->closing = true;
+    text_release(&exchange->output);
+    exchange->output_sent = 0;
+    return false;
+}
+
+struct span exchange_output(const struct exchange *exchange) {
+    return (struct span){exchange->output.bytes + exchange->output_sent,
+                         exchange->output.length - exchange->output_sent};
+}
+
+void exchange_sent(struct exchange *exchange, size_t length) {
+    assert(length <= exchange->output.length - exchange->output_sent);
+    exchange->output_sent += (uint32_t)length;
+    if (exchange->output_sent == exchange->output.length) {
+        text_release(&exchange->output);
+        exchange->output_sent = 0;
+    }
+}
+
+bool exchange_is_done(const struct exchange *exchange) {
+    bool is_sent = exchange->output.length == 0;
+    return is_sent && (exchange->closing || (exchange->ended && waiting_input(exchange) == 0));
+}
+
+bool exchange_is_idle(const struct exchange *exchange) {
+    return exchange->output.length == 0 && waiting_input(exchange) == 0;
+}
+
+struct span exchange_refusal(void) {
+    static char bytes[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                          "Content-Type: text/plain; charset=utf-8\r\n"
+                          "Content-Length: 55\r\n"
+                          "Connection: close\r\n\r\n"
+                          "error: the server has as many clients as it can serve\n\n";
+    return (struct span){bytes, sizeof bytes - 1};
+}

@@ -1,0 +1,78 @@
+/* The exchange: one connection's conversation, sans-I/O. Bytes in, requests out, replies in, bytes
+ * out; no system call, so it is tested and fuzzed without a socket.
+ *
+ *     space = exchange_space(x)          read what the client sent into it
+ *     exchange_received(x, n)            n == 0: the client will send no more
+ *     while (exchange_next(x, &request)) one at a time, in the order they came
+ *         ... the service answers ...
+ *         exchange_reply(x, &request, status, body)
+ *     bytes = exchange_output(x)         write them to the client
+ *     exchange_sent(x, n)                then ask exchange_next again: it may have held back
+ *     if (exchange_is_done(x))           close the connection
+ *
+ * Its business, once, and no design's: two dialects, requests split at any byte or pipelined,
+ * half-close, partial writes, every limit. At rest it holds no buffer: its own size is all it
+ * costs. While requests or replies are under way it holds up to HEAD_LIMIT + OUTPUT_LIMIT bytes. */
+#pragma once
+#include "base/text.h"
+#include "service/request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dialect { DIALECT_UNKNOWN, DIALECT_LINE, DIALECT_HTTP };
+
+struct exchange {
+    char *input;         /* HEAD_LIMIT bytes, or NULL: none waits */
+    uint32_t input_from; /* what came before is consumed */
+    uint32_t input_to;
+    struct text output;
+    uint32_t output_sent;
+    uint8_t dialect;
+    bool ended;      /* the client will send no more */
+    bool closing;    /* nothing more is read: close once all is sent */
+    bool is_head;    /* the request that is being answered wants no body */
+    bool keeps_open; /* ... and its connection stays open */
+    bool says_keep;  /* ... and must be told so (HTTP/1.0) */
+    bool is_refused; /* it is closing although the client may still be sending */
+};
+
+struct span {
+    char *bytes;
+    size_t length;
+};
+
+void exchange_open(struct exchange *exchange);
+void exchange_close(struct exchange *exchange);
+
+/* Where to read into. Empty: nothing is to be read now (replies wait to be sent, or it is closing),
+ * or no memory is left, which closes it. */
+struct span exchange_space(struct exchange *exchange);
+void exchange_received(struct exchange *exchange, size_t length);
+
+/* The next complete request, if there is one and there is room for its reply. Malformed and
+ * over-long ones come out as REQUEST_INVALID; the service answers those too. */
+bool exchange_next(struct exchange *exchange, struct request *request);
+
+/* Frames the reply in the dialect of the request that exchange_next gave last. */
+void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
+                    const struct text *body);
+
+/* The client kept silent for too long. A request that has begun becomes REQUEST_INVALID with
+ * status 408, which *request holds then (true); otherwise it is just closing (false). */
+bool exchange_time_out(struct exchange *exchange, struct request *request);
+
+/* What waits to be sent; empty: nothing. */
+struct span exchange_output(const struct exchange *exchange);
+void exchange_sent(struct exchange *exchange, size_t length);
+
+/* Everything was answered and sent and nothing more will come. */
+bool exchange_is_done(const struct exchange *exchange);
+
+/* Nothing was asked that has not been answered and sent: it may be closed without loss. */
+bool exchange_is_idle(const struct exchange *exchange);
+
+/* The bytes that refuse a connection before anything of it was read. Its dialect is not known yet:
+ * an HTTP answer, whose body any client of the line dialect shows too. */
+struct span exchange_refusal(void);

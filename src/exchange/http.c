@@ -1,0 +1,282 @@
+/* What is refused although a lenient server would take it: a bare LF, folded lines, blanks before a
+ * colon, a missing or second Host, a body. Each of these has let one request hide in another. */
+#include "exchange/http.h"
+
+#include "base/limits.h"
+#include "base/number.h"
+
+#include <string.h>
+#include <strings.h>
+
+struct slice {
+    const char *bytes;
+    size_t length;
+};
+
+static bool equals(struct slice slice, const char *word) {
+    return slice.length == strlen(word) && memcmp(slice.bytes, word, slice.length) == 0;
+}
+
+static bool equals_any_case(struct slice slice, const char *word) {
+    return slice.length == strlen(word) && strncasecmp(slice.bytes, word, slice.length) == 0;
+}
+
+/* tchar of RFC 9110, 5.6.2. */
+static bool is_token(struct slice slice) {
+    for (size_t i = 0; i < slice.length; i++) {
+        char c = slice.bytes[i];
+        bool alphanumeric =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!alphanumeric && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
+            return false;
+    }
+    return slice.length > 0;
+}
+
+/* Cuts what comes before `mark` off *rest; false if there is no mark. */
+static bool cut(struct slice *rest, char mark, struct slice *before) {
+    const char *at = memchr(rest->bytes, mark, rest->length);
+    if (at == NULL)
+        return false;
+    *before = (struct slice){rest->bytes, (size_t)(at - rest->bytes)};
+    rest->length -= before->length + 1;
+    rest->bytes = at + 1;
+    return true;
+}
+
+static struct slice trim(struct slice slice) {
+    while (slice.length > 0 && (slice.bytes[0] == ' ' || slice.bytes[0] == '\t')) {
+        slice.bytes++;
+        slice.length--;
+    }
+    while (slice.length > 0 &&
+           (slice.bytes[slice.length - 1] == ' ' || slice.bytes[slice.length - 1] == '\t'))
+        slice.length--;
+    return slice;
+}
+
+/* A line with its CR LF; false if it ends in a bare LF or holds a bare CR or a zero byte. */
+static bool cut_line(struct slice *rest, struct slice *line) {
+    if (!cut(rest, '\n', line) || line->length == 0 || line->bytes[line->length - 1] != '\r')
+        return false;
+    line->length--;
+    return memchr(line->bytes, '\r', line->length) == NULL &&
+           memchr(line->bytes, '\0', line->length) == NULL;
+}
+
+/* What the parts of a head add up to. */
+struct parse {
+    struct http_head *head;
+    bool is_1_0;
+    bool has_format;    /* named in the query, which is more than an Accept header */
+    bool closes, keeps; /* what Connection said */
+    unsigned hosts;
+};
+
+static void refuse(struct http_head *head, enum status status, const char *problem) {
+    if (head->request.kind == REQUEST_INVALID)
+        return; /* the first problem is the one to tell */
+    head->request.kind = REQUEST_INVALID;
+    head->request.status = status;
+    head->request.problem = problem;
+}
+
+/* The request cannot be framed with certainty: what follows it is not to be trusted either. */
+static void refuse_and_close(struct http_head *head, const char *problem) {
+    refuse(head, STATUS_BAD_REQUEST, problem);
+    head->keep_alive = false;
+}
+
+/* "n=2&format=json"; parameters that are not ours are ignored, as in any URL. */
+static void parse_query(struct slice query, struct parse *parse) {
+    struct http_head *head = parse->head;
+    struct slice parameter, name;
+    while (query.length > 0) {
+        if (!cut(&query, '&', &parameter)) {
+            parameter = query;
+            query.length = 0;
+        }
+        if (!cut(&parameter, '=', &name))
+            continue;
+        if (equals(name, "n")) {
+            uint64_t rows;
+            if (number_parse_bytes(parameter.bytes, parameter.length, 1, TOP_LIMIT, &rows) != 0)
+                refuse(head, STATUS_BAD_REQUEST, "n must be a number from 1 to 64");
+            else
+                head->request.rows = (unsigned)rows;
+        } else if (equals(name, "format")) {
+            parse->has_format = true;
+            if (equals(parameter, "json"))
+                head->request.format = FORMAT_JSON;
+            else if (!equals(parameter, "text"))
+                refuse(head, STATUS_BAD_REQUEST, "format must be text or json");
+        }
+    }
+}
+
+/* Origin form ("/top?n=2") or absolute form ("http://host/top"), which a server must take too. */
+static void parse_target(struct slice target, struct parse *parse) {
+    struct http_head *head = parse->head;
+    struct slice path, query;
+    if (target.length >= strlen("http://") &&
+        strncasecmp(target.bytes, "http://", strlen("http://")) == 0) {
+        target.bytes += strlen("http://");
+        target.length -= strlen("http://");
+        const char *slash = memchr(target.bytes, '/', target.length);
+        if (slash == NULL) {
+            refuse(head, STATUS_NOT_FOUND, "no such page: there are /top and /healthz");
+            return;
+        }
+        target.length -= (size_t)(slash - target.bytes);
+        target.bytes = slash;
+    }
+    for (size_t i = 0; i < target.length; i++)
+        if ((unsigned char)target.bytes[i] <= ' ' || target.bytes[i] == 0x7F)
+            refuse_and_close(head, "malformed request line");
+    if (cut(&target, '?', &path)) {
+        query = target;
+    } else {
+        path = target;
+        query = (struct slice){target.bytes, 0};
+    }
+    if (equals(path, "/top"))
+        parse_query(query, parse);
+    else if (!equals(path, "/healthz"))
+        refuse(head, STATUS_NOT_FOUND, "no such page: there are /top and /healthz");
+    else if (head->request.kind != REQUEST_INVALID)
+        head->request.kind = REQUEST_HEALTH;
+}
+
+static void parse_request_line(struct slice line, struct parse *parse) {
+    struct http_head *head = parse->head;
+    struct slice method, target;
+    if (!cut(&line, ' ', &method) || !is_token(method) || !cut(&line, ' ', &target) ||
+        target.length == 0) {
+        refuse_and_close(head, "malformed request line");
+        return;
+    }
+    parse->is_1_0 = equals(line, "HTTP/1.0");
+    if (!parse->is_1_0 && !equals(line, "HTTP/1.1")) {
+        bool is_version = line.length == 8 && memcmp(line.bytes, "HTTP/", 5) == 0;
+        refuse(head, is_version ? STATUS_VERSION : STATUS_BAD_REQUEST,
+               is_version ? "only HTTP/1.1 and HTTP/1.0 are spoken here"
+                          : "malformed request line");
+        head->keep_alive = false;
+        return;
+    }
+    head->is_head = equals(method, "HEAD");
+    if (!head->is_head && !equals(method, "GET"))
+        refuse(head, STATUS_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
+    parse_target(target, parse);
+}
+
+/* A list of tokens such as that of Connection. */
+static bool lists(struct slice value, const char *word) {
+    struct slice item;
+    while (value.length > 0) {
+        if (!cut(&value, ',', &item)) {
+            item = value;
+            value.length = 0;
+        }
+        if (equals_any_case(trim(item), word))
+            return true;
+    }
+    return false;
+}
+
+/* JSON where it is named and text is not, the first of a list deciding: no q-values, which nobody
+ * who asks a server for its processes sends in earnest. */
+static enum format accepted(struct slice value, enum format otherwise) {
+    struct slice item, type;
+    while (value.length > 0) {
+        if (!cut(&value, ',', &item)) {
+            item = value;
+            value.length = 0;
+        }
+        if (!cut(&item, ';', &type))
+            type = item;
+        type = trim(type);
+        if (equals_any_case(type, "application/json"))
+            return FORMAT_JSON;
+        if (equals_any_case(type, "text/plain") || equals_any_case(type, "*/*"))
+            return FORMAT_TEXT;
+    }
+    return otherwise;
+}
+
+static void take_field(struct slice name, struct slice value, struct parse *parse) {
+    struct http_head *head = parse->head;
+    if (equals_any_case(name, "Host")) {
+        parse->hosts++;
+    } else if (equals_any_case(name, "Connection")) {
+        parse->closes |= lists(value, "close");
+        parse->keeps |= lists(value, "keep-alive");
+    } else if (equals_any_case(name, "Accept") && !parse->has_format) {
+        head->request.format = accepted(value, head->request.format);
+    } else if (equals_any_case(name, "Transfer-Encoding") ||
+               (equals_any_case(name, "Content-Length") && !equals(value, "0"))) {
+        refuse_and_close(head, "a request with a body is not taken here");
+    }
+}
+
+static void parse_fields(struct slice rest, struct parse *parse) {
+    struct slice line, name;
+    while (cut_line(&rest, &line)) {
+        if (line.length == 0)
+            return;
+        if (!cut(&line, ':', &name) || !is_token(name)) {
+            refuse_and_close(parse->head, "malformed header line");
+            return;
+        }
+        for (size_t i = 0; i < line.length; i++)
+            if (((unsigned char)line.bytes[i] < ' ' && line.bytes[i] != '\t') ||
+                line.bytes[i] == 0x7F)
+                refuse_and_close(parse->head, "control character in a header");
+        take_field(name, trim(line), parse);
+    }
+    refuse_and_close(parse->head, "malformed header line");
+}
+
+void http_parse_head(const char *bytes, size_t length, struct http_head *head) {
+    *head = (struct http_head){
+        .request = {.kind = REQUEST_TOP, .rows = TOP_DEFAULT, .status = STATUS_OK},
+        .keep_alive = true, /* until something speaks against it; never set again */
+    };
+    struct parse parse = {.head = head};
+    struct slice rest = {bytes, length}, line;
+    if (!cut_line(&rest, &line)) {
+        refuse_and_close(head, "malformed request line");
+        return;
+    }
+    parse_request_line(line, &parse);
+    parse_fields(rest, &parse);
+    if (parse.hosts > 1 || (parse.hosts == 0 && !parse.is_1_0))
+        refuse_and_close(head, "exactly one Host header is required");
+    if (parse.closes || (parse.is_1_0 && !parse.keeps))
+        head->keep_alive = false;
+    head->says_keep = parse.is_1_0 && head->keep_alive;
+}
+
+const char *http_reason(enum status status) {
+    switch (status) {
+    case STATUS_OK:
+        return "OK";
+    case STATUS_BAD_REQUEST:
+        return "Bad Request";
+    case STATUS_NOT_FOUND:
+        return "Not Found";
+    case STATUS_METHOD_NOT_ALLOWED:
+        return "Method Not Allowed";
+    case STATUS_TIMEOUT:
+        return "Request Timeout";
+    case STATUS_URI_TOO_LONG:
+        return "URI Too Long";
+    case STATUS_HEAD_TOO_LARGE:
+        return "Request Header Fields Too Large";
+    case STATUS_UNAVAILABLE:
+        return "Service Unavailable";
+    case STATUS_VERSION:
+        return "HTTP Version Not Supported";
+    }
+    return "Unknown";
+}

@@ -1,0 +1,20 @@
+/* The head of an HTTP/1.1 request (RFC 9112): a pure parser, strict and small. */
+#pragma once
+#include "service/request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct http_head {
+    struct request request;
+    bool is_head;    /* HEAD: the reply has no body */
+    bool keep_alive; /* the connection stays open after the reply */
+    bool says_keep;  /* HTTP/1.0 that asked for keep-alive: the reply must grant it */
+};
+
+/* Parses the complete head of `length` bytes, its last line being empty. Always fills *head: a bad
+ * one becomes REQUEST_INVALID. keep_alive is false where the end of the request is not certain. */
+void http_parse_head(const char *bytes, size_t length, struct http_head *head);
+
+/* The reason phrase of a status. */
+const char *http_reason(enum status status);

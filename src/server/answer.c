@@ -1,0 +1,56 @@
+#include "server/answer.h"
+
+#include "base/limits.h"
+#include "server/log.h"
+
+static enum error_kind kind_of(enum status status) {
+    switch (status) {
+    case STATUS_NOT_FOUND:
+        return ERROR_NOT_FOUND;
+    case STATUS_TIMEOUT:
+        return ERROR_TIMEOUT;
+    case STATUS_URI_TOO_LONG:
+    case STATUS_HEAD_TOO_LARGE:
+        return ERROR_TOO_LONG;
+    case STATUS_UNAVAILABLE:
+        return ERROR_UNAVAILABLE;
+    default:
+        return ERROR_MALFORMED;
+    }
+}
+
+static void answer(struct server *server, int fd, struct exchange *exchange,
+                   const struct request *request) {
+    char space[REPLY_LIMIT];
+    struct text body = text_fixed(space, sizeof space);
+    enum status status = service_answer(server->service, request, &body);
+    exchange_reply(exchange, request, status, &body);
+    stats_add(&server->stats->requests);
+    if (status != STATUS_OK)
+        stats_add(&server->stats->errors[kind_of(status)]);
+    log_request(server, fd, request, status);
+}
+
+unsigned answer_requests(struct server *server, int fd, struct exchange *exchange) {
+    struct request request;
+    unsigned count = 0;
+    for (; exchange_next(exchange, &request); count++)
+        answer(server, fd, exchange, &request);
+    return count;
+}
+
+void answer_timeout(struct server *server, int fd, struct exchange *exchange) {
+    struct request request;
+    if (exchange_time_out(exchange, &request)) {
+        answer(server, fd, exchange, &request);
+    } else {
+        stats_add(&server->stats->errors[ERROR_TIMEOUT]);
+        log_connection(server, fd, "silent for too long");
+    }
+}
+
+void answer_lost(struct server *server, int fd, const struct exchange *exchange) {
+    if (!exchange_is_idle(exchange))
+        stats_add(&server->stats->errors[ERROR_DISCONNECTED]);
+    log_connection(server, fd, "lost");
+}

@@ -1,0 +1,70 @@
+#include "server/connections.h"
+
+#include "base/clock.h"
+#include "server/hang_up.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+
+static void append(struct connections *connections, struct connection *connection) {
+    connection->newer = NULL;
+    connection->older = connections->newest;
+    if (connections->newest != NULL)
+        connections->newest->newer = connection;
+    else
+        connections->oldest = connection;
+    connections->newest = connection;
+}
+
+static void unlink_from(struct connections *connections, struct connection *connection) {
+    if (connection->older != NULL)
+        connection->older->newer = connection->newer;
+    else
+        connections->oldest = connection->newer;
+    if (connection->newer != NULL)
+        connection->newer->older = connection->older;
+    else
+        connections->newest = connection->older;
+}
+
+struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns) {
+    struct connection *connection = malloc(sizeof *connection);
+    if (connection == NULL)
+        return NULL;
+    connection->fd = fd;
+    connection->active_ns = now_ns;
+    exchange_open(&connection->exchange);
+    append(connections, connection);
+    connections->count++;
+    return connection;
+}
+
+void connections_touch(struct connections *connections, struct connection *connection,
+                       int64_t now_ns) {
+    connection->active_ns = now_ns;
+    if (connection != connections->newest) {
+        unlink_from(connections, connection);
+        append(connections, connection);
+    }
+}
+
+void connections_remove(struct connections *connections, struct connection *connection) {
+    unlink_from(connections, connection);
+    connections->count--;
+    hang_up(connection->fd, connection->exchange.is_refused);
+    exchange_close(&connection->exchange);
+    free(connection);
+}
+
+int connections_wait_ms(const struct connections *connections, int64_t now_ns, int64_t limit_ms) {
+    if (connections->oldest == NULL)
+        return -1;
+    int64_t left_ns = connections->oldest->active_ns + limit_ms * NS_PER_MS - now_ns;
+    /* Up, not down: waking a moment early would only make it wait again. */
+    return left_ns <= 0 ? 0 : (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+void connections_shut_reading(const struct connections *connections) {
+    for (const struct connection *c = connections->oldest; c != NULL; c = c->newer)
+        shutdown(c->fd, SHUT_RD);
+}

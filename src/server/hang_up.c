@@ -1,0 +1,17 @@
+#include "server/hang_up.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { DISCARD_BYTES = 16 * 1024, DISCARD_READS = 64 };
+
+void hang_up(int fd, bool is_refused) {
+    if (is_refused) {
+        char discarded[DISCARD_BYTES];
+        shutdown(fd, SHUT_WR);
+        for (int i = 0; i < DISCARD_READS; i++)
+            if (recv(fd, discarded, sizeof discarded, MSG_DONTWAIT) <= 0)
+                break;
+    }
+    close(fd);
+}

@@ -1,0 +1,152 @@
+#include "server/listener.h"
+
+#include "exchange/exchange.h"
+#include "server/hang_up.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { SHED_PAUSE_MS = 10 };
+
+static int open_reserve(void) {
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static int configure(int fd, int64_t idle_timeout_ms) {
+    const int yes = 1;
+    const struct timeval timeout = {.tv_sec = idle_timeout_ms / 1000,
+                                    .tv_usec = idle_timeout_ms % 1000 * 1000};
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0)
+        return -errno;
+    return 0;
+}
+
+static int bind_and_listen(int fd, struct address *address, int backlog) {
+    if (bind(fd, (const struct sockaddr *)&address->storage, address->length) != 0 ||
+        listen(fd, backlog) != 0)
+        return -errno;
+    address->length = sizeof address->storage;
+    if (getsockname(fd, (struct sockaddr *)&address->storage, &address->length) != 0)
+        return -errno;
+    return 0;
+}
+
+int listener_open(struct listener *listener, struct address *address, int backlog,
+                  int64_t idle_timeout_ms) {
+    *listener = (struct listener){.fd = -1, .drain_fd = -1, .reserve_fd = -1};
+    listener->fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener->fd < 0)
+        return -errno;
+    int error = configure(listener->fd, idle_timeout_ms);
+    if (error == 0)
+        error = bind_and_listen(listener->fd, address, backlog);
+    if (error == 0) {
+        listener->drain_fd = fcntl(listener->fd, F_DUPFD_CLOEXEC, 0);
+        listener->reserve_fd = open_reserve();
+        if (listener->drain_fd < 0 || listener->reserve_fd < 0)
+            error = -errno;
+    }
+    if (error != 0)
+        listener_close(listener);
+    return error;
+}
+
+void listener_close(struct listener *listener) {
+    int *const fds[] = {&listener->fd, &listener->drain_fd, &listener->reserve_fd};
+    for (int i = 0; i < 3; i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
+}
+
+void listener_set_nonblocking(struct listener *listener) {
+    /* The flag belongs to the socket: it holds for drain_fd as well. */
+    fcntl(listener->drain_fd, F_SETFL, O_RDWR | O_NONBLOCK);
+    listener->is_nonblocking = true;
+}
+
+void listener_refuse(struct server *server, int fd) {
+    struct span answer = exchange_refusal();
+    stats_add(&server->stats->errors[ERROR_REFUSED]);
+    log_connection(server, fd, "refused: full");
+    /* The buffer of a fresh socket takes these few bytes at once. */
+    (void)!send(fd, answer.bytes, answer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    hang_up(fd, true);
+}
+
+/* No descriptor is left: the reserve takes the first who waits, who is told so, unless another
+ * descriptor has become free meanwhile. Returns a connection that can be served, or -EAGAIN. */
+static int accept_with_reserve(struct server *server) {
+    struct listener *listener = &server->listener;
+    struct pollfd waits[] = {{.fd = listener->drain_fd, .events = POLLIN},
+                             {.fd = stop_fd(), .events = POLLIN}};
+    stats_add(&server->stats->errors[ERROR_ACCEPT]);
+    if (poll(waits, 2, listener->is_nonblocking ? 0 : -1) <= 0 || waits[0].revents == 0)
+        return -EAGAIN;
+    close(listener->reserve_fd);
+    int fd = accept4(listener->drain_fd, NULL, NULL, SOCK_CLOEXEC);
+    listener->reserve_fd = open_reserve();
+    if (fd < 0) {
+        poll(NULL, 0, SHED_PAUSE_MS); /* the whole system is out of them: do not spin */
+        return -EAGAIN;
+    }
+    if (listener->reserve_fd >= 0)
+        return fd;
+    listener_refuse(server, fd);
+    listener->reserve_fd = open_reserve();
+    return -EAGAIN;
+}
+
+static int welcome(struct server *server, int fd) {
+    stats_add(&server->stats->connections);
+    log_connection(server, fd, "connected");
+    return fd;
+}
+
+int listener_accept(struct server *server) {
+    struct listener *listener = &server->listener;
+    for (;;) {
+        if (stop_is_requested() && !listener->is_nonblocking)
+            listener_set_nonblocking(listener);
+        int fd = accept4(stop_is_requested() ? listener->drain_fd : listener->fd, NULL, NULL,
+                         SOCK_CLOEXEC);
+        if (fd >= 0)
+            return welcome(server, fd);
+        switch (errno) {
+        case EINTR:
+        case ECONNABORTED: /* the client was gone before it was accepted */
+        case ENOTSOCK:     /* stopping, between the question and the call (stop.h) */
+            break;
+        case EAGAIN:
+            /* A blocking accept ends so after the timeout that its connections inherit. */
+            if (listener->is_nonblocking)
+                return -EAGAIN;
+            break;
+        case EMFILE:
+        case ENFILE:
+        case ENOBUFS:
+        case ENOMEM:
+            fd = accept_with_reserve(server);
+            if (fd >= 0)
+                return welcome(server, fd);
+            if (listener->is_nonblocking)
+                return -EAGAIN;
+            break;
+        default: /* errors of the new connection's network (accept(2)): try the next */
+            stats_add(&server->stats->errors[ERROR_ACCEPT]);
+            break;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/* The listening socket, and accepting from it: what every design needs of it and no strategy.
+ *
+ * A connection that cannot be served (no descriptor left, a limit reached) is told so and closed:
+ * load is shed, and no design spins on an accept that fails. */
+#pragma once
+#include "base/address.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct server;
+
+struct listener {
+    int fd;
+    bool is_nonblocking;
+    int drain_fd;   /* the same socket, for what waits in the backlog when the server stops */
+    int reserve_fd; /* given up to accept, and refuse, one connection when none is left */
+};
+
+/* Opens, binds and listens. idle_timeout_ms is inherited by accepted sockets as the timeout of
+ * blocking reads and writes, as TCP_NODELAY is: no system call a connection. address becomes the
+ * bound one (port 0 asks for any). Returns 0 or -errno. */
+int listener_open(struct listener *listener, struct address *address, int backlog,
+                  int64_t idle_timeout_ms);
+void listener_close(struct listener *listener);
+
+/* For event loops: accept never blocks from now on. */
+void listener_set_nonblocking(struct listener *listener);
+
+/* A new connection's descriptor; -EAGAIN if none waits (only if nonblocking, or stopping: then all
+ * are accepted). Everything else that can go wrong is counted and dealt with here. */
+int listener_accept(struct server *server);
+
+/* Answers that the server is full, and closes. */
+void listener_refuse(struct server *server, int fd);

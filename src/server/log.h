@@ -1,0 +1,12 @@
+/* What --verbose prints: each client's address, port and request, one line each on stdout, and no
+ * more than a person can read: beyond LOG_LINES_PER_SECOND lines are counted, not printed. */
+#pragma once
+#include "service/request.h"
+
+struct server;
+
+enum { LOG_LINES_PER_SECOND = 40 };
+
+void log_connection(const struct server *server, int fd, const char *what);
+void log_request(const struct server *server, int fd, const struct request *request,
+                 enum status status);

@@ -1,0 +1,111 @@
+/* regatta-server: the flow from the command line to the last summary. The only place that prints
+ * errors. */
+#include "base/cpus.h"
+#include "server/server.h"
+#include "server/stop.h"
+#include "server/summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int fail(const char *what, int error, const char *advice) {
+    fprintf(stderr, "regatta-server: %s: %s%s%s\n", what, strerror(-error),
+            advice != NULL ? "; " : "", advice != NULL ? advice : "");
+    return EXIT_FAILURE;
+}
+
+/* Each connection takes a descriptor: all that the system allows without asking anybody. */
+static void raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int say_ready(const struct options *options) {
+    char listen[ADDRESS_TEXT_LIMIT];
+    address_format(&options->listen, listen);
+    fprintf(stderr, "regatta-server: %s, work %s, source %s, listening on %s (Ctrl-C stops)\n",
+            options->design->name, options->work, options->source, listen);
+    if (options->ready_fd < 0)
+        return 0;
+    if (dprintf(options->ready_fd, "ready %s\n", listen) < 0)
+        return -errno;
+    return close(options->ready_fd) == 0 ? 0 : -errno;
+}
+
+static int listen_failure(const struct options *options, int error) {
+    char what[ADDRESS_TEXT_LIMIT + 32], listen[ADDRESS_TEXT_LIMIT];
+    address_format(&options->listen, listen);
+    snprintf(what, sizeof what, "cannot listen on %s", listen);
+    return fail(what, error,
+                error == -EADDRINUSE      ? "choose another port with --listen, or port 0 for any"
+                : error == -EADDRNOTAVAIL ? "this host has no such address; see: ip address"
+                : error == -EACCES        ? "ports below 1024 are root's; choose a higher one"
+                                          : NULL);
+}
+
+/* With the listener open: serves, and tells what came of it. Returns the exit status. */
+static int serve(struct server *server) {
+    const struct options *options = server->options;
+    int error = stop_install(server->listener.fd);
+    if (error == 0)
+        error = say_ready(options);
+    if (error != 0)
+        return fail("cannot start", error, NULL);
+    struct summary_start start = summary_begin();
+    error = options->design->run(server);
+    if (error != 0)
+        return fail(options->design->name, error, NULL);
+    summary_print(server, &start);
+    if (options->summary != NULL) {
+        error = summary_write(server, &start, options->summary);
+        if (error != 0)
+            return fail(options->summary, error, NULL);
+    }
+    return EXIT_SUCCESS;
+}
+
+static int open_and_serve(struct options *options) {
+    struct server server = {.options = options};
+    const struct service_options service = {.work = options->work,
+                                            .max_age_ms = options->max_age_ms};
+    int error = service_open(&server.service, &service);
+    if (error != 0)
+        return fail("cannot read /proc", error, NULL);
+    server.stats = stats_create();
+    if (server.stats == NULL)
+        return fail("cannot start", -ENOMEM, NULL);
+    error = listener_open(&server.listener, &options->listen, options->backlog,
+                          options->idle_timeout_ms);
+    if (error != 0)
+        return listen_failure(options, error);
+    int status = serve(&server);
+    listener_close(&server.listener);
+    stats_destroy(server.stats);
+    service_close(server.service);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    struct options options;
+    int status = options_parse(&options, argc, argv);
+    if (status >= 0)
+        return status;
+    const char *problem = NULL;
+    if (options.cpus != NULL) {
+        int error = cpus_pin(options.cpus, &problem);
+        if (error != 0) {
+            fprintf(stderr, "regatta-server: --cpus %s: %s\n", options.cpus,
+                    problem != NULL ? problem : strerror(-error));
+            return error == -EINVAL ? 2 : EXIT_FAILURE;
+        }
+    }
+    raise_descriptor_limit();
+    return open_and_serve(&options);
+}

@@ -1,0 +1,239 @@
+#include "server/options.h"
+
+#include "base/limits.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "service/service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { USAGE_ERROR = 2, MAX_MS = 24 * 3600 * 1000 };
+
+static const char help[] =
+    "Usage: regatta-server [OPTION]...\n"
+    "\n"
+    "Answers which processes of this host have used the most CPU time, under the server\n"
+    "design that you choose.\n"
+    "\n"
+    "  -d, --design NAME        how clients are served (default: select); see --list-designs\n"
+    "  -l, --listen HOST:PORT   where (default: 127.0.0.1:7342; IPv6: [::1]:7342; port 0: any)\n"
+    "  -w, --work WORK          what each request costs (default: scan):\n"
+    "                             scan       a fresh look at all processes\n"
+    "                             snapshot   one look shared by all, no older than --max-age\n"
+    "      --max-age MS         age that a snapshot may have, 0 to 86400000 (default: 1000)\n"
+    "      --source SOURCE      where process times are read from (default: procfs)\n"
+    "      --backlog N          connections that may wait for accept (default: 4096)\n"
+    "      --max-connections N  clients at a time; more are refused (default: 65536)\n"
+    "      --idle-timeout MS    a client this long silent is closed (default: 30000)\n"
+    "      --cpus LIST          pin to these CPUs, for instance 0 or 0,2-3\n"
+    "      --ready-fd FD        write `ready HOST:PORT` to this descriptor when serving\n"
+    "      --summary FILE       write what was served, and what it cost, as JSON at exit\n"
+    "  -v, --verbose            print each client's address, port and request\n"
+    "                           (the default where stdout is a terminal; -q, --quiet: not)\n"
+    "      --list-designs       print the designs, with --json as JSON\n"
+    "      --version            print the version\n"
+    "  -h, --help               print this\n"
+    "\n"
+    "Try it:\n"
+    "  regatta-server --design thread-per-client    in one terminal, and in another\n"
+    "  regatta-client -c 5                          or\n"
+    "  echo top 5 | nc -N 127.0.0.1 7342            or\n"
+    "  curl 'http://127.0.0.1:7342/top?n=5&format=json'\n"
+    "\n"
+    "SIGTERM and Ctrl-C stop it: what was asked is answered first. Exit status: 0 stopped\n"
+    "when told to, 1 failed, 2 wrong usage.\n";
+
+enum {
+    OPTION_MAX_AGE = 256,
+    OPTION_SOURCE,
+    OPTION_BACKLOG,
+    OPTION_MAX_CONNECTIONS,
+    OPTION_IDLE_TIMEOUT,
+    OPTION_CPUS,
+    OPTION_READY_FD,
+    OPTION_SUMMARY,
+    OPTION_LIST_DESIGNS,
+    OPTION_JSON,
+    OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+    {"design", required_argument, NULL, 'd'},
+    {"listen", required_argument, NULL, 'l'},
+    {"work", required_argument, NULL, 'w'},
+    {"max-age", required_argument, NULL, OPTION_MAX_AGE},
+    {"source", required_argument, NULL, OPTION_SOURCE},
+    {"backlog", required_argument, NULL, OPTION_BACKLOG},
+    {"max-connections", required_argument, NULL, OPTION_MAX_CONNECTIONS},
+    {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
+    {"cpus", required_argument, NULL, OPTION_CPUS},
+    {"ready-fd", required_argument, NULL, OPTION_READY_FD},
+    {"summary", required_argument, NULL, OPTION_SUMMARY},
+    {"verbose", no_argument, NULL, 'v'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"list-designs", no_argument, NULL, OPTION_LIST_DESIGNS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* What ends the program instead of serving. */
+struct request_for {
+    bool designs, json;
+};
+
+static int wrong(const char *option, const char *value, const char *advice) {
+    fprintf(stderr, "regatta-server: %s '%s': %s\n", option, value, advice);
+    return USAGE_ERROR;
+}
+
+/* Returns -1, or the exit status after a line on stderr. */
+static int take_number(const char *option, const char *value, uint64_t low, uint64_t high,
+                       uint64_t *number) {
+    char advice[80];
+    if (number_parse(value, low, high, number) == 0)
+        return -1;
+    snprintf(advice, sizeof advice, "expected a number from %" PRIu64 " to %" PRIu64, low, high);
+    return wrong(option, value, advice);
+}
+
+static int take_design(struct options *options, const char *name) {
+    options->design = design_find(name);
+    if (options->design != NULL)
+        return -1;
+    return wrong("--design", name, "no such design; see: regatta-server --list-designs");
+}
+
+static int take_work(struct options *options, const char *name) {
+    options->work = name;
+    for (const struct work *work = works; work->name != NULL; work++)
+        if (strcmp(work->name, name) == 0)
+            return -1;
+    return wrong("--work", name, "no such work; there are: scan, snapshot");
+}
+
+static int take_listen(struct options *options, const char *text) {
+    const char *problem;
+    if (address_parse(text, NULL, &options->listen, &problem) == 0)
+        return -1;
+    return wrong("--listen", text, problem);
+}
+
+static int take_ready_fd(struct options *options, const char *text) {
+    uint64_t fd = 0;
+    int status = take_number("--ready-fd", text, 0, INT_MAX, &fd);
+    if (status < 0 && fcntl((int)fd, F_GETFD) < 0)
+        return wrong("--ready-fd", text, "no such descriptor is open");
+    options->ready_fd = (int)fd;
+    return status;
+}
+
+static int take(struct options *options, int option, const char *value,
+                struct request_for *request) {
+    uint64_t number = 0;
+    int status = -1;
+    switch (option) {
+    case 'd':
+        return take_design(options, value);
+    case 'l':
+        return take_listen(options, value);
+    case 'w':
+        return take_work(options, value);
+    case OPTION_MAX_AGE:
+        status = take_number("--max-age", value, 0, MAX_MS, &number);
+        options->max_age_ms = (int64_t)number;
+        return status;
+    case OPTION_SOURCE:
+        options->source = value;
+        return strcmp(value, "procfs") == 0
+                   ? -1
+                   : wrong("--source", value, "no such source; there is: procfs");
+    case OPTION_BACKLOG:
+        status = take_number("--backlog", value, 1, PORT_LIMIT, &number);
+        options->backlog = (int)number;
+        return status;
+    case OPTION_MAX_CONNECTIONS:
+        status = take_number("--max-connections", value, 1, CONNECTION_LIMIT, &number);
+        options->max_connections = (unsigned)number;
+        return status;
+    case OPTION_IDLE_TIMEOUT:
+        status = take_number("--idle-timeout", value, 1, MAX_MS, &number);
+        options->idle_timeout_ms = (int64_t)number;
+        return status;
+    case OPTION_CPUS:
+        options->cpus = value;
+        return -1;
+    case OPTION_READY_FD:
+        return take_ready_fd(options, value);
+    case OPTION_SUMMARY:
+        options->summary = value;
+        return -1;
+    case 'v':
+    case 'q':
+        options->verbose = option == 'v';
+        return -1;
+    case OPTION_LIST_DESIGNS:
+        request->designs = true;
+        return -1;
+    case OPTION_JSON:
+        request->json = true;
+        return -1;
+    case OPTION_VERSION:
+        puts("regatta-server " REGATTA_VERSION);
+        return EXIT_SUCCESS;
+    case 'h':
+        fputs(help, stdout);
+        return EXIT_SUCCESS;
+    default: /* getopt has printed what is wrong */
+        return USAGE_ERROR;
+    }
+}
+
+static int list_designs(bool as_json) {
+    if (as_json)
+        putchar('[');
+    for (const struct design *const *design = designs; *design != NULL; design++) {
+        if (as_json)
+            printf("%s{\"name\": \"%s\", \"summary\": \"%s\"}", design == designs ? "" : ",\n ",
+                   (*design)->name, (*design)->summary);
+        else
+            printf("%-18s  %s\n", (*design)->name, (*design)->summary);
+    }
+    if (as_json)
+        puts("]");
+    return EXIT_SUCCESS;
+}
+
+int options_parse(struct options *options, int argc, char **argv) {
+    struct request_for request = {false, false};
+    const char *problem;
+    int option, status = -1;
+    *options = (struct options){
+        .design = &design_select,
+        .work = "scan",
+        .source = "procfs",
+        .max_age_ms = 1000,
+        .idle_timeout_ms = 30000,
+        .max_connections = 65536,
+        .backlog = 4096,
+        .ready_fd = -1,
+        .verbose = isatty(STDOUT_FILENO) == 1,
+    };
+    address_parse("127.0.0.1:7342", NULL, &options->listen, &problem);
+    while (status < 0 && (option = getopt_long(argc, argv, "d:l:w:vqh", long_options, NULL)) != -1)
+        status = take(options, option, optarg, &request);
+    if (status < 0 && optind < argc)
+        status = wrong("argument", argv[optind], "none is expected; see: regatta-server --help");
+    if (status < 0 && request.json && !request.designs)
+        status = wrong("--json", "", "goes with --list-designs");
+    return status < 0 && request.designs ? list_designs(request.json) : status;
+}

@@ -1,0 +1,26 @@
+/* The options of regatta-server. */
+#pragma once
+#include "base/address.h"
+#include "designs/design.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+    const struct design *design;
+    struct address listen;
+    const char *work;
+    const char *source;
+    int64_t max_age_ms;
+    int64_t idle_timeout_ms;
+    unsigned max_connections;
+    int backlog;
+    const char *cpus;    /* NULL: not pinned */
+    int ready_fd;        /* -1: nobody waits */
+    const char *summary; /* NULL: no summary is written */
+    bool verbose;
+};
+
+/* Parses the command line. Returns -1 to go on, or the exit status with which to end: 0 after
+ * --help and the like, 2 after one line on stderr that says what is wrong. */
+int options_parse(struct options *options, int argc, char **argv);

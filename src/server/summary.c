@@ -1,0 +1,87 @@
+#include "server/summary.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { SUMMARY_LIMIT = 256 * 1024 };
+
+struct summary_start summary_begin(void) {
+    return (struct summary_start){clock_monotonic_ns(), usage_now(RUSAGE_SELF)};
+}
+
+static struct usage serving(const struct summary_start *start) {
+    return usage_since(usage_now(RUSAGE_SELF), start->startup);
+}
+
+void summary_print(const struct server *server, const struct summary_start *start) {
+    struct usage self = serving(start), children = usage_now(RUSAGE_CHILDREN);
+    uint64_t errors = 0;
+    for (int kind = 0; kind < ERROR_KINDS; kind++)
+        errors += stats_read(&server->stats->errors[kind]);
+    int64_t cpu_ns = self.user_ns + self.system_ns + children.user_ns + children.system_ns;
+    fprintf(stderr,
+            "regatta-server: %" PRIu64 " requests on %" PRIu64 " connections, %" PRIu64
+            " errors, %.3f s of CPU in %.1f s\n",
+            stats_read(&server->stats->requests), stats_read(&server->stats->connections), errors,
+            (double)cpu_ns / NS_PER_S, (double)(clock_monotonic_ns() - start->ready_ns) / NS_PER_S);
+}
+
+static void add_json(const struct server *server, const struct summary_start *start,
+                     struct text *out) {
+    const struct options *options = server->options;
+    const struct stats *stats = server->stats;
+    char listen[ADDRESS_TEXT_LIMIT];
+    address_format(&options->listen, listen);
+    text_addf(out,
+              "{\"version\": \"%s\", \"design\": \"%s\", \"work\": \"%s\", \"source\": \"%s\", "
+              "\"listen\": \"%s\",\n \"serving_ns\": %" PRId64 ", \"requests\": %" PRIu64
+              ", \"connections\": %" PRIu64 ", \"scans\": %" PRIu64 ",\n \"errors\": {",
+              REGATTA_VERSION, options->design->name, options->work, options->source, listen,
+              clock_monotonic_ns() - start->ready_ns, stats_read(&stats->requests),
+              stats_read(&stats->connections), service_scans(server->service));
+    for (int kind = 0; kind < ERROR_KINDS; kind++)
+        text_addf(out, "%s\"%s\": %" PRIu64, kind == 0 ? "" : ", ", error_names[kind],
+                  stats_read(&stats->errors[kind]));
+    text_add_string(out, "},\n \"usage\": {\"startup\": {\"self\": ");
+    usage_add_json(out, start->startup);
+    text_add_string(out, "},\n           \"serving\": {\"self\": ");
+    usage_add_json(out, serving(start));
+    text_add_string(out, ",\n                       \"children\": ");
+    usage_add_json(out, usage_now(RUSAGE_CHILDREN));
+    text_add_string(out, "}}}\n");
+}
+
+/* Returns 0 or -errno. */
+static int write_file(const char *path, const struct text *text) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -errno;
+    ssize_t written = write(fd, text->bytes, text->length);
+    int error = written == (ssize_t)text->length ? 0 : written < 0 ? -errno : -ENOSPC;
+    return close(fd) != 0 && error == 0 ? -errno : error;
+}
+
+int summary_write(const struct server *server, const struct summary_start *start,
+                  const char *path) {
+    char unfinished[PATH_MAX];
+    int length = snprintf(unfinished, sizeof unfinished, "%s.part", path);
+    if (length < 0 || (size_t)length >= sizeof unfinished)
+        return -ENAMETOOLONG;
+    struct text text = text_growing(SUMMARY_LIMIT);
+    add_json(server, start, &text);
+    int error = text.overflow ? -ENOMEM : write_file(unfinished, &text);
+    text_release(&text);
+    if (error == 0 && rename(unfinished, path) != 0)
+        error = -errno;
+    if (error != 0)
+        unlink(unfinished);
+    return error;
+}

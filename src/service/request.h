@@ -1,0 +1,32 @@
+/* What a client asked: the exchange makes requests out of bytes, the service answers them. */
+#pragma once
+#include <stdbool.h>
+
+enum request_kind {
+    REQUEST_TOP,     /* the `rows` busiest processes, as `format` */
+    REQUEST_HEALTH,  /* is the server alive? */
+    REQUEST_INVALID, /* `status` and `problem` say why */
+};
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+/* HTTP's numbers in both dialects: one set of words for one set of outcomes. */
+enum status {
+    STATUS_OK = 200,
+    STATUS_BAD_REQUEST = 400,
+    STATUS_NOT_FOUND = 404,
+    STATUS_METHOD_NOT_ALLOWED = 405,
+    STATUS_TIMEOUT = 408,
+    STATUS_URI_TOO_LONG = 414,
+    STATUS_HEAD_TOO_LARGE = 431,
+    STATUS_UNAVAILABLE = 503,
+    STATUS_VERSION = 505,
+};
+
+struct request {
+    enum request_kind kind;
+    unsigned rows;
+    enum format format;
+    enum status status;
+    const char *problem; /* a constant string of one line; NULL unless invalid */
+};

@@ -1,0 +1,38 @@
+/* The service: request in, reply out. It knows nothing of sockets or dialects.
+ *
+ * Works: `scan` takes a fresh look for each request; `snapshot` answers from one shared snapshot no
+ * older than max_age_ms, and requests that come while it is taken wait for it instead of starting
+ * another. The state lies in memory that forked processes share, so that holds for them too. */
+#pragma once
+#include "base/text.h"
+#include "service/request.h"
+#include "top/procfs.h"
+
+#include <stdint.h>
+
+struct service;
+
+struct work {
+    const char *name, *summary;
+    enum status (*look)(struct service *service, struct snapshot *snapshot);
+};
+
+/* The table of works; the last one's name is NULL. */
+extern const struct work works[];
+
+struct service_options {
+    const char *work;   /* a name of `works` */
+    int64_t max_age_ms; /* of `snapshot` */
+};
+
+/* Returns 0 or -errno (-EINVAL: no such work). */
+int service_open(struct service **service, const struct service_options *options);
+void service_close(struct service *service);
+
+/* Snapshots that were taken so far. */
+uint64_t service_scans(const struct service *service);
+
+/* Appends the reply's body to `body` and returns its status. Safe in several threads and in forked
+ * processes at once. */
+enum status service_answer(struct service *service, const struct request *request,
+                           struct text *body);

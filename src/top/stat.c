@@ -1,0 +1,57 @@
+#include "top/stat.h"
+
+#include "base/number.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Fields are counted from 1, as the manual page does; 3 is the first behind the name. */
+enum { FIELD_STATE = 3, FIELD_USER = 14, FIELD_SYSTEM = 15, FIELD_START = 22 };
+
+static int field_number(const char *at, const char *end, uint64_t *value) {
+    const char *blank = memchr(at, ' ', (size_t)(end - at));
+    if (blank == NULL)
+        return -EINVAL;
+    return number_parse_bytes(at, (size_t)(blank - at), 0, INT64_MAX, value);
+}
+
+int stat_parse(const char *text, size_t length, const struct stat_units *units,
+               struct process *process) {
+    const char *end = text + length;
+    const char *open = memchr(text, '(', length);
+    const char *close = memrchr(text, ')', length);
+    uint64_t pid, user, system, start;
+    if (open == NULL || close == NULL || close < open || open == text ||
+        number_parse_bytes(text, (size_t)(open - text) - 1, 1, INT32_MAX, &pid) != 0)
+        return -EINVAL;
+
+    const char *at = close + 2; /* ") " */
+    const char *fields[FIELD_START + 1] = {NULL};
+    for (int field = FIELD_STATE; field <= FIELD_START; field++) {
+        if (at >= end)
+            return -EINVAL;
+        fields[field] = at;
+        at = memchr(at, ' ', (size_t)(end - at));
+        if (at == NULL)
+            return -EINVAL;
+        at++;
+    }
+    if (field_number(fields[FIELD_USER], end, &user) != 0 ||
+        field_number(fields[FIELD_SYSTEM], end, &system) != 0 ||
+        field_number(fields[FIELD_START], end, &start) != 0)
+        return -EINVAL;
+
+    size_t name_length = (size_t)(close - open) - 1;
+    if (name_length > NAME_LIMIT)
+        name_length = NAME_LIMIT;
+    process->pid = (int32_t)pid;
+    process->name_length = (uint8_t)name_length;
+    memcpy(process->name, open + 1, name_length);
+    int64_t started_ns;
+    if (__builtin_mul_overflow((int64_t)user, units->tick_ns, &process->user_ns) ||
+        __builtin_mul_overflow((int64_t)system, units->tick_ns, &process->system_ns) ||
+        __builtin_mul_overflow((int64_t)start, units->tick_ns, &started_ns) ||
+        __builtin_add_overflow(started_ns, units->boot_unix_ns, &process->started_at_ns))
+        return -EINVAL;
+    return 0;
+}
