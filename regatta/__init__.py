@@ -1,1 +1,3 @@
 """Regatta: race server designs on your machine."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,6 @@
+"""`python -m regatta`: the same as `regatta`."""
+
+from regatta.cli import main
+
+if __name__ == "__main__":
+    main()

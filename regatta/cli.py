@@ -1,0 +1,304 @@
+"""The command line: every verb is a thin call of a Python function with the same name."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from regatta import __version__
+from regatta.errors import InterruptedRaceError, RegattaError, UsageError
+from regatta.ledger import FILE_NAME, find_unfinished
+from regatta.programs import Programs, discover
+from regatta.progress import Display, Lines, LiveDisplay, Silent
+from regatta.race import RACES, Event, Options, Started, begin, reopen
+from regatta.study import MAX_BLOCKS, MAX_SEED, PLACEMENTS, find_study, load_study, parse_cpus
+
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"regatta {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def regatta(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=show_version, is_eager=True, help="Say the version and end."
+        ),
+    ] = False,
+) -> None:
+    """Which server design should I use? Race them on your machine.
+
+    [bold]Examples[/]
+
+      regatta race                      the quick race: three designs, a minute
+      regatta race reports              a longer study that ships with the project
+      regatta race mine.toml --seed 7   a study of your own, with its order fixed
+      regatta race --resume             go on with the newest unfinished race
+      regatta report races/quick-…      write the report of a race again
+    """
+
+
+class Session:
+    """One call of `regatta race`: where its output goes, and which folder it races in."""
+
+    def __init__(self, as_json: bool, quiet: bool) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        # With --json the standard output is for the JSON alone.
+        self.console = Console(stderr=as_json)
+        self.folder: Path | None = None
+
+    def display(self) -> Display:
+        if self.quiet:
+            return Silent()
+        if self.console.is_terminal:
+            return LiveDisplay(self.console, standings_of)
+        return Lines(self.console)
+
+
+def standings_of(started: Started) -> Any:
+    """What the live display calls for the standings so far."""
+    from regatta.analysis import quick_standings  # noqa: PLC0415  (heavy: only for a display)
+
+    path = started.folder / FILE_NAME
+    return lambda: quick_standings(path)
+
+
+def positive(option: str, value: int | None, high: int, low: int = 1) -> None:
+    if value is not None and not low <= value <= high:
+        raise UsageError(f"{option} is {value}; it must be a whole number from {low} to {high}")
+
+
+def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
+    seed: int | None,
+    blocks: int | None,
+    out: Path | None,
+    placement: str | None,
+    server_cpus: str | None,
+    client_cpus: str | None,
+    use_perf: bool,
+) -> Options:
+    positive("--seed", seed, MAX_SEED, low=0)
+    positive("--blocks", blocks, MAX_BLOCKS)
+    if placement is not None and placement not in PLACEMENTS:
+        raise UsageError(f"--placement is {placement}; it must be one of {', '.join(PLACEMENTS)}")
+    return Options(
+        out=out,
+        seed=seed,
+        blocks=blocks,
+        placement=placement,
+        server_cpus=None if server_cpus is None else parse_cpus(server_cpus, "--server-cpus"),
+        client_cpus=None if client_cpus is None else parse_cpus(client_cpus, "--client-cpus"),
+        use_perf=use_perf,
+    )
+
+
+def resume(study: str | None, programs: Programs, display: Display) -> Path:
+    """Goes on with a race: one named by its folder, or the newest unfinished of a study."""
+    if study is not None and Path(study).is_dir():
+        return reopen(Path(study), None, programs, display)
+    wanted = load_study(find_study(study or "quick"), programs.design_names())
+    folder = find_unfinished(RACES, wanted.name)
+    return reopen(folder, wanted, programs, display)
+
+
+def run_race(study: str | None, resumes: bool, options: Options, session: Session) -> Path:
+    """Races with the display that fits, and turns Ctrl-C into an end that says how to go on."""
+    if resumes and options != Options():
+        raise UsageError(
+            "a resumed race keeps what it was begun with; leave out every option but --resume, "
+            "--json and --quiet"
+        )
+    programs = discover()
+    display = session.display()
+
+    def tell(event: Event) -> None:
+        if isinstance(event, Started):
+            session.folder = event.folder
+        display(event)
+
+    try:
+        with display:
+            if resumes:
+                return resume(study, programs, tell)  # type: ignore[arg-type]
+            path = find_study(study or "quick")
+            return begin(load_study(path, programs.design_names()), options, programs, tell)
+    except KeyboardInterrupt as error:
+        if session.folder is None:
+            raise InterruptedRaceError("interrupted; nothing was begun") from error
+        folder = shown(session.folder)
+        raise InterruptedRaceError(
+            f"interrupted; what was finished is kept. Go on with: regatta race --resume {folder}"
+        ) from error
+
+
+def shown(path: Path) -> Path:
+    """The path as a person would type it here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def show_results(folder: Path, session: Session) -> None:
+    """Writes the report and prints the final table."""
+    from regatta import report as reports  # noqa: PLC0415  (heavy: charts and statistics)
+
+    path = folder / FILE_NAME
+    reports.write(path)
+    if session.as_json:
+        typer.echo(json.dumps(reports.summary_json(path), ensure_ascii=False, indent=2))
+    else:
+        reports.standings_table(path, session.console)
+        report_path = shown(folder) / "report.html"
+        session.console.print(f"report: {report_path}", markup=False, highlight=False)
+
+
+@app.command()
+def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
+    study: Annotated[
+        str | None,
+        typer.Argument(
+            help="A study: a TOML file, or the name of one that ships (quick, reports). "
+            "With --resume also the folder of a race.",
+            show_default="quick",
+        ),
+    ] = None,
+    resumes: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with the race in the named folder, or with the newest unfinished one.",
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Fixes the random order; else one is chosen and recorded.")
+    ] = None,
+    blocks: Annotated[
+        int | None, typer.Option(help="Timed trials of each cell, in place of the study's.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the ledger and report.", show_default="races/NAME-TIME"),
+    ] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(help="auto, netns (two networks joined by a cable) or loopback."),
+    ] = None,
+    server_cpus: Annotated[
+        str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")
+    ] = None,
+    client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the results as JSON, the progress on stderr.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    no_perf: Annotated[
+        bool, typer.Option("--no-perf", help="Count with the kernel's own accounting only.")
+    ] = False,
+) -> None:
+    """Race the designs of a study and say which one won, by how much, and how sure that is.
+
+    Ctrl-C stops cleanly: finished trials are kept, and --resume goes on from there.
+
+    [bold]Examples[/]
+
+      regatta race                            the quick race, about a minute
+      regatta race reports --blocks 5         a shipped study, with fewer trials
+      regatta race mine.toml --seed 7         a study of your own, order fixed
+      regatta race --server-cpus 2 --client-cpus 3
+      regatta race --resume                   the newest unfinished quick race
+      regatta race --resume races/reports-20260101-120000
+      regatta race --json --quiet > result.json
+    """
+    session = Session(as_json, quiet)
+    options = read_options(
+        seed, blocks, out, placement, server_cpus, client_cpus, use_perf=not no_perf
+    )
+    folder = run_race(study, resumes, options, session)
+    show_results(folder, session)
+    failures = failed_trials(folder)
+    if failures:
+        raise RegattaError(
+            f"{len(failures)} trials failed and are in no average, the first because "
+            f"{failures[0]}; all reasons are in the report"
+        )
+
+
+def failed_trials(folder: Path) -> list[str]:
+    from regatta.ledger import open_ledger  # noqa: PLC0415
+
+    with open_ledger(folder / FILE_NAME) as book:
+        return book.failures()
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder of a race, or its ledger.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Write report.html, summary.md and summary.csv of a race again, and print its table.
+
+    [bold]Examples[/]
+
+      regatta report races/quick-20260101-120000
+      regatta report races/quick-20260101-120000 --json
+    """
+    place = folder.parent if folder.name == FILE_NAME else folder
+    failed_trials(place)
+    show_results(place.absolute(), Session(as_json, quiet=True))
+
+
+def fail(message: str, status: int) -> NoReturn:
+    """One line on the standard error, whatever the message was."""
+    line = " ".join(message.split())
+    print(f"regatta: {line}", file=sys.stderr)
+    sys.exit(status)
+
+
+def main() -> None:
+    """The program: errors become one line and an exit status, never a traceback."""
+    # A closed pipe (`regatta report … | head`) ends the program without a word, as in C.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(standalone_mode=False, prog_name="regatta")
+    except RegattaError as error:
+        fail(str(error), error.exit_status)
+    except KeyboardInterrupt:
+        fail("interrupted", EXIT_INTERRUPTED)
+    except OSError as error:
+        named = f": {error.filename}" if error.filename else ""
+        fail(f"{error.strerror or error}{named}; correct that and try again", 1)
+    except Exception as error:
+        # typer's own complaints about options know how to put themselves into words; the class
+        # has another home in each version.
+        describe = getattr(error, "format_message", None)
+        if describe is not None:
+            told = describe().rstrip(".") or "no command was named"
+            fail(f"{told}; see regatta --help", UsageError.exit_status)
+        if type(error).__name__ == "Abort":
+            fail("interrupted", EXIT_INTERRUPTED)
+        fail(f"an error in Regatta itself ({type(error).__name__}: {error}); please report it", 1)
+    sys.exit(status or 0)
+
+
+if __name__ == "__main__":
+    main()

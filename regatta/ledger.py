@@ -1,0 +1,257 @@
+"""The ledger: one SQLite file that holds all of a race. Only this file writes to it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from regatta import __version__
+from regatta.errors import LedgerError
+from regatta.plan import Planned
+from regatta.study import Cell, Study
+from regatta.trial import Result
+
+FILE_NAME = "ledger.sqlite"
+SCHEMA_VERSION = 1
+
+SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE cell(
+  id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
+  connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
+  per_connection INTEGER, placement TEXT);
+CREATE TABLE plan(
+  block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, PRIMARY KEY (block, position));
+CREATE TABLE trial(
+  id INTEGER PRIMARY KEY, block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT,
+  status TEXT, reason TEXT, started_at REAL, window_ns INTEGER, requests INTEGER,
+  answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT, conditions TEXT,
+  samples BLOB, UNIQUE (block, cell_id));
+CREATE TABLE counter(
+  trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
+  running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
+"""
+
+CELL_COLUMNS = (
+    "contender",
+    "contender_order",
+    "work",
+    "load",
+    "connections",
+    "engine",
+    "dialect",
+    "rounds",
+    "duration_s",
+    "per_connection",
+)
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def cell_row(cell: Cell) -> tuple[object, ...]:
+    return tuple(getattr(cell, column) for column in CELL_COLUMNS)
+
+
+def insert(database: sqlite3.Connection, table: str, row: Sequence[object]) -> None:
+    marks = ", ".join("?" * len(row))
+    database.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+
+
+class Ledger:
+    """An open ledger of one race."""
+
+    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        self.path = path
+        self.database = database
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.database.close()
+
+    def meta(self, key: str) -> str | None:
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def plan(self) -> list[Planned]:
+        query = "SELECT block, position, cell_id, kind FROM plan ORDER BY block, position"
+        return [Planned(*row) for row in self.database.execute(query)]
+
+    def left(self) -> list[Planned]:
+        """The planned trials that are not recorded, in order."""
+        done = set(self.database.execute("SELECT block, cell_id FROM trial"))
+        return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
+
+    def failures(self) -> list[str]:
+        """The reasons of the failed trials, in order."""
+        query = "SELECT reason FROM trial WHERE status = 'failed' ORDER BY id"
+        return [str(row[0]) for row in self.database.execute(query)]
+
+    def placement(self) -> str:
+        row = self.database.execute("SELECT placement FROM cell LIMIT 1").fetchone()
+        return "" if row is None else str(row[0])
+
+    def check_cells(self, study: Study) -> None:
+        """The cells must be those of the study: the plan counts them by number."""
+        query = f"SELECT {', '.join(CELL_COLUMNS)} FROM cell ORDER BY id"
+        recorded = [tuple(row) for row in self.database.execute(query)]
+        if recorded != [cell_row(cell) for cell in study.cells]:
+            raise LedgerError(
+                f"{self.path}: its cells are not those of its study with the programs of today; "
+                "resume with the programs that began it, or start a new race"
+            )
+
+    def record_environment(self, environment: dict[str, Any]) -> None:
+        with self.database:
+            for key, value in environment.items():
+                self.database.execute(
+                    "INSERT OR REPLACE INTO environment VALUES (?, ?)", (key, to_json(value))
+                )
+
+    def record(self, planned: Planned, result: Result) -> None:
+        """Writes a trial and its counters in one transaction: all of it, or nothing."""
+        with self.database:
+            cursor = self.database.execute(
+                "INSERT INTO trial(block, position, cell_id, kind, status, reason, started_at, "
+                "window_ns, requests, answered, throughput_per_s, server, client, conditions, "
+                "samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    planned.block,
+                    planned.position,
+                    planned.cell_id,
+                    planned.kind,
+                    result.status,
+                    result.reason,
+                    result.started_at,
+                    result.window_ns,
+                    result.requests,
+                    result.answered,
+                    result.throughput_per_s,
+                    None if result.server is None else to_json(result.server),
+                    None if result.client is None else to_json(result.client),
+                    to_json(result.conditions),
+                    result.samples,
+                ),
+            )
+            for row in result.counters:
+                counter = row.counter
+                values = (counter.event, counter.value, counter.unit, counter.running_percent)
+                insert(
+                    self.database,
+                    "counter",
+                    (cursor.lastrowid, row.side, row.origin, *values, counter.state),
+                )
+
+    def finish(self) -> None:
+        """Notes the end of the race; a race without it can be resumed."""
+        with self.database:
+            self.database.execute(
+                "INSERT OR REPLACE INTO meta VALUES ('finished_at', ?)", (f"{time.time():.3f}",)
+            )
+
+
+def create(folder: Path, study: Study, plan: Sequence[Planned], seed: int, place: str) -> Ledger:
+    """Makes the ledger of a new race with its whole plan.
+
+    It gets its name when it is complete: a ledger that is there can be resumed.
+    """
+    path = folder / FILE_NAME
+    unfinished = folder / f".{FILE_NAME}.new"
+    if path.exists():
+        raise LedgerError(f"{path} exists; resume it with --resume, or name another --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished.unlink(missing_ok=True)
+        with closing(sqlite3.connect(unfinished)) as database:
+            write_start(database, study, plan, seed, place)
+        unfinished.rename(path)
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerError(
+            f"cannot write {path}: {error}; name another folder with --out"
+        ) from error
+    return open_ledger(path)
+
+
+def write_start(
+    database: sqlite3.Connection, study: Study, plan: Sequence[Planned], seed: int, place: str
+) -> None:
+    meta = {
+        "schema_version": str(SCHEMA_VERSION),
+        "regatta_version": __version__,
+        "study_name": study.name,
+        "study_title": study.title,
+        "study_toml": study.toml,
+        "seed": str(seed),
+        "created_at": f"{time.time():.3f}",
+    }
+    database.executescript(SCHEMA)
+    with database:
+        for item in meta.items():
+            insert(database, "meta", item)
+        for number, cell in enumerate(study.cells, start=1):
+            insert(database, "cell", (number, *cell_row(cell), place))
+        for planned in plan:
+            row = (planned.block, planned.position, planned.cell_id, planned.kind)
+            insert(database, "plan", row)
+
+
+def open_ledger(path: Path) -> Ledger:
+    """Opens a ledger for a race to go on, after a look at whether it is whole."""
+    if not path.is_file():
+        raise LedgerError(f"there is no ledger {path}; name the folder of a race")
+    broken = f"{path} is no ledger, or is damaged"
+    advice = "restore it from a copy, or start a new race"
+    try:
+        database = sqlite3.connect(path)
+    except sqlite3.Error as error:
+        raise LedgerError(f"cannot open {path}: {error}") from error
+    try:
+        row = database.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+        version = int(row[0]) if row else 0
+        if version > SCHEMA_VERSION:
+            raise LedgerError(
+                f"{path} was written by a newer Regatta (schema {version}, this one knows "
+                f"{SCHEMA_VERSION}); use that version"
+            )
+        checked = database.execute("PRAGMA quick_check(1)").fetchone()
+        if version < 1 or checked is None or checked[0] != "ok":
+            raise LedgerError(f"{broken}; {advice}")
+        for table in ("environment", "cell", "plan", "trial", "counter"):
+            database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+        # A trial must survive the death of the lab, not of the host: no sync for each is needed.
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+    except LedgerError:
+        database.close()
+        raise
+    except (sqlite3.Error, ValueError) as error:
+        database.close()
+        raise LedgerError(f"{broken} ({error}); {advice}") from error
+    return Ledger(path, database)
+
+
+def find_unfinished(races: Path, study_name: str) -> Path:
+    """The folder of the newest race of that study that is not finished."""
+    found: list[tuple[float, Path]] = []
+    for path in races.glob(f"*/{FILE_NAME}"):
+        with suppress(LedgerError), open_ledger(path) as ledger:
+            if ledger.meta("study_name") == study_name and ledger.meta("finished_at") is None:
+                found.append((float(ledger.meta("created_at") or 0), path.parent))
+    if not found:
+        raise LedgerError(
+            f"{races} holds no unfinished race of the study {study_name}; start one without "
+            "--resume, or name the race's folder"
+        )
+    return max(found)[1]

@@ -1,0 +1,206 @@
+"""What a person sees while a race runs: a live display on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from regatta.race import Event, Finished, Started, TrialFinished, TrialStarted
+
+Standings = Callable[[], list[dict[str, Any]]]
+
+
+class Display(Protocol):
+    """Takes the events of a race; used in a `with` statement."""
+
+    def __call__(self, event: Event) -> None: ...
+    def __enter__(self) -> Display: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+def duration(seconds: float) -> str:
+    """12 s, 3 min 05 s, 2 h 07 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def cpus(numbers: tuple[int, ...]) -> str:
+    word = "CPU" if len(numbers) == 1 else "CPUs"
+    return f"{word} {','.join(map(str, numbers))}"
+
+
+def heading(event: Started) -> str:
+    return (
+        f"{event.title} ({event.name}, seed {event.seed}): {event.trials} trials, "
+        f"{event.placement}, server on {cpus(event.server_cpus)}, "
+        f"client on {cpus(event.client_cpus)}"
+    )
+
+
+def ending(event: Finished) -> str:
+    failures = len(event.failures)
+    told = f", {failures} failed" if failures else ""
+    return f"raced in {duration(event.elapsed_s)}{told}: {event.folder}"
+
+
+def outcome(event: TrialFinished) -> str:
+    if event.failed is not None:
+        return f"failed: {event.failed}"
+    if event.cpu_us_per_request is None:
+        return "done"
+    return f"server {event.cpu_us_per_request:,.1f} µs CPU a request"
+
+
+class Silent:
+    """--quiet: shows nothing."""
+
+    def __call__(self, event: Event) -> None:
+        pass
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class Lines(Silent):
+    """One line an event, for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.trials = 0
+
+    def say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Started():
+                self.trials = event.trials
+                self.say(heading(event))
+                for note in event.notes:
+                    self.say(f"note: {note}")
+                if event.done:
+                    self.say(f"{event.done} trials are in the ledger already")
+            case TrialFinished():
+                self.say(
+                    f"{event.number}/{self.trials} block {event.planned.block} "
+                    f"({event.planned.kind}) {event.cell.label()}: {outcome(event)}; "
+                    f"{duration(event.left_s)} left"
+                )
+            case Finished():
+                self.say(ending(event))
+            case _:
+                pass
+
+
+class LiveDisplay(Silent):
+    """What runs now, what is left, and the standings so far.
+
+    It draws between trials only. A display that refreshes by itself would run on the CPUs that
+    are being measured.
+    """
+
+    def __init__(self, console: Console, standings: Callable[[Started], Standings]) -> None:
+        self.console = console
+        self.make_standings = standings
+        self.standings: Standings | None = None
+        self.live = Live(console=console, auto_refresh=False, transient=True)
+        self.started: Started | None = None
+        self.done = 0
+        self.left_s: float | None = None
+        self.now = ""
+        self.failures: list[str] = []
+        self.rows: list[dict[str, Any]] = []
+
+    def __enter__(self) -> LiveDisplay:
+        self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.live.stop()
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Started():
+                self.started, self.done = event, event.done
+                self.standings = self.make_standings(event)
+                self.console.print(escape(heading(event)), highlight=False)
+                for note in event.notes:
+                    self.console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
+            case TrialStarted():
+                planned = event.planned
+                self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}"
+            case TrialFinished():
+                self.done, self.left_s = event.number, event.left_s
+                if event.failed is not None:
+                    self.failures.append(event.failed)
+                if self.standings is not None:
+                    self.rows = self.standings()
+            case Finished():
+                self.console.print(escape(ending(event)), highlight=False)
+        self.live.update(self.draw(), refresh=True)
+
+    def draw(self) -> RenderableType:
+        if self.started is None:
+            return Text("")
+        left = "" if self.left_s is None else f"  about {duration(self.left_s)} left"
+        head = Table.grid(padding=(0, 1))
+        head.add_row(
+            ProgressBar(total=self.started.trials, completed=self.done, width=30),
+            Text(f"{self.done}/{self.started.trials} trials{left}"),
+        )
+        parts: list[RenderableType] = [head, Text(f"now  {self.now}", style="dim")]
+        if self.failures:
+            text = f"{len(self.failures)} failed, the last: {self.failures[-1]}"
+            parts.append(Text(text, style="red"))
+        if self.rows:
+            parts.append(standings_so_far(self.rows))
+        return Group(*parts)
+
+
+def standings_so_far(rows: list[dict[str, Any]]) -> Table:
+    """A line for each contender, a column for each number of connections."""
+    counts = sorted({int(row["connections"]) for row in rows})
+    contenders = list(dict.fromkeys(str(row["contender"]) for row in rows))
+    best = {
+        count: min(
+            float(row["cpu_us_per_request"]) for row in rows if int(row["connections"]) == count
+        )
+        for count in counts
+    }
+    table = Table(title="so far: server CPU a request, µs", title_justify="left", box=None)
+    table.add_column("connections", style="bold")
+    for count in counts:
+        table.add_column(str(count), justify="right")
+    for contender in contenders:
+        values = {
+            int(row["connections"]): float(row["cpu_us_per_request"])
+            for row in rows
+            if row["contender"] == contender
+        }
+        cells = []
+        for count in counts:
+            text = f"{values[count]:,.1f}" if count in values else "–"
+            leads = count in values and values[count] == best[count]
+            cells.append(f"[bold green]{text}[/]" if leads else text)
+        table.add_row(escape(contender), *cells)
+    return table

@@ -1,0 +1,272 @@
+"""A race: from a study to a complete ledger. It tells what happens as plain data, and draws none.
+
+`begin` makes the ledger with the whole plan, `reopen` finds what a stopped race had planned, and
+`run` does what the plan still lacks; a race that was never stopped is one that was resumed once.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regatta import environment, ledger, perf, placement
+from regatta.errors import RegattaError, UsageError
+from regatta.ledger import Ledger
+from regatta.plan import Planned, make_plan
+from regatta.programs import Programs
+from regatta.study import Cell, Study, parse_study
+from regatta.trial import FAILED, Result, Rig, run_trial
+
+RACES = Path("races")
+SCRATCH = ".trial"
+# A race whose first trials all fail has a cause that patience does not cure.
+FAILURES_THAT_STOP = 5
+MAX_CHOSEN_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line may ask for in place of what the study says."""
+
+    out: Path | None = None
+    seed: int | None = None
+    blocks: int | None = None
+    placement: str | None = None
+    server_cpus: tuple[int, ...] | None = None
+    client_cpus: tuple[int, ...] | None = None
+    use_perf: bool = True
+
+
+@dataclass(frozen=True)
+class Started:
+    """The race begins, or goes on."""
+
+    name: str
+    title: str
+    folder: Path
+    seed: int
+    placement: str
+    server_cpus: tuple[int, ...]
+    client_cpus: tuple[int, ...]
+    trials: int
+    done: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TrialStarted:
+    number: int
+    planned: Planned
+    cell: Cell
+
+
+@dataclass(frozen=True)
+class TrialFinished:
+    number: int
+    planned: Planned
+    cell: Cell
+    failed: str | None
+    cpu_us_per_request: float | None
+    left: int
+    left_s: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Every planned trial is in the ledger."""
+
+    folder: Path
+    failures: tuple[str, ...]
+    elapsed_s: float
+
+
+Event = Started | TrialStarted | TrialFinished | Finished
+Tell = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a race was begun with and keeps when it is resumed."""
+
+    study: Study
+    seed: int
+    use_perf: bool
+
+
+def new_folder(name: str) -> Path:
+    """races/NAME-TIME; a second race within the same second gets a number."""
+    stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    folder = RACES / stem
+    number = 2
+    while folder.exists():
+        folder = RACES / f"{stem}-{number}"
+        number += 1
+    return folder
+
+
+def apply(study: Study, options: Options) -> Study:
+    """The study with what the command line says in place of it."""
+    return replace(
+        study,
+        blocks=study.blocks if options.blocks is None else options.blocks,
+        placement=options.placement or study.placement,
+        server_cpus=options.server_cpus or study.server_cpus,
+        client_cpus=options.client_cpus or study.client_cpus,
+    )
+
+
+def choose_seed(study: Study, options: Options) -> int:
+    for seed in (options.seed, study.seed):
+        if seed is not None:
+            return seed
+    return random.SystemRandom().randint(0, MAX_CHOSEN_SEED)
+
+
+def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Path:
+    """Starts a new race and runs all of it; returns its folder."""
+    study = apply(study, options)
+    setting = Setting(study, choose_seed(study, options), options.use_perf)
+    folder = (options.out or new_folder(study.name)).absolute()
+    if (folder / ledger.FILE_NAME).exists():
+        raise UsageError(
+            f"{folder} holds a race already; resume it with `regatta race --resume {folder}`, "
+            "or name another --out"
+        )
+    with placement.make_placement(study.placement, study.server_cpus, study.client_cpus) as place:
+        plan = make_plan(len(study.cells), study.blocks, study.counted_blocks, setting.seed)
+        with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
+            book.record_environment({"use_perf": setting.use_perf})
+            run(book, setting, programs, place, tell)
+    return folder
+
+
+def recorded(book: Ledger, key: str) -> object:
+    """A value of the environment table."""
+    query = "SELECT value FROM environment WHERE key = ?"
+    row = book.database.execute(query, (key,)).fetchone()
+    return None if row is None else json.loads(row[0])
+
+
+def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) -> Path:
+    """Goes on with a race that was stopped, in the place where it was begun; returns its folder."""
+    folder = folder.absolute()
+    with ledger.open_ledger(folder / ledger.FILE_NAME) as book:
+        text = book.meta("study_toml") or ""
+        if study is not None and study.toml != text:
+            raise UsageError(
+                f"{folder} is a race of another study, or the study was changed since; resume it "
+                f"by its folder: `regatta race --resume {folder}`, or start a new race"
+            )
+        own = parse_study(text, programs.design_names())
+        book.check_cells(own)
+        setting = Setting(
+            study=restore_place(own, book),
+            seed=int(book.meta("seed") or 0),
+            use_perf=recorded(book, "use_perf") is not False,
+        )
+        if not book.left():
+            run_nothing(book, tell)
+            return folder
+        study = setting.study
+        with placement.make_placement(
+            study.placement, study.server_cpus, study.client_cpus
+        ) as place:
+            run(book, setting, programs, place, tell)
+    return folder
+
+
+def restore_place(study: Study, book: Ledger) -> Study:
+    """The study on the CPUs and in the network that the race was begun with."""
+    place = recorded(book, "placement")
+    kind = book.placement() or study.placement
+    if not isinstance(place, dict):
+        return replace(study, placement=kind)
+    return replace(
+        study,
+        placement=kind,
+        server_cpus=tuple(place["server_cpus"]),
+        client_cpus=tuple(place["client_cpus"]),
+    )
+
+
+def run_nothing(book: Ledger, tell: Tell) -> None:
+    """Every trial is there: only the end may lack (the lab died just before it)."""
+    if book.meta("finished_at") is None:
+        book.finish()
+    tell(Finished(book.path.parent, tuple(book.failures()), 0.0))
+
+
+def run(
+    book: Ledger, setting: Setting, programs: Programs, place: placement.Placement, tell: Tell
+) -> None:
+    """Runs the trials that the plan still lacks, one after the other."""
+    study = setting.study
+    found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
+    if recorded(book, "placement") is None:
+        book.record_environment(environment.describe(programs, found, place, setting.seed))
+    rig = Rig(
+        programs=programs,
+        placement=place,
+        perf=found,
+        events=study.events,
+        warmup_rounds=study.warmup_rounds,
+        scratch=book.path.parent / SCRATCH,
+    )
+    trials = len(book.plan())
+    tell(
+        Started(
+            name=study.name,
+            title=study.title,
+            folder=book.path.parent,
+            seed=setting.seed,
+            placement=place.kind,
+            server_cpus=place.server.cpus,
+            client_cpus=place.client.cpus,
+            trials=trials,
+            done=trials - len(book.left()),
+            notes=tuple(note for note in (place.note, found.note) if note),
+        )
+    )
+    started_s = time.monotonic()
+    run_trials(book, rig, study, tell)
+    book.finish()
+    elapsed_s = time.monotonic() - started_s
+    tell(Finished(book.path.parent, tuple(book.failures()), elapsed_s))
+
+
+def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
+    left = book.left()
+    trials = len(book.plan())
+    started_s = time.monotonic()
+    reasons: list[str] = []
+    for count, planned in enumerate(left, start=1):
+        number = trials - len(left) + count
+        cell = study.cells[planned.cell_id - 1]
+        tell(TrialStarted(number, planned, cell))
+        result: Result = run_trial(rig, cell, planned.kind)
+        book.record(planned, result)
+        failed = result.reason if result.status == FAILED else None
+        remaining = len(left) - count
+        per_trial_s = (time.monotonic() - started_s) / count
+        tell(
+            TrialFinished(
+                number=number,
+                planned=planned,
+                cell=cell,
+                failed=failed,
+                cpu_us_per_request=result.cpu_us_per_request(),
+                left=remaining,
+                left_s=per_trial_s * remaining,
+            )
+        )
+        if failed is not None:
+            reasons.append(failed)
+        if count == len(reasons) == FAILURES_THAT_STOP:
+            raise RegattaError(
+                f"the first {count} trials all failed, the last because {reasons[-1]}; "
+                "correct the cause and start again"
+            )

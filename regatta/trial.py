@@ -1,0 +1,278 @@
+"""One trial: a fresh server, a warm-up, one measured load, and everything that was counted.
+
+The window lies between the moment when both sides' counters are on and the moment when the
+client says that its load is done; nothing else is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from regatta import accounting
+from regatta.counters import Counter, select
+from regatta.counters import Output as PerfOutput
+from regatta.errors import RegattaError, TrialError
+from regatta.perf import TIMED_EVENTS, Perf
+from regatta.placement import Placement
+from regatta.plan import TIMED
+from regatta.programs import Programs
+from regatta.samples import pack_samples
+from regatta.side import READY_TIMEOUT_S, STOP_TIMEOUT_S, Side
+from regatta.study import Cell
+
+LOAD_TIMEOUT_S = 120.0
+
+OK = "ok"
+FAILED = "failed"
+SERVER = "server"
+CLIENT = "client"
+PERF = "perf"
+KERNEL = "kernel"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A counter and where it comes from."""
+
+    side: str
+    origin: str
+    counter: Counter
+
+
+@dataclass(frozen=True)
+class Rig:
+    """What all trials of a race share."""
+
+    programs: Programs
+    placement: Placement
+    perf: Perf
+    events: tuple[str, ...]
+    warmup_rounds: int
+    scratch: Path
+
+
+@dataclass
+class Result:
+    """What the ledger keeps of a trial."""
+
+    status: str = OK
+    reason: str | None = None
+    started_at: float = 0.0
+    window_ns: int | None = None
+    requests: int | None = None
+    answered: int | None = None
+    throughput_per_s: float | None = None
+    server: dict[str, Any] | None = None
+    client: dict[str, Any] | None = None
+    conditions: dict[str, Any] = field(default_factory=dict)
+    samples: bytes | None = None
+    counters: list[Row] = field(default_factory=list)
+
+    def cpu_us_per_request(self) -> float | None:
+        """For the progress display: the server's CPU time, by the kernel's own accounting."""
+        for row in self.counters:
+            found = (row.side, row.origin, row.counter.event)
+            if found == (SERVER, KERNEL, accounting.CPU_TIME) and row.counter.value is not None:
+                return row.counter.value / 1000 / self.answered if self.answered else None
+        return None
+
+
+def conditions() -> dict[str, Any]:
+    """What else goes on on the host when the trial starts."""
+    load = Path("/proc/loadavg").read_text().split()
+    processes = sum(1 for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return {
+        "load_average": [float(part) for part in load[:3]],
+        "threads": int(load[3].partition("/")[2]),
+        "processes": processes,
+    }
+
+
+def server_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
+    command = [str(rig.programs.server), "--design", cell.contender]
+    command += ["--listen", f"{rig.placement.server_address}:0", "--work", cell.work]
+    if cell.work == "snapshot":
+        command += ["--max-age", str(cell.max_age_ms)]
+    return [*command, "--ready-fd", str(ready_fd), "--summary", "server.json"]
+
+
+def client_command(rig: Rig, cell: Cell, target: str, options: list[str]) -> list[str]:
+    command = [str(rig.programs.client), "-c", str(cell.connections), "--engine", cell.engine]
+    command += ["--dialect", cell.dialect, "--json", "-n", str(cell.top)]
+    return [*command, *options, target]
+
+
+def load_options(cell: Cell) -> list[str]:
+    if cell.load == "burst":
+        return ["--load", "burst", "--rounds", str(cell.rounds)]
+    options = ["--load", "closed", "--duration", f"{cell.duration_s:g}"]
+    return [*options, "--per-connection", str(cell.per_connection)]
+
+
+def load_timeout_s(cell: Cell) -> float:
+    return LOAD_TIMEOUT_S + (cell.duration_s or 0.0)
+
+
+def read_json(text: str, side: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise TrialError(f"the {side} printed no JSON") from error
+    if not isinstance(value, dict):
+        raise TrialError(f"the {side} printed JSON of another shape")
+    return value
+
+
+def start_server(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
+    """Starts the server and returns the address at which it accepts connections."""
+    ready, ready_end = os.pipe()
+    try:
+        try:
+            command = server_command(rig, cell, ready_end)
+            server.start(rig.placement.server, command, rig.perf, wanted, ready_end)
+        finally:
+            os.close(ready_end)
+        word, _, target = server.read_line(ready, READY_TIMEOUT_S, "ready").partition(" ")
+        if word != "ready" or not target:
+            raise server.failure("the server said something else than ready")
+    finally:
+        os.close(ready)
+    server.find_program()
+    return target
+
+
+def warm_up(rig: Rig, cell: Cell, target: str) -> None:
+    """A first load from a client of its own, so that no measured request meets cold code."""
+    if rig.warmup_rounds == 0:
+        return
+    options = ["--load", "burst", "--rounds", str(rig.warmup_rounds)]
+    with Side("warm-up", rig.scratch) as client:
+        client.start(rig.placement.client, client_command(rig, cell, target, options), rig.perf, ())
+        status = client.wait(load_timeout_s(cell))
+        if status != 0:
+            raise client.failure(f"the warm-up left with exit status {status}")
+
+
+def switch(sides: list[Side], command: str) -> None:
+    """Tells all sides' counters, then waits for all: they change as nearly at once as can be."""
+    controls = [side.control for side in sides if side.control is not None]
+    for control in controls:
+        control.send(command)
+    for control in controls:
+        control.wait()
+
+
+def run_load(
+    rig: Rig, cell: Cell, target: str, server: Side, client: Side
+) -> tuple[int, list[Counter]]:
+    """The measured load: the length of the window, and the server's accounts over it."""
+    assert server.pid is not None
+    gate, gate_end = socket.socketpair()
+    with gate:
+        with gate_end:
+            options = [*load_options(cell), "--gate-fd", str(gate_end.fileno())]
+            command = client_command(rig, cell, target, [*options, "--samples", "samples"])
+            client.start(rig.placement.client, command, rig.perf, server.wanted, gate_end.fileno())
+        if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
+            raise client.failure("the client said something else than ready")
+        client.find_program()
+        before = accounting.read(server.pid)
+        switch([server, client], "enable")
+        start_ns = time.monotonic_ns()
+        gate.sendall(b"go\n")
+        said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
+        window_ns = time.monotonic_ns() - start_ns
+        switch([server, client], "disable")
+        after = accounting.read(server.pid)
+        if said != "done":
+            raise client.failure("the client said something else than done")
+        gate.sendall(b"sum up\n")
+    return window_ns, accounting.server_counters(before, after)
+
+
+def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
+    """Every request must have been answered correctly."""
+    requests, answered = summary.get("requests"), summary.get("answered")
+    if not isinstance(requests, int) or not isinstance(answered, int):
+        raise TrialError("the client's JSON has no numbers of requests and answers")
+    expected = None if cell.rounds is None else cell.rounds * cell.connections
+    if expected is not None and requests != expected:
+        raise TrialError(f"the client made {requests} requests where {expected} were planned")
+    if requests == 0:
+        raise TrialError("the client made no request")
+    if answered != requests:
+        kinds = summary.get("errors")
+        named = kinds.items() if isinstance(kinds, dict) else ()
+        wrong = ", ".join(f"{count} {kind}" for kind, count in named if count)
+        raise TrialError(f"{requests - answered} of {requests} requests failed ({wrong})")
+
+
+def rows(side: str, origin: str, counters: list[Counter]) -> list[Row]:
+    return [Row(side, origin, counter) for counter in counters]
+
+
+def perf_rows(side: Side, wanted: tuple[str, ...]) -> list[Row]:
+    """perf's counters of a side; where it has no perf, each wanted one is not supported."""
+    found = side.counters() if side.control is not None else select(wanted, PerfOutput((), ()))
+    return rows(side.name, PERF, found)
+
+
+def measure(rig: Rig, cell: Cell, wanted: tuple[str, ...], result: Result) -> None:
+    """The steps of a trial, in order. What is known goes into the result at once."""
+    with ExitStack() as stack:
+        server = stack.enter_context(Side(SERVER, rig.scratch))
+        client = stack.enter_context(Side(CLIENT, rig.scratch))
+        target = start_server(rig, cell, wanted, server)
+        warm_up(rig, cell, target)
+        result.window_ns, accounts = run_load(rig, cell, target, server, client)
+        status = client.wait(STOP_TIMEOUT_S)
+        text = client.stdout()
+        if text.strip():
+            result.client = read_json(text, CLIENT)
+            result.requests = result.client.get("requests")
+            result.answered = result.client.get("answered")
+            check_answers(cell, result.client)
+        if status != 0 or result.client is None:
+            raise client.failure(f"the client left with exit status {status}")
+        server.stop()
+        summary = rig.scratch / "server.json"
+        if not summary.is_file():
+            raise server.failure("the server left without its summary")
+        result.server = read_json(summary.read_text(errors="replace"), SERVER)
+        result.throughput_per_s = result.client.get("throughput_per_s")
+        result.samples = pack_samples(
+            (rig.scratch / "samples").read_bytes(), result.client["requests"]
+        )
+        result.counters += perf_rows(server, wanted)
+        result.counters += rows(SERVER, KERNEL, accounts)
+        result.counters += perf_rows(client, wanted)
+        usage = result.client.get("usage")
+        result.counters += rows(CLIENT, KERNEL, accounting.client_counters(usage))
+
+
+def fresh_scratch(folder: Path) -> None:
+    """An empty folder for the files of one trial; what a killed race left there goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def run_trial(rig: Rig, cell: Cell, kind: str) -> Result:
+    """Runs one trial. A failure is a result too: it says why, and keeps no counter."""
+    wanted = TIMED_EVENTS if kind == TIMED else rig.events
+    result = Result(started_at=time.time(), conditions=conditions())
+    fresh_scratch(rig.scratch)
+    try:
+        measure(rig, cell, wanted, result)
+    except (RegattaError, OSError) as error:
+        result = replace(result, status=FAILED, reason=str(error), counters=[])
+    finally:
+        shutil.rmtree(rig.scratch, ignore_errors=True)
+    return result
