@@ -208,6 +208,8 @@ def select_event(wanted: str, output: Output) -> list[Counter]:
     for part, counter in found:
         if part.user_only and wanted in KERNEL_ONLY:
             continue
+        if part.user_only and part.pmu is None and counter.state != COUNTED:
+            continue
         # A clock runs the same with and without the modifier: one name for one thing.
         keep_name = part.pmu is not None or (part.user_only and wanted not in CLOCKS)
         name = counter.event if keep_name else wanted

@@ -1,0 +1,179 @@
+"""A study says what is wrong with it in one line that names the key and what it may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.errors import RegattaError, StudyError
+from regatta.study import find_study, load_study, parse_cpus, parse_study
+
+DESIGNS = ["iterative", "thread-per-client", "select"]
+GOOD = """
+name = "mine"
+[[cells]]
+designs = ["iterative", "select"]
+connections = [1, 10]
+"""
+CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = [1]\n'
+
+
+def test_a_group_is_the_cross_product_of_its_lists() -> None:
+    study = parse_study(
+        """
+        name = "mine"
+        title = "Mine"
+        events = ["task-clock", "syscalls"]
+        [race]
+        blocks = 3
+        counted_blocks = 1
+        seed = 9
+        [placement]
+        kind = "loopback"
+        server_cpus = [0]
+        client_cpus = "1-2"
+        [[cells]]
+        designs = ["iterative", "select"]
+        connections = [1, 30]
+        work = ["scan", "snapshot"]
+        engine = ["thread", "fork"]
+        requests = 100
+        max_age_ms = 50
+        """,
+        DESIGNS,
+    )
+    assert len(study.cells) == 16
+    assert {cell.contender_order for cell in study.cells} == {0, 2}
+    assert {cell.rounds for cell in study.cells if cell.connections == 30} == {4}
+    assert {cell.rounds for cell in study.cells if cell.connections == 1} == {100}
+    assert (study.blocks, study.counted_blocks, study.seed) == (3, 1, 9)
+    assert (study.server_cpus, study.client_cpus) == ((0,), (1, 2))
+    assert study.events == ("task-clock", "syscalls")
+
+
+def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
+    text = GOOD + 'load = "closed"\nduration_s = 0.5\nper_connection = 4\n'
+    cell = parse_study(text, DESIGNS).cells[0]
+    assert (cell.rounds, cell.duration_s, cell.per_connection) == (None, 0.5, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (GOOD + 'nonsense = 1', ["cells[1].nonsense", "connections"]),
+        ("surprise = 1\n" + GOOD, ["surprise", "title"]),
+        (GOOD + '[race]\nblokcs = 1', ["race.blokcs", "blocks"]),
+        (GOOD + "[race]\nblocks = 0", ["race.blocks", "0", "1 to"]),
+        (GOOD + "[race]\nblocks = true", ["race.blocks", "whole number"]),
+        (GOOD + "[race]\ncounted_blocks = -1", ["race.counted_blocks", "-1"]),
+        (GOOD + "[race]\nseed = -1", ["race.seed"]),
+        (GOOD + '[placement]\nkind = "moon"', ["placement.kind", "moon", "netns"]),
+        (GOOD + '[placement]\nserver_cpus = "x"', ["placement.server_cpus", "0,2"]),
+        (GOOD + "[placement]\nserver_cpus = []", ["placement.server_cpus", "not empty"]),
+        ('events = ["cyclez"]\n' + GOOD, ["events", "cyclez", "cycles"]),
+        ("events = []\n" + GOOD, ["events", "not empty"]),
+        (GOOD.replace('"select"', '"selekt"'), ["cells[1].designs", "selekt", "thread-per-client"]),
+        (GOOD.replace('"iterative", "select"', ""), ["cells[1].designs", "not empty"]),
+        (GOOD.replace("[1, 10]", "[0]"), ["cells[1].connections", "0", "1 to"]),
+        (GOOD.replace("[1, 10]", "[-5]"), ["cells[1].connections", "-5"]),
+        (GOOD.replace("[1, 10]", "[]"), ["cells[1].connections", "not empty"]),
+        (GOOD.replace("[1, 10]", "[1, 1]"), ["cells[1].connections", "twice"]),
+        (GOOD.replace("[1, 10]", '"ten"'), ["cells[1].connections", "ten"]),
+        (GOOD + 'work = "dance"', ["cells[1].work", "dance", "scan, snapshot"]),
+        (GOOD + 'load = "flood"', ["cells[1].load", "flood", "burst, closed"]),
+        (GOOD + 'engine = "steam"', ["cells[1].engine", "steam", "thread, fork, epoll"]),
+        (GOOD + 'dialect = "latin"', ["cells[1].dialect", "latin", "line, http"]),
+        (GOOD + "requests = 0", ["cells[1].requests"]),
+        (GOOD + "rounds = -1", ["cells[1].rounds"]),
+        (GOOD + "rounds = 1\nrequests = 1", ["rounds", "requests"]),
+        (GOOD + "top = 65", ["cells[1].top", "64"]),
+        (GOOD + "max_age_ms = 5", ["max_age_ms", "snapshot"]),
+        (GOOD + 'load = "closed"', ["duration_s"]),
+        (GOOD + 'load = "closed"\nduration_s = 0', ["duration_s", "above 0"]),
+        (GOOD + 'load = "closed"\nduration_s = nan', ["duration_s", "above 0"]),
+        (GOOD + 'load = "closed"\nduration_s = 1\nrounds = 1', ["rounds", "burst"]),
+        (GOOD + "duration_s = 1", ["duration_s", "closed"]),
+        (GOOD + CELLS, ["twice", "select"]),
+        ('name = "mine"', ["[[cells]]"]),
+        ('name = "mine"\ncells = 3', ["[[cells]]"]),
+        (CELLS, ["name"]),
+        ('name = "../up"\n' + CELLS, ["name", "letters"]),
+        ("name = 3\n" + CELLS, ["name"]),
+        ("name = ", ["TOML"]),
+        ('name = "a"\nrace = 1\n' + CELLS, ["[race]"]),
+        ('name = "a"\n[[cells]]\nconnections = [1]', ["designs"]),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(text: str, words: list[str]) -> None:
+    with pytest.raises(StudyError) as error:
+        parse_study(text, DESIGNS)
+    message = str(error.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+@given(st.text())
+def test_any_text_is_a_study_or_a_clear_error(text: str) -> None:
+    with pytest.raises(StudyError):
+        parse_study(text, DESIGNS)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["blocks", "counted_blocks", "seed", "warmup_rounds", "other"]),
+        st.sampled_from(["1", "-1", "0", "1.5", "true", '"x"', "[]", "{}", "1979-05-27"]),
+    )
+)
+def test_any_race_table_is_read_or_refused(table: dict[str, str]) -> None:
+    text = GOOD + "[race]\n" + "".join(f"{key} = {value}\n" for key, value in table.items())
+    try:
+        study = parse_study(text, DESIGNS)
+    except StudyError as error:
+        assert "`race." in str(error)
+    else:
+        assert study.blocks >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("0", (0,)), ("0,2", (0, 2)), ("2-4,1", (1, 2, 3, 4)), (" 1 ", (1,))]
+)
+def test_cpus_are_read_as_taskset_writes_them(text: str, numbers: tuple[int, ...]) -> None:
+    assert parse_cpus(text, "--server-cpus") == numbers
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "3-1", "-1", "1,,2", "99999999", "0-9999999"])
+def test_cpus_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(StudyError, match="--server-cpus"):
+        parse_cpus(text, "--server-cpus")
+
+
+@pytest.mark.parametrize("name", ["quick", "reports"])
+def test_the_shipped_studies_are_found_by_name_and_valid(name: str) -> None:
+    study = load_study(find_study(name), DESIGNS)
+    assert study.name == name
+
+
+def test_the_quick_study_is_three_designs_at_three_sizes() -> None:
+    assert len(load_study(find_study("quick"), DESIGNS).cells) == 9
+
+
+def test_the_reports_study_has_their_connections_and_client_engines() -> None:
+    cells = load_study(find_study("reports"), DESIGNS).cells
+    assert {cell.connections for cell in cells} == {1, 3, 5, 10, 15, 20, 25, 30, 50, 100}
+    assert {cell.engine for cell in cells} == {"thread", "fork"}
+
+
+def test_a_study_that_is_not_there_lists_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(RegattaError, match="quick, reports"):
+        find_study(str(tmp_path / "none.toml"))
+
+
+def test_a_study_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(StudyError, match="UTF-8"):
+        load_study(path, DESIGNS)
