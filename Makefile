@@ -51,7 +51,7 @@ install: wheel ## install the three programs into PREFIX=/usr/local
 	@scripts/install "$(PREFIX)"
 
 wheel: ## leave a wheel with all three programs in dist/
-	@scripts/setup race
+	@scripts/setup race wheel
 	@scripts/wheel
 
 clean: ## remove what was built; keep .venv, .tools and races/
