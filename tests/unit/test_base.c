@@ -1,0 +1,82 @@
+#include "unit.h"
+
+#include "base/address.h"
+#include "base/cpus.h"
+#include "base/number.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void a_number_is_digits_within_its_range(void **state) {
+    (void)state;
+    uint64_t value = 7;
+    assert_int_equal(number_parse("0", 0, 10, &value), 0);
+    assert_int_equal(value, 0);
+    assert_int_equal(number_parse("18446744073709551615", 0, UINT64_MAX, &value), 0);
+    assert_true(value == UINT64_MAX);
+    assert_int_equal(number_parse("11", 0, 10, &value), -ERANGE);
+    assert_int_equal(number_parse("0", 1, 10, &value), -ERANGE);
+    assert_int_equal(number_parse("18446744073709551616", 0, UINT64_MAX, &value), -ERANGE);
+    assert_true(value == UINT64_MAX); /* untouched by a failure */
+}
+
+static void anything_else_is_no_number(void **state) {
+    (void)state;
+    uint64_t value;
+    const char *const wrong[] = {"",    "-1",   "+1",  " 1",  "1 ",
+                                 "1e3", "0x10", "two", "1.0", "99999999999999999999999x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(number_parse(wrong[i], 0, UINT64_MAX, &value), -EINVAL);
+}
+
+static void assert_address(const char *text, const char *expected) {
+    struct address address;
+    const char *problem = NULL;
+    char formatted[ADDRESS_TEXT_LIMIT];
+    assert_int_equal(address_parse(text, "7342", &address, &problem), 0);
+    address_format(&address, formatted);
+    assert_string_equal(formatted, expected);
+}
+
+static void addresses_come_back_as_they_went_in(void **state) {
+    (void)state;
+    assert_address("127.0.0.1:80", "127.0.0.1:80");
+    assert_address("127.0.0.1", "127.0.0.1:7342");
+    assert_address("[::1]:80", "[::1]:80");
+    assert_address("[::1]", "[::1]:7342");
+}
+
+static void malformed_addresses_are_told(void **state) {
+    (void)state;
+    struct address address;
+    const char *const wrong[] = {"",    ":80",  "127.0.0.1:", "127.0.0.1:x", "1.2.3.4:65536",
+                                 "::1", "[::1", "[::1]x",     "[]:80",       "127.0.0.1:-1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const char *problem = NULL;
+        assert_int_equal(address_parse(wrong[i], "7342", &address, &problem), -EINVAL);
+        assert_non_null(problem);
+    }
+    const char *problem = NULL;
+    assert_int_equal(address_parse("127.0.0.1", NULL, &address, &problem), -EINVAL);
+}
+
+static void cpu_lists_are_checked_before_pinning(void **state) {
+    (void)state;
+    const char *problem = NULL;
+    const char *const wrong[] = {"", ",", "0,", "a", "1-0", "-1", "0-", "99999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(cpus_pin(wrong[i], &problem), -EINVAL);
+    assert_int_equal(cpus_pin("1023", &problem), -ENODEV);
+    assert_non_null(problem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_is_digits_within_its_range),
+        cmocka_unit_test(anything_else_is_no_number),
+        cmocka_unit_test(addresses_come_back_as_they_went_in),
+        cmocka_unit_test(malformed_addresses_are_told),
+        cmocka_unit_test(cpu_lists_are_checked_before_pinning),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+#include "unit.h"
+
+#include "base/limits.h"
+#include "exchange/exchange.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Plays the part of a design and of the service: gives `input` in pieces of at most `piece` bytes,
+ * answers each request with a line that shows how it was understood, takes output in pieces too. */
+struct play {
+    struct exchange exchange;
+    char output[1 << 20];
+    size_t output_length;
+    unsigned requests;
+};
+
+static void answer(struct play *play, const struct request *request) {
+    char space[256];
+    struct text body = text_fixed(space, sizeof space);
+    enum status status = STATUS_OK;
+    if (request->kind == REQUEST_INVALID) {
+        text_add_string(&body, request->problem);
+        status = request->status;
+    } else if (request->kind == REQUEST_HEALTH) {
+        text_add_string(&body, "ok");
+    } else {
+        text_addf(&body, "top %u %s", request->rows,
+                  request->format == FORMAT_JSON ? "json" : "text");
+    }
+    text_add(&body, "\n", 1);
+    exchange_reply(&play->exchange, request, status, &body);
+    play->requests++;
+}
+
+static void answer_and_send(struct play *play, size_t piece) {
+    struct request request;
+    bool more = true;
+    while (more) {
+        more = false;
+        for (; exchange_next(&play->exchange, &request); more = true)
+            answer(play, &request);
+        for (struct span out; (out = exchange_output(&play->exchange)).length > 0;) {
+            size_t sent = out.length < piece ? out.length : piece;
+            memcpy(play->output + play->output_length, out.bytes, sent);
+            play->output_length += sent;
+            exchange_sent(&play->exchange, sent);
+        }
+    }
+}
+
+static void give(struct play *play, const char *bytes, size_t length, size_t piece) {
+    while (length > 0 && !exchange_is_done(&play->exchange)) {
+        struct span space = exchange_space(&play->exchange);
+        size_t n = length < piece ? length : piece;
+        if (n > space.length)
+            n = space.length;
+        assert_true(n > 0);
+        memcpy(space.bytes, bytes, n);
+        exchange_received(&play->exchange, n);
+        bytes += n;
+        length -= n;
+        answer_and_send(play, piece);
+    }
+}
+
+static void end(struct play *play, size_t piece) {
+    if (exchange_space(&play->exchange).length > 0)
+        exchange_received(&play->exchange, 0);
+    answer_and_send(play, piece);
+}
+
+static void assert_output(const char *input, size_t input_length, const char *expected) {
+    static struct play play;
+    const size_t pieces[] = {1, 2, 3, 7, 64, 8192};
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        exchange_open(&play.exchange);
+        play.output_length = play.requests = 0;
+        give(&play, input, input_length, pieces[i]);
+        end(&play, pieces[i]);
+        play.output[play.output_length] = '\0';
+        assert_string_equal(play.output, expected);
+        assert_true(exchange_is_done(&play.exchange));
+        exchange_close(&play.exchange);
+    }
+}
+
+#define EXCHANGES(input, expected) assert_output(input, strlen(input), expected)
+#define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
+#define JSON_HEAD "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+#define BAD_HEAD                                                                                   \
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
+
+static void the_line_dialect_answers_until_the_client_ends(void **state) {
+    (void)state;
+    EXCHANGES("", "");
+    EXCHANGES("top 2\n", "top 2 text\n\n");
+    EXCHANGES("top\r\ntop 64\n", "top 2 text\n\ntop 64 text\n\n");
+}
+
+static void the_line_dialect_tells_what_is_wrong_and_closes(void **state) {
+    (void)state;
+    EXCHANGES("hello\ntop 2\n", "error: unknown request; say: top N\n\n");
+    EXCHANGES("\n", "error: unknown request; say: top N\n\n");
+    EXCHANGES("topper\n", "error: unknown request; say: top N\n\n");
+    const char *const counts[] = {"top 0\n",  "top 65\n", "top -1\n", "top two\n",
+                                  "top  2\n", "top 2 \n", "top \n"};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        EXCHANGES(counts[i], "error: N must be a number from 1 to 64; say: top N\n\n");
+    EXCHANGES("top 2", "error: the request has no end of line\n\n");
+}
+
+static void http_keeps_open_and_closes_as_told(void **state) {
+    (void)state;
+    EXCHANGES("GET /top?n=3 HTTP/1.1\r\nHost: x\r\n\r\n", OK_HEAD "11\r\n\r\ntop 3 text\n");
+    EXCHANGES("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /top HTTP/1.1\r\nHost: x\r\n"
+              "Connection: close\r\n\r\nGET /top HTTP/1.1\r\nHost: x\r\n\r\n",
+              OK_HEAD "3\r\n\r\nok\n" OK_HEAD "11\r\nConnection: close\r\n\r\ntop 2 text\n");
+    EXCHANGES("GET /top HTTP/1.0\r\n\r\n", OK_HEAD "11\r\nConnection: close\r\n\r\ntop 2 text\n");
+    EXCHANGES("GET /top HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n",
+              OK_HEAD "11\r\nConnection: keep-alive\r\n\r\ntop 2 text\n");
+    EXCHANGES("\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x"
+              "\r\n\r\n",
+              /* an empty line is ignored before a request, but the first byte tells the dialect */
+              "error: unknown request; say: top N\n\n");
+    EXCHANGES("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x"
+              "\r\n\r\n",
+              OK_HEAD "3\r\n\r\nok\n" OK_HEAD "3\r\n\r\nok\n");
+}
+
+static void http_gives_json_to_those_who_ask_for_it(void **state) {
+    (void)state;
+    EXCHANGES("GET /top?format=json&n=1 HTTP/1.1\r\nHost: x\r\n\r\n",
+              JSON_HEAD "11\r\n\r\ntop 1 json\n");
+    EXCHANGES("GET /top HTTP/1.1\r\nHost: x\r\nAccept: text/html, application/json;q=0.9\r\n\r\n",
+              JSON_HEAD "11\r\n\r\ntop 2 json\n");
+    EXCHANGES("GET /top?format=text HTTP/1.1\r\nAccept: application/json\r\nHost: x\r\n\r\n",
+              OK_HEAD "11\r\n\r\ntop 2 text\n");
+    EXCHANGES("GET http://host/top?n=7 HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n",
+              OK_HEAD "11\r\n\r\ntop 7 text\n");
+}
+
+static void head_has_the_length_and_no_body(void **state) {
+    (void)state;
+    EXCHANGES("HEAD /top HTTP/1.1\r\nHost: x\r\n\r\n", OK_HEAD "11\r\n\r\n");
+}
+
+static void http_errors_keep_open_where_the_request_ended_for_certain(void **state) {
+    (void)state;
+    EXCHANGES("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+              "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\n"
+              "Content-Length: 42\r\n\r\nno such page: there are /top and /healthz\n" OK_HEAD
+              "3\r\n\r\nok\n");
+    EXCHANGES("GET /top?n=0 HTTP/1.1\r\nHost: x\r\n\r\n",
+              BAD_HEAD "32\r\n\r\nn must be a number from 1 to 64\n");
+    EXCHANGES("DELETE /top HTTP/1.1\r\nHost: x\r\n\r\n",
+              "HTTP/1.1 405 Method Not Allowed\r\nContent-Type: text/plain; charset=utf-8\r\n"
+              "Content-Length: 30\r\nAllow: GET, HEAD\r\n\r\nonly GET and HEAD are allowed\n");
+}
+
+static void assert_closes_with(const char *input, const char *status_line) {
+    static struct play play;
+    exchange_open(&play.exchange);
+    play.output_length = play.requests = 0;
+    give(&play, input, strlen(input), 8192);
+    play.output[play.output_length] = '\0';
+    assert_memory_equal(play.output, status_line, strlen(status_line));
+    assert_non_null(strstr(play.output, "\r\nConnection: close\r\n"));
+    assert_int_equal(play.requests, 1);
+    assert_true(exchange_is_done(&play.exchange));
+    exchange_close(&play.exchange);
+}
+
+static void http_closes_where_a_second_request_could_hide(void **state) {
+    (void)state;
+    static const char *const smuggled[] = {
+        "POST /top HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /",
+        "POST /top HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nGET /",
+    };
+    for (size_t i = 0; i < 2; i++)
+        assert_closes_with(smuggled[i], "HTTP/1.1 405 ");
+    static const char *const malformed[] = {
+        "GET /top HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n",
+        "GET /top HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET /top HTTP/1.1\r\nHost : x\r\n\r\n",
+        "GET /top HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
+        "GET /top HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        "GET /top HTTP/1.1\r\n\r\n",
+        "GET /top HTTP/1.1\nHost: x\n\n",
+        "GET /top HTTP/1.1\r\nHost: x\nA: b\r\n\r\n",
+        "GET /top HTTP/1.1\r\nHost: x\r\nA: \x01\r\n\r\n",
+        "GET /top HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n",
+        "GET  /top HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /top\r\nHost: x\r\n\r\n",
+        "GET /t\x7fop HTTP/1.1\r\nHost: x\r\n\r\n",
+        "G(T /top HTTP/1.1\r\nHost: x\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
+        assert_closes_with(malformed[i], "HTTP/1.1 400 ");
+    assert_closes_with("GET /top HTTP/2.0\r\nHost: x\r\n\r\n", "HTTP/1.1 505 ");
+}
+
+static void what_is_too_long_is_refused(void **state) {
+    (void)state;
+    static char long_input[3 * HEAD_LIMIT];
+    memset(long_input, 'A', sizeof long_input - 1);
+    memcpy(long_input, "GET /", 5);
+    assert_closes_with(long_input, "HTTP/1.1 414 ");
+
+    memset(long_input, 'a', sizeof long_input - 1);
+    memcpy(long_input, "GET /top HTTP/1.1\r\nA: ", 22);
+    assert_closes_with(long_input, "HTTP/1.1 431 ");
+
+    memset(long_input, 'a', sizeof long_input - 1);
+    EXCHANGES(long_input, "error: the request is too long\n\n");
+}
+
+static void a_request_at_the_limit_is_taken(void **state) {
+    (void)state;
+    static char input[HEAD_LIMIT + 1];
+    static const char begin[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nA: ";
+    memset(input, 'a', HEAD_LIMIT);
+    memcpy(input, begin, sizeof begin - 1);
+    memcpy(input + HEAD_LIMIT - 4, "\r\n\r\n", 4);
+    EXCHANGES(input, OK_HEAD "3\r\n\r\nok\n");
+}
+
+static void a_hundred_pipelined_requests_are_answered_in_order(void **state) {
+    (void)state;
+    static char input[100 * 16], expected[100 * 32];
+    size_t in = 0, out = 0;
+    for (int i = 0; i < 100; i++) {
+        in += (size_t)snprintf(input + in, sizeof input - in, "top %d\n", i % 64 + 1);
+        out +=
+            (size_t)snprintf(expected + out, sizeof expected - out, "top %d text\n\n", i % 64 + 1);
+    }
+    assert_output(input, in, expected);
+}
+
+/* A client that asks and asks and takes no reply: the output stays within its limit, reading stops,
+ * and nothing is lost once it does take them. */
+static void replies_that_are_not_taken_hold_back_requests(void **state) {
+    (void)state;
+    static char big[REPLY_LIMIT];
+    static struct play play;
+    struct text body = text_fixed(big, sizeof big);
+    memset(big, 'x', sizeof big);
+    body.length = sizeof big;
+    exchange_open(&play.exchange);
+    struct request request;
+    struct span space = exchange_space(&play.exchange);
+    unsigned asked = 0, answered = 0;
+    for (; (asked + 1) * 6 <= space.length; asked++)
+        memcpy(space.bytes + (size_t)asked * 6, "top 9\n", 6);
+    exchange_received(&play.exchange, (size_t)asked * 6);
+    while (answered < asked) {
+        unsigned before = answered;
+        for (; exchange_next(&play.exchange, &request); answered++)
+            exchange_reply(&play.exchange, &request, STATUS_OK, &body);
+        assert_true(answered > before);
+        assert_true(answered - before <= OUTPUT_LIMIT / REPLY_LIMIT);
+        assert_int_equal(exchange_space(&play.exchange).length, 0);
+        struct span out = exchange_output(&play.exchange);
+        assert_int_equal(out.length, (answered - before) * (sizeof big + 1));
+        exchange_sent(&play.exchange, out.length);
+    }
+    assert_true(exchange_is_idle(&play.exchange));
+    exchange_close(&play.exchange);
+}
+
+static void silence_is_answered_if_a_request_had_begun(void **state) {
+    (void)state;
+    static struct play play;
+    struct request request;
+    exchange_open(&play.exchange);
+    assert_false(exchange_time_out(&play.exchange, &request));
+    assert_true(exchange_is_done(&play.exchange));
+    exchange_close(&play.exchange);
+
+    exchange_open(&play.exchange);
+    play.output_length = 0;
+    give(&play, "GET /top HT", 11, 8192);
+    assert_true(exchange_time_out(&play.exchange, &request));
+    answer(&play, &request);
+    answer_and_send(&play, 8192);
+    assert_memory_equal(play.output, "HTTP/1.1 408 ", 13);
+    assert_true(exchange_is_done(&play.exchange));
+    exchange_close(&play.exchange);
+}
+
+static void at_rest_it_holds_no_memory(void **state) {
+    (void)state;
+    static struct play play;
+    exchange_open(&play.exchange);
+    give(&play, "top 2\n", 6, 6);
+    assert_null(play.exchange.input);
+    assert_null(play.exchange.output.bytes);
+    assert_true(exchange_is_idle(&play.exchange));
+    assert_true(sizeof play.exchange <= 64);
+    exchange_close(&play.exchange);
+}
+
+/* Random bytes, and real requests with random damage: whatever comes, the limits hold and it ends.
+ */
+static void it_survives_noise(void **state) {
+    (void)state;
+    static const char *const seeds[] = {"top 2\ntop\n", "GET /top?n=2 HTTP/1.1\r\nHost: x\r\n\r\n",
+                                        "HEAD /healthz HTTP/1.0\r\nConnection: close\r\n\r\n"};
+    static struct play play;
+    char input[512];
+    srand(30);
+    for (int round = 0; round < 20000; round++) {
+        size_t length = 0;
+        while (length < 300) {
+            const char *seed = seeds[rand() % 3];
+            memcpy(input + length, seed, strlen(seed));
+            length += strlen(seed);
+        }
+        for (int damage = rand() % 8; damage > 0; damage--)
+            input[(size_t)rand() % length] = (char)rand();
+        exchange_open(&play.exchange);
+        play.output_length = play.requests = 0;
+        give(&play, input, length, (size_t)rand() % 64 + 1);
+        end(&play, 4096);
+        assert_true(exchange_is_done(&play.exchange));
+        exchange_close(&play.exchange);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_line_dialect_answers_until_the_client_ends),
+        cmocka_unit_test(the_line_dialect_tells_what_is_wrong_and_closes),
+        cmocka_unit_test(http_keeps_open_and_closes_as_told),
+        cmocka_unit_test(http_gives_json_to_those_who_ask_for_it),
+        cmocka_unit_test(head_has_the_length_and_no_body),
+        cmocka_unit_test(http_errors_keep_open_where_the_request_ended_for_certain),
+        cmocka_unit_test(http_closes_where_a_second_request_could_hide),
+        cmocka_unit_test(what_is_too_long_is_refused),
+        cmocka_unit_test(a_request_at_the_limit_is_taken),
+        cmocka_unit_test(a_hundred_pipelined_requests_are_answered_in_order),
+        cmocka_unit_test(replies_that_are_not_taken_hold_back_requests),
+        cmocka_unit_test(silence_is_answered_if_a_request_had_begun),
+        cmocka_unit_test(at_rest_it_holds_no_memory),
+        cmocka_unit_test(it_survives_noise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* The scan over a tree that looks like /proc, with what a real one cannot be made to hold on
+ * demand. */
+#include "unit.h"
+
+#include "top/procfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[] = "/tmp/regatta-procfs-XXXXXX";
+
+static void write_at(const char *directory, const char *name, const char *text) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, directory);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/%s/%s", root, directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void add_process(const char *pid, const char *name, int user_ticks) {
+    char text[512];
+    snprintf(text, sizeof text, "%s (%s) S 1 1 1 0 -1 0 0 0 0 0 %d 0 0 0 20 0 1 0 5 0 0\n", pid,
+             name, user_ticks);
+    write_at(pid, "stat", text);
+}
+
+static int make_tree(void **state) {
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    write_at(".", "stat", "cpu  1 2 3\nintr 0\nctxt 5\nbtime 1000\nprocesses 7\n");
+    add_process("1", "init", 10);
+    add_process("20", "a) R 1 (b", 30);
+    add_process("300", "two\nlines", 20);
+    write_at("41", "status", "no stat: as of a process that vanished");
+    write_at("42", "stat", "");                 /* a read that found it gone */
+    write_at("43", "stat", "43 (cut) S 1 1 1"); /* what no kernel writes */
+    write_at("self", "stat", "1 (self) S 1 1 1 0 -1 0 0 0 0 0 99 0 0 0 20 0 1 0 5 0 0\n");
+    write_at("12x", "stat", "12 (x) S 1 1 1 0 -1 0 0 0 0 0 99 0 0 0 20 0 1 0 5 0 0\n");
+    return 0;
+}
+
+static int remove_tree(void **state) {
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    return system(command);
+}
+
+static void only_whole_processes_are_seen(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.tasks_seen, 3);
+    assert_int_equal(snapshot.count, 3);
+    const int expected[] = {20, 300, 1};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(snapshot.top[i].pid, expected[i]);
+    assert_memory_equal(snapshot.top[0].name, "a) R 1 (b", 9);
+    assert_memory_equal(snapshot.top[1].name, "two\nlines", 9);
+    assert_true(snapshot.top[0].started_at_ns > 1000LL * 1000000000LL);
+    procfs_close(&procfs);
+}
+
+static void a_scan_can_be_repeated(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.tasks_seen, 3);
+    }
+    procfs_close(&procfs);
+}
+
+static void a_tree_that_is_no_proc_is_refused(void **state) {
+    (void)state;
+    struct procfs procfs;
+    assert_int_equal(procfs_open(&procfs, "/nonexistent"), -ENOENT);
+    assert_int_equal(procfs_open(&procfs, "/"), -ENOENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_whole_processes_are_seen),
+        cmocka_unit_test(a_scan_can_be_repeated),
+        cmocka_unit_test(a_tree_that_is_no_proc_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+}

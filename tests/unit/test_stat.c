@@ -1,0 +1,97 @@
+#include "unit.h"
+
+#include "top/stat.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct stat_units units = {.tick_ns = 10000000, .boot_unix_ns = 1000};
+
+#define REST                                                                                       \
+    " S 1 1 1 0 -1 4194560 100 200 3 4 250 75 9 8 20 0 1 0 500 1000000 300 18446744073709551615\n"
+
+static int parse(const char *text, struct process *process) {
+    return stat_parse(text, strlen(text), &units, process);
+}
+
+static void assert_name(const char *name, size_t length) {
+    char text[512];
+    struct process process;
+    int head = snprintf(text, sizeof text, "42 (");
+    memcpy(text + head, name, length);
+    int tail = snprintf(text + head + length, sizeof text - (size_t)head - length, ")%s", REST);
+    assert_int_equal(stat_parse(text, (size_t)head + length + (size_t)tail, &units, &process), 0);
+    assert_int_equal(process.pid, 42);
+    assert_int_equal(process.name_length, length);
+    assert_memory_equal(process.name, name, length);
+    assert_int_equal(process.user_ns, 2500000000);
+    assert_int_equal(process.system_ns, 750000000);
+    assert_int_equal(process.started_at_ns, 5000001000);
+}
+
+static void names_may_hold_anything(void **state) {
+    (void)state;
+    const char *const names[] = {"cat",
+                                 "",
+                                 "a) R 1 (b",
+                                 ") S 1 1",
+                                 "a b",
+                                 "line\nbreak",
+                                 "\\\"'",
+                                 "(((",
+                                 ")))",
+                                 "\xff\xfe",
+                                 "kworker/u8:0-events_unbound"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_name(names[i], strlen(names[i]));
+    assert_name("nul\0nul", 7);
+}
+
+static void a_name_longer_than_the_limit_is_cut(void **state) {
+    (void)state;
+    char text[512];
+    struct process process;
+    snprintf(text, sizeof text, "1 (%0100d)%s", 7, REST);
+    assert_int_equal(parse(text, &process), 0);
+    assert_int_equal(process.name_length, NAME_LIMIT);
+}
+
+static void text_that_is_cut_anywhere_is_refused(void **state) {
+    (void)state;
+    struct process process;
+    const char *whole = "42 (cat)" REST;
+    size_t start_time = (size_t)(strstr(whole, " 500 ") - whole) + 5;
+    for (size_t length = 0; length < start_time; length++)
+        assert_int_equal(stat_parse(whole, length, &units, &process), -EINVAL);
+    assert_int_equal(stat_parse(whole, start_time, &units, &process), 0);
+}
+
+static void other_text_is_refused(void **state) {
+    (void)state;
+    struct process process;
+    const char *const wrong[] = {
+        "",
+        ")(",
+        "()" REST,
+        "(cat)" REST,
+        "0 (cat)" REST,
+        "-1 (cat)" REST,
+        "x (cat)" REST,
+        "99999999999 (cat)" REST,
+        "1 (cat) S 1 1 1 0 -1 4194560 100 200 3 4 -250 75 9 8 20 0 1 0 500 1\n",
+        "1 (cat) S 1 1 1 0 -1 4194560 100 200 3 4 9223372036854775807 75 9 8 20 0 1 0 500 1\n",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(parse(wrong[i], &process), -EINVAL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_may_hold_anything),
+        cmocka_unit_test(a_name_longer_than_the_limit_is_cut),
+        cmocka_unit_test(text_that_is_cut_anywhere_is_refused),
+        cmocka_unit_test(other_text_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
