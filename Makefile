@@ -14,7 +14,7 @@ build: ## leave bin/regatta, bin/regatta-server and bin/regatta-client
 	@scripts/build
 
 race: build ## race the designs of studies/quick.toml, or of STUDY=FILE
-	@bin/regatta race $(STUDY)
+	@bin/regatta race $(if $(STUDY),"$(STUDY)")
 
 test: ## build and run every test but the long ones (under 10 minutes)
 	@scripts/setup race test
