@@ -16,6 +16,7 @@ enum {
     CONNECTION_LIMIT = 1 << 20,
     ACCEPT_BATCH = 64, /* connections that an event loop accepts before it serves again */
     DRAIN_LIMIT_MS = 5000,
+    RETRY_PAUSE_MS = 50, /* of a closed load, after a failure, before it connects again */
     PORT_LIMIT = 65535,
     SAMPLE_LIMIT = 1 << 26,  /* requests of one load: 2 GiB of samples, reserved and not used up */
     ADDRESS_TEXT_LIMIT = 64, /* "[IPv6%scope]:port" */

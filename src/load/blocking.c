@@ -1,0 +1,181 @@
+#include "load/blocking.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "load/show.h"
+#include "load/stop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READ_SIZE = 16 * 1024, BODY_LIMIT = 64 * 1024 };
+
+/* A connection and the request that is under way on it. */
+struct connection {
+    const struct load *load;
+    struct worker *worker;
+    uint32_t number;
+    int fd;              /* −1: none */
+    uint32_t requests;   /* made on this connection */
+    int64_t patience_ns; /* how long a receive may take, as the socket knows it */
+    int64_t start_ns, first_byte_ns;
+    struct text body; /* for showing */
+    struct reply reply;
+};
+
+static struct timeval to_timeval(int64_t ns) {
+    /* Zero would mean for ever. */
+    int64_t us = ns > NS_PER_US ? ns / NS_PER_US : 1;
+    return (struct timeval){.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+}
+
+static void hang_up(struct connection *c) {
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+}
+
+/* An interrupted request neither was answered nor failed: it is in no sample. */
+static bool fail(struct connection *c, enum outcome outcome, const char *why) {
+    hang_up(c);
+    if (stop_requested())
+        return false;
+    if (c->load->show != NULL)
+        show_failure(c->load->show, c->number, why);
+    return worker_failed(c->worker, c->number, c->start_ns, c->first_byte_ns, outcome, why);
+}
+
+/* The limits of time are the socket's, set once: a request costs two system calls. */
+static int open_connection(struct connection *c) {
+    const struct address *address = &c->load->address;
+    struct timeval patience = to_timeval(c->load->timeout_ns);
+    c->requests = 0;
+    c->patience_ns = c->load->timeout_ns;
+    c->fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (c->fd < 0)
+        return -errno;
+    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (connect(c->fd, (const struct sockaddr *)&address->storage, address->length) != 0)
+        return errno == EINPROGRESS ? -ETIMEDOUT : -errno;
+    c->worker->connections_opened++;
+    return 0;
+}
+
+/* 0, or -errno of what ended it. */
+static int send_request(struct connection *c, const struct request *request) {
+    for (size_t sent = 0; sent < request->length;) {
+        ssize_t more = send(c->fd, request->bytes + sent, request->length - sent, MSG_NOSIGNAL);
+        if (more < 0)
+            return -errno;
+        sent += (size_t)more;
+    }
+    return 0;
+}
+
+/* Gives the next receive what is left of the request's time. Nothing to do for a reply that comes
+ * in one piece; a server that drips bytes cannot stretch the time. */
+static void set_patience(struct connection *c, int64_t left_ns) {
+    int64_t slack_ns = c->load->timeout_ns / 64;
+    if (left_ns >= c->patience_ns - slack_ns && left_ns <= c->patience_ns + slack_ns)
+        return;
+    struct timeval patience = to_timeval(left_ns);
+    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    c->patience_ns = left_ns;
+}
+
+/* Reads the reply and records what came of the request. false: this worker is to stop. */
+static bool read_reply(struct connection *c) {
+    char bytes[READ_SIZE], why[PROBLEM_LIMIT];
+    int64_t left_ns = c->load->timeout_ns;
+    for (;;) {
+        set_patience(c, left_ns);
+        ssize_t length = recv(c->fd, bytes, sizeof bytes, 0);
+        int error = errno;
+        int64_t now_ns = clock_monotonic_ns();
+        left_ns = c->start_ns + c->load->timeout_ns - now_ns;
+        if (length == 0)
+            return fail(c, OUTCOME_CLOSED, "the server closed the connection");
+        if (length < 0 && error == EINTR && !stop_requested())
+            continue;
+        if (length < 0 && error == EAGAIN)
+            return fail(c, OUTCOME_TIMEOUT, "no complete reply in time");
+        if (length < 0)
+            return fail(c, OUTCOME_CLOSED, strerrordesc_np(error));
+        c->worker->bytes_received += (uint64_t)length;
+        if (c->first_byte_ns == 0)
+            c->first_byte_ns = now_ns;
+        enum verdict verdict = reply_feed(&c->reply, bytes, (size_t)length);
+        if (verdict == REPLY_COMPLETE) {
+            if (c->load->show != NULL)
+                show_reply(c->load->show, c->number, now_ns - c->start_ns, &c->body);
+            return worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns);
+        }
+        if (verdict != REPLY_INCOMPLETE) {
+            reply_explain(&c->reply, verdict, why);
+            return fail(c, verdict == REPLY_REFUSED ? OUTCOME_REFUSED : OUTCOME_MALFORMED, why);
+        }
+        if (left_ns <= 0 || stop_requested())
+            return fail(c, OUTCOME_TIMEOUT, "no complete reply in time");
+    }
+}
+
+/* One request, on the open connection or on a new one. false: this worker is to stop. */
+static bool ask(struct connection *c, const struct request *request) {
+    c->first_byte_ns = 0;
+    c->body.length = 0;
+    c->start_ns = clock_monotonic_ns();
+    if (c->fd < 0) {
+        int outcome = open_connection(c);
+        if (outcome != 0)
+            return fail(c, load_connect_outcome(-outcome), strerrordesc_np(-outcome));
+    }
+    c->requests++;
+    reply_begin(&c->reply, c->load->dialect, c->load->top, c->load->show != NULL ? &c->body : NULL);
+    int outcome = send_request(c, request);
+    if (outcome == -EAGAIN)
+        return fail(c, OUTCOME_TIMEOUT, "the request could not be sent in time");
+    /* On other errors too there may be a reply to read: a server at its limit answers at once. */
+    return read_reply(c);
+}
+
+static struct connection new_connection(const struct load *load, struct worker *worker,
+                                        uint32_t number) {
+    struct connection made;
+    made.load = load;
+    made.worker = worker;
+    made.number = number;
+    made.fd = -1;
+    made.requests = 0;
+    made.body = text_growing(BODY_LIMIT);
+    return made;
+}
+
+void blocking_burst(const struct load *load, struct worker *worker, uint32_t connection) {
+    struct connection c = new_connection(load, worker, connection);
+    ask(&c, &load->last_request);
+    hang_up(&c);
+    text_release(&c.body);
+}
+
+void blocking_closed(const struct load *load, struct worker *worker, uint32_t connection,
+                     int64_t end_ns) {
+    struct connection c = new_connection(load, worker, connection);
+    while (!stop_requested() && clock_monotonic_ns() < end_ns) {
+        bool last =
+            load->per_connection != 0 && (c.fd < 0 ? 0 : c.requests) + 1 >= load->per_connection;
+        if (!ask(&c, last ? &load->last_request : &load->request))
+            break;
+        if (c.fd < 0) {
+            /* It failed: do not hammer at a server in trouble, or spin on a closed port. */
+            nanosleep(&(struct timespec){.tv_nsec = RETRY_PAUSE_MS * NS_PER_MS}, NULL);
+        } else if (last || c.reply.close) {
+            hang_up(&c);
+        }
+    }
+    hang_up(&c);
+    text_release(&c.body);
+}

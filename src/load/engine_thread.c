@@ -1,0 +1,103 @@
+/* A thread for each connection, as the clients of the lab reports have it.
+ *
+ * In a burst every round starts new threads. They wait at the start line until all are there, so
+ * that the burst is one. Cost: a stack, a creation and a context switch or two for each connection
+ * and round. */
+#include "base/clock.h"
+#include "load/blocking.h"
+#include "load/start.h"
+#include "load/stop.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { STACK_SIZE = 128 * 1024, NUDGE_MS = 100 };
+
+struct thread_client {
+    const struct load *load;
+    struct start_line *line;
+    const int64_t *end_ns;
+    uint32_t connection;
+    pthread_t thread;
+};
+
+static void *client(void *argument) {
+    const struct thread_client *self = argument;
+    struct worker *worker = &self->load->workers[self->connection];
+    if (!start_wait(self->line))
+        return NULL;
+    if (self->load->shape == SHAPE_BURST)
+        blocking_burst(self->load, worker, self->connection);
+    else
+        blocking_closed(self->load, worker, self->connection, *self->end_ns);
+    return NULL;
+}
+
+/* Waits for the threads; once the load is to stop, interrupts those that still wait for a server.
+ */
+static void join(struct thread_client *clients, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (;;) {
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += NUDGE_MS * NS_PER_MS;
+            until.tv_sec += until.tv_nsec / NS_PER_S;
+            until.tv_nsec %= NS_PER_S;
+            if (pthread_timedjoin_np(clients[i].thread, NULL, &until) == 0)
+                break;
+            for (uint32_t late = i; stop_requested() && late < count; late++)
+                pthread_kill(clients[late].thread, SIGTERM);
+        }
+    }
+}
+
+static int run_once(struct load *load, struct thread_client *clients, pthread_attr_t *attributes) {
+    struct start_line line = {0};
+    int64_t end_ns = 0;
+    uint32_t started = 0;
+    int error = 0;
+    for (; started < load->connections && !stop_requested(); started++) {
+        clients[started] = (struct thread_client){load, &line, &end_ns, started, 0};
+        error = pthread_create(&clients[started].thread, attributes, client, &clients[started]);
+        if (error != 0)
+            break;
+    }
+    end_ns = clock_monotonic_ns() + load->duration_ns;
+    if (error == 0) {
+        start_open(&line);
+    } else {
+        load->problem = "cannot start a thread for each connection; ask for fewer with -c, or use "
+                        "--engine epoll";
+        start_cancel(&line);
+    }
+    join(clients, started);
+    return -error;
+}
+
+static int run(struct load *load) {
+    pthread_attr_t attributes;
+    load->problem = "no memory";
+    struct thread_client *clients = calloc(load->connections, sizeof *clients);
+    if (clients == NULL)
+        return -ENOMEM;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    uint32_t rounds = load->shape == SHAPE_BURST ? load->rounds : 1;
+    int outcome = 0;
+    for (uint32_t round = 0; round < rounds && outcome == 0 && !stop_requested(); round++)
+        outcome = run_once(load, clients, &attributes);
+    pthread_attr_destroy(&attributes);
+    free(clients);
+    return outcome;
+}
+
+const struct engine engine_thread = {
+    .name = "thread",
+    .summary = "a thread for each connection, blocking sockets",
+    .worker_each = true,
+    .descriptors_each = true,
+    .run = run,
+};

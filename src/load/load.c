@@ -1,0 +1,115 @@
+#include "load/load.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+/* The default first. */
+const struct engine *const ENGINES[] = {&engine_epoll, &engine_thread, &engine_fork, NULL};
+
+const struct engine *engine_find(const char *name) {
+    for (const struct engine *const *engine = ENGINES; *engine != NULL; engine++)
+        if (strcmp((*engine)->name, name) == 0)
+            return *engine;
+    return NULL;
+}
+
+static void build_request(const struct load *load, struct request *request, bool last) {
+    int length;
+    if (load->dialect == DIALECT_LINE)
+        length = snprintf(request->bytes, sizeof request->bytes, "top %u\n", load->top);
+    else
+        length = snprintf(request->bytes, sizeof request->bytes,
+                          "GET /top?n=%u HTTP/1.1\r\nHost: %s\r\n%s\r\n", load->top, load->target,
+                          last ? "Connection: close\r\n" : "");
+    request->length = (size_t)length;
+}
+
+/* Descriptors beside the connections: the standard ones, the gate, the samples file, epoll. */
+enum { SPARE_DESCRIPTORS = 32 };
+
+static int raise_descriptor_limit(struct load *load) {
+    struct rlimit limit;
+    rlim_t wanted = SPARE_DESCRIPTORS;
+    if (load->engine->descriptors_each)
+        wanted += load->connections;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return -errno;
+    if (limit.rlim_cur >= wanted)
+        return 0;
+    /* Beyond the hard limit only a privileged process may go; try, and be told. */
+    if (limit.rlim_max < wanted)
+        limit.rlim_max = wanted;
+    limit.rlim_cur = wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
+        return 0;
+    load->problem = "the limit of open files is below the connections wanted (see: ulimit -Hn); "
+                    "ask for fewer with -c, or use --engine fork";
+    return -EMFILE;
+}
+
+int load_prepare(struct load *load) {
+    build_request(load, &load->request, false);
+    build_request(load, &load->last_request, true);
+    load->worker_count = load->engine->worker_each ? load->connections : 1;
+    int outcome = raise_descriptor_limit(load);
+    if (outcome != 0)
+        return outcome;
+
+    load->problem = "no memory for the samples; ask for fewer connections";
+    size_t size = load->worker_count * sizeof *load->workers;
+    load->workers = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (load->workers == MAP_FAILED)
+        return -errno;
+    /* A burst is known in advance; how many requests a closed load makes is not. */
+    size_t limit = load->shape == SHAPE_BURST ? (size_t)load->connections * load->rounds
+                                              : (size_t)SAMPLE_LIMIT;
+    return samples_reserve(&load->workers[0].samples, load->worker_count, sizeof *load->workers,
+                           limit);
+}
+
+enum outcome load_connect_outcome(int error) {
+    /* These two come after the connection was made: the server took it and dropped it. */
+    return error == ECONNRESET || error == EPIPE ? OUTCOME_CLOSED : OUTCOME_CONNECT;
+}
+
+static bool add_sample(struct worker *worker, const struct sample *made) {
+    struct sample *sample = samples_next(&worker->samples);
+    if (sample == NULL) {
+        worker->full = true;
+        return false;
+    }
+    *sample = *made;
+    return true;
+}
+
+bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_ns,
+                     int64_t first_byte_ns, int64_t end_ns) {
+    return add_sample(
+        worker, &(struct sample){start_ns, first_byte_ns, end_ns, connection, OUTCOME_ANSWERED});
+}
+
+bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
+                   int64_t first_byte_ns, enum outcome outcome, const char *why) {
+    if (worker->problem[0] == '\0')
+        snprintf(worker->problem, sizeof worker->problem, "%s: %s", outcome_name(outcome), why);
+    return add_sample(worker, &(struct sample){start_ns, first_byte_ns, clock_monotonic_ns(),
+                                               connection, (uint32_t)outcome});
+}
+
+void reply_explain(const struct reply *reply, enum verdict verdict, char why[PROBLEM_LIMIT]) {
+    if (verdict == REPLY_REFUSED) {
+        struct text text = text_fixed(why, PROBLEM_LIMIT - 1);
+        text_add(&text, "\"", 1);
+        text_add_escaped(&text, reply->line, reply->line_length);
+        text_add(&text, "\"", 1);
+        why[text.length] = '\0';
+    } else {
+        snprintf(why, PROBLEM_LIMIT, "%s", reply->problem);
+    }
+}

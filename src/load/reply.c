@@ -1,0 +1,346 @@
+#include "load/reply.h"
+
+#include "base/limits.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char TITLE[] = "rank pid user_seconds system_seconds name";
+
+/* What is left of a line. */
+struct cursor {
+    const char *at, *end;
+};
+
+static enum verdict malformed(struct reply *reply, const char *problem) {
+    reply->problem = problem;
+    return REPLY_MALFORMED;
+}
+
+/* An error reply: what it says is kept for the person who asked. */
+static enum verdict refused(struct reply *reply, struct cursor line) {
+    size_t length = (size_t)(line.end - line.at);
+    if (length > sizeof reply->line)
+        length = sizeof reply->line;
+    memmove(reply->line, line.at, length);
+    reply->line_length = (uint32_t)length;
+    return REPLY_REFUSED;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
+static bool take_char(struct cursor *line, char wanted) {
+    if (line->at == line->end || *line->at != wanted)
+        return false;
+    line->at++;
+    return true;
+}
+
+/* A decimal number as the service writes it: no sign, no needless zero, at most 15 digits. */
+static bool take_number(struct cursor *line, uint64_t *number) {
+    const char *first = line->at;
+    uint64_t sum = 0;
+    while (line->at < line->end && is_digit(*line->at))
+        sum = sum * 10 + (uint64_t)(*line->at++ - '0');
+    size_t digits = (size_t)(line->at - first);
+    if (digits == 0 || digits > 15 || (digits > 1 && *first == '0'))
+        return false;
+    *number = sum;
+    return true;
+}
+
+/* Seconds with six decimals. */
+static bool take_seconds(struct cursor *line, uint64_t *us) {
+    uint64_t whole, decimals = 0;
+    if (!take_number(line, &whole) || !take_char(line, '.') || line->end - line->at < 6)
+        return false;
+    for (int i = 0; i < 6; i++) {
+        if (!is_digit(*line->at))
+            return false;
+        decimals = decimals * 10 + (uint64_t)(*line->at++ - '0');
+    }
+    if (whole > UINT64_MAX / 1000000 / 4)
+        return false;
+    *us = whole * 1000000 + decimals;
+    return true;
+}
+
+/* A name as the service escapes it: nothing in it may move a terminal's cursor. */
+static bool is_escaped_name(struct cursor name) {
+    if (name.end - name.at > 4 * NAME_LIMIT)
+        return false;
+    while (name.at < name.end) {
+        unsigned char c = (unsigned char)*name.at;
+        size_t left = (size_t)(name.end - name.at);
+        size_t step = 1;
+        if (c == '\\') {
+            if (left < 2)
+                return false;
+            switch (name.at[1]) {
+            case 'n':
+            case 't':
+            case 'r':
+            case '\\':
+                step = 2;
+                break;
+            case 'x':
+                if (left < 4 || !is_hex(name.at[2]) || !is_hex(name.at[3]))
+                    return false;
+                step = 4;
+                break;
+            default:
+                return false;
+            }
+        } else if (c >= 0x80) {
+            step = utf8_sequence(name.at, left);
+            /* C2 80 to C2 9F are control characters too. */
+            if (step == 0 || (c == 0xC2 && (unsigned char)name.at[1] < 0xA0))
+                return false;
+        } else if (c < 0x20 || c == 0x7F) {
+            return false;
+        }
+        name.at += step;
+    }
+    return true;
+}
+
+static enum verdict take_row(struct reply *reply, struct cursor line) {
+    uint64_t rank, pid, user_us, system_us;
+    if (!take_number(&line, &rank) || !take_char(&line, ' '))
+        return malformed(reply, "a row does not begin with a rank");
+    if (rank != reply->rows + 1)
+        return malformed(reply, "the ranks are not 1, 2, 3 ...");
+    if (rank > reply->wanted)
+        return malformed(reply, "more rows than asked for");
+    if (!take_number(&line, &pid) || pid == 0 || pid > INT32_MAX || !take_char(&line, ' '))
+        return malformed(reply, "a pid is not a positive number");
+    if (!take_seconds(&line, &user_us) || !take_char(&line, ' ') ||
+        !take_seconds(&line, &system_us) || !take_char(&line, ' '))
+        return malformed(reply, "a time is not seconds with six decimals");
+    if (!is_escaped_name(line))
+        return malformed(reply, "a name is not escaped or too long");
+    /* Both times were rounded to a microsecond before they were added up here. */
+    uint64_t cpu_us = user_us + system_us;
+    if (reply->rows > 0 && cpu_us > reply->previous_us + 2)
+        return malformed(reply, "the rows are not in order of CPU time");
+    reply->previous_us = cpu_us;
+    reply->rows++;
+    return REPLY_INCOMPLETE;
+}
+
+/* "HTTP/1.x NNN ..." */
+static bool take_status_line(struct cursor line, unsigned *status, bool *version_1_0) {
+    static const char VERSION[] = "HTTP/1.";
+    size_t length = (size_t)(line.end - line.at);
+    const char *at = line.at;
+    if (length < 12 || memcmp(at, VERSION, 7) != 0 || (at[7] != '0' && at[7] != '1') ||
+        at[8] != ' ' || !is_digit(at[9]) || !is_digit(at[10]) || !is_digit(at[11]) ||
+        (length > 12 && at[12] != ' '))
+        return false;
+    *version_1_0 = at[7] == '0';
+    *status =
+        (unsigned)(at[9] - '0') * 100 + (unsigned)(at[10] - '0') * 10 + (unsigned)(at[11] - '0');
+    return true;
+}
+
+/* The first line, which also tells an error reply from the wanted one. */
+static enum verdict take_status(struct reply *reply, struct cursor line) {
+    unsigned status;
+    bool version_1_0;
+    if (!take_status_line(line, &status, &version_1_0))
+        return malformed(reply, "it does not begin with an HTTP/1.x status line");
+    if (status != 200)
+        return refused(reply, line);
+    reply->close = version_1_0;
+    reply->expected = REPLY_HEADERS;
+    return REPLY_INCOMPLETE;
+}
+
+static bool is_token(const char *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        char c = bytes[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !is_digit(c) && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
+            return false;
+    }
+    return length > 0;
+}
+
+static bool equals(struct cursor text, const char *word) {
+    size_t length = strlen(word);
+    return (size_t)(text.end - text.at) == length && strncasecmp(text.at, word, length) == 0;
+}
+
+static struct cursor trimmed(struct cursor text) {
+    while (text.at < text.end && (*text.at == ' ' || *text.at == '\t'))
+        text.at++;
+    while (text.at < text.end && (text.end[-1] == ' ' || text.end[-1] == '\t'))
+        text.end--;
+    return text;
+}
+
+/* Connection: a list of words of which two matter. */
+static void take_connection(struct reply *reply, struct cursor value) {
+    while (value.at < value.end) {
+        const char *comma = memchr(value.at, ',', (size_t)(value.end - value.at));
+        struct cursor word = {value.at, comma != NULL ? comma : value.end};
+        word = trimmed(word);
+        if (equals(word, "close"))
+            reply->close = true;
+        else if (equals(word, "keep-alive"))
+            reply->close = false;
+        value.at = comma != NULL ? comma + 1 : value.end;
+    }
+}
+
+static enum verdict take_header(struct reply *reply, struct cursor line) {
+    if (line.at == line.end) {
+        if (!reply->length_known)
+            return malformed(reply, "no Content-Length");
+        if (reply->body_left == 0)
+            return malformed(reply, "an empty body");
+        reply->expected = REPLY_TITLE;
+        return REPLY_INCOMPLETE;
+    }
+    const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
+    if (colon == NULL || !is_token(line.at, (size_t)(colon - line.at)))
+        return malformed(reply, "a header line is not NAME: VALUE");
+    struct cursor name = {line.at, colon};
+    struct cursor value = trimmed((struct cursor){colon + 1, line.end});
+    for (const char *at = value.at; at < value.end; at++)
+        if (((unsigned char)*at < 0x20 && *at != '\t') || *at == 0x7F)
+            return malformed(reply, "a control character in a header");
+    if (equals(name, "Content-Length")) {
+        uint64_t length;
+        if (!take_number(&value, &length) || value.at != value.end || reply->length_known)
+            return malformed(reply, "Content-Length is not one number");
+        if (length > REPLY_LIMIT)
+            return malformed(reply, "the body is longer than any reply may be");
+        reply->body_left = length;
+        reply->length_known = true;
+    } else if (equals(name, "Connection")) {
+        take_connection(reply, value);
+    } else if (equals(name, "Transfer-Encoding")) {
+        return malformed(reply, "a Transfer-Encoding where a Content-Length is wanted");
+    }
+    return REPLY_INCOMPLETE;
+}
+
+static enum verdict take_title(struct reply *reply, struct cursor line) {
+    size_t length = (size_t)(line.end - line.at);
+    if (length == sizeof TITLE - 1 && memcmp(line.at, TITLE, length) == 0) {
+        reply->expected = REPLY_ROWS;
+        return REPLY_INCOMPLETE;
+    }
+    if (reply->dialect == DIALECT_LINE) {
+        unsigned status;
+        bool version_1_0;
+        if (length >= 6 && memcmp(line.at, "error:", 6) == 0)
+            return refused(reply, line);
+        /* A server at its limit turns a client away before it knows the client's dialect. */
+        if (line.end > line.at && line.end[-1] == '\r')
+            line.end--;
+        if (take_status_line(line, &status, &version_1_0) && status != 200)
+            return refused(reply, line);
+    }
+    return malformed(reply, "the header line is not that of the text form");
+}
+
+/* In HTTP: ends the head's lines with \r\n, counts the body's bytes. */
+static enum verdict take_http_line(struct reply *reply, struct cursor line) {
+    size_t length = (size_t)(line.end - line.at) + 1;
+    if (reply->expected <= REPLY_HEADERS) {
+        reply->head_bytes += (uint32_t)length;
+        if (reply->head_bytes > HEAD_LIMIT)
+            return malformed(reply, "the head is too long");
+        if (line.at == line.end || line.end[-1] != '\r')
+            return malformed(reply, "a line of the head does not end with \\r\\n");
+        line.end--;
+        return reply->expected == REPLY_STATUS ? take_status(reply, line)
+                                               : take_header(reply, line);
+    }
+    if (length > reply->body_left)
+        return malformed(reply, "the body is not as long as Content-Length says");
+    reply->body_left -= length;
+    enum verdict verdict =
+        reply->expected == REPLY_TITLE ? take_title(reply, line) : take_row(reply, line);
+    if (verdict == REPLY_INCOMPLETE && reply->body_left == 0)
+        return reply->rows > 0 ? REPLY_COMPLETE : malformed(reply, "no rows");
+    return verdict;
+}
+
+static enum verdict take_line(struct reply *reply, struct cursor line) {
+    if (reply->dialect == DIALECT_HTTP)
+        return take_http_line(reply, line);
+    if (reply->expected == REPLY_TITLE)
+        return take_title(reply, line);
+    if (line.at != line.end)
+        return take_row(reply, line);
+    return reply->rows > 0 ? REPLY_COMPLETE : malformed(reply, "no rows");
+}
+
+void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept) {
+    /* Not a struct of zeroes: clearing `line` for each request would cost more than checking it. */
+    reply->dialect = dialect;
+    reply->expected = dialect == DIALECT_HTTP ? REPLY_STATUS : REPLY_TITLE;
+    reply->wanted = wanted;
+    reply->rows = 0;
+    reply->previous_us = 0;
+    reply->body_left = 0;
+    reply->head_bytes = 0;
+    reply->length_known = false;
+    reply->close = false;
+    reply->problem = NULL;
+    reply->kept = kept;
+    reply->line_length = 0;
+}
+
+/* Puts a piece of a line behind the piece that came before. */
+static bool join(struct reply *reply, const char *bytes, size_t length) {
+    if (length > sizeof reply->line - reply->line_length)
+        return false;
+    memcpy(reply->line + reply->line_length, bytes, length);
+    reply->line_length += (uint32_t)length;
+    return true;
+}
+
+enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
+    const char *end = bytes + length;
+    while (bytes < end) {
+        size_t left = (size_t)(end - bytes);
+        const char *newline = memchr(bytes, '\n', left);
+        struct cursor line = {bytes, newline};
+        if (newline == NULL || reply->line_length > 0) {
+            if (!join(reply, bytes, newline != NULL ? (size_t)(newline - bytes) : left))
+                return malformed(reply, "a line is too long");
+            line = (struct cursor){reply->line, reply->line + reply->line_length};
+        } else if (newline - bytes > REPLY_LINE_LIMIT) {
+            return malformed(reply, "a line is too long");
+        }
+        if (newline == NULL) {
+            if (reply->length_known && reply->expected >= REPLY_TITLE &&
+                reply->line_length >= reply->body_left)
+                return malformed(reply, "the body is not as long as Content-Length says");
+            return REPLY_INCOMPLETE;
+        }
+        bool body = reply->expected >= REPLY_TITLE;
+        reply->line_length = 0;
+        enum verdict verdict = take_line(reply, line);
+        bytes = newline + 1;
+        if (verdict == REPLY_COMPLETE && bytes < end)
+            return malformed(reply, "bytes follow the end of the reply");
+        if (body && reply->kept != NULL && verdict <= REPLY_COMPLETE) {
+            text_add(reply->kept, line.at, (size_t)(line.end - line.at));
+            text_add(reply->kept, "\n", 1);
+        }
+        if (verdict != REPLY_INCOMPLETE)
+            return verdict;
+    }
+    return REPLY_INCOMPLETE;
+}

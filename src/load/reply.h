@@ -1,0 +1,44 @@
+/* Checks a reply of either dialect as its bytes arrive (docs/formats.md, "The wire").
+ *
+ * Sans-I/O: bytes in, a verdict out; no system call, no allocation, and the same verdict however
+ * the bytes are split. A reply that comes in one piece is checked where it lies; only a line that
+ * was cut is copied. */
+#pragma once
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dialect { DIALECT_LINE, DIALECT_HTTP };
+
+enum verdict {
+    REPLY_INCOMPLETE,
+    REPLY_COMPLETE,
+    REPLY_MALFORMED, /* `problem` says what is wrong */
+    REPLY_REFUSED,   /* an error reply: `line` holds what it says, `line_length` bytes */
+};
+
+enum { REPLY_LINE_LIMIT = 1024 }; /* bytes of any line of a reply */
+
+struct reply {
+    enum dialect dialect;
+    enum { REPLY_STATUS, REPLY_HEADERS, REPLY_TITLE, REPLY_ROWS } expected;
+    uint32_t wanted, rows; /* rows asked for, rows seen */
+    uint64_t previous_us;  /* CPU time of the row before: the next has no more */
+    uint64_t body_left;    /* bytes, in HTTP */
+    uint32_t head_bytes;
+    bool length_known;
+    bool close;          /* the server said that it will close the connection after this reply */
+    const char *problem; /* a few words, once malformed */
+    struct text *kept;   /* where the body's lines are kept for showing; NULL: nowhere */
+    uint32_t line_length;
+    char line[REPLY_LINE_LIMIT]; /* the part of a cut line that has come */
+};
+
+/* Makes ready for the reply to a request for `wanted` rows. */
+void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept);
+
+/* Takes bytes of the reply. After a verdict other than incomplete only reply_begin may follow.
+ * Bytes after the end of the reply make it malformed: nobody asked for them. */
+enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length);

@@ -1,0 +1,61 @@
+/* One record a request, and the file they are saved in (docs/formats.md).
+ *
+ * The memory of all workers is reserved once, shared with children, and costs nothing until it is
+ * written to: recording a sample is a few stores, and no worker ever waits for another's. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum outcome {
+    OUTCOME_ANSWERED,
+    OUTCOME_CONNECT,   /* no connection */
+    OUTCOME_TIMEOUT,   /* no complete reply in time */
+    OUTCOME_CLOSED,    /* the connection ended before the reply was complete */
+    OUTCOME_MALFORMED, /* not a reply as docs/formats.md has it */
+    OUTCOME_REFUSED,   /* an error reply */
+    OUTCOME_COUNT
+};
+
+/* "connect", "timeout" ...; "answered" for the first. */
+const char *outcome_name(enum outcome outcome);
+
+struct sample {
+    int64_t start_ns, first_byte_ns, end_ns;
+    uint32_t connection;
+    uint32_t error; /* enum outcome */
+};
+
+/* The records of one worker. */
+struct samples {
+    struct sample *records;
+    size_t count, limit;
+};
+
+/* Reserves memory for `limit` records in all and shares it out evenly among `workers` arrays,
+ * `stride` bytes apart. Returns 0 or -errno. */
+int samples_reserve(struct samples *first, size_t workers, size_t stride, size_t limit);
+
+/* The next record to fill, or NULL when the worker's share is used up. */
+static inline struct sample *samples_next(struct samples *samples) {
+    return samples->count < samples->limit ? &samples->records[samples->count++] : NULL;
+}
+
+/* A file that is being written. It appears under its own name when it is whole. */
+struct samples_file {
+    int fd;
+    const char *path;
+    char partial[4096]; /* the name until then; empty: path is no regular file, written directly */
+};
+
+/* Returns 0 or -errno. Called before the load starts, so that a path that cannot be written to
+ * costs no load. */
+int samples_file_open(struct samples_file *file, const char *path);
+
+/* Header first, then as many calls of _add as there are workers, then _close. 0 or -errno. */
+int samples_file_header(struct samples_file *file, uint64_t records, int64_t realtime_offset_ns);
+int samples_file_add(struct samples_file *file, const struct samples *samples);
+int samples_file_close(struct samples_file *file);
+
+/* Leaves nothing behind. */
+void samples_file_discard(struct samples_file *file);

@@ -1,0 +1,110 @@
+#include "load/show.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SHOWN_LIMIT = 64 * 1024, COLUMNS = 4 /* before the name */ };
+
+struct show {
+    pthread_mutex_t lock; /* keeps replies apart; shared with children, robust if one dies */
+    uint32_t connections;
+};
+
+struct show *show_open(uint32_t connections) {
+    struct show *show =
+        mmap(NULL, sizeof *show, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (show == MAP_FAILED)
+        return NULL;
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&show->lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+    show->connections = connections;
+    return show;
+}
+
+static void print(struct show *show, const struct text *text) {
+    if (pthread_mutex_lock(&show->lock) == EOWNERDEAD)
+        pthread_mutex_consistent(&show->lock);
+    size_t done = 0;
+    while (done < text->length) {
+        ssize_t written = write(STDOUT_FILENO, text->bytes + done, text->length - done);
+        if (written < 0 && errno != EINTR)
+            break; /* the summary will fail on the same descriptor, and says so */
+        done += written > 0 ? (size_t)written : 0;
+    }
+    pthread_mutex_unlock(&show->lock);
+}
+
+void text_add_duration(struct text *text, double ns) {
+    static const char *const UNITS[] = {"ns", "µs", "ms", "s"};
+    size_t unit = 0;
+    for (; unit < 3 && ns >= 999.5; unit++)
+        ns /= 1000;
+    text_addf(text, "%.*f %s", unit == 0 || ns >= 99.95 ? 0 : ns >= 9.995 ? 1 : 2, ns, UNITS[unit]);
+}
+
+/* The fields of one line; the name, which comes last, may hold spaces and be empty. */
+static void split(const char *line, const char *end, const char *fields[COLUMNS + 1],
+                  size_t lengths[COLUMNS + 1]) {
+    for (int i = 0; i <= COLUMNS; i++) {
+        const char *space = i < COLUMNS ? memchr(line, ' ', (size_t)(end - line)) : NULL;
+        fields[i] = line;
+        lengths[i] = (size_t)((space != NULL ? space : end) - line);
+        line = space != NULL ? space + 1 : end;
+    }
+}
+
+static void add_rows(struct text *out, const struct text *body) {
+    const char *fields[COLUMNS + 1];
+    size_t lengths[COLUMNS + 1], widths[COLUMNS] = {0};
+    const char *last = body->bytes + body->length;
+    for (int printing = 0; printing <= 1; printing++) {
+        const char *newline;
+        for (const char *line = body->bytes; line < last; line = newline + 1) {
+            newline = memchr(line, '\n', (size_t)(last - line));
+            if (newline == NULL)
+                break;
+            if (newline == line)
+                continue; /* the empty line that ends a reply of the line dialect */
+            split(line, newline, fields, lengths);
+            for (int i = 0; i < COLUMNS; i++) {
+                if (!printing && lengths[i] > widths[i])
+                    widths[i] = lengths[i];
+                if (printing)
+                    text_addf(out, "  %*.*s", (int)widths[i], (int)lengths[i], fields[i]);
+            }
+            if (printing) {
+                text_add_string(out, "  ");
+                text_add(out, fields[COLUMNS], lengths[COLUMNS]);
+                text_add(out, "\n", 1);
+            }
+        }
+    }
+}
+
+void show_reply(struct show *show, uint32_t connection, int64_t latency_ns,
+                const struct text *body) {
+    struct text out = text_growing(SHOWN_LIMIT);
+    text_addf(&out, "connection %u of %u, answered in ", connection + 1, show->connections);
+    text_add_duration(&out, (double)latency_ns);
+    text_add(&out, "\n", 1);
+    add_rows(&out, body);
+    text_add(&out, "\n", 1);
+    print(show, &out);
+    text_release(&out);
+}
+
+void show_failure(struct show *show, uint32_t connection, const char *why) {
+    struct text out = text_growing(SHOWN_LIMIT);
+    text_addf(&out, "connection %u of %u failed: %s\n\n", connection + 1, show->connections, why);
+    print(show, &out);
+    text_release(&out);
+}
