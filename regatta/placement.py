@@ -149,7 +149,9 @@ def choose_cpus(
 
 
 def last_line(text: str) -> str:
+    """What a tool said last, without its hint to ask for help."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Try ")]
     return lines[-1] if lines else "no reason was given"
 
 
