@@ -131,7 +131,7 @@ static void parse_target(struct slice target, struct parse *parse) {
         target.bytes = slash;
     }
     for (size_t i = 0; i < target.length; i++)
-        if ((unsigned char)target.bytes[i] <= ' ' || target.bytes[i] == 0x7F)
+        if (target.bytes[i] <= ' ' || target.bytes[i] > '~')
             refuse_and_close(head, "malformed request line");
     if (cut(&target, '?', &path)) {
         query = target;

@@ -29,12 +29,16 @@ int stop_install(int listener_fd) {
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event < 0)
         return -errno;
-    /* No SA_RESTART: blocking calls shall return. SA_RESETHAND: the second signal kills. */
-    struct sigaction action = {.sa_handler = handle, .sa_flags = (int)SA_RESETHAND};
+    /* No SA_RESTART: blocking calls shall return. */
+    struct sigaction action = {.sa_handler = handle};
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, SIGTERM);
     sigaddset(&action.sa_mask, SIGINT);
-    if (sigaction(SIGTERM, &action, NULL) != 0 || sigaction(SIGINT, &action, NULL) != 0)
+    if (sigaction(SIGTERM, &action, NULL) != 0)
+        return -errno;
+    /* Whoever types Ctrl-C again will not wait; a supervisor may well repeat SIGTERM. */
+    action.sa_flags = (int)SA_RESETHAND;
+    if (sigaction(SIGINT, &action, NULL) != 0)
         return -errno;
     return 0;
 }

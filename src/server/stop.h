@@ -7,7 +7,7 @@
  *    and a later one fails at once (the listener lives on as drain_fd, with all who wait in it);
  *  - it shuts the reading side of the one connection that a design named with stop_interrupts:
  *    what came is still read, and then the end.
- * A second signal ends the process at once. */
+ * A second Ctrl-C ends the process at once. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,0 +1,78 @@
+"""SIGTERM: accepting stops, what was asked is answered, and the server ends with status 0."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Callable
+
+from tests.servers import PATIENCE_S, Server, read_all, read_reply, rows_of
+
+
+def test_an_idle_server_ends_at_once(start: Callable[..., Server]) -> None:
+    """Often, because a signal that arrives at the wrong moment is what designs get wrong."""
+    for _ in range(25):
+        start().stop()
+
+
+def test_connections_that_only_wait_are_closed(start: Callable[..., Server]) -> None:
+    server = start()
+    with server.connect() as connection:
+        connection.sendall(b"top 2\n")
+        read_reply(connection)
+        server.process.send_signal(signal.SIGTERM)
+        assert connection.recv(1) == b""
+    server.stop()
+
+
+def test_a_request_that_was_accepted_is_answered(start: Callable[..., Server]) -> None:
+    """Forty clients have asked and wait, in the backlog of most designs, when the signal comes."""
+    server = start("--work", "scan")
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(server.connect()) for _ in range(40)]
+        for connection in connections:
+            connection.sendall(b"top 3\n")
+        server.process.send_signal(signal.SIGTERM)
+        for connection in connections:
+            connection.shutdown(socket.SHUT_WR)
+            assert len(rows_of(read_all(connection))) == 3
+    assert server.stop()["requests"] == 40
+
+
+def test_no_reply_is_cut_short_under_load(start: Callable[..., Server]) -> None:
+    """Clients ask on and on; each gets whole replies until the connection ends between two."""
+    server = start("--work", "snapshot", "--max-age", "10")
+    answered, cut = [0] * 8, []
+    under_way = threading.Barrier(9)
+
+    def ask_on(index: int) -> None:
+        with server.connect() as connection:
+            under_way.wait(PATIENCE_S)
+            with contextlib.suppress(ConnectionError):
+                while True:
+                    connection.sendall(b"top 5\n")
+                    received = b""
+                    while not received.endswith(b"\n\n"):
+                        piece = connection.recv(65536)
+                        if not piece:
+                            if received:
+                                cut.append(received)
+                            return
+                        received += piece
+                    rows_of(received)
+                    answered[index] += 1
+
+    clients = [threading.Thread(target=ask_on, args=(index,)) for index in range(8)]
+    for client in clients:
+        client.start()
+    under_way.wait(PATIENCE_S)
+    while sum(answered) < 200:
+        assert server.process.poll() is None
+    server.process.send_signal(signal.SIGTERM)
+    for client in clients:
+        client.join(PATIENCE_S)
+        assert not client.is_alive()
+    assert cut == []
+    assert server.stop()["requests"] >= sum(answered)

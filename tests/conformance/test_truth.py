@@ -1,0 +1,186 @@
+"""What is reported agrees with /proc, read here by other means."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.servers import Server, rows_of
+
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+PR_SET_NAME = 15
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass
+class Seen:
+    """A process as /proc shows it: CPU time in ticks, name in raw bytes."""
+
+    name: bytes
+    ticks: int
+
+
+def read_proc() -> dict[int, Seen]:
+    """All processes by pid, from `stat` for times and `comm` for names."""
+    seen = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+                name = (entry / "comm").read_bytes()[:-1]
+                seen[int(entry.name)] = Seen(name, int(fields[11]) + int(fields[12]))
+    return seen
+
+
+def burn(seconds: float) -> None:
+    """Uses CPU until that much of it was used by this thread."""
+    while time.thread_time() < seconds:
+        pass
+
+
+@contextlib.contextmanager
+def child(life: Callable[[], None]) -> Iterator[int]:
+    """A process that does what `life` says, then waits; killed and reaped at the end."""
+    ready_read, ready_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            life()
+            os.write(ready_write, b"x")
+            signal.pause()
+        finally:
+            os._exit(1)
+    os.close(ready_write)
+    try:
+        assert os.read(ready_read, 1) == b"x", "the child failed"
+        yield pid
+    finally:
+        os.close(ready_read)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def row_of(server: Server, pid: int) -> dict[str, object]:
+    rows = {row["pid"]: row for row in rows_of(server.ask(b"top 64\n"))}
+    assert pid in rows, f"pid {pid} is not among the busiest 64"
+    return rows[pid]
+
+
+def test_pids_and_times_agree_with_proc(server: Server) -> None:
+    """Times only grow: each lies between one reading before and one after."""
+    before = read_proc()
+    rows = rows_of(server.ask(b"top 64\n"))
+    after = read_proc()
+    assert len(rows) == min(64, len(rows))
+    for row in rows:
+        ticks = (row["user_seconds"] + row["system_seconds"]) / TICK_S
+        if row["pid"] in before and row["pid"] in after:
+            assert before[row["pid"]].ticks - 1 <= ticks <= after[row["pid"]].ticks + 1
+    # Nobody who is left out used more than the last of those who are in, before or after.
+    last = rows[-1]["user_seconds"] + rows[-1]["system_seconds"]
+    listed = {row["pid"] for row in rows}
+    left_out = [p for pid, p in before.items() if pid not in listed and pid in after]
+    assert all(p.ticks * TICK_S <= last + TICK_S for p in left_out)
+
+
+def test_rows_are_in_order_and_ties_go_to_the_lower_pid(server: Server) -> None:
+    rows = rows_of(server.ask(b"top 64\n"))
+    keys = [(-round(r["user_seconds"] + r["system_seconds"], 6), r["pid"]) for r in rows]
+    assert keys == sorted(keys)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (b"a) R 1 (b", "a) R 1 (b"),
+        (b"two\nlines", "two\\nlines"),
+        (b"back\\sl", "back\\\\sl"),
+        (b"q\"uo'te", "q\"uo'te"),
+        (b"\xff\xfe!", "\\xff\\xfe!"),
+        (b"\x1b[2J", "\\x1b[2J"),
+        ("grüß".encode(), "grüß"),
+        (b" spaced  out ", " spaced  out "),
+        (b"", ""),
+    ],
+)
+def test_a_hostile_name_is_shown_escaped(server: Server, name: bytes, shown: str) -> None:
+    def life() -> None:
+        libc.prctl(PR_SET_NAME, name, 0, 0, 0)
+        burn(0.1)
+
+    with child(life) as pid:
+        assert row_of(server, pid)["name"] == shown
+
+
+def test_time_of_dead_threads_counts(server: Server) -> None:
+    def life() -> None:
+        for _ in range(3):
+            thread = threading.Thread(target=burn, args=(0.1,))
+            thread.start()
+            thread.join()
+
+    with child(life) as pid:
+        row = row_of(server, pid)
+        assert 0.28 <= float(row["user_seconds"]) + float(row["system_seconds"]) < 2
+
+
+def test_a_process_with_many_threads_is_one_row(server: Server) -> None:
+    def life() -> None:
+        threading.stack_size(65536)
+        hold = threading.Event()
+        for _ in range(200):
+            threading.Thread(target=hold.wait, daemon=True).start()
+        burn(0.1)
+
+    with child(life) as pid:
+        rows = rows_of(server.ask(b"top 64\n"))
+        assert [row["pid"] for row in rows].count(pid) == 1
+
+
+def test_a_zombie_keeps_its_time_until_it_is_reaped(server: Server) -> None:
+    pid = os.fork()
+    if pid == 0:
+        burn(0.1)
+        os._exit(0)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    row = row_of(server, pid)
+    assert float(row["user_seconds"]) + float(row["system_seconds"]) >= 0.09
+    os.waitpid(pid, 0)
+    assert pid not in {row["pid"] for row in rows_of(server.ask(b"top 64\n"))}
+
+
+def test_kernel_threads_are_processes_too(server: Server) -> None:
+    """The reply's own count of processes agrees with /proc, kernel threads included."""
+    before = len(read_proc())
+    reply = server.ask(b"GET /top?format=json HTTP/1.1\r\nHost: x\r\n\r\n")
+    seen = int(reply.split(b'"tasks_seen": ')[1].split(b",")[0])
+    after = len(read_proc())
+    # Others start and end processes meanwhile: a small slack on a busy machine.
+    assert min(before, after) - 5 <= seen <= max(before, after) + 5
+
+
+def test_processes_that_come_and_go_during_a_scan_break_nothing(server: Server) -> None:
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            pid = os.posix_spawn("/bin/true", ["true"], {})
+            os.waitpid(pid, 0)
+
+    churner = threading.Thread(target=churn)
+    churner.start()
+    try:
+        for _ in range(100):
+            assert len(rows_of(server.ask(b"top 5\n"))) == 5
+    finally:
+        stop.set()
+        churner.join()

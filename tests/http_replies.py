@@ -1,0 +1,43 @@
+"""HTTP replies read by an independent parser, h11."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import h11
+
+
+@dataclass
+class Reply:
+    """One reply: `headers` have lower-case names."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes = field(default=b"")
+
+
+def parse_replies(received: bytes, methods: list[str]) -> list[Reply]:
+    """The replies to requests with these methods, in order; fails on any that is not valid HTTP.
+
+    Fewer come where the server closed before the end; bytes left over are an error.
+    """
+    client = h11.Connection(h11.CLIENT)
+    replies: list[Reply] = []
+    client.receive_data(received)
+    client.receive_data(b"")
+    for method in methods:
+        client.send(h11.Request(method=method, target="/", headers=[("Host", "x")]))
+        client.send(h11.EndOfMessage())
+        while not isinstance(event := client.next_event(), h11.EndOfMessage):
+            if isinstance(event, h11.Response):
+                headers = {name.decode(): value.decode() for name, value in event.headers}
+                replies.append(Reply(event.status_code, headers))
+            elif isinstance(event, h11.Data):
+                replies[-1].body += bytes(event.data)
+            else:
+                raise AssertionError(f"{event} in place of reply {len(replies) + 1}")
+        if client.their_state is not h11.DONE or client.our_state is not h11.DONE:
+            break
+        client.start_next_cycle()
+    assert client.trailing_data[0] == b"", f"left over: {client.trailing_data[0]!r}"
+    return replies

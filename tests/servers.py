@@ -1,0 +1,161 @@
+"""A running regatta-server, and small ways to talk to it: shared by every test that needs one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PATIENCE_S = 20.0
+"""How long a test waits for what should come at once, before it fails."""
+
+
+def program(name: str) -> str:
+    """Path of one of our programs: in $REGATTA_BIN, else in bin/."""
+    return str(Path(os.environ.get("REGATTA_BIN", REPOSITORY / "bin")).resolve() / name)
+
+
+def designs() -> list[str]:
+    """Every design in the server's table: a new one is under test by being there."""
+    listed = subprocess.run(
+        [program("regatta-server"), "--list-designs", "--json"],
+        check=True,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    return [design["name"] for design in json.loads(listed.stdout)]
+
+
+class Server:
+    """A server in its own process; `summary` holds its summary once it was stopped."""
+
+    def __init__(self, process: subprocess.Popen[bytes], address: str, summary: Path) -> None:
+        host, port = address.rsplit(":", 1)
+        self.process = process
+        self.address = address
+        self.host = host.strip("[]")
+        self.port = int(port)
+        self._summary = summary
+        self.summary: dict[str, Any] = {}
+
+    def connect(self, receive_buffer: int | None = None) -> socket.socket:
+        """A connected socket with a timeout; the caller closes it (`with`)."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        connection = socket.socket(family, socket.SOCK_STREAM)
+        if receive_buffer is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        connection.settimeout(PATIENCE_S)
+        connection.connect((self.host, self.port))
+        return connection
+
+    def ask(self, request: bytes) -> bytes:
+        """Sends a request, ends sending, and returns all that comes back."""
+        with self.connect() as connection:
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+            return read_all(connection)
+
+    def stop(self) -> dict[str, Any]:
+        """SIGTERM; the server must drain and end with status 0. Returns its summary."""
+        if not self.summary:
+            self.process.send_signal(signal.SIGTERM)
+            _, complaint = self.process.communicate(timeout=PATIENCE_S)
+            assert self.process.returncode == 0, complaint.decode(errors="replace")
+            self.summary = json.loads(self._summary.read_text())
+        return self.summary
+
+
+@contextlib.contextmanager
+def running(
+    folder: Path,
+    *options: str,
+    listen: str = "127.0.0.1:0",
+    descriptors: int | None = None,
+    prefix: Sequence[str] = (),
+) -> Iterator[Server]:
+    """Starts a server, waits until it is ready, and stops it at the end (status 0 required)."""
+    summary = folder / "server.json"
+    summary.unlink(missing_ok=True)
+    ready_read, ready_write = os.pipe()
+
+    if descriptors is not None:
+        prefix = [*prefix, needs("prlimit"), f"--nofile={descriptors}:{descriptors}"]
+    process = subprocess.Popen(
+        [
+            *prefix,
+            program("regatta-server"),
+            "--quiet",
+            *("--listen", listen),
+            *("--ready-fd", str(ready_write)),
+            *("--summary", str(summary)),
+            *options,
+        ],
+        pass_fds=(ready_write,),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    os.close(ready_write)
+    with os.fdopen(ready_read) as ready:
+        line = ready.readline()
+    assert line.startswith("ready "), process.communicate(timeout=PATIENCE_S)[1].decode()
+    server = Server(process, line.split()[1], summary)
+    try:
+        yield server
+        server.stop()
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def read_all(connection: socket.socket) -> bytes:
+    """Everything until the other side ends."""
+    received = bytearray()
+    while piece := connection.recv(65536):
+        received += piece
+    return bytes(received)
+
+
+def read_reply(connection: socket.socket) -> bytes:
+    """One reply of the line dialect, with the empty line that ends it."""
+    received = bytearray()
+    while not received.endswith(b"\n\n"):
+        piece = connection.recv(65536)
+        assert piece, f"the connection ended in mid-reply: {bytes(received)!r}"
+        received += piece
+    return bytes(received)
+
+
+def rows_of(reply: bytes) -> list[dict[str, Any]]:
+    """The rows of one text reply (its empty line included), checked for form."""
+    lines = reply.decode("utf-8").split("\n")
+    assert lines[0] == "rank pid user_seconds system_seconds name"
+    assert lines[-2:] == ["", ""]
+    rows = []
+    for rank, line in enumerate(lines[1:-2], start=1):
+        fields = line.split(" ", 4)
+        assert int(fields[0]) == rank
+        rows.append(
+            {
+                "pid": int(fields[1]),
+                "user_seconds": float(fields[2]),
+                "system_seconds": float(fields[3]),
+                "name": fields[4],
+            }
+        )
+    return rows
+
+
+def needs(tool: str) -> str:
+    """Path of a tool that the set-up installs."""
+    path = shutil.which(tool)
+    assert path is not None, f"{tool} is missing; `make setup` installs it"
+    return path
