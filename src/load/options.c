@@ -263,6 +263,10 @@ void options_read(int count, char *arguments[], struct options *options) {
         case ':':
             usage_error("%s needs a value; see --help", arguments[optind - 1]);
         default:
+            if (optopt > 0 && optopt < DIALECT) /* a letter, perhaps amid others */
+                usage_error("unknown option -%c; see --help", optopt);
+            if (optopt != 0)
+                usage_error("%s takes no value; see --help", arguments[optind - 1]);
             usage_error("unknown option %s; see --help", arguments[optind - 1]);
         }
     }
