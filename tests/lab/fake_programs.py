@@ -1,4 +1,4 @@
-"""Programs that speak the formats of docs/formats.md and misbehave as FAKE in their environment says.
+"""Programs that speak docs/formats.md and misbehave as FAKE in their environment says.
 
 `install(folder)` leaves a regatta-server and a regatta-client there.
 """
@@ -23,7 +23,9 @@ def install(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for name in ("server", "client"):
         path = folder / f"regatta-{name}"
-        path.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).resolve()} {name} "$@"\n')
+        path.write_text(
+            f'#!/bin/sh\nexec {sys.executable} {Path(__file__).resolve()} {name} "$@"\n'
+        )
         path.chmod(0o755)
 
 

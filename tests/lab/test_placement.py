@@ -44,7 +44,7 @@ def network_namespaces() -> set[str]:
     found = set()
     for path in Path("/proc").glob("[0-9]*/ns/net"):
         try:
-            found.add(os.readlink(path))
+            found.add(str(path.readlink()))
         except OSError:
             continue
     return found

@@ -15,7 +15,9 @@ seeds = st.integers(0, 2**63 - 1)
 
 
 @given(sizes, sizes, counts, seeds)
-def test_every_block_holds_every_cell_once(cells: int, blocks: int, counted: int, seed: int) -> None:
+def test_every_block_holds_every_cell_once(
+    cells: int, blocks: int, counted: int, seed: int
+) -> None:
     plan = make_plan(cells, blocks, counted, seed)
     assert len(plan) == cells * (blocks + counted)
     for block in range(1, blocks + counted + 1):
@@ -26,7 +28,9 @@ def test_every_block_holds_every_cell_once(cells: int, blocks: int, counted: int
 
 
 @given(sizes, sizes, counts, seeds)
-def test_the_same_seed_gives_the_same_plan(cells: int, blocks: int, counted: int, seed: int) -> None:
+def test_the_same_seed_gives_the_same_plan(
+    cells: int, blocks: int, counted: int, seed: int
+) -> None:
     assert make_plan(cells, blocks, counted, seed) == make_plan(cells, blocks, counted, seed)
 
 

@@ -1,0 +1,328 @@
+"""The race with the real programs: what it counts, and that it survives being killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = "REGATTA_TEST_MARK"
+# perf attaches its counter after a thread is made and takes it away before the thread has ended,
+# and does not see the switch itself. On what does neither, the two agree to 2 %.
+AGREEMENT = {"iterative": 0.02, "select": 0.02, "thread-per-client": 0.05}
+
+TINY = """
+name = "tiny"
+[race]
+blocks = 3
+counted_blocks = 1
+seed = 3
+[[cells]]
+designs = ["iterative", "thread-per-client", "select"]
+connections = [1, 4]
+requests = 8
+"""
+ACCOUNTING = """
+name = "accounting"
+[race]
+blocks = 3
+counted_blocks = 1
+seed = 3
+[[cells]]
+designs = ["iterative", "thread-per-client", "select"]
+connections = [10]
+requests = 200
+"""
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "bin" / "regatta-client").exists(), reason="the programs are not built: make build"
+)
+
+
+def environment(mark: str = "") -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), MARK: mark, "REGATTA_BIN": str(ROOT / "bin")}
+
+
+def regatta(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "regatta", *arguments]
+
+
+def race(folder: Path, study: str, *options: str) -> Path:
+    """Runs a race of the study to its end and returns its folder."""
+    (folder / "study.toml").write_text(study)
+    out = folder / "race"
+    done = subprocess.run(
+        regatta("race", "study.toml", "--out", str(out), *options),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return out
+
+
+def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(folder / "ledger.sqlite")
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def accounting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return race(tmp_path_factory.mktemp("accounting"), ACCOUNTING)
+
+
+def test_every_trial_of_every_design_is_answered(accounting: Path) -> None:
+    found = rows(accounting, "SELECT status, reason, requests, answered FROM trial")
+    assert found == [("ok", None, 200, 200)] * 12
+
+
+def test_both_sides_are_counted_from_both_origins(accounting: Path) -> None:
+    query = "SELECT DISTINCT side, origin FROM counter WHERE state = 'counted'"
+    found = set(rows(accounting, query))
+    assert {("server", "kernel"), ("client", "kernel")} <= found
+    note = rows(accounting, "SELECT value FROM environment WHERE key = 'perf_note'")[0][0]
+    if note != "null":
+        pytest.skip(f"perf cannot be used here: {note}")
+    assert {("server", "perf"), ("client", "perf")} <= found
+
+
+def test_a_timed_trial_has_the_one_cheap_counter_only(accounting: Path) -> None:
+    query = (
+        "SELECT DISTINCT event FROM counter JOIN trial ON trial.id = trial_id "
+        "WHERE kind = 'timed' AND origin = 'perf'"
+    )
+    assert rows(accounting, query) == [("task-clock",)]
+
+
+@pytest.mark.parametrize("design", AGREEMENT)
+def test_task_clock_agrees_with_the_kernels_accounting(accounting: Path, design: str) -> None:
+    query = f"""
+        SELECT perf.value / kernel.value - 1 FROM trial
+        JOIN cell ON cell.id = cell_id
+        JOIN counter perf ON perf.trial_id = trial.id AND perf.origin = 'perf'
+        JOIN counter kernel ON kernel.trial_id = trial.id AND kernel.origin = 'kernel'
+        WHERE perf.side = 'server' AND kernel.side = 'server' AND kind = 'timed'
+        AND perf.event = 'task-clock' AND kernel.event = 'cpu-time' AND contender = '{design}'
+    """
+    found = [float(str(value)) for (value,) in rows(accounting, query) if value is not None]
+    if not found:
+        pytest.skip("perf cannot be used here, so there is nothing to compare")
+    # One trial that another program disturbed is no disagreement; the middle one must hold.
+    assert abs(statistics.median(found)) <= AGREEMENT[design], found
+
+
+def test_the_window_holds_the_measured_load_only(accounting: Path) -> None:
+    query = """
+        SELECT window_ns, json_extract(client, '$.elapsed_ns'), json_extract(server, '$.requests')
+        FROM trial
+    """
+    for window_ns, elapsed_ns, served in rows(accounting, query):
+        assert isinstance(window_ns, int)
+        assert isinstance(elapsed_ns, int)
+        assert elapsed_ns <= window_ns <= elapsed_ns + 100_000_000
+        # The server has also answered the warm-up, which is in no counter: one burst of ten.
+        assert served == 210
+
+
+def test_a_thread_per_client_switches_and_faults_more(accounting: Path) -> None:
+    query = """
+        SELECT contender, avg(value / requests) FROM trial JOIN cell ON cell.id = cell_id
+        JOIN counter ON trial_id = trial.id
+        WHERE side = 'server' AND origin = 'kernel' AND event = 'page-faults' GROUP BY contender
+    """
+    faults = {str(name): float(str(value)) for name, value in rows(accounting, query)}
+    assert faults["thread-per-client"] > faults["select"] + 1
+    assert faults["thread-per-client"] > faults["iterative"] + 1
+
+
+def test_without_perf_it_races_with_the_kernels_accounting(tmp_path: Path) -> None:
+    folder = race(tmp_path, TINY, "--no-perf", "--blocks", "1")
+    query = "SELECT DISTINCT state FROM counter WHERE origin = 'perf'"
+    assert rows(folder, query) == [("not supported",)]
+    query = (
+        "SELECT count(*) FROM counter WHERE side = 'server' AND event = 'cpu-time' AND value > 0"
+    )
+    assert rows(folder, query) == [(12,)]
+
+
+@pytest.mark.parametrize("load", ["burst", "closed"])
+@pytest.mark.parametrize("dialect", ["line", "http"])
+def test_every_load_and_dialect_is_answered(tmp_path: Path, load: str, dialect: str) -> None:
+    study = f"""
+        name = "loads"
+        [race]
+        blocks = 1
+        counted_blocks = 0
+        [[cells]]
+        designs = ["select", "thread-per-client"]
+        connections = [5]
+        work = ["scan", "snapshot"]
+        engine = ["thread", "fork", "epoll"]
+        load = "{load}"
+        dialect = "{dialect}"
+        {"requests = 10" if load == "burst" else "duration_s = 0.1"}
+    """
+    folder = race(tmp_path, study)
+    assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 12, None)]
+
+
+def test_the_ledger_and_the_report_are_left_in_the_folder(accounting: Path) -> None:
+    names = {path.name for path in accounting.iterdir()}
+    assert {"ledger.sqlite", "report.html", "summary.md", "summary.csv"} <= names
+    assert ".trial" not in names
+
+
+def processes_with(mark: str) -> list[int]:
+    """The living processes that descend from the race with this mark."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            data = (path / "environ").read_bytes()
+            state = (path / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if f"{MARK}={mark}".encode() in data and state != "Z":
+            found.append(int(path.name))
+    return found
+
+
+def network_namespaces() -> set[str]:
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/ns/net"):
+        try:
+            found.add(str(path.readlink()))
+        except OSError:
+            continue
+    return found
+
+
+def kill_and_resume(folder: Path, moments_s: list[float]) -> None:
+    """Kills the lab outright at each moment of its life and resumes it, then lets it finish."""
+    (folder / "study.toml").write_text(TINY)
+    out = folder / "race"
+    for moment_s in moments_s:
+        mark = uuid.uuid4().hex
+        begun = (out / "ledger.sqlite").exists()
+        arguments = ["--resume", str(out)] if begun else ["study.toml", "--out", str(out)]
+        lab = subprocess.Popen(
+            regatta("race", *arguments),
+            cwd=folder,
+            env=environment(mark),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(moment_s)
+        its_own = network_namespaces_of(mark)
+        lab.send_signal(signal.SIGKILL)
+        lab.wait()
+        deadline = time.monotonic() + 10
+        while processes_with(mark) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert processes_with(mark) == []
+        assert not its_own & network_namespaces()
+    done = subprocess.run(
+        regatta("race", "--resume", str(out)),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    planned = rows(out, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
+    trials = rows(out, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
+    assert trials == planned
+    assert len(trials) == 24
+    assert rows(out, "SELECT DISTINCT status FROM trial") == [("ok",)]
+    # The counters of each trial are whole: every one of a kind has the same number of them.
+    query = """
+        SELECT count(DISTINCT number) FROM (
+            SELECT kind, count(*) AS number FROM trial JOIN counter ON trial_id = trial.id
+            GROUP BY trial.id) GROUP BY kind
+    """
+    assert rows(out, query) == [(1,), (1,)]
+
+
+def network_namespaces_of(mark: str) -> set[str]:
+    """The network namespaces of the race, without the one it shares with this test."""
+    found = set()
+    for pid in processes_with(mark):
+        try:
+            found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
+        except OSError:
+            continue
+    return found - {str(Path("/proc/self/ns/net").readlink())}
+
+
+def moments(count: int, seed: int) -> list[float]:
+    """Moments from before the first trial to near the end of what is left."""
+    chance = random.Random(seed)
+    return [chance.uniform(0.1, 2.5) for _ in range(count)]
+
+
+def test_a_race_killed_three_times_is_the_race_undisturbed(tmp_path: Path) -> None:
+    kill_and_resume(tmp_path, moments(3, seed=1))
+
+
+@pytest.mark.long
+def test_a_race_killed_at_twenty_moments_is_the_race_undisturbed(tmp_path: Path) -> None:
+    kill_and_resume(tmp_path, moments(20, seed=2))
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that a user without rights can reach and write to, with the programs."""
+    with tempfile.TemporaryDirectory(prefix="regatta-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        for program in ("regatta-server", "regatta-client"):
+            copy = folder / program
+            copy.write_bytes((ROOT / "bin" / program).read_bytes())
+            copy.chmod(0o755)
+        yield folder
+
+
+def test_without_rights_it_races_too(open_folder: Path) -> None:
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    prefix = nobody if os.geteuid() == 0 else []
+    probe = [*prefix, sys.executable, "-c", "import regatta.cli"]
+    able = subprocess.run(probe, cwd=ROOT, capture_output=True, text=True, check=False)
+    if able.returncode != 0:
+        pytest.skip(f"a user without rights cannot run this Python: {able.stderr.strip()[-200:]}")
+    (open_folder / "study.toml").write_text(TINY)
+    out = open_folder / "race"
+    done = subprocess.run(
+        [*prefix, *regatta("race", "study.toml", "--out", str(out), "--blocks", "1")],
+        cwd=open_folder,
+        env={**environment(), "REGATTA_BIN": str(open_folder), "HOME": str(open_folder)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert rows(out, "SELECT DISTINCT status FROM trial") == [("ok",)]
+    query = """
+        SELECT DISTINCT event, state FROM counter
+        WHERE origin = 'perf' AND event IN ('context-switches', 'syscalls')
+    """
+    assert {state for _, state in rows(out, query)} == {"not supported"}
