@@ -46,63 +46,96 @@ int procfs_open(struct procfs *procfs, const char *root) {
         return -errno;
     procfs->units.tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
     int error = read_boot_time(procfs->directory, &procfs->units.boot_unix_ns);
-    if (error != 0)
-        procfs_close(procfs);
-    return error;
+    if (error != 0) {
+        close(procfs->directory);
+        return error;
+    }
+    kept_open(&procfs->kept);
+    return 0;
 }
 
 void procfs_close(struct procfs *procfs) {
     close(procfs->directory);
-    procfs->directory = -1;
+    kept_close(&procfs->kept);
 }
 
-static bool is_number(const char *name) {
-    for (; *name != '\0'; name++)
-        if (*name < '0' || *name > '9')
-            return false;
+/* One scan under way. */
+struct scan {
+    struct procfs *procfs;
+    int root; /* /proc, with a position of its own */
+    struct snapshot *snapshot;
+    struct kept_news news;
+};
+
+/* Returns whether the process was there and is in the snapshot now. */
+static bool take(struct scan *scan, const char *text, ssize_t length, struct process *process) {
+    if (length <= 0 || stat_parse(text, (size_t)length, &scan->procfs->units, process) != 0)
+        return false;
+    snapshot_offer(scan->snapshot, process);
     return true;
 }
 
 /* Returns 0 whether or not the process is still there; -errno if no descriptor was left. */
-static int read_process(const struct procfs *procfs, int root, const char *pid,
-                        struct snapshot *snapshot) {
+static int read_new(struct scan *scan, const char *name, size_t name_length) {
     char path[32], text[STAT_BYTES];
-    size_t length = strlen(pid);
-    if (length > sizeof path - sizeof "/stat")
+    struct process process;
+    if (name_length > sizeof path - sizeof "/stat")
         return 0;
-    memcpy(path, pid, length);
-    memcpy(path + length, "/stat", sizeof "/stat");
-    int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
+    memcpy(path, name, name_length);
+    memcpy(path + name_length, "/stat", sizeof "/stat");
+    int fd = openat(scan->root, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
-    ssize_t got = read(fd, text, sizeof text);
-    close(fd);
-    struct process process;
-    if (got > 0 && stat_parse(text, (size_t)got, &procfs->units, &process) == 0)
-        snapshot_offer(snapshot, &process);
+    bool is_there = take(scan, text, read(fd, text, sizeof text), &process);
+    if (is_there && scan->snapshot->taken_at_ns - process.started_at_ns > KEPT_YOUNG_NS)
+        kept_offer(&scan->procfs->kept, &scan->news, process.pid, fd);
+    else
+        close(fd);
     return 0;
 }
 
-int procfs_scan(const struct procfs *procfs, struct snapshot *snapshot) {
-    /* A descriptor of its own for each scan: the position in the directory belongs to it. */
-    int root = openat(procfs->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        return -errno;
-    snapshot_begin(snapshot, "procfs");
+/* Returns 0 or -errno, as read_new. */
+static int read_process(struct scan *scan, const char *name) {
+    char text[STAT_BYTES];
+    struct process process;
+    uint64_t pid;
+    size_t name_length = strlen(name);
+    if (number_parse_bytes(name, name_length, 1, INT32_MAX, &pid) != 0)
+        return 0; /* not a process */
+    int fd = kept_find(&scan->procfs->kept, (int32_t)pid);
+    if (fd >= 0 && take(scan, text, pread(fd, text, sizeof text, 0), &process)) {
+        scan->news.known_count++;
+        return 0;
+    }
+    return read_new(scan, name, name_length);
+}
+
+static int read_directory(struct scan *scan) {
     char entries[DIRECTORY_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
-    int error = 0;
-    ssize_t filled = 0;
-    while (error == 0 && (filled = getdents64(root, entries, sizeof entries)) > 0) {
-        for (ssize_t at = 0; at < filled && error == 0;) {
+    ssize_t filled;
+    while ((filled = getdents64(scan->root, entries, sizeof entries)) > 0) {
+        for (ssize_t at = 0; at < filled;) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
             at += entry->d_reclen;
-            if (is_number(entry->d_name))
-                error = read_process(procfs, root, entry->d_name, snapshot);
+            int error = read_process(scan, entry->d_name);
+            if (error != 0)
+                return error;
         }
     }
-    if (filled < 0)
-        error = -errno;
-    close(root);
+    return filled < 0 ? -errno : 0;
+}
+
+int procfs_scan(struct procfs *procfs, struct snapshot *snapshot) {
+    /* A descriptor of its own for each scan: the position in the directory belongs to it. */
+    struct scan scan = {.procfs = procfs, .snapshot = snapshot};
+    scan.root = openat(procfs->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (scan.root < 0)
+        return -errno;
+    snapshot_begin(snapshot, "procfs");
+    kept_lock(&procfs->kept);
+    int error = read_directory(&scan);
+    kept_unlock(&procfs->kept, &scan.news);
+    close(scan.root);
     snapshot_end(snapshot);
     return error;
 }

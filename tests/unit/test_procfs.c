@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +84,84 @@ static void a_scan_can_be_repeated(void **state) {
     procfs_close(&procfs);
 }
 
+/* An empty stat is how a kept descriptor shows that its process has ended. */
+static void a_descriptor_is_kept_until_its_process_ends(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+    assert_int_equal(procfs.kept.count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(procfs.kept.entries[i].fd >= KEPT_FLOOR);
+
+    write_at("20", "stat", "");
+    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.tasks_seen, 2);
+    assert_int_equal(procfs.kept.count, 2);
+
+    add_process("20", "another", 40); /* the pid is used again */
+    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.tasks_seen, 3);
+    assert_memory_equal(snapshot.top[0].name, "another", 7);
+    add_process("20", "a) R 1 (b", 30);
+    procfs_close(&procfs);
+}
+
+static void with_few_descriptors_none_is_kept(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    struct rlimit before, low;
+    getrlimit(RLIMIT_NOFILE, &before);
+    low = before;
+    low.rlim_cur = KEPT_FLOOR;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.tasks_seen, 3);
+        assert_int_equal(procfs.kept.count, 0);
+    }
+    procfs_close(&procfs);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+/* More than one scan may add to the table, in an order that is not that of the pids. */
+static void many_processes_are_all_kept_in_the_end(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    enum { MANY = 3 * KEPT_NEWS_LIMIT };
+    char pid[16], path[64];
+    struct rlimit before, high;
+    getrlimit(RLIMIT_NOFILE, &before);
+    high = before;
+    high.rlim_cur = before.rlim_max < 8192 ? before.rlim_max : 8192;
+    setrlimit(RLIMIT_NOFILE, &high);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(pid, sizeof pid, "%d", 1000 + i);
+        add_process(pid, "many", 0);
+    }
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.tasks_seen, MANY + 3);
+    }
+    assert_int_equal(procfs.kept.count, MANY + 3);
+    for (uint32_t i = 1; i < procfs.kept.count; i++)
+        assert_true(procfs.kept.entries[i - 1].pid < procfs.kept.entries[i].pid);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(path, sizeof path, "%s/%d/stat", root, 1000 + i);
+        assert_int_equal(truncate(path, 0), 0);
+    }
+    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.tasks_seen, 3);
+    assert_int_equal(procfs.kept.count, 3);
+    procfs_close(&procfs);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
 static void a_tree_that_is_no_proc_is_refused(void **state) {
     (void)state;
     struct procfs procfs;
@@ -94,6 +173,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_whole_processes_are_seen),
         cmocka_unit_test(a_scan_can_be_repeated),
+        cmocka_unit_test(a_descriptor_is_kept_until_its_process_ends),
+        cmocka_unit_test(with_few_descriptors_none_is_kept),
+        cmocka_unit_test(many_processes_are_all_kept_in_the_end),
         cmocka_unit_test(a_tree_that_is_no_proc_is_refused),
     };
     return cmocka_run_group_tests(tests, make_tree, remove_tree);

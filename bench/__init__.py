@@ -1,0 +1,1 @@
+"""Side-by-side measurements of ours against peers; `make bench` runs them."""
