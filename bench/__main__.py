@@ -89,9 +89,7 @@ def as_json(outcomes: list[Outcome], blocks: int, seed: int) -> str:
 def main(
     blocks: Annotated[int, typer.Option(min=2, help="trials of each side in each row")] = 15,
     seed: Annotated[int, typer.Option(help="of the order within blocks")] = 7342,
-    as_json_: Annotated[
-        bool, typer.Option("--json", help="print JSON in place of a table")
-    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="print JSON, not a table")] = False,
 ) -> None:
     """Measures ours side by side with its peers and prints the ratios with their intervals."""
     try:
@@ -99,7 +97,7 @@ def main(
     except RegattaError as error:
         print(f"bench: {error}", file=sys.stderr)
         raise typer.Exit(1) from error
-    if as_json_:
+    if json_:
         print(as_json(outcomes, blocks, seed))
     else:
         Console().print(as_table(outcomes))

@@ -22,7 +22,7 @@ from regatta.trial import OK, Rig, run_trial
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours against a peer under one load. `goal`: the ratio ours / peer that is not to be exceeded."""
+    """Ours against a peer under one load. `goal` is the highest ratio ours / peer that meets it."""
 
     name: str
     ours: Path

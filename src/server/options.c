@@ -193,7 +193,7 @@ static int take(struct options *options, int option, const char *value,
     case 'h':
         fputs(help, stdout);
         return EXIT_SUCCESS;
-    default: /* getopt has printed what is wrong */
+    default:
         return USAGE_ERROR;
     }
 }
@@ -229,8 +229,14 @@ int options_parse(struct options *options, int argc, char **argv) {
         .verbose = isatty(STDOUT_FILENO) == 1,
     };
     address_parse("127.0.0.1:7342", NULL, &options->listen, &problem);
-    while (status < 0 && (option = getopt_long(argc, argv, "d:l:w:vqh", long_options, NULL)) != -1)
-        status = take(options, option, optarg, &request);
+    opterr = 0;
+    while (status < 0 && (option = getopt_long(argc, argv, ":d:l:w:vqh", long_options, NULL)) != -1)
+        if (option == '?' || option == ':')
+            status = wrong("option", argv[optind - 1],
+                           option == '?' ? "unknown, or takes no value; see: regatta-server --help"
+                                         : "needs a value; see: regatta-server --help");
+        else
+            status = take(options, option, optarg, &request);
     if (status < 0 && optind < argc)
         status = wrong("argument", argv[optind], "none is expected; see: regatta-server --help");
     if (status < 0 && request.json && !request.designs)

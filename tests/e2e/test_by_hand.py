@@ -1,0 +1,186 @@
+"""The commands that a person types, against each design; their answers against /proc."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.servers import PATIENCE_S, Server, designs, needs, program, rows_of, running
+
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+CONNECTIONS = 100
+
+
+@pytest.fixture(params=designs())
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    with ExitStack() as stack:
+        yield stack.enter_context(running(tmp_path, "--design", request.param))
+
+
+def run(*command: str, stdin: bytes = b"") -> bytes:
+    """Runs a command that must end with status 0; returns what it printed."""
+    done = subprocess.run(
+        command, check=False, input=stdin, capture_output=True, timeout=3 * PATIENCE_S
+    )
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return done.stdout
+
+
+def cpu_times() -> dict[int, float]:
+    """User plus system seconds of every process, as `ps` tells: another program's reading."""
+    listed = run(needs("ps"), "-e", "-o", "pid=,cputimes=").decode()
+    return {
+        int(pid): float(seconds) for pid, seconds in (line.split() for line in listed.splitlines())
+    }
+
+
+def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, float]) -> None:  # type: ignore[type-arg]
+    """ps cuts to whole seconds: ours lies between its reading before and the next second after."""
+    assert rows
+    for row in rows:
+        seconds = row["user_seconds"] + row["system_seconds"]
+        assert row["pid"] in before
+        assert before[row["pid"]] - TICK_S <= seconds < after[row["pid"]] + 1 + TICK_S
+
+
+@pytest.mark.parametrize("engine", ["thread", "fork", "epoll"])
+@pytest.mark.parametrize("dialect", ["line", "http"])
+def test_our_client_prints_a_hundred_correct_answers(
+    server: Server, engine: str, dialect: str
+) -> None:
+    before = cpu_times()
+    command = [program("regatta-client"), "-c", str(CONNECTIONS), "--engine", engine]
+    printed = run(*command, "--dialect", dialect, server.address).decode()
+    after = cpu_times()
+    answers = re.split(r"^connection \d+ of 100, answered in .*$", printed, flags=re.MULTILINE)[1:]
+    assert len(answers) == CONNECTIONS
+    for answer in answers:
+        table = answer.strip().splitlines()[:3]
+        assert table[0].split() == ["rank", "pid", "user_seconds", "system_seconds", "name"]
+        rows = []
+        for line in table[1:]:
+            _, pid, user, system, _ = line.split(None, 4)
+            rows.append(
+                {"pid": int(pid), "user_seconds": float(user), "system_seconds": float(system)}
+            )
+        assert len(rows) == 2
+        assert_agrees(rows, before, after)
+    assert "100 requests" in printed
+    assert "all answered" in printed
+
+
+def test_nc_is_answered(server: Server) -> None:
+    before = cpu_times()
+    printed = run(needs("nc"), "-N", server.host, str(server.port), stdin=b"top 5\n")
+    assert_agrees(rows_of(printed), before, cpu_times())
+
+
+def test_curl_is_answered_in_text_and_json(server: Server) -> None:
+    before = cpu_times()
+    url = f"http://{server.address}/top?n=5"
+    text = rows_of(run(needs("curl"), "-sS", "--fail", url) + b"\n")
+    answer = json.loads(run(needs("curl"), "-sS", "-H", "Accept: application/json", url))
+    after = cpu_times()
+    assert_agrees(text, before, after)
+    assert_agrees(answer["processes"], before, after)
+
+
+def test_wrk_finds_no_error(server: Server) -> None:
+    url = f"http://{server.address}/top"
+    printed = run(needs("wrk"), "-t1", f"-c{CONNECTIONS}", "-d1s", url).decode()
+    assert "Socket errors" not in printed
+    assert "Non-2xx" not in printed
+    assert int(re.search(r"(\d+) requests in", printed)[1]) > 0  # type: ignore[index]
+    summary = server.stop()
+    assert sum(summary["errors"].values()) - summary["errors"]["disconnected"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "complaint"),
+    [
+        (["--design", "nosuch"], 2, "--list-designs"),
+        (["--work", "nosuch"], 2, "scan, snapshot"),
+        (["--source", "nosuch"], 2, "procfs"),
+        (["--listen", "nonsense"], 2, "HOST:PORT"),
+        (["--listen", "no-such-host.invalid:1"], 2, "no-such-host.invalid"),
+        (["--max-connections", "0"], 2, "from 1 to"),
+        (["--backlog", "-1"], 2, "from 1 to"),
+        (["--idle-timeout", "0"], 2, "from 1 to"),
+        (["--max-age", "x"], 2, "from 0 to"),
+        (["--ready-fd", "77"], 2, "descriptor"),
+        (["--cpus", "x"], 2, "list of CPUs"),
+        (["--cpus", "1000"], 1, "no such CPU"),
+        (["--json"], 2, "--list-designs"),
+        (["surplus"], 2, "--help"),
+        (["--nosuch"], 2, "--nosuch"),
+        (["--design"], 2, "needs a value"),
+        (["-x"], 2, "-x"),
+    ],
+)
+def test_the_server_says_in_one_line_what_is_wrong(
+    arguments: list[str], status: int, complaint: str
+) -> None:
+    done = subprocess.run(
+        [program("regatta-server"), *arguments],
+        check=False,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    error = done.stderr.decode()
+    assert done.returncode == status, error
+    assert complaint in error
+    assert error.startswith("regatta-server: ")
+    assert error.count("\n") == 1
+    assert done.stdout == b""
+
+
+def test_a_port_in_use_is_told(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        done = subprocess.run(
+            [program("regatta-server"), "--listen", server.address],
+            check=False,
+            capture_output=True,
+            timeout=PATIENCE_S,
+        )
+    assert done.returncode == 1
+    assert b"Address already in use" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_summary_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    missing = tmp_path / "missing" / "summary.json"
+    ready_read, ready_write = os.pipe()
+    process = subprocess.Popen(
+        [
+            program("regatta-server"),
+            *("--listen", "127.0.0.1:0", "--ready-fd", str(ready_write), "--summary", str(missing)),
+        ],
+        pass_fds=(ready_write,),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    os.close(ready_write)
+    with os.fdopen(ready_read) as ready:
+        assert ready.readline().startswith("ready ")
+    process.terminate()
+    _, error = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert b"No such file" in error
+
+
+def test_verbose_prints_each_client_and_its_request(tmp_path: Path) -> None:
+    with running(tmp_path, "--verbose") as server, server.connect() as connection:
+        host, port = connection.getsockname()
+        connection.sendall(b"top 7\n")
+        line = server.process.stdout.readline()  # type: ignore[union-attr]
+        assert line.split() == [f"{host}:{port}".encode(), b"connected"]
+        line = server.process.stdout.readline()  # type: ignore[union-attr]
+        assert line.split(b"  ", 1)[0] == f"{host}:{port}".encode()
+        assert b"top 7: 200" in line
