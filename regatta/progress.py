@@ -177,30 +177,43 @@ class LiveDisplay(Silent):
         return Group(*parts)
 
 
-def standings_so_far(rows: list[dict[str, Any]]) -> Table:
-    """A line for each contender, a column for each number of connections."""
+def row_name(row: dict[str, Any], varying: list[str]) -> str:
+    """The contender, and what else tells its rows apart in this study."""
+    return " · ".join(str(row[key]) for key in ("contender", *varying))
+
+
+def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
+    """A line for each contender, a column for each number of connections; the least is green.
+
+    Contenders are compared only where everything else is the same.
+    """
+    varying = [
+        key
+        for key in ("work", "load", "engine", "dialect")
+        if len({row.get(key) for row in rows}) > 1
+    ]
     counts = sorted({int(row["connections"]) for row in rows})
-    contenders = list(dict.fromkeys(str(row["contender"]) for row in rows))
-    best = {
-        count: min(
-            float(row["cpu_us_per_request"]) for row in rows if int(row["connections"]) == count
-        )
-        for count in counts
-    }
-    table = Table(title="so far: server CPU a request, µs", title_justify="left", box=None)
-    table.add_column("connections", style="bold")
+    values: dict[str, dict[int, float]] = {}
+    best: dict[tuple[object, ...], float] = {}
+    groups: dict[str, tuple[object, ...]] = {}
+    for row in rows:
+        name = row_name(row, varying)
+        groups[name] = tuple(row[key] for key in varying)
+        count, value = int(row["connections"]), float(row["cpu_us_per_request"])
+        values.setdefault(name, {})[count] = value
+        place = (*groups[name], count)
+        best[place] = min(value, best.get(place, value))
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("connections", style="bold", no_wrap=True)
     for count in counts:
-        table.add_column(str(count), justify="right")
-    for contender in contenders:
-        values = {
-            int(row["connections"]): float(row["cpu_us_per_request"])
-            for row in rows
-            if row["contender"] == contender
-        }
+        table.add_column(str(count), justify="right", no_wrap=True)
+    for name, known in values.items():
         cells = []
         for count in counts:
-            text = f"{values[count]:,.1f}" if count in values else "–"
-            leads = count in values and values[count] == best[count]
-            cells.append(f"[bold green]{text}[/]" if leads else text)
-        table.add_row(escape(contender), *cells)
-    return table
+            if count not in known:
+                cells.append(Text("–"))
+                continue
+            leads = known[count] == best[(*groups[name], count)]
+            cells.append(Text(f"{known[count]:,.0f}", style="bold green" if leads else ""))
+        table.add_row(Text(name), *cells)
+    return Group(Text("so far: server CPU per request in µs", style="dim"), table)

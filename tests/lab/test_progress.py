@@ -1,0 +1,86 @@
+"""What a person sees while a race runs, from plain events."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from regatta.plan import Planned
+from regatta.progress import Display, Lines, LiveDisplay, duration, standings_so_far
+from regatta.race import Event, Finished, Started, TrialFinished, TrialStarted
+from regatta.study import Cell
+
+CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
+PLANNED = Planned(1, 1, 1, "timed")
+ROWS = [
+    {"contender": name, "connections": count, "engine": engine, "cpu_us_per_request": value}
+    for name, count, engine, value in (
+        ("iterative", 1, "fork", 700.0),
+        ("select", 1, "fork", 600.0),
+        ("select", 10, "fork", 500.0),
+        ("select", 1, "thread", 900.0),
+    )
+]
+EVENTS: list[Event] = [
+    Started("quick", "Quick [bold]", Path("out"), 7, "netns", (0,), (1, 2), 2, 1, ("no perf",)),
+    TrialStarted(2, PLANNED, CELL),
+    TrialFinished(2, PLANNED, CELL, None, 612.34, 0, 65.0),
+    TrialFinished(2, PLANNED, CELL, "the server [red] died", None, 0, 0.0),
+    Finished(Path("out"), ("the server died",), 3.0),
+]
+
+
+def console() -> tuple[Console, io.StringIO]:
+    out = io.StringIO()
+    return Console(file=out, width=100, force_terminal=False), out
+
+
+def show(display: Display) -> None:
+    with display:
+        for event in EVENTS:
+            display(event)
+
+
+def test_plain_lines_say_what_runs_what_is_left_and_what_failed() -> None:
+    screen, out = console()
+    show(Lines(screen))
+    text = out.getvalue()
+    assert "Quick [bold] (quick, seed 7): 2 trials, netns" in text
+    assert "server on CPU 0, client on CPUs 1,2" in text
+    assert "note: no perf" in text
+    assert "1 trials are in the ledger already" in text
+    assert "select · 10 connections" in text
+    assert "612.3 µs CPU a request; 1 min 05 s left" in text
+    assert "failed: the server [red] died" in text
+    assert "raced in 3 s, 1 failed: out" in text
+    assert "\x1b" not in text
+
+
+def test_the_live_display_shows_the_standings_so_far() -> None:
+    out = io.StringIO()
+    screen = Console(file=out, width=100, force_terminal=True)
+    show(LiveDisplay(screen, lambda _: lambda: ROWS))
+    text = out.getvalue()
+    assert "2/2 trials" in text
+    assert "server CPU per request" in text
+    assert "the server [red] died" in text
+
+
+def test_contenders_are_compared_within_the_same_engine() -> None:
+    screen, out = console()
+    screen.print(standings_so_far(ROWS))
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert ["iterative", "·", "fork", "700", "–"] in lines
+    assert ["select", "·", "fork", "600", "500"] in lines
+    assert ["select", "·", "thread", "900", "–"] in lines
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.4, "59 s"), (65, "1 min 05 s"), (3600 * 2 + 420, "2 h 07 min")],
+)
+def test_a_duration_is_told_as_people_do(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
