@@ -88,9 +88,8 @@ static void set_patience(struct connection *c, int64_t left_ns) {
 }
 
 /* Reads the reply and records what came of the request. false: this worker is to stop. */
-static bool read_reply(struct connection *c) {
+static bool read_reply(struct connection *c, int64_t left_ns) {
     char bytes[READ_SIZE], why[PROBLEM_LIMIT];
-    int64_t left_ns = c->load->timeout_ns;
     for (;;) {
         set_patience(c, left_ns);
         ssize_t length = recv(c->fd, bytes, sizeof bytes, 0);
@@ -128,10 +127,12 @@ static bool ask(struct connection *c, const struct request *request) {
     c->first_byte_ns = 0;
     c->body.length = 0;
     c->start_ns = clock_monotonic_ns();
+    int64_t left_ns = c->load->timeout_ns;
     if (c->fd < 0) {
         int outcome = open_connection(c);
         if (outcome != 0)
-            return fail(c, load_connect_outcome(-outcome), strerrordesc_np(-outcome));
+            return fail(c, load_connect_outcome(-outcome), load_connect_problem(-outcome));
+        left_ns -= clock_monotonic_ns() - c->start_ns;
     }
     c->requests++;
     reply_begin(&c->reply, c->load->dialect, c->load->top, c->load->show != NULL ? &c->body : NULL);
@@ -139,7 +140,7 @@ static bool ask(struct connection *c, const struct request *request) {
     if (outcome == -EAGAIN)
         return fail(c, OUTCOME_TIMEOUT, "the request could not be sent in time");
     /* On other errors too there may be a reply to read: a server at its limit answers at once. */
-    return read_reply(c);
+    return read_reply(c, left_ns);
 }
 
 static struct connection new_connection(const struct load *load, struct worker *worker,

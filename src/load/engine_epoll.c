@@ -138,7 +138,7 @@ static void begin(struct epoll_engine *e, struct connection *c) {
     enter(e, c, CONNECTING);
     int outcome = open_connection(e, c);
     if (outcome != 0)
-        fail(e, c, OUTCOME_CONNECT, strerrordesc_np(-outcome));
+        fail(e, c, OUTCOME_CONNECT, load_connect_problem(-outcome));
 }
 
 /* true: the next request has begun on the same connection. */
@@ -202,7 +202,7 @@ static void connected(struct epoll_engine *e, struct connection *c, uint32_t eve
         getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &length);
         enum outcome outcome = load_connect_outcome(error);
         if (error != 0 && outcome == OUTCOME_CONNECT) {
-            fail(e, c, outcome, strerrordesc_np(error));
+            fail(e, c, outcome, load_connect_problem(error));
             return;
         }
         /* Made, and dropped at once, perhaps with an answer. */
@@ -232,7 +232,7 @@ static void sweep(struct epoll_engine *e, int64_t now_ns) {
         else if (c->state == PAUSED)
             rest(e, c);
         else if (c->state == CONNECTING)
-            fail(e, c, OUTCOME_CONNECT, "no connection in time");
+            fail(e, c, OUTCOME_CONNECT, load_connect_problem(ETIMEDOUT));
         else if (c->state != RESTING)
             fail(e, c, OUTCOME_TIMEOUT, "no complete reply in time");
     }
@@ -257,33 +257,8 @@ static void serve(struct epoll_engine *e) {
     }
 }
 
-static int run(struct load *load) {
-    uint32_t rounds = load->shape == SHAPE_BURST ? load->rounds : 1;
-    struct epoll_engine *e = calloc(1, sizeof *e);
-    load->problem = "no memory for the connections; ask for fewer with -c";
-    if (e == NULL)
-        return -ENOMEM;
-    e->load = load;
-    e->worker = &load->workers[0];
-    e->connections = calloc(load->connections, sizeof *e->connections);
-    e->deadlines_ns = calloc(load->connections, sizeof *e->deadlines_ns);
-    e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    int outcome = 0;
-    if (e->connections == NULL || e->deadlines_ns == NULL || e->epoll_fd < 0) {
-        outcome = -ENOMEM;
-        rounds = 0;
-    }
-    for (uint32_t i = 0; i < load->connections && outcome == 0; i++) {
-        e->connections[i].fd = -1;
-        e->connections[i].body = text_growing(BODY_LIMIT);
-    }
-    e->end_ns = clock_monotonic_ns() + load->duration_ns;
-    for (uint32_t round = 0; round < rounds && !stop_requested(); round++) {
-        for (uint32_t i = 0; i < load->connections; i++)
-            begin(e, &e->connections[i]);
-        serve(e);
-    }
-    for (uint32_t i = 0; i < load->connections && outcome == 0; i++) {
+static void close_engine(struct epoll_engine *e) {
+    for (uint32_t i = 0; e->connections != NULL && i < e->load->connections; i++) {
         hang_up(&e->connections[i]);
         text_release(&e->connections[i].body);
     }
@@ -292,7 +267,43 @@ static int run(struct load *load) {
     free(e->deadlines_ns);
     free(e->connections);
     free(e);
-    return outcome;
+}
+
+static struct epoll_engine *open_engine(const struct load *load) {
+    struct epoll_engine *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return NULL;
+    e->load = load;
+    e->worker = &load->workers[0];
+    e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    e->deadlines_ns = calloc(load->connections, sizeof *e->deadlines_ns);
+    e->connections = calloc(load->connections, sizeof *e->connections);
+    for (uint32_t i = 0; e->connections != NULL && i < load->connections; i++) {
+        e->connections[i].fd = -1;
+        e->connections[i].body = text_growing(BODY_LIMIT);
+    }
+    if (e->connections == NULL || e->deadlines_ns == NULL || e->epoll_fd < 0) {
+        close_engine(e);
+        return NULL;
+    }
+    return e;
+}
+
+static int run(struct load *load) {
+    uint32_t rounds = load->shape == SHAPE_BURST ? load->rounds : 1;
+    struct epoll_engine *e = open_engine(load);
+    if (e == NULL) {
+        load->problem = "no memory for the connections; ask for fewer with -c";
+        return -ENOMEM;
+    }
+    e->end_ns = clock_monotonic_ns() + load->duration_ns;
+    for (uint32_t round = 0; round < rounds && !stop_requested(); round++) {
+        for (uint32_t i = 0; i < load->connections; i++)
+            begin(e, &e->connections[i]);
+        serve(e);
+    }
+    close_engine(e);
+    return 0;
 }
 
 const struct engine engine_epoll = {

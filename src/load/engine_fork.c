@@ -46,18 +46,24 @@ static void nudge(const pid_t *children, uint32_t count) {
             kill(children[i], SIGTERM);
 }
 
-/* A child that did not end as it should owes a request. */
-static void settle(struct load *load, uint32_t connection, int status, int64_t start_ns) {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return;
-    if (!stop_requested())
-        worker_failed(&load->workers[connection], connection, start_ns, 0, OUTCOME_CLOSED,
+/* What a child that dies owes: the request of its round, in a closed load one that it was at. */
+struct debt {
+    int64_t start_ns;
+    uint32_t round;
+};
+
+static void settle(struct load *load, uint32_t connection, int status, struct debt debt) {
+    struct worker *worker = &load->workers[connection];
+    bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    bool owes = load->shape == SHAPE_CLOSED || worker->samples.count <= debt.round;
+    if (!ended_well && owes && !stop_requested())
+        worker_failed(worker, connection, debt.start_ns, 0, OUTCOME_CLOSED,
                       "the process of this connection died");
 }
 
 /* Waits for the children; once the load is to stop, interrupts those that wait for a server.
  * SIGCHLD is blocked, so that it can be waited for with a limit of time. */
-static void reap(struct load *load, pid_t *children, uint32_t count, int64_t start_ns) {
+static void reap(struct load *load, pid_t *children, uint32_t count, struct debt debt) {
     const struct timespec patience = {.tv_nsec = NUDGE_MS * NS_PER_MS};
     sigset_t child_ended;
     sigemptyset(&child_ended);
@@ -76,14 +82,14 @@ static void reap(struct load *load, pid_t *children, uint32_t count, int64_t sta
             if (children[i] == pid) {
                 children[i] = 0;
                 left--;
-                settle(load, i, status, start_ns);
+                settle(load, i, status, debt);
                 break;
             }
         }
     }
 }
 
-static int run_once(struct load *load, struct shared *shared, pid_t *children) {
+static int run_once(struct load *load, struct shared *shared, pid_t *children, uint32_t round) {
     pid_t self = getpid();
     uint32_t started = 0;
     int outcome = 0;
@@ -105,7 +111,7 @@ static int run_once(struct load *load, struct shared *shared, pid_t *children) {
         start_open(&shared->line);
     else
         start_cancel(&shared->line);
-    reap(load, children, started, start_ns);
+    reap(load, children, started, (struct debt){start_ns, round});
     return outcome;
 }
 
@@ -115,16 +121,16 @@ static int run(struct load *load) {
     sigaddset(&child_ended, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child_ended, NULL);
 
-    load->problem = "no memory";
-    pid_t *children = calloc(load->connections, sizeof *children);
+    load->problem = "no memory for the processes; ask for fewer with -c";
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (children == NULL || shared == MAP_FAILED)
+    if (shared == MAP_FAILED)
         return -ENOMEM;
+    pid_t *children = calloc(load->connections, sizeof *children);
     uint32_t rounds = load->shape == SHAPE_BURST ? load->rounds : 1;
-    int outcome = 0;
+    int outcome = children != NULL ? 0 : -ENOMEM;
     for (uint32_t round = 0; round < rounds && outcome == 0 && !stop_requested(); round++)
-        outcome = run_once(load, shared, children);
+        outcome = run_once(load, shared, children, round);
     munmap(shared, sizeof *shared);
     free(children);
     return outcome;

@@ -79,7 +79,7 @@ static int run_once(struct load *load, struct thread_client *clients, pthread_at
 
 static int run(struct load *load) {
     pthread_attr_t attributes;
-    load->problem = "no memory";
+    load->problem = "no memory for the threads; ask for fewer with -c";
     struct thread_client *clients = calloc(load->connections, sizeof *clients);
     if (clients == NULL)
         return -ENOMEM;

@@ -78,14 +78,21 @@ enum outcome load_connect_outcome(int error) {
     return error == ECONNRESET || error == EPIPE ? OUTCOME_CLOSED : OUTCOME_CONNECT;
 }
 
-static bool add_sample(struct worker *worker, const struct sample *made) {
-    struct sample *sample = samples_next(&worker->samples);
-    if (sample == NULL) {
-        worker->full = true;
-        return false;
+const char *load_connect_problem(int error) {
+    switch (error) {
+    case EADDRNOTAVAIL: /* what it says by itself sends people looking in the wrong place */
+        return "no local port is free, the last ones used are in TIME_WAIT for a minute";
+    case ETIMEDOUT:
+        return "no connection in time";
+    default:
+        return strerrordesc_np(error);
     }
-    *sample = *made;
-    return true;
+}
+
+static bool add_sample(struct worker *worker, const struct sample *sample) {
+    bool room = samples_add(&worker->samples, sample);
+    worker->full |= !room;
+    return room;
 }
 
 bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_ns,
@@ -102,14 +109,24 @@ bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
                                                connection, (uint32_t)outcome});
 }
 
+/* What of a server's words is shown: a kind and two quotes fit beside it. */
+enum { EXPLAINED_LIMIT = PROBLEM_LIMIT - 32 };
+
 void reply_explain(const struct reply *reply, enum verdict verdict, char why[PROBLEM_LIMIT]) {
-    if (verdict == REPLY_REFUSED) {
-        struct text text = text_fixed(why, PROBLEM_LIMIT - 1);
-        text_add(&text, "\"", 1);
-        text_add_escaped(&text, reply->line, reply->line_length);
-        text_add(&text, "\"", 1);
-        why[text.length] = '\0';
-    } else {
+    if (verdict == REPLY_MALFORMED) {
         snprintf(why, PROBLEM_LIMIT, "%s", reply->problem);
+        return;
     }
+    char escaped[4 * REPLY_LINE_LIMIT];
+    struct text text = text_fixed(escaped, sizeof escaped);
+    text_add_escaped(&text, reply->line, reply->line_length);
+    size_t shown = 0, sequence;
+    while (shown < text.length) {
+        sequence = utf8_sequence(escaped + shown, text.length - shown);
+        if (shown + sequence > EXPLAINED_LIMIT)
+            break;
+        shown += sequence;
+    }
+    snprintf(why, PROBLEM_LIMIT, "\"%.*s%s\"", (int)shown, escaped,
+             shown < text.length ? "..." : "");
 }

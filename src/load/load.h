@@ -76,8 +76,9 @@ const struct engine *engine_find(const char *name);
  * Returns 0, or -errno and load->problem. */
 int load_prepare(struct load *load);
 
-/* The error with which a connection failed, as an outcome. */
+/* The error with which a connection failed, as an outcome and in words. */
 enum outcome load_connect_outcome(int error);
+const char *load_connect_problem(int error);
 
 /* One request answered. false: the worker has no room for more samples and must stop. */
 bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_ns,

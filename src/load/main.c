@@ -32,6 +32,13 @@ static void pin(const char *cpus) {
     }
 }
 
+/* A closed load prints no replies: say what goes on meanwhile. */
+static void announce(const struct load *load) {
+    printf("asking %s over %u connection%s for %g s ...\n", load->target, load->connections,
+           load->connections == 1 ? "" : "s", (double)load->duration_ns / NS_PER_S);
+    fflush(stdout);
+}
+
 /* The window: from the gate's go to the end of the load. */
 static int run(struct options *options, struct summary *summary) {
     if (options->gate_fd >= 0) {
@@ -81,7 +88,7 @@ static int print_summary(const struct options *options, const struct summary *su
 static int judge(const struct load *load, const struct summary *summary) {
     uint64_t failed = summary->requests - summary->answered;
     if (failed > 0)
-        fprintf(stderr, "regatta-client: %lu of %lu requests failed, the first with %s; %s %s\n",
+        fprintf(stderr, "regatta-client: %lu of %lu requests failed, for example %s; %s %s\n",
                 (unsigned long)failed, (unsigned long)summary->requests, summary->problem,
                 summary->answered > 0 ? "see how loaded is" : "see whether a server runs at",
                 load->target);
@@ -116,6 +123,8 @@ int main(int count, char *arguments[]) {
         if (outcome != 0)
             return complain(options.samples_path, -outcome, "choose another --samples FILE");
     }
+    if (!options.json && !options.quiet && load->shape == SHAPE_CLOSED)
+        announce(load);
     stop_install();
     int64_t realtime_offset_ns = clock_unix_ns() - clock_monotonic_ns();
     int status = run(&options, &summary);

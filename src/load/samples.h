@@ -36,9 +36,14 @@ struct samples {
  * `stride` bytes apart. Returns 0 or -errno. */
 int samples_reserve(struct samples *first, size_t workers, size_t stride, size_t limit);
 
-/* The next record to fill, or NULL when the worker's share is used up. */
-static inline struct sample *samples_next(struct samples *samples) {
-    return samples->count < samples->limit ? &samples->records[samples->count++] : NULL;
+/* false: the worker's share is used up. The record is whole before it is counted: a process that
+ * dies at any moment leaves no half of one. */
+static inline bool samples_add(struct samples *samples, const struct sample *sample) {
+    if (samples->count == samples->limit)
+        return false;
+    samples->records[samples->count] = *sample;
+    __atomic_store_n(&samples->count, samples->count + 1, __ATOMIC_RELEASE);
+    return true;
 }
 
 /* A file that is being written. It appears under its own name when it is whole. */

@@ -1,13 +1,17 @@
 #include "load/stop.h"
 
+#include <assert.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
-static volatile sig_atomic_t stopped;
+/* Atomic, not only sig_atomic_t: one thread gets the signal, and all look here. */
+static atomic_bool stopped;
+static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler may touch only what takes no lock");
 
 static void stop(int signal) {
     (void)signal;
-    stopped = 1;
+    atomic_store_explicit(&stopped, true, memory_order_relaxed);
 }
 
 void stop_install(void) {
@@ -18,5 +22,5 @@ void stop_install(void) {
 }
 
 bool stop_requested(void) {
-    return stopped != 0;
+    return atomic_load_explicit(&stopped, memory_order_relaxed);
 }

@@ -108,7 +108,9 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
     text_add_string(text, " received\n");
     if (summary->answered > 0) {
         add_distribution(text, "latency", &summary->latency);
-        add_distribution(text, "first byte", &summary->first_byte);
+        /* Most replies come in one piece: the same numbers twice would say nothing. */
+        if (summary->first_byte.p50 != summary->latency.p50)
+            add_distribution(text, "first byte", &summary->first_byte);
     }
 }
 
