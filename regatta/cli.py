@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -275,8 +275,6 @@ def fail(message: str, status: int) -> NoReturn:
 
 def main() -> None:
     """The program: errors become one line and an exit status, never a traceback."""
-    # A closed pipe (`regatta report … | head`) ends the program without a word, as in C.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     command = typer.main.get_command(app)
     try:
         status = command.main(standalone_mode=False, prog_name="regatta")
@@ -284,6 +282,10 @@ def main() -> None:
         fail(str(error), error.exit_status)
     except KeyboardInterrupt:
         fail("interrupted", EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone (`regatta report … | head`): end without a word, as others do.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:
         named = f": {error.filename}" if error.filename else ""
         fail(f"{error.strerror or error}{named}; correct that and try again", 1)

@@ -122,6 +122,14 @@ class Ledger:
 
     def record(self, planned: Planned, result: Result) -> None:
         """Writes a trial and its counters in one transaction: all of it, or nothing."""
+        try:
+            self.write_trial(planned, result)
+        except sqlite3.OperationalError as error:
+            raise LedgerError(
+                f"cannot write {self.path}: {error}; make room there, then go on with --resume"
+            ) from error
+
+    def write_trial(self, planned: Planned, result: Result) -> None:
         with self.database:
             cursor = self.database.execute(
                 "INSERT INTO trial(block, position, cell_id, kind, status, reason, started_at, "

@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -136,12 +139,36 @@ def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Pat
             f"{folder} holds a race already; resume it with `regatta race --resume {folder}`, "
             "or name another --out"
         )
-    with placement.make_placement(study.placement, study.server_cpus, study.client_cpus) as place:
+    with (
+        placement.make_placement(study.placement, study.server_cpus, study.client_cpus) as place,
+        held(folder),
+    ):
         plan = make_plan(len(study.cells), study.blocks, study.counted_blocks, setting.seed)
         with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
             book.record_environment({"use_perf": setting.use_perf})
             run(book, setting, programs, place, tell)
     return folder
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Holds the folder against a second race in it; the kernel lets go when the lab ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise RegattaError(
+            f"cannot use the folder {folder}: {error.strerror}; name another with --out"
+        ) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise UsageError(
+            f"another regatta is racing in {folder} now; wait for its end, or use another folder"
+        ) from error
+    finally:
+        os.close(handle)
 
 
 def recorded(book: Ledger, key: str) -> object:
@@ -154,7 +181,7 @@ def recorded(book: Ledger, key: str) -> object:
 def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) -> Path:
     """Goes on with a race that was stopped, in the place where it was begun; returns its folder."""
     folder = folder.absolute()
-    with ledger.open_ledger(folder / ledger.FILE_NAME) as book:
+    with ledger.open_ledger(folder / ledger.FILE_NAME) as book, held(folder):
         text = book.meta("study_toml") or ""
         if study is not None and study.toml != text:
             raise UsageError(

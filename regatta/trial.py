@@ -170,6 +170,13 @@ def switch(sides: list[Side], command: str) -> None:
         control.wait()
 
 
+def tell(gate: socket.socket, word: str, client: Side) -> None:
+    try:
+        gate.sendall(word.encode() + b"\n")
+    except BrokenPipeError as error:
+        raise client.failure(f"the client ended before it was told to {word}") from error
+
+
 def run_load(
     rig: Rig, cell: Cell, target: str, server: Side, client: Side
 ) -> tuple[int, list[Counter]]:
@@ -187,14 +194,14 @@ def run_load(
         before = accounting.read(server.pid)
         switch([server, client], "enable")
         start_ns = time.monotonic_ns()
-        gate.sendall(b"go\n")
+        tell(gate, "go", client)
         said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
         window_ns = time.monotonic_ns() - start_ns
         switch([server, client], "disable")
         after = accounting.read(server.pid)
         if said != "done":
             raise client.failure("the client said something else than done")
-        gate.sendall(b"sum up\n")
+        tell(gate, "sum up", client)
     return window_ns, accounting.server_counters(before, after)
 
 

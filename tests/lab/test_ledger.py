@@ -108,6 +108,17 @@ def test_a_trial_that_cannot_be_written_whole_is_not_written(tmp_path: Path) -> 
         assert book.database.execute("SELECT count(*) FROM counter").fetchone() == (0,)
 
 
+def test_a_full_disk_is_told_with_how_to_go_on(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        pages = book.database.execute("PRAGMA page_count").fetchone()[0]
+        book.database.execute(f"PRAGMA max_page_count = {pages}")
+        big = result()
+        big.samples = b"x" * 1_000_000
+        with pytest.raises(LedgerError, match="full.*--resume"):
+            book.record(plan()[0], big)
+        assert book.left() == plan()
+
+
 def test_it_is_written_ahead_so_that_readers_do_not_wait(tmp_path: Path) -> None:
     with create(tmp_path) as book:
         assert book.database.execute("PRAGMA journal_mode").fetchone() == ("wal",)

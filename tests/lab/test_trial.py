@@ -204,6 +204,22 @@ def test_a_stopped_race_goes_on_where_it_was(tmp_path: Path, after: int) -> None
     assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
 
 
+def test_a_race_that_is_being_raced_is_not_raced_twice(tmp_path: Path) -> None:
+    study = parse_study(STUDY, fake_programs.DESIGNS)
+    folder = tmp_path / "race"
+    refused: list[str] = []
+
+    def again(event: Event) -> None:
+        if isinstance(event, TrialFinished) and not refused:
+            with pytest.raises(RegattaError, match="another regatta is racing") as error:
+                reopen(folder, None, discover(), lambda _: None)
+            refused.append(str(error.value))
+
+    begin(study, Options(out=folder), discover(), again)
+    assert refused
+    assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
+
+
 def test_a_race_of_another_study_is_not_resumed(tmp_path: Path) -> None:
     study = parse_study(STUDY, fake_programs.DESIGNS)
     folder = begin(study, Options(out=tmp_path / "race"), discover(), lambda _: None)
