@@ -46,8 +46,9 @@ def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, f
     assert rows
     for row in rows:
         seconds = row["user_seconds"] + row["system_seconds"]
-        assert row["pid"] in before
-        assert before[row["pid"]] - TICK_S <= seconds < after[row["pid"]] + 1 + TICK_S
+        # A host with little else to show also shows the client that asks, which is in neither.
+        assert before.get(row["pid"], 0) - TICK_S <= seconds
+        assert seconds < after.get(row["pid"], 0) + 1 + TICK_S
 
 
 @pytest.mark.parametrize("engine", ["thread", "fork", "epoll"])
