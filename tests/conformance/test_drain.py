@@ -6,6 +6,7 @@ import contextlib
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable
 
 from tests.servers import PATIENCE_S, Server, read_all, read_reply, rows_of
@@ -22,9 +23,12 @@ def test_connections_that_only_wait_are_closed(start: Callable[..., Server]) -> 
     with server.connect() as connection:
         connection.sendall(b"top 2\n")
         read_reply(connection)
+        begun = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
         assert connection.recv(1) == b""
-    server.stop()
+        server.stop()
+        # At once, and not by the limit of 5 s after which a drain gives clients up.
+        assert time.monotonic() - begun < 3
 
 
 def test_a_request_that_was_accepted_is_answered(start: Callable[..., Server]) -> None:
