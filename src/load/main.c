@@ -90,7 +90,8 @@ static int judge(const struct load *load, const struct summary *summary) {
     if (failed > 0)
         fprintf(stderr, "regatta-client: %lu of %lu requests failed, for example %s; %s %s\n",
                 (unsigned long)failed, (unsigned long)summary->requests, summary->problem,
-                summary->answered > 0 ? "see how loaded is" : "see whether a server runs at",
+                summary->answered > 0 ? "see what troubles the server at"
+                                      : "see whether a regatta-server runs at",
                 load->target);
     else if (summary->full)
         fprintf(stderr, "regatta-client: stopped early, there is no room for more samples; "
