@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,8 +18,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "REGATTA_TEST_MARK"
-# perf attaches its counter after a thread is made and takes it away before the thread has ended,
-# and does not see the switch itself. On what does neither, the two agree to 2 %.
+# perf attaches its counter after a thread is made and takes it away before the thread has ended.
+# Where no thread comes and goes, the two agree to 2 % on a machine that does nothing else.
 AGREEMENT = {"iterative": 0.02, "select": 0.02, "thread-per-client": 0.05}
 
 TINY = """
@@ -37,7 +36,7 @@ requests = 8
 ACCOUNTING = """
 name = "accounting"
 [race]
-blocks = 3
+blocks = 6
 counted_blocks = 1
 seed = 3
 [[cells]]
@@ -91,7 +90,7 @@ def accounting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_trial_of_every_design_is_answered(accounting: Path) -> None:
     found = rows(accounting, "SELECT status, reason, requests, answered FROM trial")
-    assert found == [("ok", None, 200, 200)] * 12
+    assert found == [("ok", None, 200, 200)] * 21
 
 
 def test_both_sides_are_counted_from_both_origins(accounting: Path) -> None:
@@ -125,8 +124,11 @@ def test_task_clock_agrees_with_the_kernels_accounting(accounting: Path, design:
     found = [float(str(value)) for (value,) in rows(accounting, query) if value is not None]
     if not found:
         pytest.skip("perf cannot be used here, so there is nothing to compare")
-    # One trial that another program disturbed is no disagreement; the middle one must hold.
-    assert abs(statistics.median(found)) <= AGREEMENT[design], found
+    # Other programs drive the two apart, in both directions: a switch between two busy programs
+    # is in the one, time stolen from a virtual CPU in the other. A counter that misses a part of
+    # the server, or of the window, is wrong in every trial; so two undisturbed trials must agree.
+    assert len(found) == 6
+    assert sorted(map(abs, found))[1] <= AGREEMENT[design], found
 
 
 def test_the_window_holds_the_measured_load_only(accounting: Path) -> None:
