@@ -10,6 +10,7 @@
 #include "designs/readiness.h"
 #include "server/stop.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sys/select.h>
 
@@ -76,6 +77,7 @@ static void serve_ready(struct loop *loop, const fd_set *readable, const fd_set 
 static void close_silent(struct loop *loop, int64_t limit_ms) {
     while (connections_wait_ms(&loop->connections, loop->now_ns, limit_ms) == 0) {
         struct connection *oldest = loop->connections.oldest;
+        assert(oldest != NULL); /* without one there is no limit to wait for */
         apply(loop, oldest, readiness_time_out(loop->server, oldest));
     }
 }

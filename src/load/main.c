@@ -77,11 +77,11 @@ static int print_summary(const struct options *options, const struct summary *su
         summary_add_json(&text, &options->load, summary);
     else
         summary_add_text(&text, &options->load, summary);
-    size_t written = fwrite(text.bytes, 1, text.length, stdout);
-    if (text.overflow || written != text.length || fflush(stdout) != 0)
-        return complain("cannot print the summary", errno, "see where the output goes");
+    bool whole = !text.overflow && fwrite(text.bytes, 1, text.length, stdout) == text.length &&
+                 fflush(stdout) == 0;
+    int error = errno;
     text_release(&text);
-    return 0;
+    return whole ? 0 : complain("cannot print the summary", error, "see where the output goes");
 }
 
 /* One line about what went wrong, if anything did. */

@@ -26,7 +26,7 @@ struct service_options {
 };
 
 /* Returns 0 or -errno (-EINVAL: no such work). */
-int service_open(struct service **service, const struct service_options *options);
+int service_open(struct service **opened, const struct service_options *options);
 void service_close(struct service *service);
 
 /* Snapshots that were taken so far. */
