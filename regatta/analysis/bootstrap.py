@@ -1,0 +1,189 @@
+"""Bootstrap intervals for few trials.
+
+A race has 5 to 12 trials of a cell. With so few the popular methods are too sure of themselves.
+Measured by simulation (normal trials; `tests/lab/test_analysis_coverage.py` repeats it), a "95 %"
+interval holds the truth this often:
+
+                            5 trials   8 trials   12 trials
+    percentile bootstrap      84 %       89 %       91 %
+    BCa (scipy's default)     84 %       89 %       91 %
+    bootstrap-t               95 %       95 %       95 %
+
+So means and ratios use the bootstrap-t: resample the trials, and compare each resample's mean with
+the real one in units of the resample's own standard error. Below five trials there are too few
+different resamples for any bootstrap; there Student's t is used.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.percentiles import nearest_rank
+
+RESAMPLES = 9_999
+LATENCY_RESAMPLES = 600
+FEWEST_FOR_BOOTSTRAP = 5
+MOST_REQUESTS = 4_000
+"""Of one trial, in a latency resample: beyond this only the time it takes would grow."""
+SEED = 1990  # fixed: the same ledger always gives the same report
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Studentized:
+    """A mean with its standard error and how (mean - truth) / error is distributed."""
+
+    mean: float
+    error: float
+    count: int
+    t_sorted: Floats | None
+    """The bootstrap's t values; None: Student's distribution stands in."""
+
+    def interval(self, level: float = 0.05) -> tuple[float, float] | None:
+        """The interval that misses the truth with probability `level`."""
+        if self.count < 2:
+            return None
+        if self.error == 0:
+            return self.mean, self.mean
+        low_t, high_t = self._quantile(level / 2), self._quantile(1 - level / 2)
+        return self.mean - high_t * self.error, self.mean - low_t * self.error
+
+    def p_value(self) -> float:
+        """Two-sided, of the hypothesis that the truth is 0; agrees with `interval`."""
+        if self.count < 2:
+            return 1.0
+        if self.error == 0:
+            return 1.0 if self.mean == 0 else 0.0
+        t = self.mean / self.error
+        if self.t_sorted is None:
+            return float(2 * stats.t.sf(abs(t), self.count - 1))
+        size = len(self.t_sorted)
+        below = int(np.searchsorted(self.t_sorted, t, "right"))
+        above = size - int(np.searchsorted(self.t_sorted, t, "left"))
+        return min(1.0, 2 * (min(below, above) + 1) / (size + 1))
+
+    def detectable(self, level: float, power: float = 0.8) -> float | None:
+        """The smallest true mean that would be told from 0 with this power."""
+        if self.count < 2:
+            return None
+        reach = max(abs(self._quantile(level / 2)), abs(self._quantile(1 - level / 2)))
+        return float((reach + stats.t.ppf(power, self.count - 1)) * self.error)
+
+    def _quantile(self, fraction: float) -> float:
+        if self.t_sorted is None:
+            return float(stats.t.ppf(fraction, self.count - 1))
+        # The order statistics of the p-value above, so that both decide alike.
+        size = len(self.t_sorted)
+        position = math.floor(min(fraction, 1 - fraction) * (size + 1)) - 1
+        position = min(max(position, 0), size - 1)
+        return float(self.t_sorted[position if fraction < 0.5 else size - 1 - position])
+
+
+def studentized(values: Floats) -> Studentized:
+    """The mean of independent trials, ready to give intervals at any level."""
+    count = len(values)
+    mean = float(values.mean())
+    spread = float(values.std(ddof=1)) if count > 1 else 0.0
+    if spread <= 1e-12 * max(abs(mean), 1e-300):
+        return Studentized(mean, 0.0, count, None)
+    error = spread / math.sqrt(count)
+    if count < FEWEST_FOR_BOOTSTRAP:
+        return Studentized(mean, error, count, None)
+    resampled = values[_resamples(count)]
+    means = resampled.mean(axis=1)
+    errors = resampled.std(axis=1, ddof=1) / math.sqrt(count)
+    flat = errors <= 1e-9 * error
+    # Resamples without any spread have no t. A few are natural (one value drawn every time);
+    # many mean that most trials are equal, where the bootstrap says nothing.
+    if flat.mean() > 0.01:
+        return Studentized(mean, error, count, None)
+    t = (means[~flat] - mean) / errors[~flat]
+    return Studentized(mean, error, count, np.sort(t))
+
+
+def mean_interval(values: Floats) -> Interval:
+    """The mean of the trials with its 95 % interval; never beyond 0 if no trial was below it."""
+    estimate = studentized(values)
+    interval = estimate.interval()
+    if interval is None:
+        return Interval(estimate.mean, None, None)
+    low, high = interval
+    if values.min() >= 0:
+        low = max(low, 0.0)
+    return Interval(estimate.mean, low, high)
+
+
+def percentile_intervals(trials: list[NDArray[np.int64]], fractions: list[float]) -> list[Interval]:
+    """Percentiles of the pooled requests, one interval for each fraction.
+
+    Hierarchical: trials are drawn, then requests within each drawn trial. The plain 2.5 % and
+    97.5 % quantiles of so few trials cover too little; they are taken further out, by as much as
+    Student's t exceeds the normal (Hesterberg's "expanded percentile"). Measured coverage is 91 to
+    100 %, on the safe side where requests vary more than trials.
+    """
+    filled = [trial for trial in trials if len(trial) > 0]
+    pooled = np.concatenate(filled).astype(np.float64)
+    values = [float(nearest_rank(pooled, fraction)) for fraction in fractions]
+    count = len(filled)
+    if count < 2:
+        return [Interval(value, None, None) for value in values]
+    replicates = _hierarchical([_thinned(trial) for trial in filled], fractions)
+    return [
+        _percentile_interval(value, replicates[:, column], fraction, count, len(pooled))
+        for column, (value, fraction) in enumerate(zip(values, fractions, strict=True))
+    ]
+
+
+def _percentile_interval(
+    value: float, replicates: Floats, fraction: float, trials: int, requests: int
+) -> Interval:
+    stretch = math.sqrt(trials / (trials - 1))
+    student = float(stats.t.ppf(0.975, trials - 1))
+    if trials < FEWEST_FOR_BOOTSTRAP:
+        # The replicates hardly reach beyond the trials themselves: use only their spread.
+        half = float(np.log(np.maximum(replicates, 1)).std()) * stretch * student
+        low, high = value * math.exp(-half), value * math.exp(half)
+    else:
+        outside = float(stats.norm.cdf(-stretch * student))
+        low, high = (float(q) for q in np.quantile(replicates, [outside, 1 - outside]))
+    # With fewer requests than this all of them may well lie below the true percentile: then
+    # nothing that was measured bounds it from above.
+    unbounded = fraction**requests > 0.025
+    return Interval(value, min(low, value), None if unbounded else max(high, value))
+
+
+def _hierarchical(trials: list[Floats], fractions: list[float]) -> Floats:
+    generator = np.random.default_rng(SEED)
+    count = len(trials)
+    replicates = np.empty((LATENCY_RESAMPLES, len(fractions)))
+    for row in range(LATENCY_RESAMPLES):
+        drawn = [trials[index] for index in generator.integers(0, count, count)]
+        pooled = np.concatenate(
+            [trial[generator.integers(0, len(trial), len(trial))] for trial in drawn]
+        )
+        replicates[row] = [nearest_rank(pooled, fraction) for fraction in fractions]
+    return replicates
+
+
+def _thinned(sorted_values: NDArray[np.int64]) -> Floats:
+    if len(sorted_values) <= MOST_REQUESTS:
+        return sorted_values.astype(np.float64)
+    middles = (np.arange(MOST_REQUESTS) + 0.5) / MOST_REQUESTS * len(sorted_values)
+    return sorted_values[middles.astype(np.int64)].astype(np.float64)
+
+
+@cache
+def _resamples(count: int) -> NDArray[np.int64]:
+    return np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))

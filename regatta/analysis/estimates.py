@@ -1,0 +1,115 @@
+"""From the trials of one cell to one estimate for each metric and side."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regatta.analysis import metrics
+from regatta.analysis.bootstrap import Interval, mean_interval, percentile_intervals
+from regatta.analysis.metrics import METRICS, NO_TRIAL, Metric, Reading
+from regatta.ledger_read import Trial, latencies_ns
+from regatta.plan import TIMED
+
+MEASURED = "measured"
+NS_PER_MS = 1e6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    value: float | None
+    low: float | None
+    high: float | None
+    trials: int
+    """How many trials it rests on."""
+    state: str
+    """`measured`, or the words that say why there is no value."""
+
+
+Estimates = dict[tuple[str, str], Estimate]
+"""Keyed by side and the metric's name."""
+
+
+@dataclass(frozen=True)
+class Latencies:
+    requests: int
+    quantiles_ms: list[tuple[float, float]]
+    """Fraction and latency, few enough to draw, dense in the tail."""
+
+
+def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
+    """The estimates of all metrics from the trials of a cell that did not fail."""
+    ok = [trial for trial in trials if trial.status == "ok"]
+    found: Estimates = {}
+    for metric in METRICS:
+        if metric.read is None:
+            continue
+        for side in metric.sides:
+            found[side, metric.name] = summarize(readings(metric, side, ok))
+    of_latency, latencies = estimate_latency(ok)
+    return found | of_latency, latencies
+
+
+def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
+    """One reading a trial, of the trials that this metric may be taken from."""
+    if metric.read is None:
+        return []
+    right = [trial for trial in trials if trial.kind == metric.kind]
+    found = [metric.read(trial, side) for trial in right]
+    if metric in (metrics.CONTEXT_SWITCHES, metrics.PAGE_FAULTS) and not right:
+        # A race without perf may have no counted trial. What the kernel counts of its own
+        # accord disturbs nothing, so then a timed trial will do.
+        return [metric.read(trial, side) for trial in trials]
+    return found
+
+
+def summarize(found: list[Reading]) -> Estimate:
+    numbers = [reading for reading in found if not isinstance(reading, str)]
+    if numbers:
+        interval = mean_interval(np.array(numbers, dtype=np.float64))
+        return _measured(interval, len(numbers))
+    words = [reading for reading in found if isinstance(reading, str)]
+    return Estimate(None, None, None, 0, words[0] if words else NO_TRIAL)
+
+
+def estimate_latency(ok: list[Trial]) -> tuple[Estimates, Latencies]:
+    """Percentiles of the pooled requests, and the mean of the trials' slowest requests."""
+    per_trial = [latencies_ns(trial.samples) for trial in ok if trial.kind == TIMED]
+    per_trial = [latencies for latencies in per_trial if len(latencies) > 0]
+    names = [metrics.P50.name, metrics.P99.name]
+    if not per_trial:
+        none = Estimate(None, None, None, 0, NO_TRIAL)
+        return {("client", name): none for name in [*names, metrics.LATENCY_MAX.name]}, Latencies(
+            0, []
+        )
+    count = len(per_trial)
+    intervals = percentile_intervals(per_trial, [0.5, 0.99])
+    found = {
+        ("client", name): _measured(_in_ms(interval), count)
+        for name, interval in zip(names, intervals, strict=True)
+    }
+    # A maximum of pooled requests grows with every trial and no bootstrap can bound it; the
+    # slowest request of a trial is a figure that a trial has, so it has a mean and an interval.
+    slowest = mean_interval(np.array([float(latencies[-1]) for latencies in per_trial]))
+    found["client", metrics.LATENCY_MAX.name] = _measured(_in_ms(slowest), count)
+    pooled = np.sort(np.concatenate(per_trial)) / NS_PER_MS
+    return found, Latencies(len(pooled), _quantiles(pooled))
+
+
+def _measured(interval: Interval, trials: int) -> Estimate:
+    return Estimate(interval.value, interval.low, interval.high, trials, MEASURED)
+
+
+def _in_ms(interval: Interval) -> Interval:
+    low, high = (None if end is None else end / NS_PER_MS for end in (interval.low, interval.high))
+    return Interval(interval.value / NS_PER_MS, low, high)
+
+
+def _quantiles(sorted_ms: NDArray[np.float64]) -> list[tuple[float, float]]:
+    """The distribution in at most some 120 points: exact order statistics, not smoothed."""
+    count = len(sorted_ms)
+    body = np.linspace(0, 1, 81)
+    tail = 1 - np.logspace(-2, -5, 40)
+    wanted = np.unique(np.concatenate([body, tail]) * (count - 1))
+    positions = np.unique(np.ceil(wanted).astype(np.int64))
+    return [((int(at) + 1) / count, float(sorted_ms[at])) for at in positions]

@@ -1,0 +1,265 @@
+"""The metrics: what is computed from one trial, from which trials, and how it is named.
+
+CPU time, throughput and latency come from timed trials only, because counting disturbs them; every
+other counter comes from counted trials only. What could not be counted stays a word, never 0.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from regatta.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED, take_apart
+from regatta.ledger_read import Trial
+from regatta.plan import COUNTED as COUNTED_TRIAL
+from regatta.plan import TIMED
+
+NO_TRIAL = "no trial"
+SIDES = ("server", "client")
+
+Reading = float | str
+"""A number, or the words that say why there is none."""
+
+PerTrial = Callable[[Trial, str], Reading]
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    label: str
+    unit: str
+    """Empty for a plain number."""
+    kind: str
+    """Of the trials it is taken from."""
+    sides: tuple[str, ...]
+    better: Literal["lower", "higher", ""]
+    read: PerTrial | None
+    """None for what comes from the pooled requests of all trials."""
+    says: str
+    """One sentence for the reader."""
+
+
+def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
+    """The counter of an event, summed over the kinds of core of a hybrid CPU."""
+    total, state = 0.0, ""
+    for (of_side, of_origin, full_name), counter in trial.counters.items():
+        if of_side != side or of_origin != origin or take_apart(full_name).name != name:
+            continue
+        if counter.state == COUNTED and counter.value is not None:
+            # A side pinned to one kind of core is "not counted" on the other: no loss.
+            total, state = total + counter.value, COUNTED
+        elif state != COUNTED:
+            state = counter.state
+    return total if state == COUNTED else state or NOT_SUPPORTED
+
+
+def _divide(top: Reading, bottom: Reading | None, factor: float = 1.0) -> Reading:
+    if isinstance(top, str):
+        return top
+    if isinstance(bottom, str):
+        return bottom
+    return top / bottom * factor if bottom else NOT_COUNTED
+
+
+def per_request(name: str, origin: str = "perf", factor: float = 1.0) -> PerTrial:
+    def read(trial: Trial, side: str) -> Reading:
+        return _divide(event(trial, side, name, origin), trial.answered, factor)
+
+    return read
+
+
+def either_per_request(name: str) -> PerTrial:
+    """From perf; without it what the kernel itself counted, which means the same."""
+    by_perf, by_kernel = per_request(name), per_request(name, "kernel")
+
+    def read(trial: Trial, side: str) -> Reading:
+        reading = by_perf(trial, side)
+        return by_kernel(trial, side) if isinstance(reading, str) else reading
+
+    return read
+
+
+def ratio(top: str, bottom: str, factor: float = 1.0) -> PerTrial:
+    def read(trial: Trial, side: str) -> Reading:
+        return _divide(event(trial, side, top), event(trial, side, bottom), factor)
+
+    return read
+
+
+def plain(name: str) -> PerTrial:
+    def read(trial: Trial, side: str) -> Reading:
+        return event(trial, side, name)
+
+    return read
+
+
+def cpus_utilized(trial: Trial, side: str) -> Reading:
+    return _divide(event(trial, side, "task-clock"), trial.window_ns)
+
+
+def throughput(trial: Trial, _side: str) -> Reading:
+    return NOT_COUNTED if trial.throughput_per_s is None else trial.throughput_per_s
+
+
+def _timed(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
+    return Metric(name, label, unit, TIMED, SIDES, "lower", read, says)
+
+
+def _counted(name: str, label: str, read: PerTrial, says: str, unit: str = "") -> Metric:
+    return Metric(name, label, unit, COUNTED_TRIAL, SIDES, "lower", read, says)
+
+
+def _latency(name: str, label: str, says: str) -> Metric:
+    return Metric(name, label, "ms", TIMED, ("client",), "lower", None, says)
+
+
+PRIMARY = _timed(
+    "cpu_time_per_request_us",
+    "CPU per request",
+    "µs",
+    per_request("cpu-time", "kernel", 1e-3),
+    "User and system time of the process, its threads and its children, by the kernel's account.",
+)
+P50 = _latency("latency_p50_ms", "latency p50", "Half of all requests were answered within this.")
+P99 = _latency("latency_p99_ms", "latency p99", "99 of 100 requests were answered within this.")
+LATENCY_MAX = _latency(
+    "latency_max_ms", "latency max", "The slowest request of a trial, on average over the trials."
+)
+THROUGHPUT = Metric(
+    "throughput_per_s",
+    "throughput",
+    "/s",
+    TIMED,
+    ("client",),
+    "higher",
+    throughput,
+    "Answered requests a second, from the first start to the last end.",
+)
+CONTEXT_SWITCHES = _counted(
+    "context_switches_per_request",
+    "context switches per request",
+    either_per_request("context-switches"),
+    "How often the kernel gave the CPU to another thread.",
+)
+PAGE_FAULTS = _counted(
+    "page_faults_per_request",
+    "page faults per request",
+    either_per_request("page-faults"),
+    "How often memory had to be mapped; each new thread or process needs some.",
+)
+
+METRICS: tuple[Metric, ...] = (
+    PRIMARY,
+    _timed(
+        "task_clock_per_request_us",
+        "task-clock per request",
+        "µs",
+        per_request("task-clock", factor=1e-3),
+        "CPU time as perf counts it; misses the start and the end of threads.",
+    ),
+    _timed(
+        "user_time_per_request_us",
+        "user time per request",
+        "µs",
+        per_request("user-time", "kernel", 1e-3),
+        "Time in the program itself; the kernel counts it in whole ticks.",
+    ),
+    _timed(
+        "system_time_per_request_us",
+        "system time per request",
+        "µs",
+        per_request("system-time", "kernel", 1e-3),
+        "Time in the kernel; the kernel counts it in whole ticks.",
+    ),
+    Metric(
+        "cpus_utilized",
+        "CPUs utilized",
+        "",
+        TIMED,
+        SIDES,
+        "",
+        cpus_utilized,
+        "How many CPUs were busy on average over the window.",
+    ),
+    CONTEXT_SWITCHES,
+    PAGE_FAULTS,
+    _counted(
+        "syscalls_per_request",
+        "system calls per request",
+        per_request("syscalls"),
+        "How often the program asked the kernel for something.",
+    ),
+    _counted(
+        "cpu_migrations_per_request",
+        "CPU migrations per request",
+        per_request("cpu-migrations"),
+        "How often a thread moved to another CPU.",
+    ),
+    _counted(
+        "cycles_per_request",
+        "cycles per request",
+        per_request("cycles"),
+        "CPU clock cycles; unlike time they do not depend on the clock's speed.",
+    ),
+    _counted(
+        "instructions_per_request",
+        "instructions per request",
+        per_request("instructions"),
+        "Instructions that were completed.",
+    ),
+    Metric(
+        "instructions_per_cycle",
+        "instructions per cycle",
+        "",
+        COUNTED_TRIAL,
+        SIDES,
+        "higher",
+        ratio("instructions", "cycles"),
+        "How much the CPU got done in a cycle.",
+    ),
+    _counted(
+        "branch_miss_rate",
+        "branch misses",
+        ratio("branch-misses", "branches", 100),
+        "Share of branches that the CPU guessed wrong.",
+        "%",
+    ),
+    _counted(
+        "cache_miss_rate",
+        "cache misses",
+        ratio("cache-misses", "cache-references", 100),
+        "Share of the references to the last-level cache that went on to memory.",
+        "%",
+    ),
+    *(
+        Metric(
+            f"tma_{part}_percent",
+            f"top-down: {part.replace('_', ' ')}",
+            "%",
+            COUNTED_TRIAL,
+            SIDES,
+            "higher" if part == "retiring" else "lower",
+            plain(f"tma_{part}"),
+            says,
+        )
+        for part, says in (
+            ("retiring", "Share of the CPU's slots that did useful work."),
+            ("bad_speculation", "Share of the slots lost to work that was thrown away."),
+            ("frontend_bound", "Share of the slots lost waiting for instructions."),
+            ("backend_bound", "Share of the slots lost waiting for data or execution units."),
+        )
+    ),
+    P50,
+    P99,
+    LATENCY_MAX,
+    THROUGHPUT,
+)
+
+BY_NAME = {metric.name: metric for metric in METRICS}
+
+STANDINGS = (PRIMARY, CONTEXT_SWITCHES, PAGE_FAULTS, P50, P99, LATENCY_MAX, THROUGHPUT)
+"""The columns of the standings, in order."""
+
+
+def side_of(metric: Metric) -> str:
+    """The side whose figure the standings show."""
+    return metric.sides[0]

@@ -1,0 +1,152 @@
+"""Who won: the standings for each number of connections, and overall, with verdicts.
+
+The winner uses the least server CPU per request. Its lead over the runner-up is a ratio, paired
+within blocks (both raced in the same minutes), as the mean of the logarithms. A lead counts only
+if its interval excludes 1 after Holm's correction over all the leads that the table shows.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from regatta.analysis.bootstrap import Studentized, studentized
+from regatta.analysis.holm import Decision, holm
+from regatta.analysis.metrics import PRIMARY
+
+LARGER = "larger than the noise"
+NO_DIFFERENCE = "no difference seen"
+TOO_FEW = "too few trials"
+ALONE = "alone"
+NOT_MEASURED = "not measured"
+
+BlockValues = dict[int, float]
+"""One contender's server CPU per request in each block."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    connections: int | None
+    """None: over all of them."""
+    winner: str | None
+    runner_up: str | None
+    lead: float | None
+    """Runner-up's server CPU per request divided by the winner's."""
+    low: float | None
+    high: float | None
+    level: float | None
+    """The interval is drawn at 1 - level: Holm's step for this comparison."""
+    p_value: float | None
+    blocks: int
+    detectable: float | None
+    """The smallest ratio that would have been seen four times in five."""
+    outcome: str
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    connections: int | None
+    winner: str
+    runner_up: str
+    lead: Studentized
+
+
+def verdicts(values: dict[int, dict[str, BlockValues]]) -> tuple[list[Verdict], Verdict]:
+    """One verdict for each number of connections, and the overall one.
+
+    With one number of connections the overall verdict is that one, and no further comparison.
+    """
+    asked: list[_Comparison | Verdict] = [
+        _compare(connections, by_contender) for connections, by_contender in values.items()
+    ]
+    if len(values) > 1:
+        asked.append(_compare(None, _over_all(values)))
+    comparisons = [one for one in asked if isinstance(one, _Comparison)]
+    decisions = iter(holm([one.lead.p_value() for one in comparisons]))
+    decided = [one if isinstance(one, Verdict) else _decide(one, next(decisions)) for one in asked]
+    if len(values) > 1:
+        return decided[:-1], decided[-1]
+    return decided, decided[0] if decided else _nobody(None)
+
+
+def _nobody(connections: int | None) -> Verdict:
+    return Verdict(connections, None, None, None, None, None, None, None, 0, None, NOT_MEASURED)
+
+
+def _compare(
+    connections: int | None, by_contender: dict[str, BlockValues]
+) -> _Comparison | Verdict:
+    """The two best, or a verdict at once where there is nothing to compare."""
+
+    # The means that the standings show decide the order; overall it is the mean logarithm.
+    def size(blocks: BlockValues) -> float:
+        numbers = list(blocks.values())
+        return math.exp(_mean_log(numbers)) if connections is None else sum(numbers) / len(numbers)
+
+    ranked = sorted(
+        (size(blocks), name)
+        for name, blocks in by_contender.items()
+        if blocks and min(blocks.values()) > 0
+    )
+    if not ranked:
+        return _nobody(connections)
+    winner = ranked[0][1]
+    blocks = len(by_contender[winner])
+    if len(ranked) == 1:
+        return Verdict(connections, winner, None, None, None, None, None, None, blocks, None, ALONE)
+    runner_up = ranked[1][1]
+    mine, theirs = by_contender[winner], by_contender[runner_up]
+    shared = sorted(mine.keys() & theirs.keys())
+    if len(shared) < 2:
+        lead = ranked[1][0] / ranked[0][0]
+        return Verdict(
+            connections, winner, runner_up, lead, None, None, None, None, len(shared), None, TOO_FEW
+        )
+    logs = np.array([math.log(theirs[block] / mine[block]) for block in shared])
+    return _Comparison(connections, winner, runner_up, studentized(logs))
+
+
+def _decide(comparison: _Comparison, decision: Decision) -> Verdict:
+    lead = comparison.lead
+    interval = lead.interval(decision.level)
+    assert interval is not None, "a comparison has at least two blocks"
+    detectable = lead.detectable(decision.level)
+    return Verdict(
+        connections=comparison.connections,
+        winner=comparison.winner,
+        runner_up=comparison.runner_up,
+        lead=math.exp(lead.mean),
+        low=math.exp(interval[0]),
+        high=math.exp(interval[1]),
+        level=decision.level,
+        p_value=decision.adjusted_p,
+        blocks=lead.count,
+        detectable=None if detectable is None else math.exp(detectable),
+        outcome=LARGER if decision.rejected else NO_DIFFERENCE,
+    )
+
+
+def _over_all(values: dict[int, dict[str, BlockValues]]) -> dict[str, BlockValues]:
+    """Each contender's geometric mean over the numbers of connections, block by block.
+
+    Only who raced at every number is ranked, and only in blocks where it finished all of them:
+    otherwise a failure at the hardest number would look like a gain.
+    """
+    names = set.intersection(*(set(by_contender) for by_contender in values.values()))
+    found: dict[str, BlockValues] = {}
+    for name in names:
+        columns = [by_contender[name] for by_contender in values.values()]
+        shared = set.intersection(*(set(column) for column in columns))
+        if shared and all(column[block] > 0 for column in columns for block in shared):
+            found[name] = {
+                block: math.exp(_mean_log([column[block] for column in columns]))
+                for block in sorted(shared)
+            }
+    return found
+
+
+def _mean_log(numbers: list[float]) -> float:
+    return sum(math.log(number) for number in numbers) / len(numbers)
+
+
+assert PRIMARY.better == "lower", "a winner is who needs least"

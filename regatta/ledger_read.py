@@ -1,0 +1,200 @@
+"""Reads a ledger, and never writes to it.
+
+A race may still be writing: SQLite's WAL lets a reader see the last finished trial without
+holding anybody up. The analysis gets plain data from here and knows no SQL.
+"""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regatta.errors import LedgerError
+from regatta.ledger import SCHEMA_VERSION
+
+SAMPLE_HEADER_BYTES = 32
+SAMPLE_MAGIC = b"RGSAMPL1"
+SAMPLE = np.dtype(
+    [
+        ("start_ns", "<i8"),
+        ("first_byte_ns", "<i8"),
+        ("end_ns", "<i8"),
+        ("connection", "<u4"),
+        ("error", "<u4"),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    id: int
+    contender: str
+    contender_order: int
+    work: str
+    load: str
+    connections: int
+    engine: str
+    dialect: str
+    rounds: int | None
+    duration_s: float | None
+    per_connection: int | None
+    placement: str
+
+
+@dataclass(frozen=True)
+class Counter:
+    value: float | None
+    unit: str
+    running_percent: float | None
+    state: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    id: int
+    block: int
+    cell_id: int
+    kind: str
+    status: str
+    reason: str | None
+    window_ns: int | None
+    requests: int | None
+    answered: int | None
+    throughput_per_s: float | None
+    conditions: dict[str, Any]
+    samples: bytes | None = field(repr=False)
+    counters: dict[tuple[str, str, str], Counter] = field(repr=False)
+    """Keyed by side, origin and event."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    meta: dict[str, str]
+    environment: dict[str, Any]
+    cells: list[Cell]
+    trials: list[Trial]
+    planned: int
+
+
+@contextmanager
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that cannot write. Says in one line what is wrong with a file it cannot read."""
+    if not path.is_file():
+        raise LedgerError(f"{path}: no such ledger; run `regatta race` first")
+    uri = path.resolve().as_uri()
+    # On a read-only medium SQLite cannot make the shared-memory file that WAL needs. Without a
+    # -wal file beside it nobody is writing, so the file may be read as it stands.
+    still = not path.with_name(path.name + "-wal").exists()
+    try:
+        with closing(_open(uri, still)) as connection:
+            connection.row_factory = sqlite3.Row
+            _check_version(path, connection)
+            yield connection
+    except sqlite3.DatabaseError as error:
+        raise LedgerError(
+            f"{path}: not a ledger that can be read ({error}); is the file whole?"
+        ) from error
+
+
+def _open(uri: str, still: bool) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=10)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if not still:
+            raise
+        return sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True)
+    return connection
+
+
+def _check_version(path: Path, connection: sqlite3.Connection) -> None:
+    row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+    if row is not None and str(row["value"]).isdigit() and int(row["value"]) > SCHEMA_VERSION:
+        raise LedgerError(
+            f"{path}: written by a newer Regatta (schema {row['value']}, this one reads "
+            f"{SCHEMA_VERSION}); update Regatta"
+        )
+
+
+def read(path: Path) -> Ledger:
+    """The whole ledger as plain data; samples stay compressed until somebody asks."""
+    with connect(path) as connection:
+        connection.execute("BEGIN")  # one moment of a race that may still be running
+        meta = {row["key"]: row["value"] for row in connection.execute("SELECT * FROM meta")}
+        environment = {
+            row["key"]: _from_json(row["value"])
+            for row in connection.execute("SELECT * FROM environment ORDER BY rowid")
+        }
+        cells = [
+            Cell(**{name: row[name] for name in Cell.__dataclass_fields__})
+            for row in connection.execute(
+                "SELECT * FROM cell ORDER BY contender_order, connections, id"
+            )
+        ]
+        counters = _counters(connection)
+        trials = [
+            _trial(row, counters.get(row["id"], {}))
+            for row in connection.execute("SELECT * FROM trial ORDER BY block, position")
+        ]
+        planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
+    return Ledger(meta, environment, cells, trials, planned)
+
+
+def _counters(
+    connection: sqlite3.Connection,
+) -> dict[int, dict[tuple[str, str, str], Counter]]:
+    found: dict[int, dict[tuple[str, str, str], Counter]] = {}
+    for row in connection.execute("SELECT * FROM counter ORDER BY rowid"):
+        found.setdefault(row["trial_id"], {})[row["side"], row["origin"], row["event"]] = Counter(
+            value=row["value"] if row["state"] == "counted" else None,
+            unit=row["unit"] or "",
+            running_percent=row["running_percent"],
+            state=row["state"],
+        )
+    return found
+
+
+def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> Trial:
+    plain = ("id", "block", "cell_id", "kind", "status", "reason", "window_ns", "requests")
+    conditions = _from_json(row["conditions"])
+    return Trial(
+        **{name: row[name] for name in plain},
+        answered=row["answered"],
+        throughput_per_s=row["throughput_per_s"],
+        conditions=conditions if isinstance(conditions, dict) else {},
+        samples=row["samples"],
+        counters=counters,
+    )
+
+
+def _from_json(text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
+    """The latencies of the answered requests, sorted."""
+    if not samples:
+        return np.empty(0, np.int64)
+    try:
+        raw = zlib.decompress(samples)
+    except zlib.error as error:
+        raise LedgerError(f"samples cannot be unpacked ({error}); is the ledger whole?") from error
+    if raw[: len(SAMPLE_MAGIC)] != SAMPLE_MAGIC:
+        raise LedgerError("samples lack their magic; is the ledger whole?")
+    body = raw[SAMPLE_HEADER_BYTES:]
+    records = np.frombuffer(body[: len(body) // SAMPLE.itemsize * SAMPLE.itemsize], SAMPLE)
+    answered = records[records["error"] == 0]
+    return np.sort(answered["end_ns"] - answered["start_ns"])

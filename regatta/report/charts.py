@@ -1,0 +1,191 @@
+"""Charts as Vega-Lite: each metric against the number of connections.
+
+Made by altair, which checks them; drawn by the reader's browser, which knows its size and scheme.
+"""
+
+from typing import Any
+
+import altair as alt
+
+from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.estimates import MEASURED
+from regatta.analysis.metrics import Metric
+from regatta.report.numbers import interval_of, value_of
+from regatta.report.palette import looks
+
+HEIGHT = 200
+MOST_BANDS = 5
+"""With more designs the bands would hide one another; the bars remain."""
+LOG_FROM = 20
+"""Values that span more than this factor need a logarithmic axis to be seen."""
+Rows = list[dict[str, Any]]
+Layers = alt.LayerChart | alt.FacetChart
+"""What altair says that layers make."""
+
+
+def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
+    """What a chart shows; empty if nobody could measure it."""
+    found: Rows = []
+    for result in group.cells:
+        estimate = result.estimates[side, metric.name]
+        if estimate.value is None or estimate.state != MEASURED:
+            continue
+        row = {
+            "design": result.cell.contender,
+            "connections": result.cell.connections,
+            "value": _digits(estimate.value),
+            "says": f"{value_of(estimate)} {metric.unit}".strip(),
+            "interval": interval_of(estimate) or "none: too few trials",
+            "trials": estimate.trials,
+        }
+        if estimate.low is not None:
+            row["low"] = _digits(estimate.low)
+            row["high"] = _digits(estimate.value if estimate.high is None else estimate.high)
+        found.append(row)
+    return found
+
+
+def metric_chart(analysis: Analysis, metric: Metric, rows: Rows) -> dict[str, Any]:
+    """Lines over the connections; with one number of connections a row a design."""
+    one_number = len({row["connections"] for row in rows}) == 1
+    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    make = _dots if one_number else _lines
+    return _finished(make(analysis, metric, base, rows), analysis)
+
+
+SHOWN = "indexof(shown, datum.design) >= 0"
+
+
+def _lines(analysis: Analysis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
+    x = alt.X(
+        "connections:Q",
+        title="connections",
+        scale=_connections_scale(rows),
+        axis=alt.Axis(values=sorted({row["connections"] for row in rows}), labelOverlap=True),
+    )
+    y_title = metric.unit or None
+    y = alt.Y("value:Q", title=y_title, scale=_value_scale(rows))
+    colour = _colour(analysis)
+    layers = []
+    if len(analysis.contenders) <= MOST_BANDS:
+        band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.13, tooltip=None)
+        layers.append(band.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
+    layers.append(base.mark_line(strokeWidth=1.75).encode(x=x, y=y, color=colour))
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
+    layers.append(bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
+    points = base.mark_point(filled=True, size=55, opacity=1)
+    layers.append(
+        points.encode(x=x, y=y, color=colour, shape=_shape(analysis), tooltip=_tooltip(metric))
+    )
+    return alt.layer(*layers).properties(height=HEIGHT)
+
+
+def _dots(analysis: Analysis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
+    y = alt.Y("design:N", title=None, sort=analysis.contenders, axis=alt.Axis(labelLimit=140))
+    scale = _value_scale(rows)
+    x = alt.X("value:Q", title=metric.unit or None, scale=scale)
+    colour = _colour(analysis)
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
+    low = alt.X("low:Q", title=metric.unit or None, scale=scale)
+    points = base.mark_point(filled=True, size=70, opacity=1)
+    return alt.layer(
+        bars.encode(x=low, x2="high:Q", y=y, color=colour),
+        points.encode(x=x, y=y, color=colour, shape=_shape(analysis), tooltip=_tooltip(metric)),
+    ).properties(height=alt.Step(26))
+
+
+def latency_chart(analysis: Analysis, group: Group, connections: int) -> dict[str, Any]:
+    """The share of requests that were answered within a time, for each design."""
+    rows: Rows = [
+        {
+            "design": result.cell.contender,
+            "share": _digits(share),
+            "ms": _digits(milliseconds),
+            "says": f"{share * 100:.4g} % within {milliseconds:.4g} ms",
+        }
+        for result in group.at(connections)
+        for share, milliseconds in result.latencies.quantiles_ms
+    ]
+    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    x = alt.X(
+        "ms:Q",
+        title="latency, ms (logarithmic)",
+        scale=alt.Scale(type="log", nice=False, padding=8),
+        axis=alt.Axis(labelOverlap=True, tickCount=8, format="~g"),
+    )
+    y = alt.Y(
+        "share:Q",
+        title="requests answered",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format="%", tickCount=5),
+    )
+    colour = _colour(analysis)
+    line = base.mark_line(interpolate="step-after", strokeWidth=2, tooltip=None)
+    spots = base.mark_point(filled=True, size=90, opacity=0)
+    tooltip = [alt.Tooltip("design:N"), alt.Tooltip("says:N", title="answered")]
+    chart = alt.layer(
+        line.encode(x=x, y=y, color=colour, order=alt.Order("share:Q")),
+        spots.encode(x=x, y=y, color=colour, tooltip=tooltip),
+    ).properties(height=320)
+    return _finished(chart, analysis)
+
+
+def measured_sides(metric: Metric) -> list[tuple[str, str]]:
+    """On which tabs of the page a metric's chart stands: the tab and the side it shows."""
+    if metric.sides == ("client",):
+        return [("answers", "client")]
+    return [(side, side) for side in metric.sides]
+
+
+def _finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
+    shown = alt.param(name="shown", value=analysis.contenders)
+    spec: dict[str, Any] = chart.add_params(shown).properties(width="container").to_dict(
+        validate=False  # the tests validate; it would take most of the report's time
+    )
+    spec.pop("config", None)  # the page has its own, for its light and dark scheme
+    return spec
+
+
+def _colour(analysis: Analysis) -> alt.Color:
+    known = looks(analysis.contenders)
+    colours = [known[name].colour for name in analysis.contenders]
+    scale = alt.Scale(domain=analysis.contenders, range=colours)
+    return alt.Color("design:N", scale=scale, legend=None)
+
+
+def _shape(analysis: Analysis) -> alt.Shape:
+    known = looks(analysis.contenders)
+    shapes = [known[name].shape for name in analysis.contenders]
+    scale = alt.Scale(domain=analysis.contenders, range=shapes)
+    return alt.Shape("design:N", scale=scale, legend=None)
+
+
+def _tooltip(metric: Metric) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("design:N"),
+        alt.Tooltip("connections:Q", format=","),
+        alt.Tooltip("says:N", title=metric.label),
+        alt.Tooltip("interval:N", title="95 % interval"),
+        alt.Tooltip("trials:Q"),
+    ]
+
+
+def _connections_scale(rows: Rows) -> alt.Scale:
+    numbers = [row["connections"] for row in rows]
+    if max(numbers) >= 8 * min(numbers):
+        return alt.Scale(type="log", nice=False, padding=14)
+    return alt.Scale(nice=False, zero=False, padding=14)
+
+
+def _value_scale(rows: Rows) -> alt.Scale:
+    values: list[float] = [row["value"] for row in rows]
+    ends = [*values, *(row[end] for row in rows for end in ("low", "high") if end in row)]
+    if min(ends) > 0 and max(values) > LOG_FROM * min(values):
+        return alt.Scale(type="log", nice=True)
+    # From 0 unless that would flatten everything against the upper edge.
+    return alt.Scale(zero=min(ends) < 0.6 * max(ends), nice=True)
+
+
+def _digits(value: float) -> float:
+    """Six digits are more than a picture can show."""
+    return float(f"{value:.6g}")

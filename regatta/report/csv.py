@@ -1,0 +1,57 @@
+"""summary.csv: one row a cell, side and metric."""
+
+import csv
+from io import StringIO
+
+from regatta.analysis.analyse import Analysis
+from regatta.analysis.metrics import BY_NAME
+
+HEADER = (
+    "contender",
+    "work",
+    "load",
+    "engine",
+    "dialect",
+    "connections",
+    "side",
+    "metric",
+    "unit",
+    "value",
+    "low",
+    "high",
+    "trials",
+    "state",
+)
+
+
+def to_csv(analysis: Analysis) -> str:
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEADER)
+    for group in analysis.groups:
+        for result in group.cells:
+            cell = result.cell
+            for (side, name), estimate in result.estimates.items():
+                writer.writerow(
+                    (
+                        cell.contender,
+                        cell.work,
+                        cell.load,
+                        cell.engine,
+                        cell.dialect,
+                        cell.connections,
+                        side,
+                        name,
+                        BY_NAME[name].unit,
+                        _number(estimate.value),
+                        _number(estimate.low),
+                        _number(estimate.high),
+                        estimate.trials,
+                        estimate.state,
+                    )
+                )
+    return out.getvalue()
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.9g}"

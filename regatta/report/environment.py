@@ -1,0 +1,99 @@
+"""Where and with what a race was run, as rows of text."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from regatta.analysis.analyse import Analysis
+
+LABELS = {
+    "cpu_model": "CPU",
+    "cpus": "CPUs",
+    "cpus_allowed": "CPUs that may be used",
+    "smt": "SMT",
+    "governor": "frequency governor",
+    "turbo": "turbo",
+    "virtualisation": "virtual machine",
+    "memory_bytes": "memory",
+    "kernel": "kernel",
+    "architecture": "architecture",
+    "distribution": "distribution",
+    "clock_source": "clock source",
+    "placement": "placement",
+    "mitigations": "mitigations",
+    "perf_version": "perf",
+    "perf_note": "note on perf",
+    "perf_event_paranoid": "perf_event_paranoid",
+    "perf_events": "events perf can open",
+    "perf_topdown": "top-down group",
+    "load_average": "load average before the race",
+    "somaxconn": "somaxconn",
+    "versions": "versions",
+    "seed": "seed",
+}
+ELSEWHERE = ("designs",)
+"""Shown beside the designs themselves."""
+
+
+@dataclass(frozen=True)
+class Row:
+    label: str
+    text: str
+    details: list[tuple[str, str]]
+    """The parts of a value that has parts."""
+
+
+def environment_rows(analysis: Analysis) -> list[Row]:
+    """The known facts in a fixed order, then all others: nothing recorded is hidden."""
+    environment = dict(analysis.environment)
+    environment.setdefault("seed", analysis.meta.get("seed"))
+    rows = [
+        Row("raced", _moment(analysis.meta.get("created_at")), []),
+        Row("study", analysis.meta.get("study_name", "unknown"), []),
+    ]
+    keys = [key for key in LABELS if key in environment]
+    keys += [key for key in environment if key not in LABELS and key not in ELSEWHERE]
+    return rows + [_row(key, environment[key]) for key in keys]
+
+
+def _row(key: str, value: Any) -> Row:
+    label = LABELS.get(key, key.replace("_", " "))
+    if key == "memory_bytes" and isinstance(value, int | float):
+        return Row(label, f"{value / 2**30:.1f} GiB", [])
+    if isinstance(value, dict):
+        details = [(str(name).replace("_", " "), _text(part)) for name, part in value.items()]
+        return Row(label, _summary(key, value), details)
+    return Row(label, _text(value), [])
+
+
+def _summary(key: str, value: dict[str, Any]) -> str:
+    if key == "mitigations":
+        active = [name for name, state in value.items() if str(state).startswith("Mitigation")]
+        open_ = [name for name, state in value.items() if str(state).startswith("Vulnerable")]
+        return f"{len(active)} active, {len(open_)} vulnerable, {len(value)} in all"
+    if key == "placement":
+        return (
+            f"{value.get('kind', 'unknown')}, server on CPU {_text(value.get('server_cpus'))}, "
+            f"client on CPU {_text(value.get('client_cpus'))}"
+        )
+    return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
+
+
+def _text(value: Any) -> str:
+    if value is None or value == "":
+        return "not known"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_text(part) for part in value) or "none"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def _moment(seconds: str | None) -> str:
+    try:
+        moment = datetime.fromtimestamp(float(seconds or ""), UTC)
+    except (ValueError, OverflowError, OSError):
+        return seconds or "unknown"
+    return moment.strftime("%d %B %Y, %H:%M UTC")

@@ -1,0 +1,78 @@
+"""How numbers are written: as many digits as their interval supports, and no more."""
+
+import math
+
+from regatta.analysis.estimates import Estimate
+
+DASH = "–"
+
+
+def decimals(value: float, half_width: float | None = None) -> int:
+    """Digits after the point: to the first digit of the half-width, at most four in all."""
+    size = math.floor(math.log10(abs(value))) if value else 0
+    most = max(0, 3 - size) if value else 2
+    # Three digits keep the columns even, and a wide interval from rounding its own value away.
+    fewest = max(0, 2 - size if size >= -1 else 1 - size)
+    if half_width:
+        wanted = -math.floor(math.log10(half_width))
+        return min(max(0, wanted, fewest), most, 6)
+    return min(fewest, most, 6)
+
+
+def fixed(value: float, places: int) -> str:
+    text = f"{value:,.{places}f}"
+    return text.lstrip("-") if not text.strip("-0.,") else text
+
+
+def short(value: float, half_width: float | None = None) -> str:
+    """612, 1,508, 0.053; millions as 1.96 M."""
+    if value == 0:
+        return "0"
+    for size, letter in ((1e9, "G"), (1e6, "M")):
+        if abs(value) >= size:
+            scaled = None if half_width is None else half_width / size
+            return f"{fixed(value / size, decimals(value / size, scaled))} {letter}"
+    return fixed(value, decimals(value, half_width))
+
+
+def half_width(estimate: Estimate) -> float | None:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return None
+    # The nearer end: a lopsided interval should not coarsen the value.
+    ends = (estimate.value - estimate.low, estimate.high - estimate.value)
+    return (min(end for end in ends if end > 0) if max(ends) > 0 else 0.0) or None
+
+
+def value_of(estimate: Estimate) -> str:
+    """The value alone, or the words that stand for it."""
+    if estimate.value is None:
+        return estimate.state
+    return short(estimate.value, half_width(estimate))
+
+
+def interval_of(estimate: Estimate) -> str:
+    """`602–619`; `over 602` if nothing bounds it from above; empty if there is none."""
+    if estimate.value is None or estimate.low is None:
+        return ""
+    half = half_width(estimate)
+    low = short(estimate.low, half)
+    if estimate.high is None:
+        return f"over {low}"
+    return f"{low}{DASH}{short(estimate.high, half)}"
+
+
+def times(ratio: float) -> str:
+    """A ratio as `1.06`: two digits of what exceeds 1, at least two after the point."""
+    excess = abs(ratio - 1)
+    places = 2 if excess >= 0.02 or excess == 0 else min(4, 1 - math.floor(math.log10(excess)))
+    return fixed(ratio, places if ratio < 100 else 0)
+
+
+def percent(share: float) -> str:
+    """A share as `3.2 %`."""
+    value = share * 100
+    return f"{fixed(value, 0 if value >= 10 else 1 if value >= 1 else 2)} %"
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

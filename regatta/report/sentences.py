@@ -1,0 +1,118 @@
+"""Verdicts in plain words: who won, by how much, and whether that is larger than the noise."""
+
+from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.standings import ALONE, LARGER, NO_DIFFERENCE, TOO_FEW, Verdict
+from regatta.report.numbers import percent, plural, times, value_of
+
+LEGEND = (
+    "★ least server CPU per request, by more than the noise. "
+    "☆ least, but the noise could explain it."
+)
+
+
+def mark(verdict: Verdict, contender: str) -> str:
+    """The star of the winner in a table."""
+    if contender != verdict.winner:
+        return ""
+    return "★" if verdict.outcome in (LARGER, ALONE) else "☆"
+
+
+def place(verdict: Verdict) -> str:
+    if verdict.connections is None:
+        return "Over all numbers of connections"
+    return f"At {plural(verdict.connections, 'connection')}"
+
+
+def confidence(verdict: Verdict) -> str:
+    """`95 % interval`, or how far Holm's correction widened it."""
+    level = 0.05 if verdict.level is None else verdict.level
+    return f"{fixed_percent(1 - level)} interval"
+
+
+def fixed_percent(share: float) -> str:
+    text = f"{share * 100:.1f}".removesuffix(".0")
+    return f"{text} %"
+
+
+def verdict_sentence(group: Group, verdict: Verdict) -> str:
+    where = place(verdict)
+    if verdict.winner is None:
+        return f"{where} nobody can be ranked: no trial measured the server's CPU time."
+    winner = f"{verdict.winner}{_cpu(group, verdict, verdict.winner)}"
+    if verdict.outcome == ALONE or verdict.runner_up is None or verdict.lead is None:
+        return f"{where} only {winner} was measured; there is nothing to compare it with."
+    runner_up = f"{verdict.runner_up}{_cpu(group, verdict, verdict.runner_up)}"
+    if verdict.outcome == TOO_FEW or verdict.low is None or verdict.high is None:
+        return (
+            f"{where} {winner} needed the least server CPU per request and {runner_up} "
+            f"{times(verdict.lead)} times as much, but fewer than two trials can be paired: "
+            "whether that is noise cannot be said."
+        )
+    span = f"{confidence(verdict)} {times(verdict.low)} to {times(verdict.high)}"
+    if verdict.outcome == NO_DIFFERENCE:
+        return (
+            f"{where} there is no difference that this race could see between {winner} and "
+            f"{runner_up} in server CPU per request: {times(verdict.lead)} times ({span}). "
+            f"{_detectable(verdict)}"
+        )
+    return (
+        f"{where} {winner} needs the least server CPU per request; the next, {runner_up}, needs "
+        f"{times(verdict.lead)} times as much ({span}). That is larger than the noise."
+    )
+
+
+def headline(group: Group) -> str:
+    """The overall verdict in a few words."""
+    verdict = group.overall
+    if verdict.winner is None:
+        return "Nobody can be ranked"
+    if verdict.outcome == LARGER and verdict.lead is not None:
+        return (
+            f"{verdict.winner} needs the least server CPU; "
+            f"{verdict.runner_up} takes {times(verdict.lead)} times as much"
+        )
+    if verdict.outcome == NO_DIFFERENCE:
+        return f"No difference seen between {verdict.winner} and {verdict.runner_up}"
+    if verdict.outcome == ALONE:
+        return f"{verdict.winner} raced alone"
+    return f"{verdict.winner} is ahead, with too few trials to be sure"
+
+
+def failure_sentence(analysis: Analysis) -> str:
+    """Empty if every trial went well."""
+    if not analysis.failures:
+        return ""
+    names = sorted({failure.cell.contender for failure in analysis.failures})
+    return (
+        f"{plural(len(analysis.failures), 'trial')} of {analysis.trials} failed "
+        f"({', '.join(names)}); they are in no average."
+    )
+
+
+def progress_sentence(analysis: Analysis) -> str:
+    """Empty if the race is finished."""
+    if analysis.trials >= analysis.planned:
+        return ""
+    return (
+        f"This race is not finished: {analysis.trials} of {plural(analysis.planned, 'trial')} "
+        "so far. Finish it with `regatta race --resume`."
+    )
+
+
+def _detectable(verdict: Verdict) -> str:
+    if verdict.detectable is None:
+        return ""
+    return (
+        "The smallest difference it would have seen four times in five: "
+        f"{percent(verdict.detectable - 1)}."
+    )
+
+
+def _cpu(group: Group, verdict: Verdict, contender: str) -> str:
+    if verdict.connections is None:
+        return ""
+    for result in group.at(verdict.connections):
+        if result.cell.contender == contender:
+            return f" ({value_of(result.estimates['server', PRIMARY.name])} {PRIMARY.unit})"
+    return ""

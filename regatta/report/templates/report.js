@@ -1,0 +1,132 @@
+// Tabs, selectors, sorting and charts. Without it the page shows every table, and no chart.
+(() => {
+  "use strict";
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const specs = JSON.parse(document.getElementById("charts").textContent);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const views = new Map();
+
+  const shownDesigns = () => all(".design-toggle:checked").map((box) => box.value);
+
+  const config = () => {
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const font = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif";
+    return {
+      background: "transparent",
+      font,
+      view: { stroke: null },
+      axis: {
+        labelColor: colour("--soft"), titleColor: colour("--soft"), gridColor: colour("--line"),
+        domainColor: colour("--line"), tickColor: colour("--line"), labelFontSize: 11.5,
+        titleFontSize: 11.5, titleFontWeight: "normal", labelFont: font, titleFont: font, tickCount: 5,
+      },
+      axisX: { grid: false },
+      axisY: { domain: false, ticks: false, labelPadding: 6 },
+    };
+  };
+
+  // A chart is drawn when its panel is first seen: a hidden element has no width.
+  const draw = async (element) => {
+    const id = element.dataset.chart;
+    if (views.has(element) || element.offsetParent === null || !specs[id]) return;
+    views.set(element, null);
+    const result = await vegaEmbed(element, specs[id], {
+      renderer: "svg", config: config(), tooltip: { theme: "custom" }, downloadFileName: id,
+      actions: { export: true, source: false, compiled: false, editor: false },
+    });
+    views.set(element, result.view);
+    await result.view.signal("shown", shownDesigns()).runAsync();
+  };
+  const drawAll = () => Promise.all(all(".chart").map(draw));
+
+  const redraw = () => {
+    for (const [element, view] of views) {
+      if (view) view.finalize();
+      element.replaceChildren();
+    }
+    views.clear();
+    return drawAll();
+  };
+
+  const select = (tab, focus) => {
+    for (const other of all('[role="tab"]', tab.parentElement)) {
+      const chosen = other === tab;
+      other.setAttribute("aria-selected", String(chosen));
+      other.tabIndex = chosen ? 0 : -1;
+      document.getElementById(other.getAttribute("aria-controls")).hidden = !chosen;
+    }
+    if (focus) tab.focus();
+    drawAll();
+  };
+
+  for (const list of all('[role="tablist"]')) {
+    const tabs = all('[role="tab"]', list);
+    list.addEventListener("click", (event) => {
+      const tab = event.target.closest('[role="tab"]');
+      if (tab) select(tab, false);
+    });
+    list.addEventListener("keydown", (event) => {
+      const at = tabs.indexOf(document.activeElement);
+      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+      if (at < 0 || to === undefined) return;
+      event.preventDefault();
+      select(tabs[(to + tabs.length) % tabs.length], true);
+    });
+    if (tabs.length) select(tabs[0], false);
+    // One tab is no choice, but its text still says which number of connections this is.
+  }
+
+  const sort = (header) => {
+    const row = header.parentElement;
+    const body = header.closest("table").tBodies[0];
+    const index = [...row.children].indexOf(header);
+    const falling = header.getAttribute("aria-sort") === "ascending";
+    for (const other of row.children) other.removeAttribute("aria-sort");
+    header.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    const value = (line) => {
+      const text = line.children[index].dataset.value;
+      return text === "" ? NaN : Number(text);
+    };
+    // What has no value comes last, whichever way.
+    const compare = (a, b) => {
+      const [x, y] = [value(a), value(b)];
+      if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);
+      return falling ? y - x : x - y;
+    };
+    body.append(...[...body.rows].sort(compare));
+  };
+  for (const button of all(".sortable thead button")) {
+    button.addEventListener("click", () => sort(button.closest("th")));
+  }
+
+  const showCell = (section) => {
+    const contender = section.querySelector(".cell-contender").value;
+    const connections = section.querySelector(".cell-connections").value;
+    for (const cell of all(".cell", section)) {
+      cell.hidden = cell.dataset.contender !== contender || cell.dataset.connections !== connections;
+    }
+  };
+  for (const section of all(".cells")) {
+    section.addEventListener("change", () => showCell(section));
+    showCell(section);
+  }
+
+  const groups = document.getElementById("group-select");
+  const showGroup = () => {
+    for (const group of all(".group")) group.hidden = group.dataset.group !== groups.value;
+    drawAll();
+  };
+  if (groups) {
+    groups.addEventListener("change", showGroup);
+    showGroup();
+  }
+
+  for (const box of all(".design-toggle")) {
+    box.addEventListener("change", () => {
+      for (const view of views.values()) if (view) view.signal("shown", shownDesigns()).runAsync();
+    });
+  }
+  dark.addEventListener("change", redraw);
+  drawAll().then(() => document.documentElement.classList.add("drawn"));
+})();

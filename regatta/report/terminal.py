@@ -1,0 +1,149 @@
+"""The table that a race ends with, on a terminal or in a log."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from regatta.analysis.analyse import Analysis, CellResult, Group
+from regatta.analysis.metrics import PRIMARY, STANDINGS, THROUGHPUT, Metric, side_of
+from regatta.analysis.standings import Verdict
+from regatta.report.numbers import interval_of, plural, value_of
+from regatta.report.palette import looks
+from regatta.report.sentences import (
+    LEGEND,
+    failure_sentence,
+    mark,
+    progress_sentence,
+    verdict_sentence,
+)
+
+HEADERS = {
+    "cpu_time_per_request_us": "server CPU\nµs/request",
+    "context_switches_per_request": "switches\n/request",
+    "page_faults_per_request": "page faults\n/request",
+    "latency_p50_ms": "p50\nms",
+    "latency_p99_ms": "p99\nms",
+    "latency_max_ms": "max\nms",
+    "throughput_per_s": "throughput\n/s",
+}
+COSTS, ANSWERS = STANDINGS[:3], STANDINGS[3:]
+
+
+def print_standings(analysis: Analysis, console: Console) -> None:
+    """Each value has its 95 % interval below it."""
+    for group in analysis.groups:
+        if len(analysis.groups) > 1:
+            console.print(Text(f"\n{group.title}", style="bold underline"))
+        for verdict, connections in zip(group.by_connections, group.connections, strict=True):
+            _print_connections(analysis, group, verdict, connections, console)
+        if len(group.connections) > 1:
+            console.print()
+            console.print(_plain(verdict_sentence(group, group.overall), console, "bold"))
+    console.print()
+    console.print(_plain(f"{LEGEND} Below each value: its 95 % interval.", console, "dim"))
+    for sentence in (failure_sentence(analysis), progress_sentence(analysis)):
+        if sentence:
+            console.print(_plain(sentence, console, "yellow"))
+
+
+def _print_connections(
+    analysis: Analysis, group: Group, verdict: Verdict, connections: int, console: Console
+) -> None:
+    # Two narrow tables rather than one whose numbers wrap.
+    parts = [STANDINGS] if console.width >= _width(analysis) else [COSTS, ANSWERS]
+    console.print(Text(f"\n{plural(connections, 'connection')}", style="bold"))
+    for number, columns in enumerate(parts):
+        if number:
+            console.print()
+        console.print(_table(analysis, group, verdict, columns, console))
+    console.print(_plain(verdict_sentence(group, verdict), console))
+
+
+def _table(
+    analysis: Analysis,
+    group: Group,
+    verdict: Verdict,
+    columns: tuple[Metric, ...],
+    console: Console,
+) -> Table:
+    table = Table(
+        box=None,
+        header_style="dim",
+        pad_edge=False,
+        padding=(0, 1),
+    )
+    table.add_column("design", min_width=_name_width(analysis), overflow="fold", vertical="top")
+    for metric in columns:
+        table.add_column(
+            _encodable(HEADERS[metric.name], console),
+            justify="right",
+            min_width=_column_width(analysis, metric),
+            overflow="fold",
+        )
+    colours = looks(analysis.contenders)
+    assert verdict.connections is not None, "the overall verdict has no table"
+    for result in group.at(verdict.connections):
+        name = result.cell.contender
+        star = _encodable(mark(verdict, name), console)
+        label = Text(f"{star or ' '} ", style="bold yellow")
+        label.append(_printable(name), style=f"{'bold ' if star else ''}{colours[name].colour}")
+        if result.failed:
+            label.append(f"\n  {result.failed} failed", style="yellow")
+        table.add_row(label, *(_figure(result, metric, console) for metric in columns))
+    return table
+
+
+def _figure(result: CellResult, metric: Metric, console: Console) -> Text:
+    estimate = result.estimates[side_of(metric), metric.name]
+    missing = estimate.value is None
+    text = Text(value_of(estimate), style="dim" if missing else "bold" if metric is PRIMARY else "")
+    interval = interval_of(estimate)
+    if interval:
+        text.append(f"\n{interval}", style="dim not bold")
+    return _fit(text, console)
+
+
+def _fit(text: Text, console: Console) -> Text:
+    text.plain = _encodable(text.plain, console)
+    return text
+
+
+def _width(analysis: Analysis) -> int:
+    columns = sum(_column_width(analysis, metric) + 2 for metric in STANDINGS)
+    return _name_width(analysis) + 2 + columns
+
+
+def _name_width(analysis: Analysis) -> int:
+    return min(30, 2 + max((len(_printable(name)) for name in analysis.contenders), default=4))
+
+
+def _column_width(analysis: Analysis, metric: Metric) -> int:
+    """The same in all tables of a race, so that the columns stand below one another."""
+    found = [len(line) for line in HEADERS[metric.name].splitlines()]
+    for group in analysis.groups:
+        for result in group.cells:
+            estimate = result.estimates[side_of(metric), metric.name]
+            found += [len(value_of(estimate)), len(interval_of(estimate))]
+    return max(found)
+
+
+def _plain(sentence: str, console: Console, style: str = "") -> Text:
+    return Text(_encodable(_printable(sentence), console), style=style)
+
+
+def _printable(text: str) -> str:
+    """A name of somebody's server must not move the cursor or colour the screen."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def _encodable(text: str, console: Console) -> str:
+    """Plain letters where the terminal has no others."""
+    try:
+        text.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        for char, plain in (("µ", "u"), ("★", "*"), ("☆", "o"), ("–", "-"), ("×", "x")):
+            text = text.replace(char, plain)
+    return text
+
+
+assert THROUGHPUT in ANSWERS, "all columns are shown on a narrow terminal too"

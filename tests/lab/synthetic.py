@@ -1,0 +1,263 @@
+"""Makes ledgers that look real, without running a race: for the tests of analysis and report."""
+
+import json
+import sqlite3
+import struct
+import zlib
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regatta.ledger import SCHEMA, SCHEMA_VERSION
+
+CPU_US = {"iterative": 640.0, "thread-per-client": 720.0, "select": 612.0}
+SWITCHES = {"iterative": 0.02, "thread-per-client": 1.05, "select": 0.03}
+FAULTS = {"iterative": 0.01, "thread-per-client": 4.1, "select": 0.01}
+HARDWARE = (
+    "cycles",
+    "instructions",
+    "branches",
+    "branch-misses",
+    "cache-references",
+    "cache-misses",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+)
+TOPDOWN = {
+    "tma_retiring": 24.0,
+    "tma_bad_speculation": 3.0,
+    "tma_frontend_bound": 23.0,
+    "tma_backend_bound": 50.0,
+}
+COUNTS = ("context-switches", "cpu-migrations", "page-faults", "syscalls")
+
+
+@dataclass
+class Race:
+    """What the ledger shall hold."""
+
+    contenders: Sequence[str] = ("iterative", "thread-per-client", "select")
+    connections: Sequence[int] = (1, 10, 100)
+    engines: Sequence[str] = ("epoll",)
+    blocks: int = 10
+    counted_blocks: int = 2
+    requests: int = 200
+    hardware: bool = False
+    perf: bool = True
+    noise: float = 0.015
+    cpu_us: dict[str, float] = field(default_factory=lambda: dict(CPU_US))
+    fail: set[tuple[str, int, int]] = field(default_factory=set)
+    """Contender, connections, block."""
+    fail_reason: str = "the server did not exit within 10 s of SIGTERM"
+    title: str = "Three classic designs, a fresh look at all processes for each request"
+    seed: int = 1
+
+
+def make(path: Path, race: Race | None = None, **changes: Any) -> Path:
+    """Writes the ledger and returns its path."""
+    race = replace(race or Race(), **changes)
+    generator = np.random.default_rng(race.seed)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(SCHEMA)
+        insert(database, "meta", meta(race).items())
+        insert(
+            database,
+            "environment",
+            [(key, json.dumps(value)) for key, value in environment(race).items()],
+        )
+        fill(database, race, generator)
+    return path
+
+
+def insert(database: sqlite3.Connection, table: str, rows: Any) -> None:
+    for row in rows:
+        database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row))
+
+
+def fill(database: sqlite3.Connection, race: Race, generator: np.random.Generator) -> None:
+    cells = [
+        (engine, connections, contender)
+        for engine in race.engines
+        for connections in race.connections
+        for contender in race.contenders
+    ]
+    for number, (engine, connections, contender) in enumerate(cells, start=1):
+        order = list(race.contenders).index(contender)
+        rounds = -(-race.requests // connections)
+        row = (number, contender, order, "scan", "burst", connections, engine, "line", rounds)
+        insert(database, "cell", [(*row, None, None, "netns")])
+    for block in range(1, race.blocks + race.counted_blocks + 1):
+        kind = "timed" if block <= race.blocks else "counted"
+        drift = generator.normal(1, 0.02)
+        for position, index in enumerate(generator.permutation(len(cells)), start=1):
+            cell_id = int(index) + 1
+            insert(database, "plan", [(block, position, cell_id, kind)])
+            trial = (block, position, cell_id, kind)
+            write_trial(database, race, generator, trial, cells[index], drift)
+
+
+def write_trial(
+    database: sqlite3.Connection,
+    race: Race,
+    generator: np.random.Generator,
+    trial: tuple[int, int, int, str],
+    cell: tuple[str, int, str],
+    drift: float,
+) -> None:
+    _, connections, contender = cell
+    block, _, _, kind = trial
+    failed = (contender, connections, block) in race.fail
+    requests = -(-race.requests // connections) * connections
+    base = race.cpu_us.get(contender, 650.0) * drift * generator.normal(1, race.noise)
+    cpu_us = base + 40 / np.sqrt(connections) + (60 if kind == "counted" else 0)
+    latencies = make_latencies(generator, contender, connections, requests, cpu_us)
+    window_ns = int(requests * cpu_us * 1e3 * 1.05 + 4e6)
+    cursor = database.execute(
+        "INSERT INTO trial(block, position, cell_id, kind, status, reason, started_at, window_ns,"
+        " requests, answered, throughput_per_s, server, client, conditions, samples)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *trial,
+            "failed" if failed else "ok",
+            race.fail_reason if failed else None,
+            1_760_000_000.0 + block * 60,
+            window_ns,
+            requests,
+            requests - 3 if failed else requests,
+            requests / (window_ns / 1e9),
+            json.dumps({"design": contender}),
+            json.dumps({"connections": connections}),
+            json.dumps({"load_average": [0.2, 0.2, 0.1]}),
+            pack(latencies, connections),
+        ),
+    )
+    for side in ("server", "client"):
+        rows = counters(race, generator, side, contender, kind, requests, cpu_us)
+        insert(database, "counter", [(cursor.lastrowid, side, *row) for row in rows])
+
+
+def make_latencies(
+    generator: np.random.Generator, contender: str, connections: int, requests: int, cpu_us: float
+) -> np.ndarray:
+    """A burst is served one by one: the last waits for all; threads share the CPU."""
+    rank = np.tile(np.arange(1, connections + 1), requests // connections)
+    if contender == "thread-per-client":
+        rank = connections - (connections - rank) * 0.4
+    return (rank * cpu_us * 1e3 * generator.lognormal(0, 0.08, requests)).astype(np.int64) + 60_000
+
+
+def pack(latencies: np.ndarray, connections: int) -> bytes:
+    head = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, len(latencies), 0)
+    body = b"".join(
+        struct.pack("<qqqII", 10**9, 10**9 + int(ns) - 5, 10**9 + int(ns), at % connections, 0)
+        for at, ns in enumerate(latencies)
+    )
+    return zlib.compress(head + body)
+
+
+Row = tuple[str, str, float | None, str, float | None, str]
+
+
+def counted(origin: str, event: str, value: float, unit: str) -> Row:
+    return (origin, event, float(value), unit, 100.0, "counted")
+
+
+def counters(
+    race: Race,
+    generator: np.random.Generator,
+    side: str,
+    contender: str,
+    kind: str,
+    requests: int,
+    cpu_us: float,
+) -> list[Row]:
+    share = 1.0 if side == "server" else 0.1
+    cpu_ns = requests * cpu_us * 1e3 * share
+    switches = requests * SWITCHES.get(contender, 0.1) + generator.poisson(3)
+    faults = requests * FAULTS.get(contender, 0.1) + generator.poisson(2)
+    rows = [
+        counted("kernel", "cpu-time", cpu_ns, "ns"),
+        counted("kernel", "user-time", cpu_ns * 0.2 // 1e7 * 1e7, "ns"),
+        counted("kernel", "system-time", cpu_ns * 0.8 // 1e7 * 1e7, "ns"),
+        counted("kernel", "page-faults", faults, "count"),
+        ("kernel", "context-switches", None, "count", None, "not supported")
+        if contender == "thread-per-client"
+        else counted("kernel", "context-switches", switches, "count"),
+    ]
+    if not race.perf:
+        return rows
+    rows.append(counted("perf", "task-clock", cpu_ns * 0.97, "ns"))
+    if kind == "timed":
+        return rows
+    values = dict(
+        zip(COUNTS, (switches, generator.poisson(1), faults, requests * 231), strict=True)
+    )
+    rows.append(counted("perf", "cpu-clock", cpu_ns * 0.97, "ns"))
+    rows += [counted("perf", event, value, "count") for event, value in values.items()]
+    for place, event in enumerate(HARDWARE):
+        value = cpu_ns * 3 / (1 + place)
+        rows.append(
+            counted("perf", event, value, "count")
+            if race.hardware
+            else ("perf", event, None, "count", None, "not supported")
+        )
+    for event, percent in TOPDOWN.items():
+        if race.hardware:
+            rows.append(counted("perf", event, percent + generator.normal(0, 0.4), "%"))
+        else:
+            rows.append(("perf", event, None, "%", None, "not supported"))
+    return rows
+
+
+def meta(race: Race) -> dict[str, str]:
+    return {
+        "schema_version": str(SCHEMA_VERSION),
+        "regatta_version": "0.1.0",
+        "study_name": "quick",
+        "study_title": race.title,
+        "study_toml": 'name = "quick"\n',
+        "seed": "4711",
+        "created_at": "1760000000.000",
+        "finished_at": "1760000060.000",
+    }
+
+
+def environment(race: Race) -> dict[str, Any]:
+    return {
+        "cpu_model": "Example CPU 9000 at 3.2 GHz",
+        "cpus": 2,
+        "cpus_allowed": [0, 1],
+        "smt": "notsupported",
+        "governor": None,
+        "turbo": None,
+        "mitigations": {
+            "meltdown": "Not affected",
+            "spectre_v2": "Mitigation: Retpolines; IBPB: conditional; STIBP: disabled",
+        },
+        "kernel": "6.18.0",
+        "architecture": "x86_64",
+        "distribution": "Debian GNU/Linux 12 (bookworm)",
+        "memory_bytes": 8 * 2**30,
+        "load_average": [0.2, 0.2, 0.1],
+        "placement": {
+            "kind": "netns",
+            "rootless": False,
+            "note": None,
+            "server_address": "10.77.0.1",
+            "server_cpus": [0],
+            "client_cpus": [1],
+        },
+        "seed": 4711,
+        "perf_version": "perf version 6.1.0" if race.perf else None,
+        "perf_note": None if race.perf else "perf is not installed",
+        "versions": {"regatta": "0.1.0", "server": "0.1.0", "client": "0.1.0", "python": "3.11.2"},
+        "designs": {
+            "iterative": "one process, one client at a time",
+            "thread-per-client": "a new thread for each connection",
+            "select": "one event loop on select",
+        },
+    }
