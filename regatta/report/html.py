@@ -74,7 +74,7 @@ def _environment() -> Environment:
 @cache
 def _vega() -> str:
     """Vega, Vega-Lite and their embedding, as one script without any import."""
-    bundle: str = vl_convert.javascript_bundle("")
+    bundle: str = vl_convert.javascript_bundle()
     assert "</script" not in bundle.lower(), "the bundle would end its own element"
     return bundle
 
