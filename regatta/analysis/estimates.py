@@ -73,25 +73,20 @@ def summarize(found: list[Reading]) -> Estimate:
 
 
 def estimate_latency(ok: list[Trial]) -> tuple[Estimates, Latencies]:
-    """Percentiles of the pooled requests, and the mean of the trials' slowest requests."""
+    """Percentiles of the pooled requests. The slowest of all is the last of them: the more requests,
+    the slower it may be, so its interval has no upper end."""
     per_trial = [latencies_ns(trial.samples) for trial in ok if trial.kind == TIMED]
     per_trial = [latencies for latencies in per_trial if len(latencies) > 0]
-    names = [metrics.P50.name, metrics.P99.name]
+    names = [metrics.P50.name, metrics.P99.name, metrics.LATENCY_MAX.name]
     if not per_trial:
         none = Estimate(None, None, None, 0, NO_TRIAL)
-        return {("client", name): none for name in [*names, metrics.LATENCY_MAX.name]}, Latencies(
-            0, []
-        )
+        return {("client", name): none for name in names}, Latencies(0, [])
     count = len(per_trial)
-    intervals = percentile_intervals(per_trial, [0.5, 0.99])
+    intervals = percentile_intervals(per_trial, [0.5, 0.99, 1.0])
     found = {
         ("client", name): _measured(_in_ms(interval), count)
         for name, interval in zip(names, intervals, strict=True)
     }
-    # A maximum of pooled requests grows with every trial and no bootstrap can bound it; the
-    # slowest request of a trial is a figure that a trial has, so it has a mean and an interval.
-    slowest = mean_interval(np.array([float(latencies[-1]) for latencies in per_trial]))
-    found["client", metrics.LATENCY_MAX.name] = _measured(_in_ms(slowest), count)
     pooled = np.sort(np.concatenate(per_trial)) / NS_PER_MS
     return found, Latencies(len(pooled), _quantiles(pooled))
 

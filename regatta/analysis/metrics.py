@@ -122,7 +122,7 @@ PRIMARY = _timed(
 P50 = _latency("latency_p50_ms", "latency p50", "Half of all requests were answered within this.")
 P99 = _latency("latency_p99_ms", "latency p99", "99 of 100 requests were answered within this.")
 LATENCY_MAX = _latency(
-    "latency_max_ms", "latency max", "The slowest request of a trial, on average over the trials."
+    "latency_max_ms", "latency max", "The slowest of all requests; more requests may find a slower."
 )
 THROUGHPUT = Metric(
     "throughput_per_s",
