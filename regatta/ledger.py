@@ -79,11 +79,21 @@ class Ledger:
         self.close()
 
     def close(self) -> None:
+        """A finished race is one file: nobody writes any more, so readers need no WAL."""
+        with suppress(sqlite3.Error):  # somebody reads it just now; then it stays as it is
+            if self.meta("finished_at") is not None:
+                self.database.execute("PRAGMA journal_mode = DELETE")
         self.database.close()
 
     def meta(self, key: str) -> str | None:
         row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else row[0]
+
+    def environment(self, key: str) -> object:
+        """What was recorded of the environment under that key; None if nothing was."""
+        query = "SELECT value FROM environment WHERE key = ?"
+        row = self.database.execute(query, (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
 
     def plan(self) -> list[Planned]:
         query = "SELECT block, position, cell_id, kind FROM plan ORDER BY block, position"

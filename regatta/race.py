@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import random
 import time
@@ -171,13 +170,6 @@ def held(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def recorded(book: Ledger, key: str) -> object:
-    """A value of the environment table."""
-    query = "SELECT value FROM environment WHERE key = ?"
-    row = book.database.execute(query, (key,)).fetchone()
-    return None if row is None else json.loads(row[0])
-
-
 def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) -> Path:
     """Goes on with a race that was stopped, in the place where it was begun; returns its folder."""
     folder = folder.absolute()
@@ -193,7 +185,7 @@ def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) ->
         setting = Setting(
             study=restore_place(own, book),
             seed=int(book.meta("seed") or 0),
-            use_perf=recorded(book, "use_perf") is not False,
+            use_perf=book.environment("use_perf") is not False,
         )
         if not book.left():
             run_nothing(book, tell)
@@ -208,7 +200,7 @@ def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) ->
 
 def restore_place(study: Study, book: Ledger) -> Study:
     """The study on the CPUs and in the network that the race was begun with."""
-    place = recorded(book, "placement")
+    place = book.environment("placement")
     kind = book.placement() or study.placement
     if not isinstance(place, dict):
         return replace(study, placement=kind)
@@ -233,7 +225,7 @@ def run(
     """Runs the trials that the plan still lacks, one after the other."""
     study = setting.study
     found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
-    if recorded(book, "placement") is None:
+    if book.environment("placement") is None:
         book.record_environment(environment.describe(programs, found, place, setting.seed))
     rig = Rig(
         programs=programs,

@@ -73,8 +73,11 @@ def summarize(found: list[Reading]) -> Estimate:
 
 
 def estimate_latency(ok: list[Trial]) -> tuple[Estimates, Latencies]:
-    """Percentiles of the pooled requests. The slowest of all is the last of them: the more requests,
-    the slower it may be, so its interval has no upper end."""
+    """Percentiles of the pooled requests.
+
+    The slowest of all is the last of them: more requests may find a slower one, so its interval has
+    no upper end.
+    """
     per_trial = [latencies_ns(trial.samples) for trial in ok if trial.kind == TIMED]
     per_trial = [latencies for latencies in per_trial if len(latencies) > 0]
     names = [metrics.P50.name, metrics.P99.name, metrics.LATENCY_MAX.name]

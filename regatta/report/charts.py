@@ -139,8 +139,12 @@ def measured_sides(metric: Metric) -> list[tuple[str, str]]:
 
 def _finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
     shown = alt.param(name="shown", value=analysis.contenders)
-    spec: dict[str, Any] = chart.add_params(shown).properties(width="container").to_dict(
-        validate=False  # the tests validate; it would take most of the report's time
+    spec: dict[str, Any] = (
+        chart.add_params(shown)
+        .properties(width="container")
+        .to_dict(
+            validate=False  # the tests validate; it would take most of the report's time
+        )
     )
     spec.pop("config", None)  # the page has its own, for its light and dark scheme
     return spec
