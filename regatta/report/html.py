@@ -74,7 +74,7 @@ def _environment() -> Environment:
 @cache
 def _vega() -> str:
     """Vega, Vega-Lite and their embedding, as one script without any import."""
-    # Without a snippet it is all of them, as globals; the stubs do not know that this may be left out.
+    # Without a snippet it is all of them, as globals. The stubs demand one.
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
     assert "</script" not in bundle.lower(), "the bundle would end its own element"
     return bundle
