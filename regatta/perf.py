@@ -16,7 +16,7 @@ from regatta.programs import find_tool
 
 PROBE_TIMEOUT_S = 20
 ACK_TIMEOUT_S = 10
-TIMED_EVENTS = ("task-clock",)
+PLAINEST = "task-clock"  # a perf that cannot count this can count nothing
 # The same four metrics: Intel's group, and AMD's (its fifth, waiting for the SMT sibling, is left).
 TOPDOWN_GROUPS = ("TopdownL1", "PipelineL1")
 
@@ -117,7 +117,7 @@ def probe(events: Sequence[str]) -> Perf:
         )
     told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
     version = told.stdout.strip() or None
-    text, complaint = try_stat(path, ["-e", TIMED_EVENTS[0]])
+    text, complaint = try_stat(path, ["-e", PLAINEST])
     if text is None:
         lines = [line for line in complaint.splitlines() if line.strip()]
         reason = lines[0].strip() if lines else "it cannot count"
@@ -126,7 +126,7 @@ def probe(events: Sequence[str]) -> Perf:
             "only the kernel's own accounting is recorded; run as root, or lower that setting"
         )
     wanted = [event for event in events if event != TOPDOWN]
-    openable = openable_events(path, list(dict.fromkeys((*TIMED_EVENTS, *wanted))))
+    openable = openable_events(path, list(dict.fromkeys((PLAINEST, *wanted))))
     group = find_metric_group(path) if TOPDOWN in events else None
     return Perf(path, version, tuple(openable), group, None)
 

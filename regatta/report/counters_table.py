@@ -9,7 +9,7 @@ from regatta.counters import COUNTED
 from regatta.report.numbers import short
 
 DERIVED_AFTER = {
-    "task-clock": ("cpus_utilized", "CPUs utilized"),
+    "cpu-time": ("cpus_utilized", "CPUs utilized"),
     "instructions": ("instructions_per_cycle", "insn per cycle"),
     "branch-misses": ("branch_miss_rate", "% of all branches"),
     "cache-misses": ("cache_miss_rate", "% of all cache refs"),
