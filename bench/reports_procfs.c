@@ -17,7 +17,7 @@
 
 int procfs_open(struct procfs *procfs, const char *root) {
     procfs->directory = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    procfs->units = (struct stat_units){.tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK)};
+    procfs->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
     return procfs->directory >= 0 ? 0 : -errno;
 }
 
@@ -25,8 +25,7 @@ void procfs_close(struct procfs *procfs) {
     close(procfs->directory);
 }
 
-static void read_process(const char *pid, const struct stat_units *units,
-                         struct snapshot *snapshot) {
+static void read_process(const char *pid, int64_t tick_ns, struct snapshot *snapshot) {
     char path[sizeof "/proc/" + sizeof((struct dirent *)NULL)->d_name + sizeof "/stat"];
     char name[NAME_LIMIT + 1];
     unsigned long user, system;
@@ -42,8 +41,8 @@ static void read_process(const char *pid, const struct stat_units *units,
         return;
     process.name_length = (uint8_t)strlen(name);
     memcpy(process.name, name, process.name_length);
-    process.user_ns = (int64_t)user * units->tick_ns;
-    process.system_ns = (int64_t)system * units->tick_ns;
+    process.user_ns = (int64_t)user * tick_ns;
+    process.system_ns = (int64_t)system * tick_ns;
     snapshot_offer(snapshot, &process);
 }
 
@@ -54,7 +53,7 @@ int procfs_scan(struct procfs *procfs, struct snapshot *snapshot) {
     snapshot_begin(snapshot, "procfs");
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
         if (isdigit((unsigned char)entry->d_name[0]))
-            read_process(entry->d_name, &procfs->units, snapshot);
+            read_process(entry->d_name, procfs->tick_ns, snapshot);
     closedir(directory);
     snapshot_end(snapshot);
     return 0;

@@ -4,12 +4,15 @@
 
 #include <sys/socket.h>
 
+/* Where the server listens and the client looks for it, if not told otherwise. */
+#define DEFAULT_PORT "7342"
+
 struct address {
     struct sockaddr_storage storage;
     socklen_t length;
 };
 
-/* Resolves "HOST:PORT". default_port is used where there is none (NULL: a port is required).
+/* Resolves "HOST:PORT", or "HOST" alone with default_port (NULL: a port is required).
  * Returns 0; on failure -EINVAL (not of this form) or -ENOENT (does not resolve), and *problem
  * says in a few words what is wrong. */
 int address_parse(const char *text, const char *default_port, struct address *address,

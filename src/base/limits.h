@@ -1,6 +1,6 @@
-/* Every limit of the two programs, in one place. Nothing grows without one of these.
- * A limit that a user may change is an option; these are what the options may not exceed,
- * and what has no option. */
+/* The limits that more than one file of the two programs needs, or that a user should know of; a
+ * limit of one file alone stands at its head. Nothing grows without one. A limit that a user may
+ * change is an option; then it says here what the option may not exceed. */
 #pragma once
 
 enum {
@@ -12,12 +12,13 @@ enum {
     HEAD_LIMIT = 8192,         /* bytes of an HTTP head; longer is 431 */
     REPLY_LIMIT = 32 * 1024,   /* bytes of a reply's body: 64 rows of JSON with the worst names */
     OUTPUT_LIMIT = 96 * 1024,  /* bytes of replies that wait to be sent, for each connection */
-    WORKER_LIMIT = 1024,       /* workers of a pool */
     CONNECTION_LIMIT = 1 << 20,
-    ACCEPT_BATCH = 64, /* connections that an event loop accepts before it serves again */
-    DRAIN_LIMIT_MS = 5000,
-    RETRY_PAUSE_MS = 50, /* of a closed load, after a failure, before it connects again */
+    ACCEPT_BATCH = 64,      /* connections that an event loop accepts before it serves again */
+    REQUEST_BATCH = 16,     /* pipelined requests that it answers before it serves others */
+    SPARE_DESCRIPTORS = 32, /* that connections may not take, in server and client */
+    DRAIN_LIMIT_S = 5,      /* from the stop to the end, whatever the clients do */
+    RETRY_PAUSE_MS = 50,    /* of a closed load, after a failure, before it connects again */
     PORT_LIMIT = 65535,
     SAMPLE_LIMIT = 1 << 26,  /* requests of one load: 2 GiB of samples, reserved and not used up */
-    ADDRESS_TEXT_LIMIT = 64, /* "[IPv6%scope]:port" */
+    ADDRESS_TEXT_LIMIT = 64, /* "[IPv6]:port" */
 };

@@ -16,10 +16,11 @@ struct text text_fixed(char *bytes, uint32_t capacity) {
 }
 
 void text_release(struct text *text) {
-    if (text->capacity < text->limit || text->bytes == NULL) {
+    if (text->is_owned) {
         free(text->bytes);
         text->bytes = NULL;
         text->capacity = 0;
+        text->is_owned = false;
     }
     text->length = 0;
     text->overflow = false;
@@ -36,16 +37,16 @@ static char *reserve(struct text *text, size_t more) {
         size_t capacity = text->capacity != 0 ? text->capacity : FIRST_CAPACITY;
         while (capacity < needed)
             capacity *= 2;
-        /* One less than the limit tells an owned buffer from a fixed one. */
-        if (capacity >= text->limit)
-            capacity = text->limit - 1;
-        char *bytes = needed <= capacity ? realloc(text->bytes, capacity) : NULL;
+        if (capacity > text->limit)
+            capacity = text->limit;
+        char *bytes = realloc(text->bytes, capacity);
         if (bytes == NULL) {
             text->overflow = true;
             return NULL;
         }
         text->bytes = bytes;
         text->capacity = (uint32_t)capacity;
+        text->is_owned = true;
     }
     return text->bytes + text->length;
 }

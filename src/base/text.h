@@ -12,7 +12,8 @@ struct text {
     char *bytes;
     uint32_t length;
     uint32_t capacity;
-    uint32_t limit; /* grows up to this; equal to capacity: fixed, not owned */
+    uint32_t limit; /* grows up to this */
+    bool is_owned;  /* by the text, which frees it; a fixed one is not */
     bool overflow;
 };
 

@@ -1,8 +1,9 @@
 #include "designs/converse.h"
 
+#include "base/clock.h"
+#include "base/limits.h"
 #include "server/answer.h"
 
-#include <assert.h>
 #include <errno.h>
 
 /* Sends everything that waits. Returns 0 or -errno. */
@@ -15,6 +16,19 @@ static int send_output(int fd, struct exchange *exchange) {
             return -errno;
     }
     return 0;
+}
+
+/* A request that comes a byte at a time is never silent for long, and yet takes too long. */
+static bool takes_too_long(const struct exchange *exchange, const struct server *server,
+                           int64_t *begun_ns) {
+    if (!exchange_is_partial(exchange)) {
+        *begun_ns = 0;
+        return false;
+    }
+    int64_t now_ns = clock_monotonic_ns();
+    if (*begun_ns == 0)
+        *begun_ns = now_ns;
+    return now_ns - *begun_ns > server->options->idle_timeout_ms * NS_PER_MS;
 }
 
 /* One read, and the answers to all that is complete then. Returns 0 or -errno. */
@@ -32,7 +46,7 @@ static int take_turn(struct server *server, int fd, struct exchange *exchange) {
     if (got < 0)
         return -errno;
     exchange_received(exchange, (size_t)got);
-    while (answer_requests(server, fd, exchange) > 0) {
+    while (answer_requests(server, fd, exchange, REQUEST_BATCH) > 0) {
         int error = send_output(fd, exchange);
         if (error != 0)
             return error;
@@ -42,10 +56,16 @@ static int take_turn(struct server *server, int fd, struct exchange *exchange) {
 
 bool converse(struct server *server, int fd) {
     struct exchange exchange;
+    int64_t begun_ns = 0;
     int error = 0;
     exchange_open(&exchange);
-    while (error == 0 && !exchange_is_done(&exchange))
+    while (error == 0 && !exchange_is_done(&exchange)) {
         error = take_turn(server, fd, &exchange);
+        if (error == 0 && takes_too_long(&exchange, server, &begun_ns)) {
+            answer_timeout(server, fd, &exchange);
+            error = send_output(fd, &exchange);
+        }
+    }
     if (error != 0)
         answer_lost(server, fd, &exchange);
     exchange_close(&exchange);

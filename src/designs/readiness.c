@@ -1,5 +1,7 @@
 #include "designs/readiness.h"
 
+#include "base/clock.h"
+#include "base/limits.h"
 #include "server/answer.h"
 
 #include <errno.h>
@@ -41,8 +43,10 @@ static enum interest wait_for(struct server *server, struct connection *connecti
     return exchange_is_done(&connection->exchange) ? INTEREST_NONE : INTEREST_READ;
 }
 
-enum interest readiness_serve(struct server *server, struct connection *connection, bool can_read) {
+enum interest readiness_serve(struct server *server, struct connections *connections,
+                              struct connection *connection, bool can_read) {
     struct exchange *exchange = &connection->exchange;
+    bool was_partial = exchange_is_partial(exchange);
     struct span space = can_read ? exchange_space(exchange) : (struct span){NULL, 0};
     if (space.length > 0) {
         ssize_t got = recv(connection->fd, space.bytes, space.length, MSG_DONTWAIT);
@@ -51,12 +55,13 @@ enum interest readiness_serve(struct server *server, struct connection *connecti
         else if (errno != EAGAIN && errno != EINTR)
             return lose(server, connection);
     }
-    int sent;
-    unsigned answered;
-    do { /* replies that are sent make room for those that were held back */
-        answered = answer_requests(server, connection->fd, exchange);
-        sent = send_output(connection);
-    } while (sent == 0 && answered > 0);
+    unsigned answered = answer_requests(server, connection->fd, exchange, REQUEST_BATCH);
+    int sent = send_output(connection);
+    if (!was_partial || answered > 0)
+        connections_touch(connections, connection, clock_monotonic_ns());
+    /* Others first; there is room to write, so this one's turn comes again at once. */
+    if (sent == 0 && answered > 0 && exchange_is_partial(exchange))
+        return INTEREST_WRITE;
     return wait_for(server, connection, sent);
 }
 

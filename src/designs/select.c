@@ -20,7 +20,6 @@ struct loop {
     struct connection *by_fd[FD_SETSIZE];
     fd_set reading, writing; /* what each connection waits for */
     int highest;             /* of all descriptors in the sets */
-    int64_t now_ns;          /* of this turn */
 };
 
 static void watch(struct loop *loop, int fd, enum interest interest) {
@@ -51,7 +50,7 @@ static void accept_waiting(struct loop *loop, int limit) {
     while (limit-- > 0 && (fd = readiness_accept(loop->server, &loop->connections)) >= 0) {
         struct connection *connection = NULL;
         if (fd < FD_SETSIZE)
-            connection = connections_add(&loop->connections, fd, loop->now_ns);
+            connection = connections_add(&loop->connections, fd, clock_monotonic_ns());
         if (connection == NULL) {
             listener_refuse(loop->server, fd);
             continue;
@@ -69,58 +68,68 @@ static void serve_ready(struct loop *loop, const fd_set *readable, const fd_set 
         struct connection *connection = loop->by_fd[fd];
         if (connection == NULL || (!can_read && !can_write))
             continue;
-        connections_touch(&loop->connections, connection, loop->now_ns);
-        apply(loop, connection, readiness_serve(loop->server, connection, can_read));
+        apply(loop, connection,
+              readiness_serve(loop->server, &loop->connections, connection, can_read));
     }
 }
 
-static void close_silent(struct loop *loop, int64_t limit_ms) {
-    while (connections_wait_ms(&loop->connections, loop->now_ns, limit_ms) == 0) {
+static void close_silent(struct loop *loop) {
+    int64_t limit_ms = loop->server->options->idle_timeout_ms;
+    while (connections_wait_ms(&loop->connections, clock_monotonic_ns(), limit_ms) == 0) {
         struct connection *oldest = loop->connections.oldest;
-        assert(oldest != NULL); /* without one there is no limit to wait for */
         apply(loop, oldest, readiness_time_out(loop->server, oldest));
     }
 }
 
-/* One wait and all that came of it. Returns 0 or -errno. */
-static int turn(struct loop *loop, int64_t limit_ms) {
-    int listener = loop->server->listener.fd;
-    int wait_ms = connections_wait_ms(&loop->connections, loop->now_ns, limit_ms);
+/* One wait, of wait_ms at most (-1: without end), and all that came of it. Returns 0 or -errno. */
+static int turn(struct loop *loop, int wait_ms) {
     struct timeval timeout = {.tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000};
     fd_set readable = loop->reading, writable = loop->writing;
     int ready =
         select(loop->highest + 1, &readable, &writable, NULL, wait_ms >= 0 ? &timeout : NULL);
     if (ready < 0)
         return errno == EINTR ? 0 : -errno;
-    loop->now_ns = clock_monotonic_ns();
-    if (FD_ISSET(listener, &readable))
+    if (FD_ISSET(loop->server->listener.fd, &readable))
         accept_waiting(loop, ACCEPT_BATCH);
     serve_ready(loop, &readable, &writable, ready);
-    close_silent(loop, limit_ms);
+    close_silent(loop);
     return 0;
 }
 
-/* Accepts what waits, then reads nothing beyond what has come already, and ends when all of it is
- * answered. A client that does not take its replies is left after DRAIN_LIMIT_MS of silence. */
+static int until_stopped(struct loop *loop) {
+    int64_t limit_ms = loop->server->options->idle_timeout_ms;
+    int error = 0;
+    while (!stop_is_requested() && error == 0)
+        error = turn(loop, connections_wait_ms(&loop->connections, clock_monotonic_ns(), limit_ms));
+    return error;
+}
+
+/* Accepts those who wait, then reads nothing beyond what has come already, and ends when all of it
+ * is answered, or when the time for that is over. */
 static int drain(struct loop *loop) {
     int error = 0;
     watch(loop, loop->server->listener.fd, INTEREST_NONE);
     watch(loop, stop_fd(), INTEREST_NONE);
     accept_waiting(loop, CONNECTION_LIMIT);
     connections_shut_reading(&loop->connections);
-    while (loop->connections.count > 0 && error == 0)
-        error = turn(loop, DRAIN_LIMIT_MS);
+    while (loop->connections.count > 0 && stop_left_ms() > 0 && error == 0)
+        error = turn(loop, stop_left_ms());
+    while (loop->connections.oldest != NULL)
+        apply(loop, loop->connections.oldest, INTEREST_NONE);
     return error;
 }
 
 static int run(struct server *server) {
-    struct loop loop = {.server = server, .highest = -1, .now_ns = clock_monotonic_ns()};
+    struct loop loop = {.server = server, .highest = -1};
+    FD_ZERO(&loop.reading);
+    FD_ZERO(&loop.writing);
+    /* Whoever started us may have left many descriptors open. */
+    if (server->listener.fd >= FD_SETSIZE || stop_fd() >= FD_SETSIZE)
+        return -EMFILE;
     listener_set_nonblocking(&server->listener);
     watch(&loop, server->listener.fd, INTEREST_READ);
     watch(&loop, stop_fd(), INTEREST_READ);
-    int error = 0;
-    while (!stop_is_requested() && error == 0)
-        error = turn(&loop, server->options->idle_timeout_ms);
+    int error = until_stopped(&loop);
     return error == 0 ? drain(&loop) : error;
 }
 

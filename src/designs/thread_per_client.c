@@ -21,12 +21,12 @@ enum {
 };
 
 struct client {
-    struct pool *pool;
+    struct crowd *crowd;
     int fd;
     struct client *previous, *next;
 };
 
-struct pool {
+struct crowd {
     struct server *server;
     pthread_attr_t attributes;
     pthread_mutex_t lock; /* guards what follows */
@@ -35,106 +35,106 @@ struct pool {
     unsigned count;
 };
 
-static void enter(struct pool *pool, struct client *client) {
-    pthread_mutex_lock(&pool->lock);
+static void enter(struct crowd *crowd, struct client *client) {
+    pthread_mutex_lock(&crowd->lock);
     client->previous = NULL;
-    client->next = pool->clients;
+    client->next = crowd->clients;
     if (client->next != NULL)
         client->next->previous = client;
-    pool->clients = client;
-    pool->count++;
-    pthread_mutex_unlock(&pool->lock);
+    crowd->clients = client;
+    crowd->count++;
+    pthread_mutex_unlock(&crowd->lock);
 }
 
-static void leave(struct pool *pool, struct client *client) {
-    pthread_mutex_lock(&pool->lock);
+static void leave(struct crowd *crowd, struct client *client) {
+    pthread_mutex_lock(&crowd->lock);
     if (client->previous != NULL)
         client->previous->next = client->next;
     else
-        pool->clients = client->next;
+        crowd->clients = client->next;
     if (client->next != NULL)
         client->next->previous = client->previous;
-    if (--pool->count == 0)
-        pthread_cond_signal(&pool->is_empty);
-    pthread_mutex_unlock(&pool->lock);
+    if (--crowd->count == 0)
+        pthread_cond_signal(&crowd->is_empty);
+    pthread_mutex_unlock(&crowd->lock);
 }
 
-static unsigned count(struct pool *pool) {
-    pthread_mutex_lock(&pool->lock);
-    unsigned count = pool->count;
-    pthread_mutex_unlock(&pool->lock);
+static unsigned count(struct crowd *crowd) {
+    pthread_mutex_lock(&crowd->lock);
+    unsigned count = crowd->count;
+    pthread_mutex_unlock(&crowd->lock);
     return count;
 }
 
 static void *serve(void *argument) {
     struct client *client = argument;
-    bool is_refused = converse(client->pool->server, client->fd);
-    leave(client->pool, client); /* before closing: drain must not shut a number used again */
+    bool is_refused = converse(client->crowd->server, client->fd);
+    leave(client->crowd, client); /* before closing: drain must not shut a number used again */
     hang_up(client->fd, is_refused);
     free(client);
     return NULL;
 }
 
-static void start(struct pool *pool, int fd) {
+static void start(struct crowd *crowd, int fd) {
     pthread_t thread;
     struct client *client = malloc(sizeof *client);
-    if (client == NULL || count(pool) >= pool->server->options->max_connections) {
+    if (client == NULL || count(crowd) >= crowd->server->options->max_connections) {
         free(client);
-        listener_refuse(pool->server, fd);
+        listener_refuse(crowd->server, fd);
         return;
     }
-    *client = (struct client){.pool = pool, .fd = fd};
-    enter(pool, client);
-    if (pthread_create(&thread, &pool->attributes, serve, client) != 0) {
-        leave(pool, client);
+    *client = (struct client){.crowd = crowd, .fd = fd};
+    enter(crowd, client);
+    if (pthread_create(&thread, &crowd->attributes, serve, client) != 0) {
+        leave(crowd, client);
         free(client);
-        listener_refuse(pool->server, fd);
+        listener_refuse(crowd->server, fd);
     }
 }
 
 /* Called with the lock held. */
-static void shut(const struct pool *pool, int how) {
-    for (const struct client *client = pool->clients; client != NULL; client = client->next)
+static void shut(const struct crowd *crowd, int how) {
+    for (const struct client *client = crowd->clients; client != NULL; client = client->next)
         shutdown(client->fd, how);
 }
 
 /* Ends reading on every connection, so that each thread answers what has come and returns. A client
- * that does not take its replies is cut off after DRAIN_LIMIT_MS. */
-static void drain(struct pool *pool) {
+ * that does not take its replies is cut off after DRAIN_LIMIT_S. */
+static void drain(struct crowd *crowd) {
     struct timespec limit;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += DRAIN_LIMIT_MS / 1000;
-    pthread_mutex_lock(&pool->lock);
-    shut(pool, SHUT_RD);
-    while (pool->count > 0 &&
-           pthread_cond_timedwait(&pool->is_empty, &pool->lock, &limit) != ETIMEDOUT)
+    clock_gettime(CLOCK_MONOTONIC, &limit);
+    limit.tv_sec += DRAIN_LIMIT_S;
+    pthread_mutex_lock(&crowd->lock);
+    shut(crowd, SHUT_RD);
+    while (crowd->count > 0 && pthread_cond_clockwait(&crowd->is_empty, &crowd->lock,
+                                                      CLOCK_MONOTONIC, &limit) != ETIMEDOUT)
         continue;
-    shut(pool, SHUT_RDWR);
-    while (pool->count > 0)
-        pthread_cond_wait(&pool->is_empty, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    shut(crowd, SHUT_RDWR);
+    while (crowd->count > 0)
+        pthread_cond_wait(&crowd->is_empty, &crowd->lock);
+    pthread_mutex_unlock(&crowd->lock);
 }
 
 /* Threads are detached: nobody waits for one. Signals are the main thread's, which waits in accept
  * for them. */
-static void prepare(struct pool *pool) {
+static void prepare(struct crowd *crowd) {
     sigset_t all;
     sigfillset(&all);
-    pthread_attr_init(&pool->attributes);
-    pthread_attr_setdetachstate(&pool->attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&pool->attributes, STACK_BYTES);
-    pthread_attr_setsigmask_np(&pool->attributes, &all);
+    pthread_attr_init(&crowd->attributes);
+    pthread_attr_setdetachstate(&crowd->attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&crowd->attributes, STACK_BYTES);
+    pthread_attr_setsigmask_np(&crowd->attributes, &all);
 }
 
 static int run(struct server *server) {
-    static struct pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                               .is_empty = PTHREAD_COND_INITIALIZER};
-    pool.server = server;
-    prepare(&pool);
+    static struct crowd crowd = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                 .is_empty = PTHREAD_COND_INITIALIZER};
+    crowd.server = server;
+    prepare(&crowd);
     int fd;
     while ((fd = listener_accept(server)) >= 0)
-        start(&pool, fd);
-    drain(&pool);
+        start(&crowd, fd);
+    drain(&crowd);
     return 0;
 }
 

@@ -120,18 +120,25 @@ static bool next_head(struct exchange *exchange, const char *bytes, size_t lengt
     return true;
 }
 
+/* Empty lines before an HTTP request are to be ignored (RFC 9112, 2.2). */
+static void skip_empty_lines(struct exchange *exchange) {
+    while (exchange->dialect != DIALECT_LINE && waiting_input(exchange) >= 2 &&
+           memcmp(exchange->input + exchange->input_from, "\r\n", 2) == 0)
+        consume(exchange, 2);
+}
+
 bool exchange_next(struct exchange *exchange, struct request *request) {
-    if (exchange->closing || waiting_input(exchange) == 0 ||
-        exchange->output.length > OUTPUT_LIMIT - REPLY_ROOM)
+    if (exchange->closing || exchange->output.length > OUTPUT_LIMIT - REPLY_ROOM)
         return false;
-    if (exchange->dialect == DIALECT_UNKNOWN)
-        exchange->dialect = (uint8_t)tell_dialect(exchange->input[exchange->input_from]);
+    skip_empty_lines(exchange);
+    if (waiting_input(exchange) == 0)
+        return false;
     const char *bytes = exchange->input + exchange->input_from;
     size_t length = waiting_input(exchange);
-    /* An empty line before a request is to be ignored (RFC 9112, 2.2). */
-    if (exchange->dialect == DIALECT_HTTP && length >= 2 && memcmp(bytes, "\r\n", 2) == 0) {
-        consume(exchange, 2);
-        return exchange_next(exchange, request);
+    if (exchange->dialect == DIALECT_UNKNOWN) {
+        if (bytes[0] == '\r' && length == 1 && !exchange->ended)
+            return false; /* the first half of an empty line, perhaps */
+        exchange->dialect = (uint8_t)tell_dialect(bytes[0]);
     }
     return exchange->dialect == DIALECT_HTTP ? next_head(exchange, bytes, length, request)
                                              : next_line(exchange, bytes, length, request);
@@ -149,6 +156,8 @@ static void add_http_head(struct exchange *exchange, const struct request *reque
                              ? "\r\nContent-Type: application/json\r\nContent-Length: "
                              : "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ");
     text_add_number(out, body_length);
+    text_add_string(out, "\r\nDate: ");
+    text_add(out, http_date(), HTTP_DATE_LENGTH);
     if (status == STATUS_METHOD_NOT_ALLOWED)
         text_add_string(out, "\r\nAllow: GET, HEAD");
     if (!exchange->keeps_open)
@@ -177,13 +186,17 @@ void exchange_reply(struct exchange *exchange, const struct request *request, en
         exchange->output_sent = out->length = 0;
     if (!exchange->keeps_open || out->overflow) {
         exchange->closing = true;
+        exchange->is_refused |= request->kind == REQUEST_INVALID;
         release_input(exchange);
     }
 }
 
+bool exchange_is_partial(const struct exchange *exchange) {
+    return waiting_input(exchange) > 0 && exchange->output.length == 0;
+}
+
 bool exchange_time_out(struct exchange *exchange, struct request *request) {
-    bool has_begun = waiting_input(exchange) > 0 && exchange->output.length == 0;
-    if (has_begun)
+    if (exchange_is_partial(exchange))
         return refuse(exchange, STATUS_TIMEOUT, "the request took too long", request);
     exchange->closing = true;
     text_release(&exchange->output);

@@ -63,6 +63,9 @@ void exchange_reply(struct exchange *exchange, const struct request *request, en
  * status 408, which *request holds then (true); otherwise it is just closing (false). */
 bool exchange_time_out(struct exchange *exchange, struct request *request);
 
+/* A request has begun and is not complete. */
+bool exchange_is_partial(const struct exchange *exchange);
+
 /* What waits to be sent; empty: nothing. */
 struct span exchange_output(const struct exchange *exchange);
 void exchange_sent(struct exchange *exchange, size_t length);

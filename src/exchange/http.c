@@ -5,8 +5,10 @@
 #include "base/limits.h"
 #include "base/number.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 struct slice {
     const char *bytes;
@@ -21,16 +23,30 @@ static bool equals_any_case(struct slice slice, const char *word) {
     return slice.length == strlen(word) && strncasecmp(slice.bytes, word, slice.length) == 0;
 }
 
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
 /* tchar of RFC 9110, 5.6.2. */
 static bool is_token(struct slice slice) {
     for (size_t i = 0; i < slice.length; i++) {
         char c = slice.bytes[i];
-        bool alphanumeric =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
         if (!alphanumeric && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
             return false;
     }
     return slice.length > 0;
+}
+
+/* reg-name, IP-literal and port of RFC 3986; not which of them stands where. */
+static bool is_host(struct slice slice) {
+    for (size_t i = 0; i < slice.length; i++) {
+        char c = slice.bytes[i];
+        bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
+        if (!alphanumeric && (c == '\0' || strchr("-._~!$&'()*+,;=:%[]", c) == NULL))
+            return false;
+    }
+    return true;
 }
 
 /* Cuts what comes before `mark` off *rest; false if there is no mark. */
@@ -70,6 +86,7 @@ struct parse {
     bool is_1_0;
     bool has_format;    /* named in the query, which is more than an Accept header */
     bool closes, keeps; /* what Connection said */
+    bool has_length;
     unsigned hosts;
 };
 
@@ -127,7 +144,10 @@ static void parse_target(struct slice target, struct parse *parse) {
             refuse(head, STATUS_NOT_FOUND, "no such page: there are /top and /healthz");
             return;
         }
-        target.length -= (size_t)(slash - target.bytes);
+        struct slice host = {target.bytes, (size_t)(slash - target.bytes)};
+        if (host.length == 0 || !is_host(host))
+            refuse_and_close(head, "malformed request line");
+        target.length -= host.length;
         target.bytes = slash;
     }
     for (size_t i = 0; i < target.length; i++)
@@ -155,16 +175,18 @@ static void parse_request_line(struct slice line, struct parse *parse) {
         refuse_and_close(head, "malformed request line");
         return;
     }
+    head->is_head = equals(method, "HEAD");
+    bool is_version = line.length == 8 && memcmp(line.bytes, "HTTP/", 5) == 0 &&
+                      is_digit(line.bytes[5]) && line.bytes[6] == '.' && is_digit(line.bytes[7]);
     parse->is_1_0 = equals(line, "HTTP/1.0");
-    if (!parse->is_1_0 && !equals(line, "HTTP/1.1")) {
-        bool is_version = line.length == 8 && memcmp(line.bytes, "HTTP/", 5) == 0;
+    /* A later minor version is served as the latest that we know (RFC 9110, 2.5). */
+    if (!is_version || line.bytes[5] != '1') {
         refuse(head, is_version ? STATUS_VERSION : STATUS_BAD_REQUEST,
                is_version ? "only HTTP/1.1 and HTTP/1.0 are spoken here"
                           : "malformed request line");
         head->keep_alive = false;
         return;
     }
-    head->is_head = equals(method, "HEAD");
     if (!head->is_head && !equals(method, "GET"))
         refuse(head, STATUS_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
     parse_target(target, parse);
@@ -184,8 +206,24 @@ static bool lists(struct slice value, const char *word) {
     return false;
 }
 
-/* JSON where it is named and text is not, the first of a list deciding: no q-values, which nobody
- * who asks a server for its processes sends in earnest. */
+/* Whether the parameters of a media type say that it is not wanted: q=0, in as many digits. */
+static bool is_unwanted(struct slice parameters) {
+    struct slice parameter;
+    while (parameters.length > 0) {
+        if (!cut(&parameters, ';', &parameter)) {
+            parameter = parameters;
+            parameters.length = 0;
+        }
+        parameter = trim(parameter);
+        if (equals_any_case(parameter, "q=0") || equals_any_case(parameter, "q=0.0") ||
+            equals_any_case(parameter, "q=0.00") || equals_any_case(parameter, "q=0.000"))
+            return true;
+    }
+    return false;
+}
+
+/* JSON where it is named and text is not, the first that is wanted deciding: other q-values nobody
+ * sends in earnest who asks a server for its processes. */
 static enum format accepted(struct slice value, enum format otherwise) {
     struct slice item, type;
     while (value.length > 0) {
@@ -193,9 +231,13 @@ static enum format accepted(struct slice value, enum format otherwise) {
             item = value;
             value.length = 0;
         }
-        if (!cut(&item, ';', &type))
+        if (!cut(&item, ';', &type)) {
             type = item;
+            item.length = 0;
+        }
         type = trim(type);
+        if (is_unwanted(item))
+            continue;
         if (equals_any_case(type, "application/json"))
             return FORMAT_JSON;
         if (equals_any_case(type, "text/plain") || equals_any_case(type, "*/*"))
@@ -208,14 +250,19 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
     struct http_head *head = parse->head;
     if (equals_any_case(name, "Host")) {
         parse->hosts++;
+        if (!is_host(value))
+            refuse_and_close(head, "malformed Host header");
     } else if (equals_any_case(name, "Connection")) {
         parse->closes |= lists(value, "close");
         parse->keeps |= lists(value, "keep-alive");
     } else if (equals_any_case(name, "Accept") && !parse->has_format) {
         head->request.format = accepted(value, head->request.format);
     } else if (equals_any_case(name, "Transfer-Encoding") ||
-               (equals_any_case(name, "Content-Length") && !equals(value, "0"))) {
+               (equals_any_case(name, "Content-Length") &&
+                (parse->has_length || !equals(value, "0")))) {
         refuse_and_close(head, "a request with a body is not taken here");
+    } else if (equals_any_case(name, "Content-Length")) {
+        parse->has_length = true;
     }
 }
 
@@ -255,6 +302,25 @@ void http_parse_head(const char *bytes, size_t length, struct http_head *head) {
     if (parse.closes || (parse.is_1_0 && !parse.keeps))
         head->keep_alive = false;
     head->says_keep = parse.is_1_0 && head->keep_alive;
+}
+
+const char *http_date(void) {
+    static _Thread_local char date[HTTP_DATE_LENGTH + 1];
+    static _Thread_local time_t written_at = -1;
+    time_t now = time(NULL); /* from the vDSO: no system call */
+    if (now != written_at) {
+        static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+        static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+        struct tm t;
+        char text[64];
+        gmtime_r(&now, &t);
+        snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[t.tm_wday],
+                 t.tm_mday, months[t.tm_mon], t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+        memcpy(date, text, sizeof date);
+        written_at = now;
+    }
+    return date;
 }
 
 const char *http_reason(enum status status) {

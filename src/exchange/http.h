@@ -16,5 +16,10 @@ struct http_head {
  * one becomes REQUEST_INVALID. keep_alive is false where the end of the request is not certain. */
 void http_parse_head(const char *bytes, size_t length, struct http_head *head);
 
+enum { HTTP_DATE_LENGTH = 29 };
+
+/* The time as the Date header has it, HTTP_DATE_LENGTH bytes; this thread's until its next call. */
+const char *http_date(void);
+
 /* The reason phrase of a status. */
 const char *http_reason(enum status status);

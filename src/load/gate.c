@@ -3,9 +3,12 @@
 #include "load/stop.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
+
+enum { NUDGE_MS = 100 };
 
 static int say(int fd, const char *word) {
     for (size_t left = strlen(word); left > 0;) {
@@ -24,6 +27,13 @@ static int say(int fd, const char *word) {
 static int wait_for_line(int fd) {
     for (;;) {
         char byte;
+        /* Not without end: a signal may have come just before the wait. */
+        struct pollfd gate = {.fd = fd, .events = POLLIN};
+        if (poll(&gate, 1, NUDGE_MS) <= 0) {
+            if (stop_requested())
+                return -EINTR;
+            continue;
+        }
         ssize_t length = recv(fd, &byte, 1, 0);
         if (length == 0)
             return -EPIPE;

@@ -30,9 +30,6 @@ static void build_request(const struct load *load, struct request *request, bool
     request->length = (size_t)length;
 }
 
-/* Descriptors beside the connections: the standard ones, the gate, the samples file, epoll. */
-enum { SPARE_DESCRIPTORS = 32 };
-
 static int raise_descriptor_limit(struct load *load) {
     struct rlimit limit;
     rlim_t wanted = SPARE_DESCRIPTORS;

@@ -131,7 +131,7 @@ static int read_gate(const char *text) {
 
 static void read_target(const char *text, struct load *load) {
     const char *problem = "";
-    if (address_parse(text, NULL, &load->address, &problem) != 0)
+    if (address_parse(text, DEFAULT_PORT, &load->address, &problem) != 0)
         usage_error("'%s': %s; give the server as HOST:PORT", text, problem);
     address_format(&load->address, load->target);
     /* The port lies at the same place in both families. */

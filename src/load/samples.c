@@ -1,5 +1,7 @@
 #include "load/samples.h"
 
+#include "base/limits.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +26,15 @@ int samples_reserve(struct samples *first, size_t workers, size_t stride, size_t
     size_t share = limit / workers;
     if (share == 0)
         return -E2BIG;
-    /* NORESERVE: address space now, pages as they are touched. */
-    struct sample *records = mmap(NULL, share * workers * sizeof *records, PROT_READ | PROT_WRITE,
-                                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (records == MAP_FAILED)
-        return -errno;
+    /* NORESERVE: address space now, pages as they are touched. Where so much of it is not to be
+     * had, less will do for most loads; one for which it does not says so. */
+    struct sample *records;
+    while ((records = mmap(NULL, share * workers * sizeof *records, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) == MAP_FAILED) {
+        if (errno != ENOMEM || share * workers <= SAMPLE_LIMIT / 256)
+            return -errno;
+        share /= 2;
+    }
     char *at = (char *)first;
     for (size_t i = 0; i < workers; i++, at += stride)
         *(struct samples *)(void *)at = (struct samples){records + i * share, 0, share};

@@ -3,6 +3,8 @@
 #include "base/limits.h"
 #include "server/log.h"
 
+#include <assert.h>
+
 static enum error_kind kind_of(enum status status) {
     switch (status) {
     case STATUS_NOT_FOUND:
@@ -24,6 +26,7 @@ static void answer(struct server *server, int fd, struct exchange *exchange,
     char space[REPLY_LIMIT];
     struct text body = text_fixed(space, sizeof space);
     enum status status = service_answer(server->service, request, &body);
+    assert(!body.overflow); /* REPLY_LIMIT is more than the worst of names can fill */
     exchange_reply(exchange, request, status, &body);
     stats_add(&server->stats->requests);
     if (status != STATUS_OK)
@@ -31,10 +34,10 @@ static void answer(struct server *server, int fd, struct exchange *exchange,
     log_request(server, fd, request, status);
 }
 
-unsigned answer_requests(struct server *server, int fd, struct exchange *exchange) {
+unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit) {
     struct request request;
     unsigned count = 0;
-    for (; exchange_next(exchange, &request); count++)
+    for (; count < limit && exchange_next(exchange, &request); count++)
         answer(server, fd, exchange, &request);
     return count;
 }
@@ -44,7 +47,9 @@ void answer_timeout(struct server *server, int fd, struct exchange *exchange) {
     if (exchange_time_out(exchange, &request)) {
         answer(server, fd, exchange, &request);
     } else {
-        stats_add(&server->stats->errors[ERROR_TIMEOUT]);
+        /* That a client keeps a connection open which it has used is no error. */
+        if (exchange->dialect == DIALECT_UNKNOWN)
+            stats_add(&server->stats->errors[ERROR_TIMEOUT]);
         log_connection(server, fd, "silent for too long");
     }
 }

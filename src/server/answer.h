@@ -4,9 +4,9 @@
 #include "exchange/exchange.h"
 #include "server/server.h"
 
-/* Answers every request that is complete and has room for its reply; returns how many. fd names
- * the client in the log and is not touched. */
-unsigned answer_requests(struct server *server, int fd, struct exchange *exchange);
+/* Answers the requests that are complete and have room for their replies, at most `limit`; returns
+ * how many. fd names the client in the log and is not touched. */
+unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
 
 /* The client kept silent for too long: answers what it had begun. */
 void answer_timeout(struct server *server, int fd, struct exchange *exchange);

@@ -115,11 +115,31 @@ static int welcome(struct server *server, int fd) {
     return fd;
 }
 
+/* The stop is noticed: whoever connects from now on is not ours to serve. */
+static void begin_draining(struct listener *listener) {
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    listener->is_draining = true;
+    listener_set_nonblocking(listener);
+    /* Of a listening socket this is the length of its accept queue. */
+    if (getsockopt(listener->drain_fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0)
+        listener->waiting = info.tcpi_unacked;
+}
+
+/* Whether to go on accepting although a stop was requested. */
+static bool may_accept(struct listener *listener) {
+    if (!listener->is_draining)
+        begin_draining(listener);
+    return listener->waiting-- > 0 && stop_left_ms() > 0;
+}
+
 int listener_accept(struct server *server) {
     struct listener *listener = &server->listener;
     for (;;) {
-        if (stop_is_requested() && !listener->is_nonblocking)
-            listener_set_nonblocking(listener);
+        if (stop_is_requested() && !may_accept(listener)) {
+            listener->waiting = 0;
+            return -EAGAIN;
+        }
         int fd = accept4(stop_is_requested() ? listener->drain_fd : listener->fd, NULL, NULL,
                          SOCK_CLOEXEC);
         if (fd >= 0)

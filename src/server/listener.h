@@ -13,8 +13,10 @@ struct server;
 struct listener {
     int fd;
     bool is_nonblocking;
-    int drain_fd;   /* the same socket, for what waits in the backlog when the server stops */
-    int reserve_fd; /* given up to accept, and refuse, one connection when none is left */
+    bool is_draining; /* a stop was noticed: only those who waited then are still accepted */
+    uint32_t waiting; /* how many of them are left */
+    int drain_fd;     /* the same socket, for what waits in the backlog when the server stops */
+    int reserve_fd;   /* given up to accept, and refuse, one connection when none is left */
 };
 
 /* Opens, binds and listens. idle_timeout_ms is inherited by accepted sockets as the timeout of
@@ -27,8 +29,9 @@ void listener_close(struct listener *listener);
 /* For event loops: accept never blocks from now on. */
 void listener_set_nonblocking(struct listener *listener);
 
-/* A new connection's descriptor; -EAGAIN if none waits (only if nonblocking, or stopping: then all
- * are accepted). Everything else that can go wrong is counted and dealt with here. */
+/* A new connection's descriptor, of a socket that blocks; -EAGAIN if none waits and the listener is
+ * nonblocking, or if a stop was requested and all who waited then are accepted. Everything else
+ * that can go wrong is counted and dealt with here. */
 int listener_accept(struct server *server);
 
 /* Answers that the server is full, and closes. */

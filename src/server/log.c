@@ -28,12 +28,12 @@ static bool may_print(void) {
 }
 
 static void print(int fd, const char *what) {
-    struct address peer = {.length = sizeof peer.storage};
-    char from[ADDRESS_TEXT_LIMIT] = "?";
-    if (getpeername(fd, (struct sockaddr *)&peer.storage, &peer.length) == 0)
-        address_format(&peer, from);
     pthread_mutex_lock(&lock);
     if (may_print()) {
+        struct address peer = {.length = sizeof peer.storage};
+        char from[ADDRESS_TEXT_LIMIT] = "?";
+        if (getpeername(fd, (struct sockaddr *)&peer.storage, &peer.length) == 0)
+            address_format(&peer, from);
         printf("%-21s  %s\n", from, what);
         fflush(stdout);
     }

@@ -1,11 +1,14 @@
 /* regatta-server: the flow from the command line to the last summary. The only place that prints
  * errors. */
 #include "base/cpus.h"
+#include "base/limits.h"
 #include "server/server.h"
 #include "server/stop.h"
 #include "server/summary.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +21,28 @@ static int fail(const char *what, int error, const char *advice) {
     return EXIT_FAILURE;
 }
 
-/* Each connection takes a descriptor: all that the system allows without asking anybody. */
-static void raise_descriptor_limit(void) {
+/* Each connection takes a descriptor: all that the system allows without asking anybody. The last
+ * few are not for connections: with them a scan can always be made for those that are served. */
+static void budget_descriptors(struct options *options) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t spare = limit.rlim_cur > 2 * SPARE_DESCRIPTORS ? SPARE_DESCRIPTORS : limit.rlim_cur / 2;
+    if (options->max_connections > limit.rlim_cur - spare)
+        options->max_connections = (unsigned)(limit.rlim_cur - spare);
+}
+
+/* If one of the three standard descriptors were free, a connection would get it, and with it what
+ * is printed there. */
+static void fill_standard_descriptors(void) {
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
 }
 
 static int say_ready(const struct options *options) {
@@ -36,7 +54,9 @@ static int say_ready(const struct options *options) {
         return 0;
     if (dprintf(options->ready_fd, "ready %s\n", listen) < 0)
         return -errno;
-    return close(options->ready_fd) == 0 ? 0 : -errno;
+    if (options->ready_fd > STDERR_FILENO)
+        close(options->ready_fd);
+    return 0;
 }
 
 static int listen_failure(const struct options *options, int error) {
@@ -94,6 +114,8 @@ static int open_and_serve(struct options *options) {
 
 int main(int argc, char **argv) {
     struct options options;
+    fill_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN); /* a reader of our output who leaves does not end the service */
     int status = options_parse(&options, argc, argv);
     if (status >= 0)
         return status;
@@ -103,9 +125,9 @@ int main(int argc, char **argv) {
         if (error != 0) {
             fprintf(stderr, "regatta-server: --cpus %s: %s\n", options.cpus,
                     problem != NULL ? problem : strerror(-error));
-            return error == -EINVAL ? 2 : EXIT_FAILURE;
+            return 2;
         }
     }
-    raise_descriptor_limit();
+    budget_descriptors(&options);
     return open_and_serve(&options);
 }

@@ -123,7 +123,7 @@ static int take_work(struct options *options, const char *name) {
 
 static int take_listen(struct options *options, const char *text) {
     const char *problem;
-    if (address_parse(text, NULL, &options->listen, &problem) == 0)
+    if (address_parse(text, DEFAULT_PORT, &options->listen, &problem) == 0)
         return -1;
     return wrong("--listen", text, problem);
 }
@@ -228,7 +228,7 @@ int options_parse(struct options *options, int argc, char **argv) {
         .ready_fd = -1,
         .verbose = isatty(STDOUT_FILENO) == 1,
     };
-    address_parse("127.0.0.1:7342", NULL, &options->listen, &problem);
+    address_parse("127.0.0.1", DEFAULT_PORT, &options->listen, &problem);
     opterr = 0;
     while (status < 0 && (option = getopt_long(argc, argv, ":d:l:w:vqh", long_options, NULL)) != -1)
         if (option == '?' || option == ':')

@@ -6,15 +6,20 @@
  *  - it puts that eventfd in the place of the listening descriptor: a blocked accept is interrupted
  *    and a later one fails at once (the listener lives on as drain_fd, with all who wait in it);
  *  - it shuts the reading side of the one connection that a design named with stop_interrupts:
- *    what came is still read, and then the end.
+ *    what came is still read, and then the end;
+ *  - it sets an alarm: after DRAIN_LIMIT_S that connection is cut off, and the drain is over.
  * A second Ctrl-C ends the process at once. */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Returns 0 or -errno. */
 int stop_install(int listener_fd);
 
 bool stop_is_requested(void);
+
+/* Milliseconds until the drain must be over, 0 if it must; -1 while no stop is requested. */
+int stop_left_ms(void);
 
 /* Readable once a stop is requested. */
 int stop_fd(void);

@@ -36,12 +36,15 @@ static enum status look_afresh(struct service *service, struct snapshot *snapsho
 static enum status look_at_shared(struct service *service, struct snapshot *snapshot) {
     struct shared *shared = service->shared;
     enum status status = STATUS_OK;
+    /* Old or not is decided by when this request came: a snapshot that was taken while it waited
+     * is as fresh as one that it would take itself. */
+    int64_t asked_ns = clock_monotonic_ns();
     if (pthread_mutex_lock(&shared->lock) == EOWNERDEAD) {
         /* A process died in the middle of taking it. */
         shared->snapshot.source = NULL;
         pthread_mutex_consistent(&shared->lock);
     }
-    int64_t age_ns = clock_monotonic_ns() - shared->snapshot.taken_mono_ns;
+    int64_t age_ns = asked_ns - shared->snapshot.taken_mono_ns;
     if (shared->snapshot.source == NULL || age_ns > service->max_age_ns) {
         status = look_afresh(service, &shared->snapshot);
         if (status != STATUS_OK)

@@ -9,8 +9,13 @@
 
 void kept_open(struct kept *kept) {
     struct rlimit limit;
-    *kept = (struct kept){.entries = NULL};
-    pthread_rwlock_init(&kept->lock, NULL);
+    pthread_rwlockattr_t attributes;
+    *kept = (struct kept){.is_collecting = ATOMIC_FLAG_INIT};
+    /* Else whoever has news waits, with a client's request, until no scan is under way. */
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&kept->lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 2 * KEPT_FLOOR)
         kept->limit =
             (uint32_t)(limit.rlim_cur - KEPT_FLOOR < INT32_MAX ? (limit.rlim_cur - KEPT_FLOOR) / 2
@@ -24,7 +29,9 @@ void kept_close(struct kept *kept) {
     pthread_rwlock_destroy(&kept->lock);
 }
 
-void kept_lock(struct kept *kept) {
+void kept_lock(struct kept *kept, struct kept_news *news) {
+    news->added_count = news->known_count = 0;
+    news->collects = !atomic_flag_test_and_set_explicit(&kept->is_collecting, memory_order_acquire);
     pthread_rwlock_rdlock(&kept->lock);
 }
 
@@ -47,7 +54,8 @@ int kept_find(const struct kept *kept, int32_t pid) {
 }
 
 void kept_offer(const struct kept *kept, struct kept_news *news, int32_t pid, int fd) {
-    if (news->added_count < KEPT_NEWS_LIMIT && kept->count + news->added_count < kept->limit) {
+    if (news->collects && news->added_count < KEPT_NEWS_LIMIT &&
+        kept->count + news->added_count < kept->limit) {
         int high = fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FLOOR);
         if (high >= 0)
             news->added[news->added_count++] = (struct kept_entry){pid, high};
@@ -67,34 +75,38 @@ static void drop_ended(struct kept *kept) {
     kept->count = left;
 }
 
-static bool insert(struct kept *kept, struct kept_entry entry) {
+static void insert(struct kept *kept, struct kept_entry entry) {
     uint32_t at = position(kept, entry.pid);
-    if (kept->count >= kept->limit || (at < kept->count && kept->entries[at].pid == entry.pid))
-        return false; /* another thread was faster */
     memmove(kept->entries + at + 1, kept->entries + at,
             (kept->count - at) * sizeof kept->entries[0]);
     kept->entries[at] = entry;
     kept->count++;
-    return true;
 }
 
 static void update(struct kept *kept, const struct kept_news *news) {
-    drop_ended(kept);
-    struct kept_entry *entries =
-        realloc(kept->entries, (kept->count + news->added_count + 1) * sizeof kept->entries[0]);
+    if (news->known_count < kept->count)
+        drop_ended(kept);
+    size_t needed = kept->count + news->added_count;
+    struct kept_entry *entries = realloc(kept->entries, (needed + 1) * sizeof *entries);
     if (entries != NULL)
         kept->entries = entries;
-    for (uint32_t i = 0; i < news->added_count; i++)
-        if (entries == NULL || !insert(kept, news->added[i]))
+    for (uint32_t i = 0; i < news->added_count; i++) {
+        if (entries != NULL)
+            insert(kept, news->added[i]);
+        else
             close(news->added[i].fd);
+    }
 }
 
 void kept_unlock(struct kept *kept, struct kept_news *news) {
     bool has_changed = news->added_count > 0 || news->known_count < kept->count;
     pthread_rwlock_unlock(&kept->lock);
-    if (!has_changed)
+    if (!news->collects)
         return;
-    pthread_rwlock_wrlock(&kept->lock);
-    update(kept, news);
-    pthread_rwlock_unlock(&kept->lock);
+    if (has_changed) {
+        pthread_rwlock_wrlock(&kept->lock);
+        update(kept, news);
+        pthread_rwlock_unlock(&kept->lock);
+    }
+    atomic_flag_clear_explicit(&kept->is_collecting, memory_order_release);
 }

@@ -7,9 +7,11 @@
  * Only processes older than a second are kept, so that short-lived ones never change the table. The
  * descriptors lie above KEPT_FLOOR, where they take none that select could use; how many there may
  * be follows from the descriptor limit. Several threads may scan at once: they share the table
- * while nothing changes in it. */
+ * while nothing changes in it, and one of them at a time changes it. */
 #pragma once
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -25,12 +27,14 @@ struct kept_entry {
 
 struct kept {
     pthread_rwlock_t lock;
+    atomic_flag is_collecting;  /* one scan at a time brings news; the others only read */
     struct kept_entry *entries; /* by ascending pid */
     uint32_t count, limit;
 };
 
 /* What a scan found: to be added, and whether something must go. */
 struct kept_news {
+    bool collects;
     struct kept_entry added[KEPT_NEWS_LIMIT];
     uint32_t added_count;
     uint32_t known_count; /* entries whose process was still there */
@@ -41,8 +45,8 @@ struct kept_news {
 void kept_open(struct kept *kept);
 void kept_close(struct kept *kept);
 
-/* Around the use of kept_find. */
-void kept_lock(struct kept *kept);
+/* Around the use of kept_find. News begin here, empty. */
+void kept_lock(struct kept *kept, struct kept_news *news);
 
 /* The descriptor of a process, -1 if none is kept. */
 int kept_find(const struct kept *kept, int32_t pid);

@@ -8,48 +8,26 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     DIRECTORY_BYTES = 32 * 1024, /* about 1,000 entries a call; the kernel fills no more at once */
     STAT_BYTES = 1024,           /* 52 numbers and a name; the longest is under 700 */
-    BOOT_BYTES = 64 * 1024,      /* /proc/stat, with a line a CPU and one of all interrupts */
 };
 
-/* The line "btime SECONDS" of /proc/stat. */
-static int read_boot_time(int directory, int64_t *boot_unix_ns) {
-    char bytes[BOOT_BYTES];
-    int fd = openat(directory, "stat", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    size_t length = 0;
-    ssize_t got;
-    while (length < sizeof bytes - 1 &&
-           (got = read(fd, bytes + length, sizeof bytes - 1 - length)) > 0)
-        length += (size_t)got;
-    close(fd);
-    bytes[length] = '\0';
-    const char *line = strstr(bytes, "\nbtime ");
-    if (line == NULL)
-        return -EINVAL;
-    line += strlen("\nbtime ");
-    uint64_t seconds;
-    if (number_parse_bytes(line, strcspn(line, "\n"), 0, INT64_MAX / NS_PER_S, &seconds) != 0)
-        return -EINVAL;
-    *boot_unix_ns = (int64_t)seconds * NS_PER_S;
-    return 0;
+/* The Unix time of the boot, as of now: it changes when the clock is set. */
+static int64_t boot_unix_ns(void) {
+    struct timespec since_boot;
+    clock_gettime(CLOCK_BOOTTIME, &since_boot);
+    return clock_unix_ns() - (int64_t)since_boot.tv_sec * NS_PER_S - since_boot.tv_nsec;
 }
 
 int procfs_open(struct procfs *procfs, const char *root) {
     procfs->directory = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (procfs->directory < 0)
         return -errno;
-    procfs->units.tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
-    int error = read_boot_time(procfs->directory, &procfs->units.boot_unix_ns);
-    if (error != 0) {
-        close(procfs->directory);
-        return error;
-    }
+    procfs->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
     kept_open(&procfs->kept);
     return 0;
 }
@@ -63,13 +41,14 @@ void procfs_close(struct procfs *procfs) {
 struct scan {
     struct procfs *procfs;
     int root; /* /proc, with a position of its own */
+    struct stat_units units;
     struct snapshot *snapshot;
     struct kept_news news;
 };
 
 /* Returns whether the process was there and is in the snapshot now. */
 static bool take(struct scan *scan, const char *text, ssize_t length, struct process *process) {
-    if (length <= 0 || stat_parse(text, (size_t)length, &scan->procfs->units, process) != 0)
+    if (length <= 0 || stat_parse(text, (size_t)length, &scan->units, process) != 0)
         return false;
     snapshot_offer(scan->snapshot, process);
     return true;
@@ -127,12 +106,16 @@ static int read_directory(struct scan *scan) {
 
 int procfs_scan(struct procfs *procfs, struct snapshot *snapshot) {
     /* A descriptor of its own for each scan: the position in the directory belongs to it. */
-    struct scan scan = {.procfs = procfs, .snapshot = snapshot};
+    struct scan scan = {
+        .procfs = procfs,
+        .units = {.tick_ns = procfs->tick_ns, .boot_unix_ns = boot_unix_ns()},
+        .snapshot = snapshot,
+    };
     scan.root = openat(procfs->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (scan.root < 0)
         return -errno;
     snapshot_begin(snapshot, "procfs");
-    kept_lock(&procfs->kept);
+    kept_lock(&procfs->kept, &scan.news);
     int error = read_directory(&scan);
     kept_unlock(&procfs->kept, &scan.news);
     close(scan.root);

@@ -10,7 +10,7 @@
 
 struct procfs {
     int directory;
-    struct stat_units units;
+    int64_t tick_ns;
     struct kept kept;
 };
 

@@ -76,6 +76,33 @@ def test_a_client_that_says_nothing_is_closed_after_the_idle_timeout(
     assert server.stop()["errors"]["timeout"] == 3
 
 
+def test_a_request_that_comes_a_byte_at_a_time_is_ended(start: Callable[..., Server]) -> None:
+    """No pause is longer than the idle timeout, and yet the request takes too long."""
+    server = start("--idle-timeout", "400")
+    with server.connect() as drip, selectors.DefaultSelector() as selector:
+        selector.register(drip, selectors.EVENT_READ)
+        begun = time.monotonic()
+        while not selector.select(timeout=0.1):
+            drip.sendall(b"t")
+            assert time.monotonic() - begun < 5, "it is still being waited for"
+        assert read_all(drip) == b"error: the request took too long\n\n"
+
+
+def test_a_client_that_pipelines_leaves_others_their_turn(
+    start: Callable[..., Server], design: str
+) -> None:
+    """Others need not wait until all of it is answered, but in the iterative design."""
+    server = start("--work", "scan")
+    with server.connect() as greedy, server.connect() as other:
+        greedy.sendall(b"top\n" * 500)
+        greedy.shutdown(socket.SHUT_WR)
+        greedy.recv(1, socket.MSG_PEEK)
+        other.sendall(b"top\n")
+        read_reply(other)
+        answered = greedy.recv(1 << 24, socket.MSG_DONTWAIT).count(b"\n\n")
+    assert (answered < 400) == (design != "iterative")
+
+
 def test_a_silent_client_delays_others_only_in_the_iterative_design(
     start: Callable[..., Server], design: str
 ) -> None:

@@ -80,3 +80,40 @@ def test_no_reply_is_cut_short_under_load(start: Callable[..., Server]) -> None:
         assert not client.is_alive()
     assert cut == []
     assert server.stop()["requests"] >= sum(answered)
+
+
+def test_clients_who_connect_after_the_signal_do_not_prolong_the_drain(
+    start: Callable[..., Server],
+) -> None:
+    """Eight clients connect, ask and leave, again and again, until nobody answers."""
+    server = start("--work", "scan")
+    answered = [0] * 8
+
+    def ask_again(index: int) -> None:
+        with contextlib.suppress(OSError):  # refused, reset, or gone before it was shut
+            while server.ask(b"top 2\n"):
+                answered[index] += 1
+
+    clients = [threading.Thread(target=ask_again, args=(index,)) for index in range(8)]
+    for client in clients:
+        client.start()
+    while sum(answered) < 50:
+        assert server.process.poll() is None
+    begun = time.monotonic()
+    server.stop()
+    assert time.monotonic() - begun < 3
+    for client in clients:
+        client.join(PATIENCE_S)
+        assert not client.is_alive()
+
+
+def test_a_client_that_takes_no_replies_is_cut_off(start: Callable[..., Server]) -> None:
+    """It is owed more than the buffers hold; five seconds are what a drain may take."""
+    server = start("--work", "snapshot", "--max-age", "86400000")
+    with server.connect(receive_buffer=1) as greedy:
+        greedy.settimeout(1.0)
+        with contextlib.suppress(TimeoutError):
+            greedy.sendall(b"top 64\n" * 1_000_000)
+        begun = time.monotonic()
+        server.stop()
+        assert time.monotonic() - begun < 8

@@ -109,7 +109,7 @@ def test_wrk_finds_no_error(server: Server) -> None:
         (["--design", "nosuch"], 2, "--list-designs"),
         (["--work", "nosuch"], 2, "scan, snapshot"),
         (["--source", "nosuch"], 2, "procfs"),
-        (["--listen", "nonsense"], 2, "HOST:PORT"),
+        (["--listen", "::1"], 2, "HOST:PORT"),
         (["--listen", "no-such-host.invalid:1"], 2, "no-such-host.invalid"),
         (["--max-connections", "0"], 2, "from 1 to"),
         (["--backlog", "-1"], 2, "from 1 to"),
@@ -117,7 +117,7 @@ def test_wrk_finds_no_error(server: Server) -> None:
         (["--max-age", "x"], 2, "from 0 to"),
         (["--ready-fd", "77"], 2, "descriptor"),
         (["--cpus", "x"], 2, "list of CPUs"),
-        (["--cpus", "1000"], 1, "no such CPU"),
+        (["--cpus", "1000"], 2, "no such CPU"),
         (["--json"], 2, "--list-designs"),
         (["surplus"], 2, "--help"),
         (["--nosuch"], 2, "--nosuch"),
@@ -185,3 +185,28 @@ def test_verbose_prints_each_client_and_its_request(tmp_path: Path) -> None:
         line = server.process.stdout.readline()  # type: ignore[union-attr]
         assert line.split(b"  ", 1)[0] == f"{host}:{port}".encode()
         assert b"top 7: 200" in line
+
+
+def test_standard_descriptors_are_never_a_clients() -> None:
+    """Started with none of the three open, and told to report ready on the second."""
+    ready_read, ready_write = os.pipe()
+    command = 'exec "$0" --verbose --listen 127.0.0.1:0 --ready-fd 1 <&- 2>&-'
+    process = subprocess.Popen(["sh", "-c", command, program("regatta-server")], stdout=ready_write)
+    os.close(ready_write)
+    try:
+        with os.fdopen(ready_read) as ready:
+            word, address = ready.readline().split()
+            assert word == "ready"
+            printed = run(needs("nc"), "-N", *address.split(":"), stdin=b"top 2\n")
+            assert rows_of(printed)
+    finally:
+        process.terminate()
+        assert process.wait(PATIENCE_S) == 0
+
+
+def test_a_reader_of_its_output_who_leaves_does_not_end_the_server(tmp_path: Path) -> None:
+    with running(tmp_path, "--verbose") as server:
+        server.process.stdout.close()  # type: ignore[union-attr]
+        server.process.stdout = None
+        for _ in range(3):
+            assert rows_of(server.ask(b"top 2\n"))
