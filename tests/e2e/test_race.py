@@ -105,8 +105,7 @@ def test_both_sides_are_counted_from_both_origins(accounting: Path) -> None:
 
 def test_nothing_is_attached_in_a_timed_trial(accounting: Path) -> None:
     query = (
-        "SELECT DISTINCT origin FROM counter JOIN trial ON trial.id = trial_id "
-        "WHERE kind = 'timed'"
+        "SELECT DISTINCT origin FROM counter JOIN trial ON trial.id = trial_id WHERE kind = 'timed'"
     )
     assert rows(accounting, query) == [("kernel",)]
 

@@ -96,20 +96,32 @@ def fill(database: sqlite3.Connection, race: Race, generator: np.random.Generato
         for position, index in enumerate(generator.permutation(len(cells)), start=1):
             cell_id = int(index) + 1
             insert(database, "plan", [(block, position, cell_id, kind)])
-            trial = (block, position, cell_id, kind)
-            write_trial(database, race, generator, trial, cells[index], drift)
+            _, connections, contender = cells[index]
+            trial = Planned(block, position, cell_id, kind, contender, connections)
+            write_trial(database, race, generator, trial, drift)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A trial to be made up, with what its cell says."""
+
+    block: int
+    position: int
+    cell_id: int
+    kind: str
+    contender: str
+    connections: int
 
 
 def write_trial(
     database: sqlite3.Connection,
     race: Race,
     generator: np.random.Generator,
-    trial: tuple[int, int, int, str],
-    cell: tuple[str, int, str],
+    trial: Planned,
     drift: float,
 ) -> None:
-    _, connections, contender = cell
-    block, _, _, kind = trial
+    block, kind = trial.block, trial.kind
+    connections, contender = trial.connections, trial.contender
     failed = (contender, connections, block) in race.fail
     requests = -(-race.requests // connections) * connections
     base = race.cpu_us.get(contender, 650.0) * drift * generator.normal(1, race.noise)
@@ -121,7 +133,7 @@ def write_trial(
         " requests, answered, throughput_per_s, server, client, conditions, samples)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            *trial,
+            *(block, trial.position, trial.cell_id, kind),
             "failed" if failed else "ok",
             race.fail_reason if failed else None,
             1_760_000_000.0 + block * 60,
@@ -136,7 +148,8 @@ def write_trial(
         ),
     )
     for side in ("server", "client"):
-        rows = counters(race, generator, side, contender, kind, requests, cpu_us)
+        share = 1.0 if side == "server" else 0.1
+        rows = counters(race, generator, trial, requests, requests * cpu_us * 1e3 * share)
         insert(database, "counter", [(cursor.lastrowid, side, *row) for row in rows])
 
 
@@ -169,14 +182,11 @@ def counted(origin: str, event: str, value: float, unit: str) -> Row:
 def counters(
     race: Race,
     generator: np.random.Generator,
-    side: str,
-    contender: str,
-    kind: str,
+    trial: Planned,
     requests: int,
-    cpu_us: float,
+    cpu_ns: float,
 ) -> list[Row]:
-    share = 1.0 if side == "server" else 0.1
-    cpu_ns = requests * cpu_us * 1e3 * share
+    contender = trial.contender
     switches = requests * SWITCHES.get(contender, 0.1) + generator.poisson(3)
     faults = requests * FAULTS.get(contender, 0.1) + generator.poisson(2)
     rows = [
@@ -188,11 +198,9 @@ def counters(
         if contender == "thread-per-client"
         else counted("kernel", "context-switches", switches, "count"),
     ]
-    if not race.perf:
+    if not race.perf or trial.kind == "timed":
         return rows
     rows.append(counted("perf", "task-clock", cpu_ns * 0.97, "ns"))
-    if kind == "timed":
-        return rows
     values = dict(
         zip(COUNTS, (switches, generator.poisson(1), faults, requests * 231), strict=True)
     )

@@ -49,14 +49,16 @@
     return drawAll();
   };
 
-  const select = (tab, focus) => {
+  const choose = (tab) => {
     for (const other of all('[role="tab"]', tab.parentElement)) {
       const chosen = other === tab;
       other.setAttribute("aria-selected", String(chosen));
       other.tabIndex = chosen ? 0 : -1;
       document.getElementById(other.getAttribute("aria-controls")).hidden = !chosen;
     }
-    if (focus) tab.focus();
+  };
+  const select = (tab) => {
+    choose(tab);
     drawAll();
   };
 
@@ -64,16 +66,19 @@
     const tabs = all('[role="tab"]', list);
     list.addEventListener("click", (event) => {
       const tab = event.target.closest('[role="tab"]');
-      if (tab) select(tab, false);
+      if (tab) select(tab);
     });
     list.addEventListener("keydown", (event) => {
       const at = tabs.indexOf(document.activeElement);
       const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
       if (at < 0 || to === undefined) return;
       event.preventDefault();
-      select(tabs[(to + tabs.length) % tabs.length], true);
+      const tab = tabs[(to + tabs.length) % tabs.length];
+      select(tab);
+      tab.focus();
     });
-    if (tabs.length) select(tabs[0], false);
+    // Nothing is drawn before all that is to be hidden is hidden.
+    if (tabs.length) choose(tabs[0]);
     // One tab is no choice, but its text still says which number of connections this is.
   }
 
@@ -115,10 +120,12 @@
   const groups = document.getElementById("group-select");
   const showGroup = () => {
     for (const group of all(".group")) group.hidden = group.dataset.group !== groups.value;
-    drawAll();
   };
   if (groups) {
-    groups.addEventListener("change", showGroup);
+    groups.addEventListener("change", () => {
+      showGroup();
+      drawAll();
+    });
     showGroup();
   }
 

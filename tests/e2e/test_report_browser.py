@@ -1,0 +1,235 @@
+"""report.html in a real browser: it draws, it answers to clicks and keys, it fetches nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from regatta import report
+from tests.lab.synthetic import make
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = "<script>document.title='owned'</script>"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make setup")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One page for each kind of race."""
+    kinds = {
+        "quick": {},
+        "hardware": {"hardware": True, "counted_blocks": 5},
+        "engines": {"engines": ["thread", "fork"], "connections": [1, 10]},
+        "hostile": {"contenders": [HOSTILE, "</script>"], "connections": [1, 10]},
+    }
+    made = {}
+    for name, changes in kinds.items():
+        folder = tmp_path_factory.mktemp(name)
+        report.write(make(folder / "ledger.sqlite", **changes))
+        made[name] = folder / "report.html"
+    return made
+
+
+class Opened:
+    """A page and all that it said and asked for."""
+
+    def __init__(self, browser: Browser, path: Path, width: int, scheme: str) -> None:
+        self.page: Page = browser.new_page(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,  # type: ignore[arg-type]
+        )
+        self.complaints: list[str] = []
+        self.fetched: list[str] = []
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._see)
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html.drawn")
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def _see(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.fetched.append(request.url)
+
+
+@pytest.fixture
+def opened(
+    browser: Browser, pages: dict[str, Path], request: pytest.FixtureRequest
+) -> Iterator[Opened]:
+    kind, width, scheme = getattr(request, "param", ("quick", 1280, "light"))
+    page = Opened(browser, pages[kind], width, scheme)
+    yield page
+    assert page.complaints == []
+    assert page.fetched == []
+    page.page.close()
+
+
+def visible(page: Page, selector: str) -> list[str]:
+    return [
+        element.inner_text()
+        for element in page.query_selector_all(selector)
+        if element.is_visible()
+    ]
+
+
+DRAWN = """() => {
+    const charts = [...document.querySelectorAll(".chart")].filter(chart => chart.offsetParent);
+    return charts.length > 0 && charts.every(chart => {
+        const svg = chart.querySelector("svg");
+        const box = svg && svg.getBoundingClientRect();
+        const marks = chart.querySelectorAll(".mark-line path, .mark-symbol path");
+        return box && box.width > 150 && box.height > 60 && marks.length > 0;
+    });
+}"""
+
+
+def wait_for_charts(page: Page) -> None:
+    """Until every chart in sight has an svg of some size with marks in it, or it fails."""
+    page.wait_for_function(DRAWN, timeout=20_000)
+
+
+def test_the_charts_of_every_tab_are_drawn(opened: Opened) -> None:
+    page = opened.page
+    in_sight = "[...document.querySelectorAll('.chart')].filter(c => c.offsetParent)"
+    wait_for_charts(page)
+    seen = set()
+    for label in ("Server", "Client", "Answers", "Server"):
+        page.get_by_role("tab", name=label, exact=True).click()
+        wait_for_charts(page)
+        seen.add(tuple(page.evaluate(f"{in_sight}.map(chart => chart.dataset.chart)")))
+    assert len(seen) == 3
+
+
+def test_a_tab_shows_the_standings_of_its_number_of_connections(opened: Opened) -> None:
+    page = opened.page
+    tabs = page.get_by_role("tablist", name="Number of connections").first
+    seen = []
+    for name in ("1 connection", "10", "100"):
+        tabs.get_by_role("tab", name=name, exact=True).click()
+        (standings,) = visible(page, "table.standings")
+        (sentence,) = visible(page, ".sentence")
+        assert f"At {name.split()[0]} connection" in sentence
+        seen.append(standings)
+    assert len(set(seen)) == 3
+
+
+def test_tabs_answer_to_the_arrow_keys(opened: Opened) -> None:
+    page = opened.page
+    tabs = page.get_by_role("tablist", name="Number of connections").first
+    tabs.get_by_role("tab", name="1 connection").focus()
+    page.keyboard.press("ArrowRight")
+    assert tabs.get_by_role("tab", name="10", exact=True).get_attribute("aria-selected") == "true"
+    page.keyboard.press("End")
+    assert tabs.get_by_role("tab", name="100", exact=True).get_attribute("aria-selected") == "true"
+
+
+def test_a_column_title_sorts_by_it(opened: Opened) -> None:
+    page = opened.page
+    names = "document.querySelectorAll('table.standings')[0].tBodies[0].rows"
+    values = f"[...{names}].map(row => Number(row.children[1].dataset.value))"
+    button = page.locator("table.standings").first.locator("thead button").nth(1)
+    button.click()
+    rising = page.evaluate(values)
+    assert rising == sorted(rising)
+    button.click()
+    assert page.evaluate(values) == sorted(rising, reverse=True)
+    assert rising != sorted(rising, reverse=True)
+
+
+def test_the_counters_of_a_cell_are_those_chosen(opened: Opened) -> None:
+    page = opened.page
+    (before,) = visible(page, ".cell h3")
+    assert before == "iterative, 1 connection"
+    page.locator(".cell-contender").select_option(label="select")
+    page.locator(".cell-connections").select_option("100")
+    (after,) = visible(page, ".cell h3")
+    assert after == "select, 100 connections"
+    (table,) = visible(page, "table.counters")
+    assert "context-switches" in table
+    assert "not supported" in table
+
+
+def test_the_latency_picture_follows_its_tab(opened: Opened) -> None:
+    page = opened.page
+    tabs = page.get_by_role("tablist", name="Number of connections").nth(1)
+    tabs.get_by_role("tab", name="100", exact=True).click()
+    wait_for_charts(page)
+    assert page.locator("[data-chart='g0-latency-100'] svg.marks").is_visible()
+    assert not page.locator("[data-chart='g0-latency-1']").is_visible()
+
+
+def test_a_design_can_be_taken_out_of_the_charts(opened: Opened) -> None:
+    page = opened.page
+    lines = "document.querySelectorAll('.chart svg')[0].querySelectorAll('.mark-line path').length"
+    assert page.evaluate(lines) == 3
+    page.get_by_role("checkbox", name="select").uncheck()
+    page.wait_for_function(f"{lines} === 2")
+
+
+@pytest.mark.parametrize("opened", [("hostile", 1280, "light")], indirect=True)
+def test_a_hostile_name_is_text_and_nothing_else(opened: Opened) -> None:
+    assert opened.page.title() != "owned"
+    assert any(HOSTILE in text for text in visible(opened.page, "table.standings"))
+    wait_for_charts(opened.page)
+
+
+@pytest.mark.parametrize("opened", [("engines", 1280, "light")], indirect=True)
+def test_every_group_of_cells_can_be_chosen(opened: Opened) -> None:
+    page = opened.page
+    before = visible(page, "table.standings")
+    page.locator("#group-select").select_option(index=1)
+    after = visible(page, "table.standings")
+    assert len(before) == len(after) == 1
+    assert before != after
+    wait_for_charts(page)
+
+
+@pytest.mark.parametrize("opened", [("hardware", 1280, "light")], indirect=True)
+def test_hardware_counters_get_charts(opened: Opened) -> None:
+    captions = " ".join(visible(opened.page, "figcaption"))
+    assert "instructions per cycle" in captions
+    assert "top-down: retiring" in captions
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        ("quick", 390, "light"),
+        ("quick", 390, "dark"),
+        ("engines", 390, "light"),
+        ("quick", 1280, "dark"),
+    ],
+    indirect=True,
+)
+def test_it_fits_a_phone_and_a_dark_room(opened: Opened, tmp_path: Path) -> None:
+    page = opened.page
+    wait_for_charts(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.screenshot(path=tmp_path / "report.png", full_page=True)
+    assert (tmp_path / "report.png").stat().st_size > 50_000
