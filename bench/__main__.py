@@ -53,7 +53,10 @@ def measure(compared: list[Comparison], blocks: int, seed: int, console: Console
 
 
 def as_table(outcomes: list[Outcome]) -> Table:
-    table = Table(title="Server CPU per request, ours against the peer, in one interleaved run")
+    table = Table(
+        title="Server CPU per request, ours against the peer, in one interleaved run",
+        caption="scan: the peer is the reports' way, opendir, and fopen and fscanf a process",
+    )
     for column in ("comparison", "ours µs", "peer µs", "ratio", "95 % interval", "goal", "met"):
         table.add_column(column, justify="left" if column == "comparison" else "right")
     for outcome in outcomes:

@@ -38,7 +38,7 @@ def comparisons() -> list[Comparison]:
     ours = programs.find("regatta-server")
     return [
         Comparison(
-            f"{design}: our scan / the reports'",
+            f"scan, {design}",
             ours,
             REPORTS_SERVER,
             burst(design),
