@@ -18,10 +18,10 @@ enum { EXIT_USAGE = 2, DURATION_LIMIT_S = 24 * 60 * 60, TIMEOUT_LIMIT_MS = 60 * 
 static const char DEFAULT_TARGET[] = "127.0.0.1:7342";
 
 static const char HELP[] =
-    "Usage: regatta-client [OPTIONS] [HOST:PORT]\n"
+    "Usage: regatta-client [OPTIONS] [HOST[:PORT]]\n"
     "\n"
     "Asks a regatta-server which processes use the most CPU time: over many connections at once,\n"
-    "checking every reply, timing every request. HOST:PORT is 127.0.0.1:7342 by default.\n"
+    "checking every reply, timing every request. The default is 127.0.0.1:7342.\n"
     "\n"
     "Examples:\n"
     "  regatta-client                       ask once and print the reply\n"

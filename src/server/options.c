@@ -24,7 +24,7 @@ static const char help[] =
     "design that you choose.\n"
     "\n"
     "  -d, --design NAME        how clients are served (default: select); see --list-designs\n"
-    "  -l, --listen HOST:PORT   where (default: 127.0.0.1:7342; IPv6: [::1]:7342; port 0: any)\n"
+    "  -l, --listen HOST[:PORT] where (default: 127.0.0.1:7342; IPv6: [::1]:7342; port 0: any)\n"
     "  -w, --work WORK          what each request costs (default: scan):\n"
     "                             scan       a fresh look at all processes\n"
     "                             snapshot   one look shared by all, no older than --max-age\n"
