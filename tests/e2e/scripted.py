@@ -1,0 +1,165 @@
+"""Scripted servers for the client to meet, and running the client against them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.servers import program
+
+ENGINES = ["epoll", "thread", "fork"]
+DIALECTS = ["line", "http"]
+PATIENCE_S = 20.0
+
+TITLE = b"rank pid user_seconds system_seconds name\n"
+ROWS = b"1 4242 12.340000 1.250000 postgres: writer\n2 7 0.500000 0.250000 sh\n"
+LINE_REPLY = TITLE + ROWS + b"\n"
+
+
+def http(body: bytes, status: bytes = b"200 OK", headers: bytes = b"") -> bytes:
+    length = str(len(body)).encode()
+    return b"HTTP/1.1 %s\r\n%sContent-Length: %s\r\n\r\n%s" % (status, headers, length, body)
+
+
+REPLIES = {"line": LINE_REPLY, "http": http(TITLE + ROWS)}
+
+
+# A server that does what a test wants
+
+
+def read_request(connection: socket.socket) -> bytes:
+    """One request of either dialect; b"" when the client hung up."""
+    request = b""
+    while not request.endswith((b"\r\n\r\n",)) and not re.fullmatch(rb"top \d+\n", request):
+        more = connection.recv(4096)
+        if not more:
+            return b""
+        request += more
+    return request
+
+
+def reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def address_of(listener: socket.socket) -> str:
+    return f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+Handler = Callable[[socket.socket, int], None]
+"""What is done with a connection; its number says how many came before it."""
+
+
+class Scripted:
+    """A server on loopback that hands each connection to a handler in a thread of its own."""
+
+    def __init__(self, handler: Handler, backlog: int = 1024) -> None:
+        self.handler = handler
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=backlog)
+        self.address = address_of(self.listener)
+        self.accepted = 0
+        self.requests: list[int] = []
+        self._over = threading.Event()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            number = self.accepted
+            self.accepted += 1
+            threading.Thread(target=self._handle, args=(connection, number), daemon=True).start()
+
+    def _handle(self, connection: socket.socket, number: int) -> None:
+        # The client may hang up at any time: that is its right.
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(PATIENCE_S)
+            self.handler(connection, number)
+
+    def hold(self) -> None:
+        """Says nothing until the test is over."""
+        self._over.wait(PATIENCE_S)
+
+    def close(self) -> None:
+        self._over.set()
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+@contextlib.contextmanager
+def serving(handler: Handler, backlog: int = 1024) -> Iterator[Scripted]:
+    server = Scripted(handler, backlog)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def once(reply: bytes) -> Handler:
+    """Reads a request, answers, closes."""
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        if read_request(connection):
+            connection.sendall(reply)
+
+    return handler
+
+
+def always(reply: bytes, counts: dict[int, int] | None = None) -> Handler:
+    """Answers until the client hangs up."""
+
+    def handler(connection: socket.socket, number: int) -> None:
+        while read_request(connection):
+            if counts is not None:
+                counts[number] = counts.get(number, 0) + 1
+            connection.sendall(reply)
+
+    return handler
+
+
+# Running the client
+
+
+def client(*options: str, **settings: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [program("regatta-client"), *options],
+        capture_output=True,
+        timeout=PATIENCE_S,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        **settings,
+    )
+
+
+def result_of(*options: str) -> tuple[dict[str, Any], int]:
+    """The JSON object and the exit status; a failed load says so in one line."""
+    finished = client("--json", *options)
+    if finished.returncode == 0:
+        assert finished.stderr == b""
+    else:
+        assert finished.stderr.startswith(b"regatta-client: ")
+        assert finished.stderr.count(b"\n") == 1
+    return json.loads(finished.stdout), finished.returncode
+
+
+def errors(**kinds: int) -> dict[str, int]:
+    return {"connect": 0, "timeout": 0, "closed": 0, "malformed": 0, "refused": 0} | kinds
+
+
+def read_samples(path: Path) -> tuple[list[tuple[int, int, int, int, int]], int]:
+    content = path.read_bytes()
+    magic, size, reserved, count, offset_ns = struct.unpack_from("<8sIIQq", content)
+    assert (magic, size, reserved) == (b"RGSAMPL1", 32, 0)
+    assert len(content) == 32 + 32 * count
+    return list(struct.iter_unpack("<qqqII", content[32:])), offset_ns

@@ -1,0 +1,345 @@
+"""regatta-client against servers that answer well, badly, slowly or not at all.
+
+Every test of a load runs with each engine: they must tell the same story about the same server.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+import pytest
+
+from tests.e2e.scripted import (
+    LINE_REPLY,
+    REPLIES,
+    ROWS,
+    TITLE,
+    address_of,
+    always,
+    client,
+    errors,
+    http,
+    once,
+    read_request,
+    reset,
+    result_of,
+    serving,
+)
+
+# Servers that answer well
+
+
+def test_every_connection_of_every_round_asks_once(engine: str, dialect: str) -> None:
+    with serving(once(REPLIES[dialect])) as server:
+        result, status = result_of(
+            *("--engine", engine, "--dialect", dialect, "-c", "20", "--rounds", "3"),
+            server.address,
+        )
+        assert server.accepted == 60
+    assert status == 0
+    assert (result["requests"], result["answered"], result["errors"]) == (60, 60, errors())
+    assert result["connections_opened"] == 60
+    assert result["bytes_received"] == 60 * len(REPLIES[dialect])
+    assert (result["connections"], result["rounds"]) == (20, 3)
+    assert (result["engine"], result["load"], result["dialect"]) == (engine, "burst", dialect)
+    assert result["target"] == server.address
+
+
+def test_a_closed_load_keeps_its_connections(engine: str, dialect: str) -> None:
+    counts: dict[int, int] = {}
+    with serving(always(REPLIES[dialect], counts)) as server:
+        result, status = result_of(
+            *("--engine", engine, "--dialect", dialect, "-c", "3"),
+            *("--load", "closed", "--duration", "0.3"),
+            server.address,
+        )
+    assert status == 0
+    assert result["connections_opened"] == 3
+    assert result["requests"] == result["answered"] == sum(counts.values())
+    assert min(counts.values()) > 1
+    assert 0.25e9 < result["elapsed_ns"] < 1e9
+    assert (result["duration_ns"], result["per_connection"]) == (300_000_000, 0)
+    assert "rounds" not in result
+
+
+def test_a_closed_load_reconnects_after_so_many_requests(engine: str, dialect: str) -> None:
+    counts: dict[int, int] = {}
+    with serving(always(REPLIES[dialect], counts)) as server:
+        result, status = result_of(
+            *("--engine", engine, "--dialect", dialect, "-c", "2"),
+            *("--load", "closed", "--duration", "0.2", "--per-connection", "4"),
+            server.address,
+        )
+    assert status == 0
+    assert result["connections_opened"] == len(counts) > 2
+    assert sorted(counts.values())[2:] == [4] * (len(counts) - 2)  # two ended with the load
+
+
+def test_the_last_request_on_an_http_connection_says_so(engine: str) -> None:
+    requests: list[bytes] = []
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        while request := read_request(connection):
+            requests.append(request)
+            connection.sendall(REPLIES["http"])
+
+    with serving(handler) as server:
+        result_of("--engine", engine, "--dialect", "http", "-n", "7", server.address)
+    host = server.address.encode()
+    assert requests == [b"GET /top?n=7 HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % host]
+
+
+def test_a_reply_may_come_byte_by_byte(engine: str, dialect: str) -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while read_request(connection):
+            for byte in REPLIES[dialect]:
+                connection.sendall(bytes([byte]))
+                time.sleep(0.0003)
+
+    with serving(handler) as server:
+        result, status = result_of(
+            "--engine", engine, "--dialect", dialect, "-c", "3", server.address
+        )
+    assert (status, result["answered"]) == (0, 3)
+    # The first byte came long before the end, and both are measured.
+    assert result["first_byte_ns"]["max"] < result["latency_ns"]["min"]
+
+
+def test_an_announced_close_is_no_error(engine: str) -> None:
+    reply = http(TITLE + ROWS, headers=b"Connection: close\r\n")
+    with serving(once(reply)) as server:
+        result, status = result_of(
+            *("--engine", engine, "--dialect", "http", "-c", "2"),
+            *("--load", "closed", "--duration", "0.2"),
+            server.address,
+        )
+    assert (status, result["errors"]) == (0, errors())
+    assert result["connections_opened"] == result["requests"] > 2
+
+
+# Servers that answer badly
+
+
+MALFORMED = {
+    "garbage": b"hello\n\n",
+    "binary garbage": bytes(range(256)),
+    "no rows": TITLE + b"\n",
+    "ranks from zero": TITLE + b"0 7 1.000000 0.000000 a\n\n",
+    "a rank twice": TITLE + b"1 7 1.000000 0.000000 a\n1 8 1.000000 0.000000 b\n\n",
+    "more rows than asked for": LINE_REPLY[:-1] + b"3 8 0.100000 0.000000 c\n\n",
+    "five decimals": TITLE + b"1 7 1.00000 0.000000 a\n\n",
+    "a control byte in a name": TITLE + b"1 7 1.000000 0.000000 \x1b[31mred\n\n",
+    "a C1 control in a name": TITLE + b"1 7 1.000000 0.000000 \xc2\x9b31m\n\n",
+    "a name that is not UTF-8": TITLE + b"1 7 1.000000 0.000000 \xff\n\n",
+    "bytes after the end": LINE_REPLY + b"more",
+    "an endless line": b"a" * 5000,
+}
+
+
+@pytest.mark.parametrize("reply", MALFORMED.values(), ids=MALFORMED.keys())
+def test_a_wrong_reply_is_malformed(engine: str, reply: bytes) -> None:
+    with serving(once(reply)) as server:
+        result, status = result_of("--engine", engine, "-c", "3", server.address)
+    assert (status, result["answered"], result["errors"]) == (1, 0, errors(malformed=3))
+
+
+MALFORMED_HTTP = {
+    "the line dialect": LINE_REPLY,
+    "no length": b"HTTP/1.1 200 OK\r\n\r\n" + TITLE + ROWS,
+    "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "two lengths": http(TITLE + ROWS, headers=b"Content-Length: 3\r\n"),
+    "another body": http(b"ok\n"),
+    "a body cut short": http(TITLE + ROWS[:-3]),
+    "bare line feeds": http(TITLE + ROWS).replace(b"\r\n", b"\n"),
+}
+
+
+@pytest.mark.parametrize("reply", MALFORMED_HTTP.values(), ids=MALFORMED_HTTP.keys())
+def test_a_wrong_http_reply_is_malformed(engine: str, reply: bytes) -> None:
+    with serving(once(reply)) as server:
+        result, status = result_of("--engine", engine, "--dialect", "http", server.address)
+    assert (status, result["errors"]) == (1, errors(malformed=1))
+
+
+REFUSED = {
+    ("line", "an error"): b"error: no such request\n\n",
+    ("line", "a server at its limit"): http(b"too many\n", status=b"503 Service Unavailable"),
+    ("http", "a server at its limit"): http(b"too many\n", status=b"503 Service Unavailable"),
+    ("http", "not found"): http(b"not found\n", status=b"404 Not Found"),
+}
+
+
+@pytest.mark.parametrize(("case", "reply"), REFUSED.items(), ids=[" ".join(k) for k in REFUSED])
+def test_an_error_reply_is_refused(engine: str, case: tuple[str, str], reply: bytes) -> None:
+    with serving(once(reply)) as server:
+        result, status = result_of(
+            "--engine", engine, "--dialect", case[0], "-c", "3", server.address
+        )
+    assert (status, result["errors"]) == (1, errors(refused=3))
+
+
+def test_a_server_that_turns_away_before_it_is_asked_has_refused(engine: str, dialect: str) -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        connection.sendall(http(b"too many\n", status=b"503 Service Unavailable"))
+
+    with serving(handler) as server:
+        result, status = result_of(
+            "--engine", engine, "--dialect", dialect, "-c", "10", server.address
+        )
+    assert (status, result["errors"]) == (1, errors(refused=10))
+
+
+CLOSED = {"nothing": b"", "half a row": LINE_REPLY[:60], "all but the end": LINE_REPLY[:-1]}
+
+
+@pytest.mark.parametrize("reply", CLOSED.values(), ids=CLOSED.keys())
+def test_a_reply_that_is_cut_off_is_closed(engine: str, reply: bytes) -> None:
+    with serving(once(reply)) as server:
+        result, status = result_of("--engine", engine, "-c", "3", server.address)
+    assert (status, result["errors"]) == (1, errors(closed=3))
+    assert result["latency_ns"] == dict.fromkeys(
+        ["min", "mean", "p50", "p90", "p99", "p99_9", "max"]
+    )
+
+
+@pytest.mark.parametrize("reply", [b"", LINE_REPLY[:60]], ids=["nothing", "half a row"])
+def test_a_reset_is_closed(engine: str, reply: bytes) -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        read_request(connection)
+        connection.sendall(reply)
+        reset(connection)
+
+    with serving(handler) as server:
+        result, status = result_of("--engine", engine, "-c", "3", server.address)
+    assert (status, result["errors"]) == (1, errors(closed=3))
+
+
+def test_a_half_closed_connection_is_closed(engine: str) -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        read_request(connection)
+        connection.sendall(LINE_REPLY[:60])
+        connection.shutdown(socket.SHUT_WR)
+        server.hold()
+
+    with serving(handler) as server:
+        result, status = result_of("--engine", engine, "-c", "3", server.address)
+    assert (status, result["errors"]) == (1, errors(closed=3))
+
+
+def test_each_kind_of_failure_is_counted_by_itself(engine: str) -> None:
+    replies = [LINE_REPLY, b"hello\n", b"error: no\n\n", LINE_REPLY[:50]]
+
+    def handler(connection: socket.socket, number: int) -> None:
+        read_request(connection)
+        connection.sendall(replies[number % 4])
+
+    with serving(handler) as server:
+        result, status = result_of("--engine", engine, "-c", "40", server.address)
+    assert (status, result["requests"], result["answered"]) == (1, 40, 10)
+    assert result["errors"] == errors(malformed=10, refused=10, closed=10)
+
+
+def test_one_bad_reply_among_many_fails_the_load(engine: str) -> None:
+    def handler(connection: socket.socket, number: int) -> None:
+        read_request(connection)
+        connection.sendall(b"hello\n" if number == 13 else LINE_REPLY)
+
+    with serving(handler) as server:
+        result, status = result_of("--engine", engine, "-c", "10", "--rounds", "5", server.address)
+    assert (status, result["answered"], result["errors"]) == (1, 49, errors(malformed=1))
+
+
+def test_a_closed_load_goes_on_after_a_connection_is_dropped(engine: str) -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        for _ in range(5):
+            read_request(connection)
+            connection.sendall(LINE_REPLY)
+
+    with serving(handler) as server:
+        result, status = result_of(
+            "--engine", engine, "--load", "closed", "--duration", "0.4", server.address
+        )
+    failed = result["errors"]["closed"]
+    assert status == 1
+    assert result["errors"] == errors(closed=failed)
+    assert failed >= 2
+    assert result["connections_opened"] in (failed, failed + 1)
+    assert 5 * failed <= result["answered"] <= 5 * failed + 5
+
+
+# Servers that answer slowly or not at all
+
+
+def test_a_server_that_never_answers_ends_in_time(engine: str, dialect: str) -> None:
+    with serving(lambda *_: server.hold()) as server:
+        begun = time.monotonic()
+        result, status = result_of(
+            *("--engine", engine, "--dialect", dialect, "-c", "5", "--timeout", "200"),
+            server.address,
+        )
+        assert time.monotonic() - begun < 2
+    assert (status, result["errors"]) == (1, errors(timeout=5))
+
+
+def test_bytes_that_drip_do_not_stretch_the_time(engine: str) -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        read_request(connection)
+        for byte in LINE_REPLY:
+            connection.sendall(bytes([byte]))
+            time.sleep(0.02)
+
+    with serving(handler) as server:
+        result, status = result_of(
+            "--engine", engine, "-c", "3", "--timeout", "300", server.address
+        )
+    assert (status, result["errors"]) == (1, errors(timeout=3))
+    assert 0.29e9 < result["elapsed_ns"] < 0.6e9
+
+
+def test_a_closed_load_ends_although_nothing_is_answered(engine: str) -> None:
+    with serving(lambda *_: server.hold()) as server:
+        begun = time.monotonic()
+        result, status = result_of(
+            *("--engine", engine, "-c", "4", "--load", "closed", "--duration", "0.1"),
+            *("--timeout", "200"),
+            server.address,
+        )
+        assert time.monotonic() - begun < 2
+    assert (status, result["errors"]) == (1, errors(timeout=4))
+
+
+def test_a_refused_port_is_a_connect_error_that_says_what_to_do(engine: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = address_of(listener)
+    finished = client("--engine", engine, "-c", "3", "--json", address)
+    assert finished.returncode == 1
+    assert json.loads(finished.stdout)["errors"] == errors(connect=3)
+    assert json.loads(finished.stdout)["connections_opened"] == 0
+    assert finished.stderr.decode() == (
+        "regatta-client: 3 of 3 requests failed, for example connect: Connection refused; "
+        f"see whether a regatta-server runs at {address}\n"
+    )
+
+
+def test_a_closed_load_does_not_spin_on_a_refused_port(engine: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = address_of(listener)
+    result, status = result_of("--engine", engine, "--load", "closed", "--duration", "0.5", address)
+    assert status == 1
+    assert 3 <= result["errors"]["connect"] <= 11
+    assert result["usage"]["self"]["user_ns"] + result["usage"]["self"]["system_ns"] < 0.2e9
+
+
+def test_a_server_that_does_not_accept_is_a_connect_error(engine: str) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        address = address_of(listener)
+        result, status = result_of("--engine", engine, "-c", "6", "--timeout", "300", address)
+    found = result["errors"]
+    assert status == 1
+    assert found == errors(connect=found["connect"], timeout=6 - found["connect"])
+    assert found["connect"] >= 3

@@ -1,0 +1,369 @@
+"""What regatta-client records and prints, its gate, and its command line."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.scripted import (
+    ENGINES,
+    LINE_REPLY,
+    PATIENCE_S,
+    REPLIES,
+    TITLE,
+    client,
+    errors,
+    once,
+    read_request,
+    read_samples,
+    result_of,
+    serving,
+)
+from tests.servers import program, running
+
+# What is recorded
+
+
+def test_the_samples_agree_with_the_summary(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+
+    def handler(connection: socket.socket, number: int) -> None:
+        read_request(connection)
+        time.sleep(0.001 * (number % 7))
+        connection.sendall(LINE_REPLY if number != 5 else b"error: no\n\n")
+
+    before_ns = time.monotonic_ns()
+    with serving(handler) as server:
+        result, _ = result_of(
+            *("--engine", engine, "-c", "8", "--rounds", "4", "--samples", str(path)),
+            server.address,
+        )
+    samples, offset_ns = read_samples(path)
+    assert abs(time.time_ns() - time.monotonic_ns() - offset_ns) < 1e9
+    assert sorted(connection for *_, connection, _ in samples) == sorted(list(range(8)) * 4)
+    assert [error for *_, error in samples].count(5) == 1
+    for start_ns, first_byte_ns, end_ns, _, _ in samples:
+        assert before_ns < start_ns <= first_byte_ns <= end_ns < time.monotonic_ns()
+    elapsed_ns = max(sample[2] for sample in samples) - min(sample[0] for sample in samples)
+    assert result["elapsed_ns"] == elapsed_ns
+    assert result["throughput_per_s"] == pytest.approx(31 / elapsed_ns * 1e9, abs=0.1)
+    for name, moment in (("latency_ns", 2), ("first_byte_ns", 1)):
+        values = sorted(sample[moment] - sample[0] for sample in samples if sample[4] == 0)
+        assert result[name]["min"] == values[0]
+        assert result[name]["max"] == values[-1]
+        assert result[name]["mean"] == pytest.approx(sum(values) / len(values), abs=0.1)
+        for key, p in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)):
+            assert result[name][key] == values[math.ceil(p * len(values)) - 1]
+
+
+def test_a_sample_without_an_answer_has_no_first_byte(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    with serving(once(b"")) as server:
+        client("--engine", engine, "--samples", str(path), server.address)
+    [(start_ns, first_byte_ns, end_ns, connection, error)], _ = read_samples(path)
+    assert (first_byte_ns, connection, error) == (0, 0, 3)
+    assert start_ns < end_ns
+
+
+def test_samples_that_cannot_be_written_cost_no_load(tmp_path: Path) -> None:
+    with serving(once(LINE_REPLY)) as server:
+        finished = client("--samples", str(tmp_path / "no" / "samples"), server.address)
+        assert server.accepted == 0
+    assert finished.returncode == 1
+    assert finished.stderr.count(b"\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_usage_is_that_of_the_window(engine: str) -> None:
+    with serving(once(LINE_REPLY)) as server:
+        result, _ = result_of("--engine", engine, "-c", "20", "--rounds", "5", server.address)
+    own, children = result["usage"]["self"], result["usage"]["children"]
+    assert set(own) == set(children)
+    if engine == "fork":
+        assert children["minor_faults"] > 100
+    else:
+        assert set(children.values()) == {0}
+    assert own["minor_faults"] + own["voluntary_switches"] > 0
+
+
+def test_a_process_that_dies_is_a_failure_and_no_hang() -> None:
+    with serving(lambda *_: server.hold()) as server:
+        running_client = subprocess.Popen(
+            [program("regatta-client"), "--engine", "fork", "-c", "3", "--json", server.address],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        while server.accepted < 3:
+            time.sleep(0.01)
+        pid = running_client.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        assert len(children) == 3
+        for child in children:
+            os.kill(int(child), signal.SIGKILL)
+        out, err = running_client.communicate(timeout=PATIENCE_S)
+    assert running_client.returncode == 1
+    assert json.loads(out)["errors"] == errors(closed=3)
+    assert b"died" in err
+
+
+# What a person sees
+
+
+def test_by_hand_each_reply_is_printed_and_then_a_summary(engine: str, dialect: str) -> None:
+    with serving(once(REPLIES[dialect])) as server:
+        finished = client("--engine", engine, "--dialect", dialect, "-c", "3", server.address)
+    shown = finished.stdout.decode()
+    assert finished.returncode == 0
+    assert finished.stderr == b""
+    for number in (1, 2, 3):
+        assert f"connection {number} of 3, answered in " in shown
+    rows = (
+        "  rank   pid  user_seconds  system_seconds  name\n"
+        "     1  4242     12.340000        1.250000  postgres: writer\n"
+        "     2     7      0.500000        0.250000  sh\n"
+    )
+    assert shown.count(rows) == 3
+    assert f"3 requests to {server.address} over 3 connections" in shown
+    assert "all answered" in shown
+    assert re.search(r"latency .*p50 \d.*p90 .*p99 .*max \d", shown)
+
+
+def test_quiet_prints_the_summary_only(engine: str) -> None:
+    with serving(once(LINE_REPLY)) as server:
+        finished = client("--engine", engine, "--quiet", "-c", "3", server.address)
+    assert b"postgres" not in finished.stdout
+    assert b"all answered" in finished.stdout
+
+
+def test_no_control_byte_of_a_hostile_server_is_printed(engine: str) -> None:
+    replies = [
+        b"error: \x1b]0;owned\x07\xff\xc2\x9b\r\x08\n\n",
+        TITLE + b"1 7 1.000000 0.000000 \x1b[2J\n\n",
+        b"HTTP/1.1 503 \x1b[2J\x00\r\n\r\n",
+        b"\x1b[2J\n",
+    ]
+
+    def handler(connection: socket.socket, number: int) -> None:
+        read_request(connection)
+        connection.sendall(replies[number % 4])
+
+    with serving(handler) as server:
+        finished = client("--engine", engine, "-c", "8", server.address)
+    shown = (finished.stdout + finished.stderr).decode()
+    assert finished.returncode == 1
+    assert r"error: \x1b]0;owned\x07\xff\xc2\x9b\r\x08" in shown
+    assert not [c for c in shown if c != "\n" and (ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0)]
+
+
+@pytest.mark.parametrize("load", [["--load", "burst"], ["--load", "closed"]], ids=lambda o: o[1])
+def test_ctrl_c_stops_and_sums_up_what_was_done(engine: str, load: list[str]) -> None:
+    has_read = threading.Event()
+
+    def handler(connection: socket.socket, number: int) -> None:
+        read_request(connection)
+        if number == 0:
+            connection.sendall(LINE_REPLY)
+            connection.recv(100)  # the end, or the next request: it has read the reply
+            has_read.set()
+        server.hold()
+
+    with serving(handler) as server:
+        running_client = subprocess.Popen(
+            [program("regatta-client"), "--engine", engine, "-c", "4", *load, server.address],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        while server.accepted < 4:
+            time.sleep(0.01)
+        assert has_read.wait(PATIENCE_S)
+        running_client.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        out, err = running_client.communicate(timeout=PATIENCE_S)
+        assert time.monotonic() - begun < 1
+    assert running_client.returncode == 1
+    assert b"1 request to" in out
+    assert err == b"regatta-client: interrupted; the summary covers what was done\n"
+
+
+# The gate
+
+
+def test_the_load_runs_between_the_gate_s_lines(engine: str) -> None:
+    outside, inside = socket.socketpair()
+    with serving(once(LINE_REPLY)) as server, outside, inside:
+        outside.settimeout(PATIENCE_S)
+        running_client = subprocess.Popen(
+            [
+                *(program("regatta-client"), "--engine", engine, "-c", "5", "--json"),
+                *("--gate-fd", str(inside.fileno()), server.address),
+            ],
+            stdout=subprocess.PIPE,
+            pass_fds=[inside.fileno()],
+        )
+        inside.close()
+        assert outside.recv(100) == b"ready\n"
+        time.sleep(0.1)
+        assert server.accepted == 0
+        outside.sendall(b"go\n")
+        assert outside.recv(100) == b"done\n"
+        assert server.accepted == 5
+        time.sleep(0.1)
+        assert running_client.poll() is None
+        outside.sendall(b"closed\n")
+        out, _ = running_client.communicate(timeout=PATIENCE_S)
+        assert outside.recv(100) == b""
+    assert running_client.returncode == 0
+    assert json.loads(out)["answered"] == 5
+
+
+def test_a_gate_that_goes_away_starts_no_load() -> None:
+    outside, inside = socket.socketpair()
+    with serving(once(LINE_REPLY)) as server, inside:
+        outside.close()
+        finished = client(
+            "--gate-fd", str(inside.fileno()), server.address, pass_fds=[inside.fileno()]
+        )
+        assert server.accepted == 0
+    assert finished.returncode == 1
+    assert finished.stdout == b""
+    assert finished.stderr.startswith(b"regatta-client: the gate was not opened")
+    assert finished.stderr.count(b"\n") == 1
+
+
+# The command line
+
+
+WRONG = [
+    ["-c", "0"],
+    ["-c", "-5"],
+    ["-c", "five"],
+    ["-c", ""],
+    ["-c", "99999999999999999999"],
+    ["-n", "0"],
+    ["-n", "65"],
+    ["--rounds", "0"],
+    ["--timeout", "0"],
+    ["--timeout", "1.5"],
+    ["--load", "closed", "--duration", "0"],
+    ["--load", "closed", "--duration", "-1"],
+    ["--load", "closed", "--duration", "inf"],
+    ["--load", "closed", "--duration", "0x10"],
+    ["--load", "closed", "--duration", ""],
+    ["--load", "closed", "--duration", "1.2.3"],
+    ["--load", "closed", "--per-connection", "-1"],
+    ["--load", "closed", "--rounds", "2"],
+    ["--duration", "1"],
+    ["--per-connection", "1"],
+    ["--load", "open"],
+    ["--dialect", "gopher"],
+    ["--engine", "warp"],
+    ["--cpus", "9999"],
+    ["--cpus", "zero"],
+    ["--gate-fd", "99"],
+    ["--gate-fd", "x"],
+    ["--json=yes"],
+    ["--no-such-option"],
+    ["-x"],
+    ["-c"],
+    ["--engine"],
+    ["-c", "1000000", "--rounds", "1000000"],
+    ["::1"],
+    ["127.0.0.1:"],
+    ["127.0.0.1:0"],
+    ["127.0.0.1:65536"],
+    ["::1:7342"],
+    ["no.such.host.invalid:7342"],
+    ["127.0.0.1:7342", "127.0.0.1:7343"],
+]
+
+
+@pytest.mark.parametrize("options", WRONG, ids=" ".join)
+def test_a_wrong_command_line_is_one_clear_line(options: list[str]) -> None:
+    finished = client(*options)
+    assert finished.returncode == 2
+    assert finished.stdout == b""
+    assert finished.stderr.startswith(b"regatta-client: ")
+    assert finished.stderr.count(b"\n") == 1
+
+
+def test_help_names_every_engine_and_shows_examples() -> None:
+    finished = client("--help")
+    assert finished.returncode == 0
+    shown = finished.stdout.decode()
+    assert "Examples:" in shown
+    for word in (*ENGINES, "--samples", "--gate-fd", "--per-connection", "Exit status"):
+        assert word in shown
+    assert max(len(line) for line in shown.splitlines()) <= 100
+
+
+def test_version() -> None:
+    assert re.fullmatch(rb"regatta-client \d+\.\d+\.\d+\n", client("--version").stdout)
+
+
+def test_output_that_cannot_be_written_is_a_failure() -> None:
+    with serving(once(LINE_REPLY)) as server, Path("/dev/full").open("wb") as full:
+        finished = subprocess.run(
+            [program("regatta-client"), "--json", server.address],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    assert finished.returncode == 1
+    assert b"cannot print the summary" in finished.stderr
+
+
+@pytest.mark.parametrize("engine", ["epoll", "thread"])
+def test_the_limit_of_descriptors_is_raised_to_what_is_needed(engine: str) -> None:
+    def few() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 4096))
+
+    with serving(once(LINE_REPLY)) as server:
+        finished = client("--engine", engine, "-c", "100", server.address, preexec_fn=few)
+    assert finished.returncode == 0
+
+
+@pytest.mark.parametrize("engine", ["epoll", "thread"])
+def test_a_hard_limit_of_descriptors_is_named(engine: str) -> None:
+    drop_from_bounding_set, sys_resource = 24, 24
+    libc = ctypes.CDLL(None)
+
+    def few() -> None:
+        libc.prctl(drop_from_bounding_set, sys_resource, 0, 0, 0)  # root could go beyond
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+
+    with serving(once(LINE_REPLY)) as server:
+        finished = client("--engine", engine, "-c", "100", server.address, preexec_fn=few)
+        assert server.accepted == 0
+    assert finished.returncode == 1
+    assert b"limit of open files" in finished.stderr
+    assert finished.stderr.count(b"\n") == 1
+
+
+# Our own server
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "[::1]:0"])
+def test_our_own_server_answers_every_engine(
+    engine: str, dialect: str, listen: str, tmp_path: Path
+) -> None:
+    if listen.startswith("[") and not Path("/proc/net/if_inet6").exists():
+        listen = "127.0.0.1:0"
+    with running(tmp_path, listen=listen) as server:
+        result, status = result_of(
+            *("--engine", engine, "--dialect", dialect, "-c", "100", "-n", "5"), server.address
+        )
+    assert (status, result["answered"]) == (0, 100)
+    assert server.summary["requests"] == 100
