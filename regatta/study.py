@@ -80,8 +80,8 @@ class Cell:
 
     def label(self) -> str:
         """How the progress display names it."""
-        parts = [self.contender, f"{self.connections} connections", self.work, self.load]
-        parts.append(self.engine)
+        number = f"{self.connections} connection{'' if self.connections == 1 else 's'}"
+        parts = [self.contender, number, self.work, self.load, self.engine]
         if self.dialect != "line":
             parts.append(self.dialect)
         return " · ".join(parts)
