@@ -110,6 +110,8 @@ static int accept_with_reserve(struct server *server) {
 }
 
 static int welcome(struct server *server, int fd) {
+    if (server->listener.waiting > 0)
+        server->listener.waiting--;
     stats_add(&server->stats->connections);
     log_connection(server, fd, "connected");
     return fd;
@@ -130,16 +132,14 @@ static void begin_draining(struct listener *listener) {
 static bool may_accept(struct listener *listener) {
     if (!listener->is_draining)
         begin_draining(listener);
-    return listener->waiting-- > 0 && stop_left_ms() > 0;
+    return listener->waiting > 0 && stop_left_ms() > 0;
 }
 
 int listener_accept(struct server *server) {
     struct listener *listener = &server->listener;
     for (;;) {
-        if (stop_is_requested() && !may_accept(listener)) {
-            listener->waiting = 0;
+        if (stop_is_requested() && !may_accept(listener))
             return -EAGAIN;
-        }
         int fd = accept4(stop_is_requested() ? listener->drain_fd : listener->fd, NULL, NULL,
                          SOCK_CLOEXEC);
         if (fd >= 0)
