@@ -140,7 +140,9 @@ int listener_accept(struct server *server) {
     for (;;) {
         if (stop_is_requested() && !may_accept(listener))
             return -EAGAIN;
-        int fd = accept4(stop_is_requested() ? listener->drain_fd : listener->fd, NULL, NULL,
+        /* Not by asking again whether to stop: the answer may have changed since, and drain_fd
+         * would block where fd fails (stop.h). */
+        int fd = accept4(listener->is_draining ? listener->drain_fd : listener->fd, NULL, NULL,
                          SOCK_CLOEXEC);
         if (fd >= 0)
             return welcome(server, fd);
