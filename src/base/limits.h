@@ -13,6 +13,7 @@ enum {
     REPLY_LIMIT = 32 * 1024,   /* bytes of a reply's body: 64 rows of JSON with the worst names */
     OUTPUT_LIMIT = 96 * 1024,  /* bytes of replies that wait to be sent, for each connection */
     CONNECTION_LIMIT = 1 << 20,
+    WORKER_LIMIT = 4096,    /* processes or threads of a pool */
     ACCEPT_BATCH = 64,      /* connections that an event loop accepts before it serves again */
     REQUEST_BATCH = 16,     /* pipelined requests that it answers before it serves others */
     SPARE_DESCRIPTORS = 32, /* that connections may not take, in server and client */

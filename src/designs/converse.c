@@ -59,6 +59,7 @@ bool converse(struct server *server, int fd) {
     int64_t begun_ns = 0;
     int error = 0;
     exchange_open(&exchange);
+    stats_add(&server->counts->connections);
     while (error == 0 && !exchange_is_done(&exchange)) {
         error = take_turn(server, fd, &exchange);
         if (error == 0 && takes_too_long(&exchange, server, &begun_ns)) {

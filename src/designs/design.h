@@ -6,9 +6,19 @@
 
 struct server;
 
+enum {
+    NO_POOL = 0,      /* the design takes no --workers */
+    ONE_PER_CPU = -1, /* by default a worker for each CPU that the server may use */
+};
+
 struct design {
     const char *name;    /* its slug: the name everywhere */
     const char *summary; /* one line */
+    int workers;         /* how many by default, or one of the two above */
+
+    /* Why it cannot be run here (this build, this kernel), in words; NULL: it can. The function is
+     * NULL where a design runs everywhere. */
+    const char *(*missing)(void);
 
     /* Serves until told to stop (stop.h), then drains: stops accepting, finishes what was asked,
      * returns. Returns 0 or -errno. */
@@ -24,3 +34,6 @@ extern const struct design *const designs[];
 
 /* NULL: there is none of this name. */
 const struct design *design_find(const char *name);
+
+/* As `missing` above, of any design. */
+const char *design_missing(const struct design *design);

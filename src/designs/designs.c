@@ -16,3 +16,7 @@ const struct design *design_find(const char *name) {
             return *design;
     return NULL;
 }
+
+const char *design_missing(const struct design *design) {
+    return design->missing != NULL ? design->missing() : NULL;
+}

@@ -55,6 +55,7 @@ static void accept_waiting(struct loop *loop, int limit) {
             listener_refuse(loop->server, fd);
             continue;
         }
+        stats_add(&loop->server->counts->connections);
         loop->by_fd[fd] = connection;
         watch(loop, fd, INTEREST_READ);
     }

@@ -28,7 +28,7 @@ static void answer(struct server *server, int fd, struct exchange *exchange,
     enum status status = service_answer(server->service, request, &body);
     assert(!body.overflow); /* REPLY_LIMIT is more than the worst of names can fill */
     exchange_reply(exchange, request, status, &body);
-    stats_add(&server->stats->requests);
+    stats_add(&server->counts->requests);
     if (status != STATUS_OK)
         stats_add(&server->stats->errors[kind_of(status)]);
     log_request(server, fd, request, status);

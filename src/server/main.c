@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,17 @@ static void budget_descriptors(struct options *options) {
     rlim_t spare = limit.rlim_cur > 2 * SPARE_DESCRIPTORS ? SPARE_DESCRIPTORS : limit.rlim_cur / 2;
     if (options->max_connections > limit.rlim_cur - spare)
         options->max_connections = (unsigned)(limit.rlim_cur - spare);
+}
+
+/* After pinning: a pool that wants a worker for each CPU counts those that it may use. */
+static void count_workers(struct options *options) {
+    cpu_set_t set;
+    if (options->workers != 0)
+        return;
+    if (options->design->workers == ONE_PER_CPU && sched_getaffinity(0, sizeof set, &set) == 0)
+        options->workers = (unsigned)CPU_COUNT(&set);
+    else
+        options->workers = options->design->workers > 0 ? (unsigned)options->design->workers : 1;
 }
 
 /* If one of the three standard descriptors were free, a connection would get it, and with it what
@@ -98,9 +110,10 @@ static int open_and_serve(struct options *options) {
     int error = service_open(&server.service, &service);
     if (error != 0)
         return fail("cannot read /proc", error, NULL);
-    server.stats = stats_create();
+    server.stats = stats_create(options->workers);
     if (server.stats == NULL)
         return fail("cannot start", -ENOMEM, NULL);
+    server.counts = &server.stats->workers[0];
     error = listener_open(&server.listener, &options->listen, options->backlog,
                           options->idle_timeout_ms);
     if (error != 0)
@@ -128,6 +141,12 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
+    const char *missing = design_missing(options.design);
+    if (missing != NULL) {
+        fprintf(stderr, "regatta-server: --design %s: %s\n", options.design->name, missing);
+        return EXIT_FAILURE;
+    }
+    count_workers(&options);
     budget_descriptors(&options);
     return open_and_serve(&options);
 }

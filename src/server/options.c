@@ -33,6 +33,8 @@ static const char help[] =
     "      --backlog N          connections that may wait for accept (default: 4096)\n"
     "      --max-connections N  clients at a time; more are refused (default: 65536)\n"
     "      --idle-timeout MS    a client this long silent is closed (default: 30000)\n"
+    "      --workers N          processes or threads of a pool (default: 16; one for each CPU\n"
+    "                           in reactors and uring-reactors)\n"
     "      --cpus LIST          pin to these CPUs, for instance 0 or 0,2-3\n"
     "      --ready-fd FD        write `ready HOST:PORT` to this descriptor when serving\n"
     "      --summary FILE       write what was served, and what it cost, as JSON at exit\n"
@@ -57,6 +59,7 @@ enum {
     OPTION_BACKLOG,
     OPTION_MAX_CONNECTIONS,
     OPTION_IDLE_TIMEOUT,
+    OPTION_WORKERS,
     OPTION_CPUS,
     OPTION_READY_FD,
     OPTION_SUMMARY,
@@ -74,6 +77,7 @@ static const struct option long_options[] = {
     {"backlog", required_argument, NULL, OPTION_BACKLOG},
     {"max-connections", required_argument, NULL, OPTION_MAX_CONNECTIONS},
     {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
+    {"workers", required_argument, NULL, OPTION_WORKERS},
     {"cpus", required_argument, NULL, OPTION_CPUS},
     {"ready-fd", required_argument, NULL, OPTION_READY_FD},
     {"summary", required_argument, NULL, OPTION_SUMMARY},
@@ -169,6 +173,10 @@ static int take(struct options *options, int option, const char *value,
         status = take_number("--idle-timeout", value, 1, MAX_MS, &number);
         options->idle_timeout_ms = (int64_t)number;
         return status;
+    case OPTION_WORKERS:
+        status = take_number("--workers", value, 1, WORKER_LIMIT, &number);
+        options->workers = (unsigned)number;
+        return status;
     case OPTION_CPUS:
         options->cpus = value;
         return -1;
@@ -202,11 +210,16 @@ static int list_designs(bool as_json) {
     if (as_json)
         putchar('[');
     for (const struct design *const *design = designs; *design != NULL; design++) {
+        const char *missing = design_missing(*design);
         if (as_json)
-            printf("%s{\"name\": \"%s\", \"summary\": \"%s\"}", design == designs ? "" : ",\n ",
-                   (*design)->name, (*design)->summary);
+            printf("%s{\"name\": \"%s\", \"summary\": \"%s\", \"pool\": %s, \"missing\": %s%s%s}",
+                   design == designs ? "" : ",\n ", (*design)->name, (*design)->summary,
+                   (*design)->workers != NO_POOL ? "true" : "false", missing != NULL ? "\"" : "",
+                   missing != NULL ? missing : "null", missing != NULL ? "\"" : "");
         else
-            printf("%-18s  %s\n", (*design)->name, (*design)->summary);
+            printf("%-18s  %s%s%s%s\n", (*design)->name, (*design)->summary,
+                   missing != NULL ? " (not here: " : "", missing != NULL ? missing : "",
+                   missing != NULL ? ")" : "");
     }
     if (as_json)
         puts("]");
@@ -239,6 +252,9 @@ int options_parse(struct options *options, int argc, char **argv) {
             status = take(options, option, optarg, &request);
     if (status < 0 && optind < argc)
         status = wrong("argument", argv[optind], "none is expected; see: regatta-server --help");
+    if (status < 0 && options->workers != 0 && options->design->workers == NO_POOL)
+        status = wrong("--workers with --design", options->design->name,
+                       "this design has no pool of workers");
     if (status < 0 && request.json && !request.designs)
         status = wrong("--json", "", "goes with --list-designs");
     return status < 0 && request.designs ? list_designs(request.json) : status;

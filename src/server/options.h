@@ -14,6 +14,7 @@ struct options {
     int64_t max_age_ms;
     int64_t idle_timeout_ms;
     unsigned max_connections;
+    unsigned workers; /* 1 in a design without a pool */
     int backlog;
     const char *cpus;    /* NULL: not pinned */
     int ready_fd;        /* -1: nobody waits */

@@ -10,4 +10,13 @@ struct server {
     struct listener listener;
     struct service *service;
     struct stats *stats;
+    struct worker_stats *counts; /* of the worker whose struct this is */
 };
+
+/* The same server as one of the workers of a pool has it, 0 <= worker < options->workers: a copy,
+ * whose listener is the worker's own where it opens one. */
+static inline struct server server_for_worker(const struct server *server, unsigned worker) {
+    struct server own = *server;
+    own.counts = &server->stats->workers[worker];
+    return own;
+}

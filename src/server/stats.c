@@ -8,12 +8,27 @@ const char *const error_names[ERROR_KINDS] = {
     "disconnected", "refused",  "accept",    "unavailable",
 };
 
-struct stats *stats_create(void) {
+static size_t size_of(unsigned workers) {
+    return sizeof(struct stats) + workers * sizeof(struct worker_stats);
+}
+
+struct stats *stats_create(unsigned workers) {
     void *memory =
-        mmap(NULL, sizeof(struct stats), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return memory != MAP_FAILED ? memory : NULL;
+        mmap(NULL, size_of(workers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    struct stats *stats = memory;
+    stats->worker_count = workers;
+    return stats;
 }
 
 void stats_destroy(struct stats *stats) {
-    munmap(stats, sizeof *stats);
+    munmap(stats, size_of(stats->worker_count));
+}
+
+uint64_t stats_requests(const struct stats *stats) {
+    uint64_t requests = 0;
+    for (unsigned i = 0; i < stats->worker_count; i++)
+        requests += stats_read(&stats->workers[i].requests);
+    return requests;
 }

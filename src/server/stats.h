@@ -1,5 +1,6 @@
 /* What the server counted, in memory that threads and forked processes share. */
 #pragma once
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -17,15 +18,28 @@ enum error_kind {
 
 extern const char *const error_names[ERROR_KINDS];
 
-struct stats {
+/* What one worker of a pool served; a design without a pool counts as one worker. On a cache line
+ * of its own: it is written to for each request. */
+struct worker_stats {
+    alignas(64) _Atomic uint64_t connections;
     _Atomic uint64_t requests;
-    _Atomic uint64_t connections;
+};
+
+struct stats {
+    _Atomic uint64_t connections; /* accepted */
+    _Atomic uint64_t open;        /* connections held now, where --max-connections is kept by it */
+    _Atomic uint64_t replaced;    /* workers that died and were replaced */
     _Atomic uint64_t errors[ERROR_KINDS];
+    unsigned worker_count;
+    struct worker_stats workers[];
 };
 
 /* All zero; NULL if there is no memory. */
-struct stats *stats_create(void);
+struct stats *stats_create(unsigned workers);
 void stats_destroy(struct stats *stats);
+
+/* Of all workers. */
+uint64_t stats_requests(const struct stats *stats);
 
 static inline void stats_add(_Atomic uint64_t *counter) {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);

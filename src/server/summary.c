@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { SUMMARY_LIMIT = 256 * 1024 };
+enum { SUMMARY_LIMIT = 512 * 1024 };
 
 struct summary_start summary_begin(void) {
     return (struct summary_start){clock_monotonic_ns(), usage_now(RUSAGE_SELF)};
@@ -30,7 +30,7 @@ void summary_print(const struct server *server, const struct summary_start *star
     fprintf(stderr,
             "regatta-server: %" PRIu64 " requests on %" PRIu64 " connections, %" PRIu64
             " errors, %.3f s of CPU in %.1f s\n",
-            stats_read(&server->stats->requests), stats_read(&server->stats->connections), errors,
+            stats_requests(server->stats), stats_read(&server->stats->connections), errors,
             (double)cpu_ns / NS_PER_S, (double)(clock_monotonic_ns() - start->ready_ns) / NS_PER_S);
 }
 
@@ -45,12 +45,18 @@ static void add_json(const struct server *server, const struct summary_start *st
               "\"listen\": \"%s\",\n \"serving_ns\": %" PRId64 ", \"requests\": %" PRIu64
               ", \"connections\": %" PRIu64 ", \"scans\": %" PRIu64 ",\n \"errors\": {",
               REGATTA_VERSION, options->design->name, options->work, options->source, listen,
-              clock_monotonic_ns() - start->ready_ns, stats_read(&stats->requests),
+              clock_monotonic_ns() - start->ready_ns, stats_requests(stats),
               stats_read(&stats->connections), service_scans(server->service));
     for (int kind = 0; kind < ERROR_KINDS; kind++)
         text_addf(out, "%s\"%s\": %" PRIu64, kind == 0 ? "" : ", ", error_names[kind],
                   stats_read(&stats->errors[kind]));
-    text_add_string(out, "},\n \"usage\": {\"startup\": {\"self\": ");
+    text_addf(out, "},\n \"workers_replaced\": %" PRIu64 ", \"workers\": [",
+              stats_read(&stats->replaced));
+    for (unsigned i = 0; i < stats->worker_count; i++)
+        text_addf(out, "%s{\"connections\": %" PRIu64 ", \"requests\": %" PRIu64 "}",
+                  i == 0 ? "" : ", ", stats_read(&stats->workers[i].connections),
+                  stats_read(&stats->workers[i].requests));
+    text_add_string(out, "],\n \"usage\": {\"startup\": {\"self\": ");
     usage_add_json(out, start->startup);
     text_add_string(out, "},\n           \"serving\": {\"self\": ");
     usage_add_json(out, serving(start));
