@@ -7,18 +7,12 @@
 #include "designs/converse.h"
 #include "designs/design.h"
 #include "server/hang_up.h"
+#include "server/threads.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
-
-enum {
-    STACK_BYTES =
-        256 * 1024, /* a reply and a scan need about 80 KiB; untouched pages cost nothing */
-};
 
 struct client {
     struct crowd *crowd;
@@ -115,26 +109,18 @@ static void drain(struct crowd *crowd) {
     pthread_mutex_unlock(&crowd->lock);
 }
 
-/* Threads are detached: nobody waits for one. Signals are the main thread's, which waits in accept
- * for them. */
-static void prepare(struct crowd *crowd) {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_attr_init(&crowd->attributes);
-    pthread_attr_setdetachstate(&crowd->attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&crowd->attributes, STACK_BYTES);
-    pthread_attr_setsigmask_np(&crowd->attributes, &all);
-}
-
 static int run(struct server *server) {
     static struct crowd crowd = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                  .is_empty = PTHREAD_COND_INITIALIZER};
     crowd.server = server;
-    prepare(&crowd);
+    threads_attributes(&crowd.attributes);
+    /* Nobody waits for one of them. */
+    pthread_attr_setdetachstate(&crowd.attributes, PTHREAD_CREATE_DETACHED);
     int fd;
     while ((fd = listener_accept(server)) >= 0)
         start(&crowd, fd);
     drain(&crowd);
+    pthread_attr_destroy(&crowd.attributes);
     return 0;
 }
 

@@ -1,0 +1,45 @@
+/* A fixed number of threads that run one function: the pools, and the designs with a loop in each
+ * thread.
+ *
+ * The stop signals are the main thread's: these threads block all but WAKE_SIGNAL, which does
+ * nothing but interrupt a system call that blocks. Their stacks are small; untouched pages cost
+ * nothing. */
+#pragma once
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+
+enum {
+    THREAD_STACK_BYTES = 256 * 1024, /* a reply and a scan need about 80 KiB */
+    WAKE_SIGNAL = SIGURG,            /* ignored by default: harmless to whoever gets it unasked */
+};
+
+struct threads;
+
+/* What each thread runs, 0 <= worker < count. */
+typedef void thread_function(void *argument, unsigned worker);
+
+struct threads {
+    thread_function *function;
+    void *argument;
+    pthread_mutex_t starting; /* held until all are there, or not all can be */
+    bool is_given_up;
+    unsigned count;
+    struct thread *members;
+};
+
+/* Starts `count` threads: either all of them run the function, or none does. `threads` must stay
+ * where it is until they are joined. Returns 0 or -errno (-EAGAIN: the system allows no more). */
+int threads_start(struct threads *threads, unsigned count, thread_function *function,
+                  void *argument);
+
+/* Interrupts the blocking call that each thread may be in (EINTR). A thread that is about to block
+ * is not kept from it: what it would wait for must be changed first. Not after threads_join. */
+void threads_wake(const struct threads *threads);
+
+/* Waits until all have returned. */
+void threads_join(struct threads *threads);
+
+/* Attributes of such a thread, for a design that starts its own one at a time; the caller destroys
+ * them. */
+void threads_attributes(pthread_attr_t *attributes);
