@@ -61,7 +61,7 @@ static int say_ready(const struct options *options) {
     char listen[ADDRESS_TEXT_LIMIT];
     address_format(&options->listen, listen);
     fprintf(stderr, "regatta-server: %s, work %s, source %s, listening on %s (Ctrl-C stops)\n",
-            options->design->name, options->work, options->source, listen);
+            options->design->name, options->work.text, options->source, listen);
     if (options->ready_fd < 0)
         return 0;
     if (dprintf(options->ready_fd, "ready %s\n", listen) < 0)

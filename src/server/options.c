@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "service/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +27,9 @@ static const char help[] =
     "  -w, --work WORK          what each request costs (default: scan):\n"
     "                             scan       a fresh look at all processes\n"
     "                             snapshot   one look shared by all, no older than --max-age\n"
+    "                             wait=5ms   sleep that long, as on a database, then snapshot\n"
+    "                             spin=50us  compute that long, then snapshot\n"
+    "                           (a whole number of us, ms or s, from 1us to 60s)\n"
     "      --max-age MS         age that a snapshot may have, 0 to 86400000 (default: 1000)\n"
     "      --source SOURCE      where process times are read from (default: procfs)\n"
     "      --backlog N          connections that may wait for accept (default: 4096)\n"
@@ -117,12 +119,11 @@ static int take_design(struct options *options, const char *name) {
     return wrong("--design", name, "no such design; see: regatta-server --list-designs");
 }
 
-static int take_work(struct options *options, const char *name) {
-    options->work = name;
-    for (const struct work *work = works; work->name != NULL; work++)
-        if (strcmp(work->name, name) == 0)
-            return -1;
-    return wrong("--work", name, "no such work; there are: scan, snapshot");
+static int take_work(struct options *options, const char *text) {
+    const char *problem;
+    if (work_parse(text, &options->work, &problem) == 0)
+        return -1;
+    return wrong("--work", text, problem);
 }
 
 static int take_listen(struct options *options, const char *text) {
@@ -232,7 +233,7 @@ int options_parse(struct options *options, int argc, char **argv) {
     int option, status = -1;
     *options = (struct options){
         .design = &design_select,
-        .work = "scan",
+        .work = {.kind = WORK_SCAN, .text = "scan"},
         .source = "procfs",
         .max_age_ms = 1000,
         .idle_timeout_ms = 30000,

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/address.h"
 #include "designs/design.h"
+#include "service/work.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 struct options {
     const struct design *design;
     struct address listen;
-    const char *work;
+    struct work work;
     const char *source;
     int64_t max_age_ms;
     int64_t idle_timeout_ms;

@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 #include "service/render.h"
+#include "service/spin.h"
+#include "top/procfs.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What all processes of the server share. */
@@ -21,7 +25,8 @@ struct shared {
 };
 
 struct service {
-    const struct work *work;
+    struct work work;
+    uint64_t spin_steps; /* of WORK_SPIN */
     int64_t max_age_ns;
     struct procfs procfs;
     struct shared *shared;
@@ -59,17 +64,28 @@ static enum status look_at_shared(struct service *service, struct snapshot *snap
     return status;
 }
 
-const struct work works[] = {
-    {"scan", "each request takes a fresh look at all processes", look_afresh},
-    {"snapshot", "requests share one snapshot no older than --max-age", look_at_shared},
-    {NULL, NULL, NULL},
-};
+/* Until a moment and not for a while: a signal that interrupts it does not shorten it. */
+static void wait_ns(int64_t duration_ns) {
+    int64_t end_ns = clock_monotonic_ns() + duration_ns;
+    const struct timespec end = {.tv_sec = end_ns / NS_PER_S, .tv_nsec = end_ns % NS_PER_S};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+        continue;
+}
 
-static const struct work *find_work(const char *name) {
-    for (const struct work *work = works; work->name != NULL; work++)
-        if (strcmp(work->name, name) == 0)
-            return work;
-    return NULL;
+static enum status do_work(struct service *service, struct snapshot *snapshot) {
+    switch (service->work.kind) {
+    case WORK_SCAN:
+        return look_afresh(service, snapshot);
+    case WORK_SNAPSHOT:
+        break;
+    case WORK_WAIT:
+        wait_ns(service->work.duration_ns);
+        break;
+    case WORK_SPIN:
+        spin(service->spin_steps);
+        break;
+    }
+    return look_at_shared(service, snapshot);
 }
 
 static int share(struct shared **shared) {
@@ -88,13 +104,14 @@ static int share(struct shared **shared) {
 }
 
 int service_open(struct service **opened, const struct service_options *options) {
-    const struct work *work = find_work(options->work);
-    if (work == NULL)
-        return -EINVAL;
     struct service *service = calloc(1, sizeof *service);
     if (service == NULL)
         return -ENOMEM;
-    service->work = work;
+    service->work = options->work;
+    if (service->work.kind == WORK_WAIT) /* the kernel may else wake a sleeper 50 us late */
+        prctl(PR_SET_TIMERSLACK, 1UL);   /* ... in this thread, and in all that it makes */
+    if (service->work.kind == WORK_SPIN)
+        service->spin_steps = spin_steps(service->work.duration_ns);
     service->max_age_ns = options->max_age_ms * NS_PER_MS;
     if (gethostname(service->host, sizeof service->host - 1) != 0)
         strcpy(service->host, "?");
@@ -134,7 +151,7 @@ enum status service_answer(struct service *service, const struct request *reques
         return STATUS_OK;
     }
     struct snapshot snapshot;
-    enum status status = service->work->look(service, &snapshot);
+    enum status status = do_work(service, &snapshot);
     if (status != STATUS_OK) {
         text_add_string(body, "the processes cannot be read now: no descriptor is left\n");
         return status;

@@ -1,31 +1,24 @@
 /* The service: request in, reply out. It knows nothing of sockets or dialects.
  *
- * Works: `scan` takes a fresh look for each request; `snapshot` answers from one shared snapshot no
- * older than max_age_ms, and requests that come while it is taken wait for it instead of starting
- * another. The state lies in memory that forked processes share, so that holds for them too. */
+ * The work `scan` takes a fresh look for each request; the others answer from one shared snapshot
+ * no older than max_age_ms, and requests that come while it is taken wait for it instead of
+ * starting another. The state lies in memory that forked processes share, so that holds for them
+ * too. */
 #pragma once
 #include "base/text.h"
 #include "service/request.h"
-#include "top/procfs.h"
+#include "service/work.h"
 
 #include <stdint.h>
 
 struct service;
 
-struct work {
-    const char *name, *summary;
-    enum status (*look)(struct service *service, struct snapshot *snapshot);
-};
-
-/* The table of works; the last one's name is NULL. */
-extern const struct work works[];
-
 struct service_options {
-    const char *work;   /* a name of `works` */
-    int64_t max_age_ms; /* of `snapshot` */
+    struct work work;
+    int64_t max_age_ms; /* of the shared snapshot */
 };
 
-/* Returns 0 or -errno (-EINVAL: no such work). */
+/* Returns 0 or -errno. With the work `spin` it measures this CPU, which takes some milliseconds. */
 int service_open(struct service **opened, const struct service_options *options);
 void service_close(struct service *service);
 

@@ -107,7 +107,11 @@ def test_wrk_finds_no_error(server: Server) -> None:
     ("arguments", "status", "complaint"),
     [
         (["--design", "nosuch"], 2, "--list-designs"),
-        (["--work", "nosuch"], 2, "scan, snapshot"),
+        (["--work", "nosuch"], 2, "scan, snapshot, wait=DURATION, spin=DURATION"),
+        (["--work", "scan=5ms"], 2, "no duration"),
+        (["--work", "wait"], 2, "wait=5ms"),
+        (["--work", "wait=5"], 2, "us, ms or s"),
+        (["--work", "spin=0us"], 2, "from 1us to 60s"),
         (["--source", "nosuch"], 2, "procfs"),
         (["--listen", "::1"], 2, "HOST:PORT"),
         (["--listen", "no-such-host.invalid:1"], 2, "no-such-host.invalid"),

@@ -1,0 +1,45 @@
+"""The works `wait` and `spin` cost what they say: CPU time by the server's own summary."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from tests.servers import read_reply, rows_of, running
+
+MS = 1_000_000
+
+
+def cpu_ns(summary: dict) -> int:  # type: ignore[type-arg]
+    used = summary["usage"]["serving"]["self"]
+    return int(used["user_ns"] + used["system_ns"])
+
+
+def test_wait_holds_a_reply_back_and_uses_no_cpu(tmp_path: Path) -> None:
+    with running(tmp_path, "--work", "wait=50ms", "--max-age", "60000") as server:
+        for _ in range(4):
+            begun = time.monotonic()
+            assert rows_of(server.ask(b"top 2\n"))
+            assert time.monotonic() - begun >= 0.050
+        summary = server.stop()
+    assert summary["work"] == "wait=50ms"
+    assert summary["scans"] == 1
+    assert cpu_ns(summary) < 100 * MS  # of 200 that it waited
+
+
+def test_spin_computes_the_same_amount_for_each_request_whoever_shares_its_cpu(
+    tmp_path: Path,
+) -> None:
+    """Four at once on one CPU: a spin that counted time would end when its time is over, and four
+    together would use the time of one. Others on this machine may slow our CPU, not speed it up."""
+    options = ("--design", "thread-per-client", "--cpus", "0", "--max-age", "60000")
+    with running(tmp_path, *options, "--work", "spin=50ms") as server:
+        connections = [server.connect() for _ in range(4)]
+        for connection in connections:
+            connection.sendall(b"top 2\n")
+        for connection in connections:
+            assert rows_of(read_reply(connection))
+            connection.close()
+        summary = server.stop()
+    assert summary["work"] == "spin=50ms"
+    assert 0.9 * 4 * 50 * MS <= cpu_ns(summary) <= 2 * 4 * 50 * MS

@@ -1,0 +1,146 @@
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "service/service.h"
+#include "service/spin.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+static void works_are_parsed(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        struct work expected;
+    } right[] = {
+        {"scan", {.kind = WORK_SCAN}},
+        {"snapshot", {.kind = WORK_SNAPSHOT}},
+        {"wait=1us", {.kind = WORK_WAIT, .duration_ns = NS_PER_US}},
+        {"wait=5ms", {.kind = WORK_WAIT, .duration_ns = 5 * NS_PER_MS}},
+        {"wait=60s", {.kind = WORK_WAIT, .duration_ns = 60 * (int64_t)NS_PER_S}},
+        {"spin=50us", {.kind = WORK_SPIN, .duration_ns = 50 * NS_PER_US}},
+        {"spin=60000ms", {.kind = WORK_SPIN, .duration_ns = 60 * (int64_t)NS_PER_S}},
+    };
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        struct work work;
+        const char *problem = NULL;
+        assert_int_equal(work_parse(right[i].text, &work, &problem), 0);
+        assert_int_equal(work.kind, right[i].expected.kind);
+        assert_int_equal(work.duration_ns, right[i].expected.duration_ns);
+        assert_string_equal(work.text, right[i].text);
+    }
+}
+
+static void anything_else_is_no_work(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "",          "nosuch",       "Scan",
+        "scan=",     "scan=5ms",     "snapshot=1s",
+        "wait",      "wait=",        "wait=5",
+        "wait=ms",   "wait=0ms",     "wait=999h",
+        "wait=61s",  "wait=5 ms",    "wait= 5ms",
+        "wait=-5ms", "wait=0.5ms",   "wait=5ms ",
+        "wait=5MS",  "waits=5ms",    "=5ms",
+        "spin",      "spin=1e3us",   "spin=5m",
+        "spin=5ns",  "spin=60001ms", "spin=18446744073709551617us",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct work work;
+        const char *problem = NULL;
+        assert_int_equal(work_parse(wrong[i], &work, &problem), -EINVAL);
+        assert_non_null(problem);
+        assert_null(strchr(problem, '\n'));
+    }
+}
+
+static int64_t own_cpu_ns(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
+}
+
+/* The fastest of many, as others may be using this CPU's other half: the nominal time, ±10 %. */
+static void a_spin_computes_as_long_as_it_says(void **state) {
+    (void)state;
+    const int64_t durations_ns[] = {50 * NS_PER_US, NS_PER_MS};
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t steps = spin_steps(durations_ns[i]);
+        int64_t fastest_ns = INT64_MAX;
+        for (int round = 0; round < 100; round++) {
+            int64_t before_ns = own_cpu_ns();
+            spin(steps);
+            int64_t took_ns = own_cpu_ns() - before_ns;
+            fastest_ns = took_ns < fastest_ns ? took_ns : fastest_ns;
+        }
+        assert_in_range(fastest_ns, durations_ns[i] * 9 / 10, durations_ns[i] * 11 / 10);
+    }
+}
+
+static struct service *open_service(const char *work_text, int64_t max_age_ms) {
+    struct service_options options = {.max_age_ms = max_age_ms};
+    struct service *service;
+    const char *problem;
+    assert_int_equal(work_parse(work_text, &options.work, &problem), 0);
+    assert_int_equal(service_open(&service, &options), 0);
+    return service;
+}
+
+static void ask(struct service *service, const struct request *request, enum status expected) {
+    static char space[REPLY_LIMIT];
+    struct text body = text_fixed(space, sizeof space);
+    assert_int_equal(service_answer(service, request, &body), expected);
+    assert_true(body.length > 0);
+    assert_false(body.overflow);
+}
+
+static void do_nothing(int signal_number) {
+    (void)signal_number;
+}
+
+/* A signal each 2 ms while it sleeps for 50. */
+static void a_wait_is_not_shortened_by_signals_and_uses_no_cpu(void **state) {
+    (void)state;
+    const struct request top = {.kind = REQUEST_TOP, .rows = 2, .status = STATUS_OK};
+    const struct sigaction action = {.sa_handler = do_nothing};
+    const struct itimerval often = {{.tv_usec = 2000}, {.tv_usec = 2000}}, never = {0};
+    struct service *service = open_service("wait=50ms", 60000);
+    ask(service, &top, STATUS_OK); /* takes the snapshot */
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    int64_t begun_ns = clock_monotonic_ns(), cpu_ns = own_cpu_ns();
+    ask(service, &top, STATUS_OK);
+    cpu_ns = own_cpu_ns() - cpu_ns;
+    assert_true(clock_monotonic_ns() - begun_ns >= 50 * NS_PER_MS);
+    assert_true(cpu_ns < 25 * NS_PER_MS);
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(service_scans(service), 1);
+    service_close(service);
+}
+
+/* Whether the server is alive, and that a request is not understood, costs no work. */
+static void only_the_top_is_worked_for(void **state) {
+    (void)state;
+    const struct request health = {.kind = REQUEST_HEALTH, .status = STATUS_OK};
+    const struct request invalid = {
+        .kind = REQUEST_INVALID, .status = STATUS_BAD_REQUEST, .problem = "so it is"};
+    struct service *service = open_service("spin=60s", 60000);
+    ask(service, &health, STATUS_OK);
+    ask(service, &invalid, STATUS_BAD_REQUEST);
+    assert_int_equal(service_scans(service), 0);
+    service_close(service);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(works_are_parsed),
+        cmocka_unit_test(anything_else_is_no_work),
+        cmocka_unit_test(a_spin_computes_as_long_as_it_says),
+        cmocka_unit_test(a_wait_is_not_shortened_by_signals_and_uses_no_cpu),
+        cmocka_unit_test(only_the_top_is_worked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
