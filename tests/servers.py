@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +25,42 @@ def program(name: str) -> str:
     return str(Path(os.environ.get("REGATTA_BIN", REPOSITORY / "bin")).resolve() / name)
 
 
-def designs() -> list[str]:
-    """Every design in the server's table: a new one is under test by being there."""
+@dataclass(frozen=True)
+class Design:
+    """A design as the server's table tells: a new one is under test by being there."""
+
+    name: str
+    pool: bool
+    """It takes --workers."""
+    serves: str
+    """How many clients at a time, however silent they are: "one", "workers" or "all"."""
+    missing: str | None
+    """Why it cannot run on this machine."""
+
+    def serving(self, clients: int) -> tuple[str, ...]:
+        """Options that make it serve just so many silent clients, where it has such a limit."""
+        assert self.serves != "one" or clients == 1, f"{self.name} serves one client at a time"
+        return ("--workers", str(clients)) if self.serves == "workers" else ()
+
+
+@functools.cache
+def table() -> tuple[Design, ...]:
+    """Every design that the server lists."""
     listed = subprocess.run(
         [program("regatta-server"), "--list-designs", "--json"],
         check=True,
         capture_output=True,
         timeout=PATIENCE_S,
     )
-    return [design["name"] for design in json.loads(listed.stdout)]
+    return tuple(
+        Design(row["name"], row["pool"], row["serves"], row["missing"])
+        for row in json.loads(listed.stdout)
+    )
+
+
+def designs() -> list[str]:
+    """Those of them that can run on this machine."""
+    return [design.name for design in table() if design.missing is None]
 
 
 class Server:

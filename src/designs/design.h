@@ -3,6 +3,7 @@
  * To add one: write its file, declare it here, add it to the table in designs.c. It is then listed,
  * raced and tested. See docs/adding-a-design.md. */
 #pragma once
+#include <stdbool.h>
 
 struct server;
 
@@ -15,6 +16,10 @@ struct design {
     const char *name;    /* its slug: the name everywhere */
     const char *summary; /* one line */
     int workers;         /* how many by default, or one of the two above */
+
+    /* A worker serves one client to its end before it takes the next, so that as many silent
+     * clients as there are workers hold up all others. */
+    bool one_at_a_time;
 
     /* Why it cannot be run here (this build, this kernel), in words; NULL: it can. The function is
      * NULL where a design runs everywhere. */
@@ -37,3 +42,7 @@ const struct design *design_find(const char *name);
 
 /* As `missing` above, of any design. */
 const char *design_missing(const struct design *design);
+
+/* How many clients it serves at a time, however silent they are: "one", "workers" (as many as it
+ * has) or "all". */
+const char *design_serves(const struct design *design);

@@ -20,3 +20,9 @@ const struct design *design_find(const char *name) {
 const char *design_missing(const struct design *design) {
     return design->missing != NULL ? design->missing() : NULL;
 }
+
+const char *design_serves(const struct design *design) {
+    if (!design->one_at_a_time)
+        return "all";
+    return design->workers != NO_POOL ? "workers" : "one";
+}

@@ -21,5 +21,6 @@ static int run(struct server *server) {
 const struct design design_iterative = {
     .name = "iterative",
     .summary = "one process, one client at a time",
+    .one_at_a_time = true,
     .run = run,
 };

@@ -213,10 +213,12 @@ static int list_designs(bool as_json) {
     for (const struct design *const *design = designs; *design != NULL; design++) {
         const char *missing = design_missing(*design);
         if (as_json)
-            printf("%s{\"name\": \"%s\", \"summary\": \"%s\", \"pool\": %s, \"missing\": %s%s%s}",
+            printf("%s{\"name\": \"%s\", \"summary\": \"%s\", \"pool\": %s, "
+                   "\"serves\": \"%s\", \"missing\": %s%s%s}",
                    design == designs ? "" : ",\n ", (*design)->name, (*design)->summary,
-                   (*design)->workers != NO_POOL ? "true" : "false", missing != NULL ? "\"" : "",
-                   missing != NULL ? missing : "null", missing != NULL ? "\"" : "");
+                   (*design)->workers != NO_POOL ? "true" : "false", design_serves(*design),
+                   missing != NULL ? "\"" : "", missing != NULL ? missing : "null",
+                   missing != NULL ? "\"" : "");
         else
             printf("%-18s  %s%s%s%s\n", (*design)->name, (*design)->summary,
                    missing != NULL ? " (not here: " : "", missing != NULL ? missing : "",
