@@ -33,6 +33,9 @@ struct design {
 extern const struct design design_iterative;
 extern const struct design design_thread_per_client;
 extern const struct design design_select;
+extern const struct design design_poll;
+extern const struct design design_epoll;
+extern const struct design design_epoll_edge;
 
 /* The table, in the order of every list and chart; it ends with NULL. */
 extern const struct design *const designs[];

@@ -4,10 +4,8 @@
 #include <string.h>
 
 const struct design *const designs[] = {
-    &design_iterative,
-    &design_thread_per_client,
-    &design_select,
-    NULL,
+    &design_iterative, &design_thread_per_client, &design_select, &design_poll,
+    &design_epoll,     &design_epoll_edge,        NULL,
 };
 
 const struct design *design_find(const char *name) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/hang_up.h"
+#include "server/server.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -27,15 +28,34 @@ static void unlink_from(struct connections *connections, struct connection *conn
         connections->newest = connection->older;
 }
 
+struct connections connections_of(struct server *server) {
+    return (struct connections){.server = server};
+}
+
+/* All workers draw from one number: each takes a place first and looks afterwards, so that together
+ * they never take one too many. */
+static bool enter(const struct server *server) {
+    uint64_t before = atomic_fetch_add_explicit(&server->stats->open, 1, memory_order_relaxed);
+    return before < server->options->max_connections;
+}
+
+static void leave(const struct server *server) {
+    atomic_fetch_sub_explicit(&server->stats->open, 1, memory_order_relaxed);
+}
+
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns) {
-    struct connection *connection = malloc(sizeof *connection);
-    if (connection == NULL)
+    struct connection *connection =
+        enter(connections->server) ? calloc(1, sizeof *connection) : NULL;
+    if (connection == NULL) {
+        leave(connections->server);
         return NULL;
+    }
     connection->fd = fd;
     connection->active_ns = now_ns;
     exchange_open(&connection->exchange);
     append(connections, connection);
     connections->count++;
+    stats_add(&connections->server->counts->connections);
     return connection;
 }
 
@@ -54,6 +74,7 @@ void connections_remove(struct connections *connections, struct connection *conn
     hang_up(connection->fd, connection->exchange.is_refused);
     exchange_close(&connection->exchange);
     free(connection);
+    leave(connections->server);
 }
 
 int connections_wait_ms(const struct connections *connections, int64_t now_ns, int64_t limit_ms) {

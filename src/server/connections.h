@@ -2,21 +2,36 @@
 #pragma once
 #include "exchange/exchange.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct server;
 
 struct connection {
     int fd;
+    uint32_t slot;     /* poll: its place in the array */
+    uint8_t interest;  /* what the poller was told last (designs/readiness.h) */
+    bool can_read;     /* there may be something to read */
+    bool is_shut;      /* ... and the end after it: the client has ended or reset it */
+    bool is_queued;    /* its turn comes again without its being ready */
+    bool is_over;      /* it is closed then */
+    bool is_busy;      /* a worker answers it */
     int64_t active_ns; /* CLOCK_MONOTONIC */
-    struct connection *older, *newer;
+    struct connection *older, *newer, *next_again;
     struct exchange exchange;
 };
 
 struct connections {
+    struct server *server;
     struct connection *oldest, *newest;
     unsigned count;
 };
 
-/* NULL if there is no memory. The descriptor is the connection's from here on. */
+/* None yet. */
+struct connections connections_of(struct server *server);
+
+/* Counts it and takes it in. NULL, and nothing happened, if there are --max-connections, of all
+ * workers together, or if there is no memory. The descriptor is the connection's from here on. */
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns);
 
 /* Something came or went. */

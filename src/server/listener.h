@@ -15,7 +15,8 @@ struct listener {
     bool is_nonblocking;
     bool is_draining; /* a stop was noticed: only those who waited then are still accepted */
     uint32_t waiting; /* how many of them are left */
-    int drain_fd;     /* the same socket, for what waits in the backlog when the server stops */
+    int drain_fd;     /* the same socket, whatever a signal does (stop.h): for what waits in the
+                       * backlog then, and for event loops to watch */
     int reserve_fd;   /* given up to accept, and refuse, one connection when none is left */
 };
 
