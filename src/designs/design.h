@@ -21,6 +21,9 @@ struct design {
      * clients as there are workers hold up all others. */
     bool one_at_a_time;
 
+    /* Each worker has a listener of its own on the same port (SO_REUSEPORT). */
+    bool shares_port;
+
     /* Why it cannot be run here (this build, this kernel), in words; NULL: it can. The function is
      * NULL where a design runs everywhere. */
     const char *(*missing)(void);
@@ -36,6 +39,8 @@ extern const struct design design_select;
 extern const struct design design_poll;
 extern const struct design design_epoll;
 extern const struct design design_epoll_edge;
+extern const struct design design_epoll_workers;
+extern const struct design design_reactors;
 
 /* The table, in the order of every list and chart; it ends with NULL. */
 extern const struct design *const designs[];

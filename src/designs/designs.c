@@ -3,10 +3,19 @@
 #include <stddef.h>
 #include <string.h>
 
+/* clang-format off */
 const struct design *const designs[] = {
-    &design_iterative, &design_thread_per_client, &design_select, &design_poll,
-    &design_epoll,     &design_epoll_edge,        NULL,
+    &design_iterative,
+    &design_thread_per_client,
+    &design_select,
+    &design_poll,
+    &design_epoll,
+    &design_epoll_edge,
+    &design_epoll_workers,
+    &design_reactors,
+    NULL,
 };
+/* clang-format on */
 
 const struct design *design_find(const char *name) {
     for (const struct design *const *design = designs; *design != NULL; design++)

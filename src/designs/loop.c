@@ -9,8 +9,7 @@ static void drop(struct loop *loop, struct connection *connection) {
     connections_remove(&loop->connections, connection);
 }
 
-/* Puts it among those who are served after all who are ready now. */
-static void queue(struct loop *loop, struct connection *connection) {
+void loop_serve_later(struct loop *loop, struct connection *connection) {
     if (connection->is_queued)
         return;
     connection->is_queued = true;
@@ -21,7 +20,7 @@ static void queue(struct loop *loop, struct connection *connection) {
 /* What a turn left to wait for. The poller is told only what it does not know yet. */
 static void apply(struct loop *loop, struct connection *connection, enum interest interest) {
     if (interest == INTEREST_AGAIN) {
-        queue(loop, connection);
+        loop_serve_later(loop, connection);
     } else if (interest == INTEREST_NONE) {
         /* One that waits for its turn is in a list of which nobody else knows: it goes then. */
         if (connection->is_queued)
@@ -52,7 +51,7 @@ static void begin(struct loop *loop, struct connection *connection) {
     if (interest == INTEREST_NONE || loop->poller->add(loop, connection) != 0)
         connections_remove(&loop->connections, connection);
     else if (interest == INTEREST_AGAIN)
-        queue(loop, connection);
+        loop_serve_later(loop, connection);
 }
 
 static void accept_waiting(struct loop *loop, int limit) {
@@ -91,7 +90,8 @@ static void close_silent(struct loop *loop) {
     while (connections_wait_ms(&loop->connections, loop->now_ns, limit_ms) == 0) {
         struct connection *oldest = loop->connections.oldest;
         connections_touch(&loop->connections, oldest, loop->now_ns);
-        apply(loop, oldest, readiness_time_out(loop->server, oldest));
+        if (!oldest->is_busy) /* else it is we who let it wait */
+            apply(loop, oldest, readiness_time_out(loop->server, oldest));
     }
 }
 

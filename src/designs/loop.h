@@ -53,5 +53,9 @@ int loop_run(struct loop *loop);
 void loop_accept(struct loop *loop);
 void loop_serve(struct loop *loop, struct connection *connection);
 
+/* Serves it after all that are ready now: the only way to serve one that was not itself found
+ * ready, for dispatch may be about to hand that one over. */
+void loop_serve_later(struct loop *loop, struct connection *connection);
+
 /* The `serve` of a design that answers in the loop itself. */
 enum interest loop_converse(struct loop *loop, struct connection *connection);

@@ -21,17 +21,22 @@ static enum error_kind kind_of(enum status status) {
     }
 }
 
+void answer_reply(struct server *server, int fd, struct exchange *exchange,
+                  const struct request *request, enum status status, const struct text *body) {
+    assert(!body->overflow); /* REPLY_LIMIT is more than the worst of names can fill */
+    exchange_reply(exchange, request, status, body);
+    stats_add(&server->counts->requests);
+    if (status != STATUS_OK)
+        stats_add(&server->stats->errors[kind_of(status)]);
+    log_request(server, fd, request, status);
+}
+
 static void answer(struct server *server, int fd, struct exchange *exchange,
                    const struct request *request) {
     char space[REPLY_LIMIT];
     struct text body = text_fixed(space, sizeof space);
     enum status status = service_answer(server->service, request, &body);
-    assert(!body.overflow); /* REPLY_LIMIT is more than the worst of names can fill */
-    exchange_reply(exchange, request, status, &body);
-    stats_add(&server->counts->requests);
-    if (status != STATUS_OK)
-        stats_add(&server->stats->errors[kind_of(status)]);
-    log_request(server, fd, request, status);
+    answer_reply(server, fd, exchange, request, status, &body);
 }
 
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit) {

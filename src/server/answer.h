@@ -8,6 +8,11 @@
  * how many. fd names the client in the log and is not touched. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
 
+/* The second half of it, for a design in which another thread has the service answer: takes the
+ * reply to the request that exchange_next gave last. */
+void answer_reply(struct server *server, int fd, struct exchange *exchange,
+                  const struct request *request, enum status status, const struct text *body);
+
 /* The client kept silent for too long: answers what it had begun. */
 void answer_timeout(struct server *server, int fd, struct exchange *exchange);
 

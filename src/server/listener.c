@@ -32,25 +32,38 @@ static int configure(int fd, int64_t idle_timeout_ms) {
     return 0;
 }
 
-static int bind_and_listen(int fd, struct address *address, int backlog) {
-    if (bind(fd, (const struct sockaddr *)&address->storage, address->length) != 0 ||
-        listen(fd, backlog) != 0)
-        return -errno;
-    address->length = sizeof address->storage;
-    if (getsockname(fd, (struct sockaddr *)&address->storage, &address->length) != 0)
-        return -errno;
-    return 0;
+static int share_port(int fd) {
+    const int yes = 1;
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) == 0 ? 0 : -errno;
 }
 
-int listener_open(struct listener *listener, struct address *address, int backlog,
-                  int64_t idle_timeout_ms) {
+static int bind_to(int fd, const struct address *address) {
+    const struct sockaddr *to = (const struct sockaddr *)&address->storage;
+    return bind(fd, to, address->length) == 0 ? 0 : -errno;
+}
+
+/* The first on a port binds before it shares the port: so it fails as any other server does if the
+ * port is somebody else's already, of whatever design. */
+static int bind_and_listen(int fd, const struct options *options, bool is_first) {
+    bool shares = options->design->shares_port;
+    int error = shares && !is_first ? share_port(fd) : 0;
+    if (error == 0)
+        error = bind_to(fd, &options->listen);
+    if (error == 0 && shares && is_first)
+        error = share_port(fd);
+    if (error == 0 && listen(fd, options->backlog) != 0)
+        error = -errno;
+    return error;
+}
+
+static int open_listener(struct listener *listener, const struct options *options, bool is_first) {
     *listener = (struct listener){.fd = -1, .drain_fd = -1, .reserve_fd = -1};
-    listener->fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    listener->fd = socket(options->listen.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener->fd < 0)
         return -errno;
-    int error = configure(listener->fd, idle_timeout_ms);
+    int error = configure(listener->fd, options->idle_timeout_ms);
     if (error == 0)
-        error = bind_and_listen(listener->fd, address, backlog);
+        error = bind_and_listen(listener->fd, options, is_first);
     if (error == 0) {
         listener->drain_fd = fcntl(listener->fd, F_DUPFD_CLOEXEC, 0);
         listener->reserve_fd = open_reserve();
@@ -60,6 +73,23 @@ int listener_open(struct listener *listener, struct address *address, int backlo
     if (error != 0)
         listener_close(listener);
     return error;
+}
+
+int listener_open(struct listener *listener, struct options *options) {
+    struct address *address = &options->listen;
+    int error = open_listener(listener, options, true);
+    if (error != 0)
+        return error;
+    address->length = sizeof address->storage;
+    if (getsockname(listener->fd, (struct sockaddr *)&address->storage, &address->length) == 0)
+        return 0;
+    error = -errno;
+    listener_close(listener);
+    return error;
+}
+
+int listener_open_beside(struct listener *listener, const struct options *options) {
+    return open_listener(listener, options, false);
 }
 
 void listener_close(struct listener *listener) {

@@ -3,11 +3,10 @@
  * A connection that cannot be served (no descriptor left, a limit reached) is told so and closed:
  * load is shed, and no design spins on an accept that fails. */
 #pragma once
-#include "base/address.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
+struct options;
 struct server;
 
 struct listener {
@@ -20,11 +19,14 @@ struct listener {
     int reserve_fd;   /* given up to accept, and refuse, one connection when none is left */
 };
 
-/* Opens, binds and listens. idle_timeout_ms is inherited by accepted sockets as the timeout of
- * blocking reads and writes, as TCP_NODELAY is: no system call a connection. address becomes the
- * bound one (port 0 asks for any). Returns 0 or -errno. */
-int listener_open(struct listener *listener, struct address *address, int backlog,
-                  int64_t idle_timeout_ms);
+/* Opens, binds and listens as the options say. The idle timeout is inherited by accepted sockets as
+ * that of blocking reads and writes, as TCP_NODELAY is: no system call a connection.
+ * options->listen becomes the bound address (port 0 asks for any). Returns 0 or -errno. */
+int listener_open(struct listener *listener, struct options *options);
+
+/* One more on the same port, for another worker of a design that shares it; the kernel spreads the
+ * clients over all of them. After listener_open. */
+int listener_open_beside(struct listener *listener, const struct options *options);
 void listener_close(struct listener *listener);
 
 /* For event loops: accept never blocks from now on. */

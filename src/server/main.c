@@ -114,8 +114,7 @@ static int open_and_serve(struct options *options) {
     if (server.stats == NULL)
         return fail("cannot start", -ENOMEM, NULL);
     server.counts = &server.stats->workers[0];
-    error = listener_open(&server.listener, &options->listen, options->backlog,
-                          options->idle_timeout_ms);
+    error = listener_open(&server.listener, options);
     if (error != 0)
         return listen_failure(options, error);
     int status = serve(&server);

@@ -1,0 +1,74 @@
+/* reactors: one epoll loop per worker, SO_REUSEPORT.
+ *
+ * Each worker is a thread that runs the whole of the design `epoll` on a listener of its own; the
+ * kernel hashes each new client to one of the listeners. Nothing is shared while serving, so it
+ * scales with the CPUs; and nothing is evened out: a client stays with its worker, however busy
+ * that one is. */
+#include "designs/reactors.h"
+
+#include "designs/design.h"
+#include "designs/epoll.h"
+#include "server/threads.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct reactors {
+    struct server *own; /* of each worker */
+    int (*run)(struct server *server);
+    _Atomic int error; /* the first */
+};
+
+static void react(void *argument, unsigned worker) {
+    struct reactors *reactors = argument;
+    int none = 0, error = reactors->run(&reactors->own[worker]);
+    if (error != 0 && atomic_compare_exchange_strong(&reactors->error, &none, error))
+        kill(getpid(), SIGTERM);
+}
+
+/* The first worker has the listener that the server was started with. Returns how many there are.
+ */
+static unsigned open_listeners(struct reactors *reactors, const struct server *server) {
+    unsigned count = 0;
+    for (; count < server->options->workers; count++) {
+        struct server *own = &reactors->own[count];
+        *own = server_for_worker(server, count);
+        if (count > 0)
+            reactors->error = listener_open_beside(&own->listener, server->options);
+        if (reactors->error != 0)
+            break;
+    }
+    return count;
+}
+
+int reactors_run(struct server *server, int (*run)(struct server *server)) {
+    struct reactors reactors = {.run = run};
+    struct threads threads;
+    reactors.own = calloc(server->options->workers, sizeof *reactors.own);
+    if (reactors.own == NULL)
+        return -ENOMEM;
+    unsigned count = open_listeners(&reactors, server);
+    if (reactors.error == 0)
+        reactors.error = threads_start(&threads, count, react, &reactors);
+    if (reactors.error == 0)
+        threads_join(&threads);
+    for (unsigned worker = 1; worker < count; worker++)
+        listener_close(&reactors.own[worker].listener);
+    free(reactors.own);
+    return reactors.error;
+}
+
+static int run(struct server *server) {
+    return reactors_run(server, epoll_run);
+}
+
+const struct design design_reactors = {
+    .name = "reactors",
+    .summary = "one epoll loop per worker, SO_REUSEPORT",
+    .workers = ONE_PER_CPU,
+    .shares_port = true,
+    .run = run,
+};
