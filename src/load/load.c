@@ -19,6 +19,11 @@ const struct engine *engine_find(const char *name) {
     return NULL;
 }
 
+const char *shape_name(enum shape shape) {
+    static const char *const NAMES[] = {"burst", "closed", "open"};
+    return NAMES[shape];
+}
+
 static void build_request(const struct load *load, struct request *request, bool last) {
     int length;
     if (load->dialect == DIALECT_LINE)
@@ -50,6 +55,30 @@ static int raise_descriptor_limit(struct load *load) {
     return -EMFILE;
 }
 
+size_t load_request_limit(const struct load *load) {
+    double expected;
+    switch (load->shape) {
+    case SHAPE_BURST:
+        return (size_t)load->connections * load->rounds;
+    case SHAPE_OPEN:
+        /* Poisson's count varies by its root: an eighth more is never reached. */
+        expected = load->rate_per_s * (double)load->duration_ns / NS_PER_S;
+        return (size_t)(expected + expected / 8) + 1024;
+    default: /* how many requests a closed load makes is not known in advance */
+        return (size_t)SAMPLE_LIMIT;
+    }
+}
+
+/* The memory is taken up as it is written to. Returns 0 or -errno. */
+static int reserve_lateness(struct lateness *lateness, size_t limit) {
+    lateness->late_ns = mmap(NULL, limit * sizeof *lateness->late_ns, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (lateness->late_ns == MAP_FAILED)
+        return -errno;
+    lateness->limit = limit;
+    return 0;
+}
+
 int load_prepare(struct load *load) {
     build_request(load, &load->request, false);
     build_request(load, &load->last_request, true);
@@ -63,11 +92,12 @@ int load_prepare(struct load *load) {
     load->workers = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (load->workers == MAP_FAILED)
         return -errno;
-    /* A burst is known in advance; how many requests a closed load makes is not. */
-    size_t limit = load->shape == SHAPE_BURST ? (size_t)load->connections * load->rounds
-                                              : (size_t)SAMPLE_LIMIT;
-    return samples_reserve(&load->workers[0].samples, load->worker_count, sizeof *load->workers,
-                           limit);
+    size_t limit = load_request_limit(load);
+    outcome = samples_reserve(&load->workers[0].samples, load->worker_count, sizeof *load->workers,
+                              limit);
+    if (outcome == 0 && load->shape == SHAPE_OPEN)
+        outcome = reserve_lateness(&load->workers[0].lateness, limit);
+    return outcome;
 }
 
 enum outcome load_connect_outcome(int error) {

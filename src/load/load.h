@@ -5,8 +5,10 @@
  * another one, and whoever crashes takes nothing along. */
 #pragma once
 #include "base/address.h"
+#include "load/effort.h"
 #include "load/reply.h"
 #include "load/samples.h"
+#include "load/schedule.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -17,7 +19,11 @@ struct show;
 enum shape {
     SHAPE_BURST,  /* all connect at once, ask once, close; in rounds */
     SHAPE_CLOSED, /* each connection asks again as soon as it is answered, for a duration */
+    SHAPE_OPEN,   /* requests start when they are due, whatever became of earlier ones */
 };
+
+/* "burst", "closed", "open" */
+const char *shape_name(enum shape shape);
 
 struct request {
     char bytes[192];
@@ -26,9 +32,19 @@ struct request {
 
 enum { PROBLEM_LIMIT = 192 };
 
+/* Open load: how far its requests started behind their schedule, and whose doing that was. */
+struct lateness {
+    int64_t *late_ns; /* of each started request: what the client itself was late */
+    size_t count, limit;
+    uint64_t unstarted; /* requests that were due and had not started when the window ended */
+    int64_t own_ns;     /* all that requests waited for the client */
+    int64_t server_ns;  /* all that they waited because no connection was free */
+};
+
 /* What one worker did. On cache lines of its own: workers write to it for each request. */
 struct worker {
     alignas(64) struct samples samples;
+    struct lateness lateness;
     uint64_t connections_opened, bytes_received;
     bool full;                   /* stopped early: no room for more samples */
     char problem[PROBLEM_LIMIT]; /* its first failure, in printable words; empty: none */
@@ -43,25 +59,32 @@ struct load {
     uint32_t connections;
     uint32_t top;            /* rows asked for */
     uint32_t rounds;         /* burst */
-    uint32_t per_connection; /* closed: requests before reconnecting; 0: never */
-    int64_t duration_ns;     /* closed */
+    uint32_t per_connection; /* closed, open: requests before reconnecting; 0: never */
+    int64_t duration_ns;     /* closed, open */
     int64_t timeout_ns;
+    double rate_per_s; /* open: requests that are due, over all connections */
+    enum arrivals arrivals;
+    uint64_t seed; /* open: of Poisson arrivals */
 
     struct request request;      /* one of several on its connection */
     struct request last_request; /* the last one: HTTP says so */
 
     struct worker *workers;
     uint32_t worker_count;
-    struct show *show;   /* where replies are shown; NULL: nowhere */
-    const char *problem; /* what an engine could not do when its run fails */
+    struct effort effort; /* of the window; an engine may end it before its run ends */
+    struct show *show;    /* where replies are shown; NULL: nowhere */
+    const char *problem;  /* what an engine could not do when it fails */
+    void *engine_state;   /* from its prepare to its run */
 };
 
 struct engine {
     const char *name, *summary;
     bool worker_each;      /* a worker for each connection; else one for all */
     bool descriptors_each; /* all connections are descriptors of this one process */
-    int (*run)(
-        struct load *load); /* returns when the load is over: 0, or -errno and load->problem */
+    /* Both return 0, or -errno and load->problem. */
+    int (*prepare)(
+        struct load *load);        /* before the window: all that is no request; NULL: nothing */
+    int (*run)(struct load *load); /* returns when the load is over */
 };
 
 extern const struct engine engine_thread, engine_fork, engine_epoll;
@@ -75,6 +98,9 @@ const struct engine *engine_find(const char *name);
 /* Builds the requests, raises the limit of descriptors, reserves memory for the results.
  * Returns 0, or -errno and load->problem. */
 int load_prepare(struct load *load);
+
+/* How many requests the load can make at most. */
+size_t load_request_limit(const struct load *load);
 
 /* The error with which a connection failed, as an outcome and in words. */
 enum outcome load_connect_outcome(int error);

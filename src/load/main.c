@@ -32,29 +32,37 @@ static void pin(const char *cpus) {
     }
 }
 
-/* A closed load prints no replies: say what goes on meanwhile. */
+/* A load that takes its time prints no replies: say what goes on meanwhile. */
 static void announce(const struct load *load) {
     printf("asking %s over %u connection%s for %g s ...\n", load->target, load->connections,
            load->connections == 1 ? "" : "s", (double)load->duration_ns / NS_PER_S);
     fflush(stdout);
 }
 
+static int say_problem(const struct load *load, int error) {
+    fprintf(stderr, "regatta-client: %s (%s)\n", load->problem, strerrordesc_np(error));
+    return EXIT_FAILED;
+}
+
 /* The window: from the gate's go to the end of the load. */
 static int run(struct options *options, struct summary *summary) {
+    struct load *load = &options->load;
+    int outcome = load->engine->prepare != NULL ? load->engine->prepare(load) : 0;
+    if (outcome != 0)
+        return say_problem(load, -outcome);
     if (options->gate_fd >= 0) {
-        int outcome = gate_enter(options->gate_fd);
+        outcome = gate_enter(options->gate_fd);
         if (outcome != 0)
             return complain("the gate was not opened", -outcome, "no load was run");
     }
     struct usage self = usage_now(RUSAGE_SELF), children = usage_now(RUSAGE_CHILDREN);
-    int outcome = options->load.engine->run(&options->load);
+    effort_begin(&load->effort);
+    outcome = load->engine->run(load);
+    effort_end(&load->effort);
     summary->self = usage_since(usage_now(RUSAGE_SELF), self);
     summary->children = usage_since(usage_now(RUSAGE_CHILDREN), children);
-    if (outcome != 0) {
-        fprintf(stderr, "regatta-client: %s (%s)\n", options->load.problem,
-                strerrordesc_np(-outcome));
-        return EXIT_FAILED;
-    }
+    if (outcome != 0)
+        return say_problem(load, -outcome);
     if (options->gate_fd >= 0) {
         outcome = gate_leave(options->gate_fd);
         if (outcome != 0)
@@ -113,10 +121,8 @@ int main(int count, char *arguments[]) {
 
     struct load *load = &options.load;
     int outcome = load_prepare(load);
-    if (outcome != 0) {
-        fprintf(stderr, "regatta-client: %s (%s)\n", load->problem, strerrordesc_np(-outcome));
-        return EXIT_FAILED;
-    }
+    if (outcome != 0)
+        return say_problem(load, -outcome);
     if (!options.json && !options.quiet && load->shape == SHAPE_BURST)
         load->show = show_open(load->connections);
     if (options.samples_path != NULL) {
@@ -124,7 +130,7 @@ int main(int count, char *arguments[]) {
         if (outcome != 0)
             return complain(options.samples_path, -outcome, "choose another --samples FILE");
     }
-    if (!options.json && !options.quiet && load->shape == SHAPE_CLOSED)
+    if (!options.json && !options.quiet && load->shape != SHAPE_BURST)
         announce(load);
     stop_install();
     int64_t realtime_offset_ns = clock_unix_ns() - clock_monotonic_ns();

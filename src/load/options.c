@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/number.h"
+#include "load/help.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -13,55 +14,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { EXIT_USAGE = 2, DURATION_LIMIT_S = 24 * 60 * 60, TIMEOUT_LIMIT_MS = 60 * 60 * 1000 };
+enum {
+    EXIT_USAGE = 2,
+    DURATION_LIMIT_S = 24 * 60 * 60,
+    TIMEOUT_LIMIT_MS = 60 * 60 * 1000,
+    RATE_LIMIT_PER_S = 10 * 1000 * 1000,
+};
 
 static const char DEFAULT_TARGET[] = "127.0.0.1:7342";
-
-static const char HELP[] =
-    "Usage: regatta-client [OPTIONS] [HOST[:PORT]]\n"
-    "\n"
-    "Asks a regatta-server which processes use the most CPU time: over many connections at once,\n"
-    "checking every reply, timing every request. The default is 127.0.0.1:7342.\n"
-    "\n"
-    "Examples:\n"
-    "  regatta-client                       ask once and print the reply\n"
-    "  regatta-client -c 5 -n 10            five connections at once, ten processes each\n"
-    "  regatta-client -c 100 --rounds 20 --engine thread --quiet\n"
-    "                                       twenty bursts of a hundred threads, the summary only\n"
-    "  regatta-client -c 50 --load closed --duration 10 --dialect http\n"
-    "                                       keep fifty HTTP connections busy for ten seconds\n"
-    "  regatta-client -c 50 --load closed --per-connection 1 --json > result.json\n"
-    "                                       a new connection for each request, result as JSON\n"
-    "\n"
-    "What to ask:\n"
-    "  -c, --connections N   connections at the same time (1)\n"
-    "  -n, --top N           processes in each reply, 1 to 64 (2)\n"
-    "      --dialect D       line or http (line)\n"
-    "      --timeout MS      a request, connecting included, fails after this time (10000)\n"
-    "\n"
-    "How:\n"
-    "      --load L          burst: all connect at once, ask once, close (default)\n"
-    "                        closed: each connection asks again as soon as it is answered\n"
-    "      --rounds R        burst: so many bursts, one after the other (1)\n"
-    "      --duration S      closed: for so many seconds, a fraction is allowed (5)\n"
-    "      --per-connection K\n"
-    "                        closed: reconnect after K requests; 0 keeps connections open (0)\n"
-    "      --engine E        what makes the connections (epoll):\n";
-
-static const char HELP_END[] =
-    "      --cpus LIST       pin this program to CPUs such as 1, 0,2 or 1-3\n"
-    "\n"
-    "What to print and keep:\n"
-    "      --quiet           the summary only (a closed load never prints its replies)\n"
-    "      --json            the summary as one JSON object, and nothing else\n"
-    "      --samples FILE    every request's start, first byte and end (docs/formats.md)\n"
-    "      --gate-fd FD      start and stop the load as told over this socket (docs/formats.md)\n"
-    "      --help            this text\n"
-    "      --version         the version\n"
-    "\n"
-    "Exit status: 0 every request was answered correctly; 1 one was not, or something else "
-    "failed;\n"
-    "2 an option is wrong, and nothing was started.\n";
 
 static _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -75,14 +35,6 @@ static _Noreturn void usage_error(const char *format, ...) {
     exit(EXIT_USAGE);
 }
 
-static _Noreturn void print_help(void) {
-    fputs(HELP, stdout);
-    for (const struct engine *const *engine = ENGINES; *engine != NULL; engine++)
-        printf("                        %-6s  %s\n", (*engine)->name, (*engine)->summary);
-    fputs(HELP_END, stdout);
-    exit(fflush(stdout) == 0 ? 0 : 1);
-}
-
 static uint32_t read_number(const char *option, const char *text, uint32_t low, uint32_t high) {
     uint64_t number;
     if (number_parse(text, low, high, &number) != 0)
@@ -90,16 +42,15 @@ static uint32_t read_number(const char *option, const char *text, uint32_t low, 
     return (uint32_t)number;
 }
 
-/* Seconds with a fraction; strtod alone would take "inf", "0x1p3" and " 5". */
-static int64_t read_duration(const char *text) {
+/* With a fraction; strtod alone would take "inf", "0x1p3" and " 5". */
+static double read_decimal(const char *option, const char *text, double low, int high) {
     char *end = NULL;
-    double seconds = 0;
+    double number = 0;
     if (text[0] != '\0' && strspn(text, "0123456789.") == strlen(text))
-        seconds = strtod(text, &end);
-    if (end == NULL || *end != '\0' || seconds < 0.001 || seconds > DURATION_LIMIT_S)
-        usage_error("--duration must be seconds from 0.001 to %d, not '%s'", DURATION_LIMIT_S,
-                    text);
-    return (int64_t)(seconds * NS_PER_S);
+        number = strtod(text, &end);
+    if (end == NULL || *end != '\0' || number < low || number > high)
+        usage_error("%s must be a number from %g to %d, not '%s'", option, low, high, text);
+    return number;
 }
 
 static enum dialect read_dialect(const char *text) {
@@ -109,9 +60,17 @@ static enum dialect read_dialect(const char *text) {
 }
 
 static enum shape read_shape(const char *text) {
-    if (strcmp(text, "burst") != 0 && strcmp(text, "closed") != 0)
-        usage_error("unknown load '%s'; choose burst or closed", text);
-    return text[0] == 'b' ? SHAPE_BURST : SHAPE_CLOSED;
+    for (enum shape shape = SHAPE_BURST; shape <= SHAPE_OPEN; shape++)
+        if (strcmp(text, shape_name(shape)) == 0)
+            return shape;
+    usage_error("unknown load '%s'; choose burst, closed or open", text);
+}
+
+static enum arrivals read_arrivals(const char *text) {
+    for (enum arrivals arrivals = ARRIVALS_EVEN; arrivals <= ARRIVALS_POISSON; arrivals++)
+        if (strcmp(text, arrivals_name(arrivals)) == 0)
+            return arrivals;
+    usage_error("unknown arrivals '%s'; choose even or poisson", text);
 }
 
 static const struct engine *read_engine(const char *text) {
@@ -139,40 +98,63 @@ static void read_target(const char *text, struct load *load) {
         usage_error("'%s': nothing listens on port 0; give the server's port", text);
 }
 
-/* What was given, to tell an option that does not fit the load. */
-struct given {
-    bool rounds, duration, per_connection;
+enum {
+    DIALECT = 256,
+    ENGINE,
+    LOAD,
+    ROUNDS,
+    DURATION,
+    PER_CONNECTION,
+    RATE,
+    ARRIVALS,
+    SEED,
+    TIMEOUT,
+    SAMPLES,
+    JSON,
+    QUIET,
+    CPUS,
+    GATE,
+    VERSION,
+    HELP_WANTED,
+    OPTION_END,
 };
 
-static void check(const struct options *options, struct given given) {
-    const struct load *load = &options->load;
-    if (load->shape == SHAPE_CLOSED && given.rounds)
-        usage_error("--rounds is for --load burst; a closed load has a --duration");
-    if (load->shape == SHAPE_BURST && given.duration)
-        usage_error("--duration is for --load closed; a burst has --rounds");
-    if (load->shape == SHAPE_BURST && given.per_connection)
-        usage_error("--per-connection is for --load closed; in a burst each connection asks once");
-    if (load->shape == SHAPE_BURST && (uint64_t)load->connections * load->rounds > SAMPLE_LIMIT)
+/* The options that do not fit every load. */
+static void check_shape(enum shape shape, const bool given[OPTION_END]) {
+    enum { BURST = 1 << SHAPE_BURST, CLOSED = 1 << SHAPE_CLOSED, OPEN = 1 << SHAPE_OPEN };
+    static const struct {
+        int option;
+        unsigned fits;
+        const char *name, *loads;
+    } OPTIONS[] = {
+        {ROUNDS, BURST, "--rounds", "burst"},
+        {DURATION, CLOSED | OPEN, "--duration", "closed and open"},
+        {PER_CONNECTION, CLOSED | OPEN, "--per-connection", "closed and open"},
+        {RATE, OPEN, "--rate", "open"},
+        {ARRIVALS, OPEN, "--arrivals", "open"},
+        {SEED, OPEN, "--seed", "open"},
+    };
+    for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
+        if (given[OPTIONS[i].option] && (OPTIONS[i].fits & 1U << shape) == 0)
+            usage_error("%s is for --load %s, not for %s; see --help", OPTIONS[i].name,
+                        OPTIONS[i].loads, shape_name(shape));
+}
+
+static void check(const struct load *load, const bool given[OPTION_END]) {
+    check_shape(load->shape, given);
+    if (load->shape == SHAPE_OPEN && !given[RATE])
+        usage_error("--load open needs --rate R, the requests a second");
+    if (given[SEED] && load->arrivals != ARRIVALS_POISSON)
+        usage_error("--seed is for --arrivals poisson; even arrivals have no chance in them");
+    if (load->shape == SHAPE_OPEN && load->engine != &engine_epoll)
+        usage_error("--load open needs --engine epoll: one thread keeps the schedule for all");
+    if (load->shape == SHAPE_BURST && load_request_limit(load) > SAMPLE_LIMIT)
         usage_error("--connections times --rounds may be %d at most; ask for less", SAMPLE_LIMIT);
+    if (load->rate_per_s * (double)load->duration_ns / NS_PER_S > SAMPLE_LIMIT)
+        usage_error("--rate times --duration may be %d at most; ask for less", SAMPLE_LIMIT);
 }
 
 void options_read(int count, char *arguments[], struct options *options) {
-    enum {
-        DIALECT = 256,
-        ENGINE,
-        LOAD,
-        ROUNDS,
-        DURATION,
-        PER_CONNECTION,
-        TIMEOUT,
-        SAMPLES,
-        JSON,
-        QUIET,
-        CPUS,
-        GATE,
-        VERSION,
-        HELP_WANTED,
-    };
     static const struct option KNOWN[] = {
         {"connections", required_argument, NULL, 'c'},
         {"top", required_argument, NULL, 'n'},
@@ -182,6 +164,9 @@ void options_read(int count, char *arguments[], struct options *options) {
         {"rounds", required_argument, NULL, ROUNDS},
         {"duration", required_argument, NULL, DURATION},
         {"per-connection", required_argument, NULL, PER_CONNECTION},
+        {"rate", required_argument, NULL, RATE},
+        {"arrivals", required_argument, NULL, ARRIVALS},
+        {"seed", required_argument, NULL, SEED},
         {"timeout", required_argument, NULL, TIMEOUT},
         {"samples", required_argument, NULL, SAMPLES},
         {"json", no_argument, NULL, JSON},
@@ -192,7 +177,7 @@ void options_read(int count, char *arguments[], struct options *options) {
         {"help", no_argument, NULL, HELP_WANTED},
         {NULL, 0, NULL, 0},
     };
-    struct given given = {false, false, false};
+    bool given[OPTION_END] = {false};
     *options = (struct options){
         .load = {.dialect = DIALECT_LINE,
                  .shape = SHAPE_BURST,
@@ -201,12 +186,14 @@ void options_read(int count, char *arguments[], struct options *options) {
                  .top = TOP_DEFAULT,
                  .rounds = 1,
                  .duration_ns = (int64_t)5 * NS_PER_S,
-                 .timeout_ns = (int64_t)10 * NS_PER_S},
+                 .timeout_ns = (int64_t)10 * NS_PER_S,
+                 .seed = 1},
         .gate_fd = -1,
     };
     struct load *load = &options->load;
     opterr = 0;
     for (int option; (option = getopt_long(count, arguments, ":c:n:h", KNOWN, NULL)) != -1;) {
+        given[option] = true;
         switch (option) {
         case 'c':
             load->connections = read_number("--connections", optarg, 1, CONNECTION_LIMIT);
@@ -225,15 +212,22 @@ void options_read(int count, char *arguments[], struct options *options) {
             break;
         case ROUNDS:
             load->rounds = read_number("--rounds", optarg, 1, SAMPLE_LIMIT);
-            given.rounds = true;
             break;
         case DURATION:
-            load->duration_ns = read_duration(optarg);
-            given.duration = true;
+            load->duration_ns =
+                (int64_t)(read_decimal("--duration", optarg, 0.001, DURATION_LIMIT_S) * NS_PER_S);
             break;
         case PER_CONNECTION:
             load->per_connection = read_number("--per-connection", optarg, 0, SAMPLE_LIMIT);
-            given.per_connection = true;
+            break;
+        case RATE:
+            load->rate_per_s = read_decimal("--rate", optarg, 0.001, RATE_LIMIT_PER_S);
+            break;
+        case ARRIVALS:
+            load->arrivals = read_arrivals(optarg);
+            break;
+        case SEED:
+            load->seed = read_number("--seed", optarg, 0, UINT32_MAX);
             break;
         case TIMEOUT:
             load->timeout_ns =
@@ -259,7 +253,7 @@ void options_read(int count, char *arguments[], struct options *options) {
             exit(0);
         case 'h':
         case HELP_WANTED:
-            print_help();
+            exit(help_print() == 0 ? 0 : 1);
         case ':':
             usage_error("%s needs a value; see --help", arguments[optind - 1]);
         default:
@@ -272,6 +266,6 @@ void options_read(int count, char *arguments[], struct options *options) {
     }
     if (count - optind > 1)
         usage_error("one HOST:PORT at most, and there is also '%s'", arguments[optind + 1]);
-    check(options, given);
+    check(load, given);
     read_target(optind < count ? arguments[optind] : DEFAULT_TARGET, load);
 }

@@ -1,10 +1,12 @@
 #include "load/summary.h"
 
 #include "base/clock.h"
+#include "load/bound.h"
 #include "load/show.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 static void add_sample(struct summary *summary, const struct sample *sample, int64_t *latencies,
@@ -16,6 +18,18 @@ static void add_sample(struct summary *summary, const struct sample *sample, int
         first_bytes[summary->answered] = sample->first_byte_ns - sample->start_ns;
         summary->answered++;
     }
+}
+
+/* What the client itself did. */
+static void sum_up_client(const struct load *load, struct summary *summary) {
+    const struct lateness *lateness = &load->workers[0].lateness;
+    summary->late = distribution_of(lateness->late_ns, lateness->count);
+    summary->unstarted = lateness->unstarted;
+    if (load->effort.wall_ns > 0)
+        summary->achieved_per_s = (double)lateness->count * NS_PER_S / (double)load->effort.wall_ns;
+    summary->cpu_share = bound_cpu_share(load);
+    struct text why = text_fixed(summary->client_bound, sizeof summary->client_bound - 1);
+    bound_explain(load, &why);
 }
 
 int summary_make(const struct load *load, struct summary *summary) {
@@ -53,6 +67,7 @@ int summary_make(const struct load *load, struct summary *summary) {
     summary->first_byte = distribution_of(first_bytes, summary->answered);
     free(latencies);
     free(first_bytes);
+    sum_up_client(load, summary);
     return 0;
 }
 
@@ -84,11 +99,21 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
+static void add_rate(struct text *text, const struct load *load, const struct summary *summary) {
+    text_addf(text, "  rate       offered %g/s (%s), started %g/s", load->rate_per_s,
+              arrivals_name(load->arrivals), round(summary->achieved_per_s * 10) / 10);
+    if (summary->unstarted > 0)
+        text_addf(text, "; %" PRIu64 " due and not started", summary->unstarted);
+    text_add_string(text, "\n");
+    if (summary->late.count > 0)
+        add_distribution(text, "late itself", &summary->late);
+}
+
 void summary_add_text(struct text *text, const struct load *load, const struct summary *summary) {
     text_addf(text, "%" PRIu64 " request%s to %s over %" PRIu64 " connection%s (%s, %s, %s): ",
               summary->requests, plural(summary->requests), load->target,
               summary->connections_opened, plural(summary->connections_opened),
-              load->shape == SHAPE_BURST ? "burst" : "closed", load->engine->name,
+              shape_name(load->shape), load->engine->name,
               load->dialect == DIALECT_LINE ? "line" : "http");
     if (summary->answered == summary->requests) {
         text_add_string(text, summary->requests == 0   ? "none finished"
@@ -112,50 +137,14 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
         if (summary->first_byte.p50 != summary->latency.p50)
             add_distribution(text, "first byte", &summary->first_byte);
     }
-}
-
-static void add_json_distribution(struct text *text, const char *name,
-                                  const struct distribution *values) {
-    text_addf(text, "\"%s\": ", name);
-    if (values->count == 0) {
-        text_add_string(text, "{\"min\": null, \"mean\": null, \"p50\": null, \"p90\": null, "
-                              "\"p99\": null, \"p99_9\": null, \"max\": null}");
-        return;
-    }
-    text_addf(text,
-              "{\"min\": %" PRId64 ", \"mean\": %.1f, \"p50\": %" PRId64 ", \"p90\": %" PRId64
-              ", \"p99\": %" PRId64 ", \"p99_9\": %" PRId64 ", \"max\": %" PRId64 "}",
-              values->min, values->mean, values->p50, values->p90, values->p99, values->p99_9,
-              values->max);
-}
-
-void summary_add_json(struct text *text, const struct load *load, const struct summary *summary) {
-    text_addf(text,
-              "{\"target\": \"%s\", \"engine\": \"%s\", \"load\": \"%s\", \"dialect\": \"%s\",\n"
-              " \"connections\": %" PRIu32 ", ",
-              load->target, load->engine->name, load->shape == SHAPE_BURST ? "burst" : "closed",
-              load->dialect == DIALECT_LINE ? "line" : "http", load->connections);
-    if (load->shape == SHAPE_BURST)
-        text_addf(text, "\"rounds\": %" PRIu32 ", ", load->rounds);
-    else
-        text_addf(text, "\"duration_ns\": %" PRId64 ", \"per_connection\": %" PRIu32 ", ",
-                  load->duration_ns, load->per_connection);
-    text_addf(text, "\"requests\": %" PRIu64 ", \"answered\": %" PRIu64 ",\n \"errors\": {",
-              summary->requests, summary->answered);
-    for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_COUNT; kind++)
-        text_addf(text, "%s\"%s\": %" PRIu64, kind == OUTCOME_CONNECT ? "" : ", ",
-                  outcome_name(kind), summary->errors[kind]);
-    text_addf(text,
-              "},\n \"connections_opened\": %" PRIu64 ", \"bytes_received\": %" PRIu64
-              ",\n \"elapsed_ns\": %" PRId64 ", \"throughput_per_s\": %.1f,\n ",
-              summary->connections_opened, summary->bytes_received, summary->elapsed_ns,
-              summary->throughput_per_s);
-    add_json_distribution(text, "latency_ns", &summary->latency);
-    text_add_string(text, ",\n ");
-    add_json_distribution(text, "first_byte_ns", &summary->first_byte);
-    text_add_string(text, ",\n \"usage\": {\"self\": ");
-    usage_add_json(text, summary->self);
-    text_add_string(text, ",\n           \"children\": ");
-    usage_add_json(text, summary->children);
-    text_add_string(text, "}}\n");
+    if (load->shape == SHAPE_OPEN)
+        add_rate(text, load, summary);
+    unsigned cpus = bound_cpus(load);
+    text_addf(text, "  client     used %.0f %% of its CPU%s\n", 100 * summary->cpu_share,
+              plural(cpus));
+    if (summary->client_bound[0] != '\0')
+        text_addf(text,
+                  "  client-bound: the client %s;\n"
+                  "  these numbers show its limit, not the server's\n",
+                  summary->client_bound);
 }

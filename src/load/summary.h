@@ -12,7 +12,12 @@ struct summary {
     int64_t elapsed_ns; /* first start to last end */
     double throughput_per_s;
     struct distribution latency, first_byte; /* of answered requests */
-    struct usage self, children;             /* of the window */
+    struct distribution late;                /* open: of what the client itself was late */
+    double achieved_per_s;                   /* open: started in the window */
+    uint64_t unstarted;                      /* open: due in the window and not started */
+    struct usage self, children;             /* of the load */
+    double cpu_share;                        /* of the CPUs that the client could use, 0 to 1 */
+    char client_bound[PROBLEM_LIMIT];        /* why the client was the limit; empty: it was not */
     const char *problem;                     /* the first failure in words; NULL: none */
     bool full;                               /* ended early: no room for more samples */
 };

@@ -267,6 +267,21 @@ WRONG = [
     ["--duration", "1"],
     ["--per-connection", "1"],
     ["--load", "open"],
+    ["--load", "open", "--rate", "0"],
+    ["--load", "open", "--rate", "fast"],
+    ["--load", "open", "--rate", "-1"],
+    ["--load", "open", "--rate", "1e3"],
+    ["--load", "open", "--rate", "99999999"],
+    ["--load", "open", "--rate", "1000000", "--duration", "100"],
+    ["--load", "open", "--rate", "100", "--arrivals", "odd"],
+    ["--load", "open", "--rate", "100", "--seed", "1"],
+    ["--load", "open", "--rate", "100", "--arrivals", "poisson", "--seed", "x"],
+    ["--load", "open", "--rate", "100", "--rounds", "2"],
+    ["--load", "open", "--rate", "100", "--engine", "thread"],
+    ["--load", "open", "--rate", "100", "--engine", "fork"],
+    ["--load", "closed", "--rate", "100"],
+    ["--load", "closed", "--arrivals", "even"],
+    ["--rate", "100"],
     ["--dialect", "gopher"],
     ["--engine", "warp"],
     ["--cpus", "9999"],
@@ -303,7 +318,7 @@ def test_help_names_every_engine_and_shows_examples() -> None:
     assert finished.returncode == 0
     shown = finished.stdout.decode()
     assert "Examples:" in shown
-    for word in (*ENGINES, "--samples", "--gate-fd", "--per-connection", "Exit status"):
+    for word in (*ENGINES, "--samples", "--gate-fd", "--per-connection", "--rate", "Exit status"):
         assert word in shown
     assert max(len(line) for line in shown.splitlines()) <= 100
 

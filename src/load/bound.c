@@ -1,0 +1,51 @@
+#include "load/bound.h"
+
+#include "base/clock.h"
+
+/* A CPU that is 80 % busy makes what comes wait for four times as long as it takes. */
+static const double CPU_SHARE_LIMIT = 0.80;
+static const double STARTED_LIMIT = 0.99;
+static const int64_t SHORTEST_WINDOW_NS = (int64_t)20 * NS_PER_MS;
+
+unsigned bound_cpus(const struct load *load) {
+    unsigned cpus = effort_cpus();
+    return load->worker_count < cpus ? load->worker_count : cpus;
+}
+
+static double share_of(const struct load *load, int64_t ns, unsigned cpus) {
+    if (load->effort.wall_ns <= 0)
+        return 0;
+    double share = (double)ns / ((double)load->effort.wall_ns * cpus);
+    return share < 1 ? share : 1;
+}
+
+double bound_cpu_share(const struct load *load) {
+    return share_of(load, load->effort.cpu_ns, bound_cpus(load));
+}
+
+void bound_explain(const struct load *load, struct text *why) {
+    const struct lateness *lateness = &load->workers[0].lateness;
+    double cpu_share = bound_cpu_share(load);
+    if (load->effort.wall_ns < SHORTEST_WINDOW_NS)
+        return;
+    if (cpu_share > CPU_SHARE_LIMIT) {
+        text_addf(why, "used %.0f %% of its CPU%s", 100 * cpu_share,
+                  bound_cpus(load) == 1 ? "" : "s");
+        return;
+    }
+    /* Of what was due, not of the rate: the count of Poisson arrivals varies by itself. */
+    double due = (double)(lateness->count + lateness->unstarted);
+    double started = due > 0 ? (double)lateness->count / due : 1;
+    double queued_share = share_of(load, load->effort.queued_ns, 1);
+    if (started >= STARTED_LIMIT)
+        return;
+    if (lateness->own_ns > lateness->server_ns)
+        text_addf(why, "started only %.1f %% of the offered rate because it was late itself",
+                  100 * started);
+    /* It reads replies late too, and then finds no connection free: that is no server's doing. */
+    else if (cpu_share + queued_share > CPU_SHARE_LIMIT)
+        text_addf(why,
+                  "started only %.1f %% of the offered rate because it waited for a CPU %.0f %% "
+                  "of the time",
+                  100 * started, 100 * queued_share);
+}

@@ -1,0 +1,14 @@
+/* Whether the client itself, and not the server, was what limited a load. */
+#pragma once
+#include "base/text.h"
+#include "load/load.h"
+
+/* The client's CPU time ÷ (window × CPUs it could use), 0 to 1. */
+double bound_cpu_share(const struct load *load);
+
+/* How many CPUs that were: at most one for each of its threads or processes. */
+unsigned bound_cpus(const struct load *load);
+
+/* Why it was client-bound, as "used 93 % of its CPU". Adds nothing if it was not, or if the window
+ * was too short to tell. */
+void bound_explain(const struct load *load, struct text *why);

@@ -1,0 +1,53 @@
+#include "load/connect.h"
+
+#include "base/clock.h"
+#include "load/stop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { NUDGE_MS = 100 };
+
+int connect_begin(const struct load *load) {
+    const struct address *address = &load->address;
+    int fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, (const struct sockaddr *)&address->storage, address->length) != 0 &&
+        errno != EINPROGRESS) {
+        int error = errno;
+        close(fd);
+        return -error;
+    }
+    return fd;
+}
+
+/* 0 once it is made, or -errno. */
+static int wait_until_made(int fd, int64_t deadline_ns) {
+    struct pollfd made = {.fd = fd, .events = POLLOUT};
+    /* In short waits: a signal may have come just before one. */
+    while (poll(&made, 1, NUDGE_MS) <= 0) {
+        if (stop_requested())
+            return -EINTR;
+        if (clock_monotonic_ns() >= deadline_ns)
+            return -ETIMEDOUT;
+    }
+    int error = 0;
+    socklen_t length = sizeof error;
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    return -error;
+}
+
+int connect_wait(const struct load *load) {
+    int64_t deadline_ns = clock_monotonic_ns() + load->timeout_ns;
+    int fd = connect_begin(load);
+    if (fd < 0)
+        return fd;
+    int outcome = wait_until_made(fd, deadline_ns);
+    if (outcome == 0)
+        return fd;
+    close(fd);
+    return outcome;
+}

@@ -1,0 +1,189 @@
+#include "base/clock.h"
+#include "base/limits.h"
+#include "load/connect.h"
+#include "load/engine_epoll.h"
+#include "load/show.h"
+#include "load/stop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void connection_hang_up(struct connection *c) {
+    if (c->fd >= 0)
+        close(c->fd); /* which takes it out of the epoll set */
+    c->fd = -1;
+    c->requests = 0;
+}
+
+void connection_enter(struct epoll_engine *e, struct connection *c, enum state state) {
+    e->active += state >= CONNECTING;
+    e->active -= c->state >= CONNECTING;
+    c->state = state;
+}
+
+void connection_rest(struct epoll_engine *e, struct connection *c) {
+    connection_hang_up(c);
+    connection_enter(e, c, RESTING);
+    e->deadlines_ns[number_of(e, c)] = INT64_MAX;
+}
+
+int connection_watch(struct epoll_engine *e, struct connection *c) {
+    /* Registering reports what is so already: an edge before it is not missed. */
+    struct epoll_event both = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
+    return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, c->fd, &both) == 0 ? 0 : -errno;
+}
+
+void request_fail(struct epoll_engine *e, struct connection *c, enum outcome outcome,
+                  const char *why) {
+    uint32_t number = number_of(e, c);
+    if (e->load->show != NULL)
+        show_failure(e->load->show, number, why);
+    bool room = worker_failed(e->worker, number, c->start_ns, c->first_byte_ns, outcome, why);
+    if (e->load->shape == SHAPE_BURST || !room) {
+        connection_rest(e, c);
+        return;
+    }
+    connection_hang_up(c);
+    connection_enter(e, c, PAUSED);
+    e->deadlines_ns[number] = clock_monotonic_ns() + RETRY_PAUSE_MS * NS_PER_MS;
+}
+
+static int open_connection(struct epoll_engine *e, struct connection *c) {
+    int fd = connect_begin(e->load);
+    if (fd < 0)
+        return fd;
+    c->fd = fd;
+    return connection_watch(e, c);
+}
+
+static bool is_last_request(const struct load *load, const struct connection *c) {
+    return load->shape == SHAPE_BURST ||
+           (load->per_connection != 0 && c->requests >= load->per_connection);
+}
+
+/* Sends the request, or what is left of it. A connection that is broken may still have a reply to
+ * read, as a server at its limit answers before it is asked: the edge that says that it is broken
+ * has come or will come, and is handled as any other. */
+static void send_request(struct epoll_engine *e, struct connection *c) {
+    const struct request *request =
+        is_last_request(e->load, c) ? &e->load->last_request : &e->load->request;
+    ssize_t sent = send(c->fd, request->bytes + c->sent, request->length - c->sent, MSG_NOSIGNAL);
+    bool broken = sent < 0 && errno != EAGAIN && errno != EINTR;
+    c->sent += sent > 0 ? (uint32_t)sent : 0;
+    connection_enter(e, c, broken || c->sent == request->length ? WAITING : SENDING);
+}
+
+void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_ns) {
+    const struct load *load = e->load;
+    c->start_ns = start_ns;
+    c->first_byte_ns = 0;
+    c->sent = 0;
+    c->requests++;
+    c->body.length = 0;
+    e->deadlines_ns[number_of(e, c)] = e->now_ns + load->timeout_ns;
+    reply_begin(&c->reply, load->dialect, load->top, load->show != NULL ? &c->body : NULL);
+    if (c->fd >= 0) {
+        send_request(e, c);
+        return;
+    }
+    connection_enter(e, c, CONNECTING);
+    int outcome = open_connection(e, c);
+    if (outcome != 0)
+        request_fail(e, c, OUTCOME_CONNECT, load_connect_problem(-outcome));
+}
+
+/* true: the next request has begun on the same connection. */
+static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_ns) {
+    const struct load *load = e->load;
+    if (load->show != NULL)
+        show_reply(load->show, number_of(e, c), now_ns - c->start_ns, &c->body);
+    bool room = worker_answered(e->worker, number_of(e, c), c->start_ns, c->first_byte_ns, now_ns);
+    if (load->shape == SHAPE_BURST || !room || now_ns >= e->end_ns || stop_requested()) {
+        connection_rest(e, c);
+        return false;
+    }
+    bool reconnect = c->reply.close || is_last_request(load, c);
+    if (reconnect)
+        connection_hang_up(c);
+    if (load->shape == SHAPE_OPEN) {
+        open_release(e, c, now_ns);
+        return false;
+    }
+    e->now_ns = clock_monotonic_ns();
+    request_begin(e, c, e->now_ns);
+    return !reconnect;
+}
+
+/* Takes what has come. true: the request, or the next one on this connection, goes on. */
+static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
+    int64_t now_ns = e->now_ns = clock_monotonic_ns();
+    e->worker->bytes_received += length;
+    if (c->first_byte_ns == 0)
+        c->first_byte_ns = now_ns;
+    enum verdict verdict = reply_feed(&c->reply, e->bytes, length);
+    if (verdict == REPLY_INCOMPLETE)
+        return true;
+    if (verdict == REPLY_COMPLETE)
+        return answered(e, c, now_ns);
+    char why[PROBLEM_LIMIT];
+    reply_explain(&c->reply, verdict, why);
+    request_fail(e, c, verdict == REPLY_REFUSED ? OUTCOME_REFUSED : OUTCOME_MALFORMED, why);
+    return false;
+}
+
+/* Reads once: an edge-triggered socket that gave less than there was room for is empty. Only when
+ * the connection has `ended` there is more to learn, and no other edge that would tell it. */
+static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
+    bool more = true;
+    while (more) {
+        ssize_t length = recv(c->fd, e->bytes, sizeof e->bytes, 0);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 0 && errno == EAGAIN)
+            return;
+        if (length <= 0) {
+            request_fail(e, c, OUTCOME_CLOSED,
+                         length == 0 ? "the server closed the connection" : strerrordesc_np(errno));
+            return;
+        }
+        more = take(e, c, (size_t)length) && (ended || (size_t)length == sizeof e->bytes);
+    }
+    /* No other edge will say so, and the next request on it would fail. */
+    if (ended && c->state == FREE)
+        connection_hang_up(c);
+}
+
+/* What the edge for a connection that is being made brought. */
+static void connected(struct epoll_engine *e, struct connection *c, uint32_t events) {
+    if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
+        int error = 0;
+        socklen_t length = sizeof error;
+        getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &length);
+        enum outcome outcome = load_connect_outcome(error);
+        if (error != 0 && outcome == OUTCOME_CONNECT) {
+            request_fail(e, c, outcome, load_connect_problem(error));
+            return;
+        }
+        /* Made, and dropped at once, perhaps with an answer. */
+    }
+    e->worker->connections_opened++;
+    send_request(e, c);
+}
+
+void connection_handle(struct epoll_engine *e, struct connection *c, uint32_t events) {
+    bool readable = (events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0;
+    if (c->state == FREE) {
+        if (readable) /* the server has closed it, or says what it was not asked */
+            connection_hang_up(c);
+        return;
+    }
+    if (c->state == CONNECTING)
+        connected(e, c, events);
+    else if (c->state == SENDING && (events & EPOLLOUT) != 0)
+        send_request(e, c);
+    if (c->fd >= 0 && readable)
+        receive(e, c, (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0);
+}

@@ -1,0 +1,332 @@
+"""The open load: requests start when they are due, and latency counts from then."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.scripted import (
+    LINE_REPLY,
+    PATIENCE_S,
+    address_of,
+    always,
+    client,
+    errors,
+    read_request,
+    read_samples,
+    result_of,
+    serving,
+)
+from tests.servers import program, running
+
+SERVER = ["--design", "select", "--work", "snapshot"]
+
+
+def open_load(rate: float, duration: float, *more: str) -> list[str]:
+    return ["--load", "open", "--rate", str(rate), "--duration", str(duration), *more]
+
+
+class Gated:
+    """A client behind a gate: prepared, and not yet let through."""
+
+    def __init__(self, *options: str) -> None:
+        self.outside, inside = socket.socketpair()
+        self.outside.settimeout(PATIENCE_S)
+        self.process = subprocess.Popen(
+            [program("regatta-client"), "--json", "--gate-fd", str(inside.fileno()), *options],
+            stdout=subprocess.PIPE,
+            pass_fds=[inside.fileno()],
+        )
+        inside.close()
+        assert self.outside.recv(100) == b"ready\n"
+
+    def go(self) -> None:
+        self.outside.sendall(b"go\n")
+
+    def result(self) -> dict[str, Any]:
+        assert self.outside.recv(100) == b"done\n"
+        self.outside.sendall(b"closed\n")
+        self.outside.close()
+        out, _ = self.process.communicate(timeout=PATIENCE_S)
+        result: dict[str, Any] = json.loads(out)
+        return result
+
+
+# The schedule
+
+
+def test_an_even_rate_is_met_without_drift(tmp_path: Path, dialect: str) -> None:
+    path = tmp_path / "samples"
+    with running(tmp_path, *SERVER) as server:
+        result, status = result_of(
+            *open_load(2000, 1),
+            *("-c", "20", "--dialect", dialect, "--samples", str(path)),
+            server.address,
+        )
+    assert status == 0
+    assert (result["load"], result["rate_per_s"], result["arrivals"]) == ("open", 2000, "even")
+    assert result["requests"] + result["unstarted"] == 2000
+    assert result["answered"] == result["requests"] > 1900
+    assert result["achieved_per_s"] == pytest.approx(result["requests"], rel=0.01)
+    starts = sorted(sample[0] for sample in read_samples(path)[0])
+    assert [start - starts[0] for start in starts] == [i * 500_000 for i in range(len(starts))]
+
+
+def test_poisson_arrivals_follow_their_seed(tmp_path: Path) -> None:
+    def gaps(*more: str) -> list[int]:
+        path = tmp_path / "samples"
+        options = open_load(1000, 0.5, "--arrivals", "poisson", *more)
+        result, status = result_of(*options, "-c", "9", "--samples", str(path), server.address)
+        assert (status, result["arrivals"]) == (0, "poisson")
+        starts = sorted(sample[0] for sample in read_samples(path)[0])
+        return [after - before for before, after in zip(starts, starts[1:], strict=False)][:300]
+
+    with running(tmp_path, *SERVER) as server:
+        first, again, other = gaps(), gaps("--seed", "1"), gaps("--seed", "2")
+    assert len(first) == 300
+    assert first == again
+    assert first != other
+    assert min(first) < 100_000
+    assert max(first) > 3_000_000
+
+
+def test_a_rate_that_cannot_be_met_is_reported_and_is_no_failure() -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        while read_request(connection):
+            time.sleep(0.02)
+            connection.sendall(LINE_REPLY)
+
+    with serving(handler) as server:
+        result, status = result_of(*open_load(400, 0.5), "-c", "2", server.address)
+    assert (status, result["errors"]) == (0, errors())
+    assert result["answered"] == result["requests"] <= 52
+    assert result["requests"] + result["unstarted"] == 200
+    assert result["achieved_per_s"] == pytest.approx(2 * result["requests"], rel=0.02)
+    # They waited for the server, and that is in their latency; the client was not late.
+    assert result["latency_ns"]["max"] > 0.3e9
+    assert result["late_ns"]["p50"] < 10e6
+    assert result["client_bound"] is None
+
+
+# Coordinated omission
+
+
+def test_the_whole_stall_of_a_server_is_in_the_samples(tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    rate = 500
+    with running(tmp_path, *SERVER) as server:
+        gated = Gated(*open_load(rate, 1.2), *("-c", "4", "--samples", str(path)), server.address)
+        gated.go()
+        time.sleep(0.4)
+        os.kill(server.process.pid, signal.SIGSTOP)
+        stopped_ns = time.monotonic_ns()
+        time.sleep(0.3)
+        continued_ns = time.monotonic_ns()
+        os.kill(server.process.pid, signal.SIGCONT)
+        result = gated.result()
+    samples, _ = read_samples(path)
+    assert result["errors"] == errors()
+    # Four connections could ask only four times; all that were meant to be asked are there.
+    stalled = [sample for sample in samples if stopped_ns <= sample[0] < continued_ns]
+    assert len(stalled) == pytest.approx(rate * (continued_ns - stopped_ns) / 1e9, abs=2)
+    for start_ns, _, end_ns, _, error in stalled:
+        assert error == 0
+        assert end_ns >= continued_ns
+        assert end_ns - start_ns >= continued_ns - start_ns
+    assert result["latency_ns"]["max"] > 0.28e9
+
+
+# Connections
+
+
+def test_connections_that_stay_are_made_before_the_window() -> None:
+    counts: dict[int, int] = {}
+    with serving(always(LINE_REPLY, counts)) as server:
+        gated = Gated(*open_load(200, 0.3), "-c", "12", server.address)
+        while server.accepted < 12:
+            time.sleep(0.01)
+        assert counts == {}
+        gated.go()
+        result = gated.result()
+        assert server.accepted == 12
+    assert result["connections_opened"] == 12
+    assert result["answered"] == 60
+    # They take turns.
+    assert min(counts.values()) >= 3
+
+
+def test_connections_that_do_not_stay_are_made_by_their_requests() -> None:
+    counts: dict[int, int] = {}
+    with serving(always(LINE_REPLY, counts)) as server:
+        options = open_load(200, 0.3, "--per-connection", "3")
+        result, status = result_of(*options, "-c", "5", server.address)
+    assert (status, result["answered"]) == (0, 60)
+    assert result["connections_opened"] == len(counts) >= 20
+    assert max(counts.values()) == 3
+
+
+def test_a_free_connection_that_the_server_closes_is_made_again() -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        if read_request(connection):
+            connection.sendall(LINE_REPLY)
+
+    with serving(handler) as server:
+        result, status = result_of(*open_load(50, 0.4), "-c", "10", server.address)
+    assert (status, result["errors"]) == (0, errors())
+    assert result["answered"] == result["connections_opened"] == 20
+
+
+def test_nobody_there_is_a_failure_that_ends_in_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = address_of(listener)
+    result, status = result_of(*open_load(1000, 0.3), "-c", "2", address)
+    assert status == 1
+    assert result["answered"] == 0
+    # Each pauses after a failure: no hammering.
+    assert 4 <= result["errors"]["connect"] <= 16
+    assert result["requests"] + result["unstarted"] == 300
+    assert result["client_bound"] is None
+
+
+def test_requests_that_are_never_answered_end_in_time() -> None:
+    with serving(lambda *_: server.hold()) as server:
+        options = open_load(100, 0.2, "--timeout", "150")
+        result, status = result_of(*options, "-c", "3", server.address)
+    assert status == 1
+    assert result["errors"] == errors(timeout=result["requests"])
+    assert result["requests"] >= 3
+
+
+# The client's own limits
+
+
+@pytest.fixture
+def busy_cpu() -> Iterator[int]:
+    """A CPU that somebody else keeps busy."""
+    cpu = min(os.sched_getaffinity(0))
+    taskset = shutil.which("taskset")
+    assert taskset is not None
+    burner = subprocess.Popen([taskset, "-c", str(cpu), "sh", "-c", "while :; do :; done"])
+    yield cpu
+    burner.kill()
+    burner.wait()
+
+
+def test_a_client_on_a_busy_cpu_says_that_it_was_the_limit(busy_cpu: int, tmp_path: Path) -> None:
+    def modest() -> None:
+        os.nice(19)
+
+    with running(tmp_path, *SERVER) as server:
+        finished = client(
+            *open_load(50_000, 1, "--cpus", str(busy_cpu)),
+            *("-c", "50", "--json"),
+            server.address,
+            preexec_fn=modest,
+        )
+        shown = client(
+            *open_load(50_000, 0.5, "--cpus", str(busy_cpu)),
+            "-c",
+            "50",
+            server.address,
+            preexec_fn=modest,
+        )
+    result = json.loads(finished.stdout)
+    assert finished.returncode == shown.returncode == 0
+    assert result["achieved_per_s"] < 0.99 * 50_000
+    assert result["client_bound"].startswith("started only ")
+    assert b"client-bound: the client " in shown.stdout
+
+
+def test_a_client_that_was_stopped_was_late_itself(tmp_path: Path) -> None:
+    with running(tmp_path, *SERVER) as server:
+        gated = Gated(*open_load(200, 0.5), "-c", "2", server.address)
+        gated.go()
+        time.sleep(0.1)
+        gated.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.6)
+        gated.process.send_signal(signal.SIGCONT)
+        result = gated.result()
+    assert result["unstarted"] > 50
+    assert result["client_bound"].endswith("% of the offered rate because it was late itself")
+
+
+def test_a_load_that_keeps_no_schedule_is_bound_by_its_cpu_alone(
+    engine: str, tmp_path: Path
+) -> None:
+    cpu = str(max(os.sched_getaffinity(0)))
+    with running(tmp_path, *SERVER) as server:
+        result, status = result_of(
+            *("--engine", engine, "--load", "closed", "--duration", "0.3", "--cpus", cpu),
+            *("-c", "50"),
+            server.address,
+        )
+    assert status == 0
+    own = result["usage"]["children" if engine == "fork" else "self"]
+    cpu_ns = own["user_ns"] + own["system_ns"]
+    assert result["cpu_share"] == pytest.approx(cpu_ns / result["elapsed_ns"], rel=0.2, abs=0.02)
+    if result["cpu_share"] > 0.8:
+        assert result["client_bound"] == f"used {100 * result['cpu_share']:.0f} % of its CPU"
+    else:
+        assert result["client_bound"] is None
+    assert result["late_ns"] == dict.fromkeys(["min", "mean", "p50", "p90", "p99", "p99_9", "max"])
+
+
+def test_a_client_that_waits_has_a_small_share_of_cpu(engine: str) -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        while read_request(connection):
+            time.sleep(0.05)
+            connection.sendall(LINE_REPLY)
+
+    with serving(handler) as server:
+        result, status = result_of(
+            *("--engine", engine, "--load", "closed", "--duration", "0.4", "-c", "3"),
+            server.address,
+        )
+    assert status == 0
+    assert result["cpu_share"] < 0.3
+    assert result["client_bound"] is None
+
+
+# What a person sees
+
+
+def test_the_summary_shows_offered_and_started_rate_lateness_and_cpu(tmp_path: Path) -> None:
+    with running(tmp_path, *SERVER) as server:
+        finished = client(*open_load(100.5, 0.2, "--arrivals", "poisson"), server.address)
+    assert finished.returncode == 0
+    shown = finished.stdout.decode()
+    assert "offered 100.5/s (poisson), started " in shown
+    assert "late itself" in shown
+    assert " % of its CPU" in shown
+
+
+def test_ctrl_c_stops_an_open_load_and_sums_up() -> None:
+    has_asked = threading.Event()
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        while read_request(connection):
+            connection.sendall(LINE_REPLY)
+            has_asked.set()
+
+    with serving(handler) as server:
+        gated = Gated(*open_load(100, 60), server.address)
+        gated.go()
+        assert has_asked.wait(PATIENCE_S)
+        time.sleep(0.2)
+        gated.process.send_signal(signal.SIGINT)
+        result = gated.result()
+    assert gated.process.returncode == 1
+    assert result["requests"] >= 10
+    assert result["unstarted"] <= 2
+    assert result["achieved_per_s"] == pytest.approx(100, rel=0.3)
