@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "server/answer.h"
+#include "server/hang_up.h"
+#include "server/stop.h"
 
 #include <errno.h>
 
@@ -71,4 +73,11 @@ bool converse(struct server *server, int fd) {
         answer_lost(server, fd, &exchange);
     exchange_close(&exchange);
     return exchange.is_refused;
+}
+
+void converse_alone(struct server *server, int fd) {
+    stop_interrupts(fd);
+    bool is_refused = converse(server, fd);
+    stop_interrupts(-1);
+    hang_up(fd, is_refused);
 }

@@ -8,3 +8,7 @@
 /* Reads, answers and writes until the client is done, silent for too long, or gone. Returns whether
  * it was refused, which hang_up wants to know: the caller closes fd. */
 bool converse(struct server *server, int fd);
+
+/* The same for a process that serves one client at a time: a stop ends the reading (stop.h). Closes
+ * fd. */
+void converse_alone(struct server *server, int fd);

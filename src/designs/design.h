@@ -34,6 +34,9 @@ struct design {
 };
 
 extern const struct design design_iterative;
+extern const struct design design_prefork_accept;
+extern const struct design design_prefork_flock;
+extern const struct design design_prefork_mutex;
 extern const struct design design_thread_per_client;
 extern const struct design design_select;
 extern const struct design design_poll;

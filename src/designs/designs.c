@@ -6,6 +6,9 @@
 /* clang-format off */
 const struct design *const designs[] = {
     &design_iterative,
+    &design_prefork_accept,
+    &design_prefork_flock,
+    &design_prefork_mutex,
     &design_thread_per_client,
     &design_select,
     &design_poll,

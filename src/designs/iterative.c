@@ -4,17 +4,11 @@
  * that a server can do. A client that is slow or silent holds up everyone behind it. */
 #include "designs/converse.h"
 #include "designs/design.h"
-#include "server/hang_up.h"
-#include "server/stop.h"
 
 static int run(struct server *server) {
     int fd;
-    while ((fd = listener_accept(server)) >= 0) {
-        stop_interrupts(fd);
-        bool is_refused = converse(server, fd);
-        stop_interrupts(-1);
-        hang_up(fd, is_refused);
-    }
+    while ((fd = listener_accept(server)) >= 0)
+        converse_alone(server, fd);
     return 0;
 }
 

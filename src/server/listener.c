@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -58,10 +59,13 @@ static int bind_and_listen(int fd, const struct options *options, bool is_first)
 
 static int open_listener(struct listener *listener, const struct options *options, bool is_first) {
     *listener = (struct listener){.fd = -1, .drain_fd = -1, .reserve_fd = -1};
-    listener->fd = socket(options->listen.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (listener->fd < 0)
+    void *shared = mmap(NULL, sizeof *listener->last_clients, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
         return -errno;
-    int error = configure(listener->fd, options->idle_timeout_ms);
+    listener->last_clients = shared;
+    listener->fd = socket(options->listen.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int error = listener->fd < 0 ? -errno : configure(listener->fd, options->idle_timeout_ms);
     if (error == 0)
         error = bind_and_listen(listener->fd, options, is_first);
     if (error == 0) {
@@ -99,6 +103,9 @@ void listener_close(struct listener *listener) {
             close(*fds[i]);
         *fds[i] = -1;
     }
+    if (listener->last_clients != NULL)
+        munmap(listener->last_clients, sizeof *listener->last_clients);
+    listener->last_clients = NULL;
 }
 
 void listener_set_nonblocking(struct listener *listener) {
@@ -116,6 +123,14 @@ void listener_refuse(struct server *server, int fd) {
     hang_up(fd, true);
 }
 
+/* In the descriptor that the stop signal replaces (stop.h), until that has been noticed. Not by
+ * asking again whether to stop: the answer may have changed since, and drain_fd would block where
+ * fd fails. */
+static int accept_any(const struct listener *listener) {
+    return accept4(listener->is_draining ? listener->drain_fd : listener->fd, NULL, NULL,
+                   SOCK_CLOEXEC);
+}
+
 /* No descriptor is left: the reserve takes the first who waits, who is told so, unless another
  * descriptor has become free meanwhile. Returns a connection that can be served, or -EAGAIN. */
 static int accept_with_reserve(struct server *server) {
@@ -126,7 +141,7 @@ static int accept_with_reserve(struct server *server) {
     if (poll(waits, 2, listener->is_nonblocking ? 0 : -1) <= 0 || waits[0].revents == 0)
         return -EAGAIN;
     close(listener->reserve_fd);
-    int fd = accept4(listener->drain_fd, NULL, NULL, SOCK_CLOEXEC);
+    int fd = accept_any(listener); /* another worker may have taken it: then it blocks again */
     listener->reserve_fd = open_reserve();
     if (fd < 0) {
         poll(NULL, 0, SHED_PAUSE_MS); /* the whole system is out of them: do not spin */
@@ -140,29 +155,50 @@ static int accept_with_reserve(struct server *server) {
 }
 
 static int welcome(struct server *server, int fd) {
-    if (server->listener.waiting > 0)
-        server->listener.waiting--;
+    if (server->listener.is_draining)
+        atomic_fetch_sub(&server->listener.last_clients->left, 1);
     stats_add(&server->stats->connections);
     log_connection(server, fd, "connected");
     return fd;
 }
 
-/* The stop is noticed: whoever connects from now on is not ours to serve. */
-static void begin_draining(struct listener *listener) {
+static int32_t count_waiting(const struct listener *listener) {
     struct tcp_info info;
     socklen_t length = sizeof info;
-    listener->is_draining = true;
-    listener_set_nonblocking(listener);
     /* Of a listening socket this is the length of its accept queue. */
-    if (getsockopt(listener->drain_fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0)
-        listener->waiting = info.tcpi_unacked;
+    if (getsockopt(listener->drain_fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
+        return 0;
+    return (int32_t)info.tcpi_unacked;
 }
 
-/* Whether to go on accepting although a stop was requested. */
+void listener_begin_draining(struct listener *listener) {
+    if (atomic_load(&listener->last_clients->are_counted))
+        return;
+    atomic_store(&listener->last_clients->left, count_waiting(listener));
+    atomic_store(&listener->last_clients->are_counted, true);
+}
+
+bool listener_is_left_to_others(const struct listener *listener) {
+    return stop_is_requested() && listener->is_borrowed &&
+           !atomic_load(&listener->last_clients->are_counted);
+}
+
+bool listener_has_last_clients(const struct listener *listener) {
+    return atomic_load(&listener->last_clients->left) > 0 && count_waiting(listener) > 0;
+}
+
+/* Whether to go on accepting although a stop was requested. Whoever connects from then on is not
+ * ours to serve. */
 static bool may_accept(struct listener *listener) {
-    if (!listener->is_draining)
-        begin_draining(listener);
-    return listener->waiting > 0 && stop_left_ms() > 0;
+    if (listener_is_left_to_others(listener))
+        return false;
+    if (!listener->is_borrowed)
+        listener_begin_draining(listener);
+    if (!listener->is_draining) {
+        listener->is_draining = true;
+        listener_set_nonblocking(listener);
+    }
+    return atomic_load(&listener->last_clients->left) > 0 && stop_left_ms() > 0;
 }
 
 int listener_accept(struct server *server) {
@@ -170,10 +206,7 @@ int listener_accept(struct server *server) {
     for (;;) {
         if (stop_is_requested() && !may_accept(listener))
             return -EAGAIN;
-        /* Not by asking again whether to stop: the answer may have changed since, and drain_fd
-         * would block where fd fails (stop.h). */
-        int fd = accept4(listener->is_draining ? listener->drain_fd : listener->fd, NULL, NULL,
-                         SOCK_CLOEXEC);
+        int fd = accept_any(listener);
         if (fd >= 0)
             return welcome(server, fd);
         switch (errno) {

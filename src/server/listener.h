@@ -3,20 +3,29 @@
  * A connection that cannot be served (no descriptor left, a limit reached) is told so and closed:
  * load is shed, and no design spins on an accept that fails. */
 #pragma once
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct options;
 struct server;
 
+/* Those who wait to be accepted when the server stops, and nobody who connects later. In memory
+ * that all processes share which accept from the same socket. */
+struct last_clients {
+    _Atomic bool are_counted; /* the server stops, not one worker alone */
+    _Atomic int32_t left;     /* how many of them; below 0 when several workers took the last */
+};
+
 struct listener {
     int fd;
     bool is_nonblocking;
-    bool is_draining; /* a stop was noticed: only those who waited then are still accepted */
-    uint32_t waiting; /* how many of them are left */
-    int drain_fd;     /* the same socket, whatever a signal does (stop.h): for what waits in the
-                       * backlog then, and for event loops to watch */
-    int reserve_fd;   /* given up to accept, and refuse, one connection when none is left */
+    bool is_draining; /* a stop was noticed: only the last clients are still accepted */
+    bool is_borrowed; /* by a worker process: that it alone is told to stop is no drain */
+    struct last_clients *last_clients;
+    int drain_fd;   /* the same socket, whatever a signal does (stop.h): for what waits in the
+                     * backlog then, and for event loops to watch */
+    int reserve_fd; /* given up to accept, and refuse, one connection when none is left */
 };
 
 /* Opens, binds and listens as the options say. The idle timeout is inherited by accepted sockets as
@@ -29,12 +38,22 @@ int listener_open(struct listener *listener, struct options *options);
 int listener_open_beside(struct listener *listener, const struct options *options);
 void listener_close(struct listener *listener);
 
+/* The server stops: counts those who wait. Once; listener_accept does it where the listener is not
+ * borrowed. */
+void listener_begin_draining(struct listener *listener);
+
+/* For a worker that was told to stop: it alone was, and whoever waits is left to the others. */
+bool listener_is_left_to_others(const struct listener *listener);
+
+/* Whether one of the last clients waits still. */
+bool listener_has_last_clients(const struct listener *listener);
+
 /* For event loops: accept never blocks from now on. */
 void listener_set_nonblocking(struct listener *listener);
 
 /* A new connection's descriptor, of a socket that blocks; -EAGAIN if none waits and the listener is
- * nonblocking, or if a stop was requested and all who waited then are accepted. Everything else
- * that can go wrong is counted and dealt with here. */
+ * nonblocking, or if a stop was requested and all who waited then are accepted, or none of them is
+ * this worker's to accept. Everything else that can go wrong is counted and dealt with here. */
 int listener_accept(struct server *server);
 
 /* Answers that the server is full, and closes. */

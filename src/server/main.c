@@ -46,6 +46,12 @@ static void count_workers(struct options *options) {
         options->workers = options->design->workers > 0 ? (unsigned)options->design->workers : 1;
 }
 
+/* A worker more than there may be clients would never have one. */
+static void limit_workers(struct options *options) {
+    if (options->design->one_at_a_time && options->workers > options->max_connections)
+        options->workers = options->max_connections;
+}
+
 /* If one of the three standard descriptors were free, a connection would get it, and with it what
  * is printed there. */
 static void fill_standard_descriptors(void) {
@@ -82,6 +88,14 @@ static int listen_failure(const struct options *options, int error) {
                                           : NULL);
 }
 
+static int run_failure(const struct options *options, int error) {
+    bool is_full = options->design->workers != NO_POOL && (error == -EAGAIN || error == -ENOMEM);
+    return fail(options->design->name, error,
+                is_full ? "the system allows no more processes or threads: fewer --workers, or "
+                          "see: ulimit -u"
+                        : NULL);
+}
+
 /* With the listener open: serves, and tells what came of it. Returns the exit status. */
 static int serve(struct server *server) {
     const struct options *options = server->options;
@@ -93,7 +107,7 @@ static int serve(struct server *server) {
     struct summary_start start = summary_begin();
     error = options->design->run(server);
     if (error != 0)
-        return fail(options->design->name, error, NULL);
+        return run_failure(options, error);
     summary_print(server, &start);
     if (options->summary != NULL) {
         error = summary_write(server, &start, options->summary);
@@ -147,5 +161,6 @@ int main(int argc, char **argv) {
     }
     count_workers(&options);
     budget_descriptors(&options);
+    limit_workers(&options);
     return open_and_serve(&options);
 }

@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* All that a signal handler can reach. */
@@ -15,11 +18,14 @@ static volatile sig_atomic_t requested, expired;
 static volatile sig_atomic_t connection = -1;
 static int listener, event;
 static _Atomic int64_t deadline_ns;
+static pid_t self, parent; /* parent: 0 in the first process */
 
 static void handle_stop(int signal_number) {
     (void)signal_number;
     int saved = errno;
     const uint64_t one = 1;
+    if (requested != 0 && parent != 0 && getppid() != parent)
+        _exit(EXIT_FAILURE);
     if (requested == 0) {
         atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * INT64_C(1000000000));
         alarm(DRAIN_LIMIT_S);
@@ -49,6 +55,7 @@ static int install(int signal_number, void (*handler)(int), int flags) {
 }
 
 int stop_install(int listener_fd) {
+    self = getpid();
     listener = listener_fd;
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event < 0)
@@ -60,6 +67,29 @@ int stop_install(int listener_fd) {
     if (error == 0)
         error = install(SIGINT, handle_stop, (int)SA_RESETHAND);
     return error;
+}
+
+/* An alarm is not inherited. */
+static void renew_alarm(void) {
+    int left_ms = stop_left_ms();
+    struct itimerval timer = {.it_value = {left_ms / 1000, left_ms % 1000 * 1000 + 1}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+int stop_after_fork(int listener_fd) {
+    parent = self;
+    self = getpid();
+    close(event);
+    listener = listener_fd;
+    event = listener_fd >= 0 ? eventfd(requested != 0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+    if (listener_fd >= 0 && event < 0)
+        return -errno;
+    if (requested != 0)
+        renew_alarm();
+    if (signal(SIGINT, SIG_IGN) == SIG_ERR || prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
+        return -errno;
+    /* It may have died before it could be asked for its last signal. */
+    return getppid() == parent ? 0 : -ESRCH;
 }
 
 bool stop_is_requested(void) {

@@ -16,6 +16,17 @@
 /* Returns 0 or -errno. */
 int stop_install(int listener_fd);
 
+/* In a process just forked, before it unblocks the signals: gives it a stop of its own, for the
+ * parent's eventfd would tell the parent, and sees to it that it does not outlive the parent. If
+ * the parent was told to stop, so is the child. listener_fd: what the handler shall replace; -1:
+ * the child waits for no descriptor and has no stop_fd.
+ *
+ * A child does what the parent says, by SIGTERM: Ctrl-C on a terminal, which reaches all of them,
+ * is left to the parent. When the parent dies the child is told to stop; if it is stopping already,
+ * somebody will not wait (Ctrl-C again), and it ends at once. Returns 0 or -errno (-ESRCH: the
+ * parent is dead). */
+int stop_after_fork(int listener_fd);
+
 bool stop_is_requested(void);
 
 /* Milliseconds until the drain must be over, 0 if it must; -1 while no stop is requested. */

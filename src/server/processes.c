@@ -1,0 +1,208 @@
+#include "server/processes.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "server/stop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+pid_t process_fork(int waits_in, const sigset_t *mask) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    int error = pid < 0 ? -errno : 0;
+    if (pid == 0 && stop_after_fork(waits_in) != 0)
+        _exit(EXIT_FAILURE);
+    sigprocmask(SIG_SETMASK, pid == 0 ? mask : &before, NULL);
+    return error != 0 ? error : pid;
+}
+
+int processes_open(struct processes *processes, struct server *server) {
+    sigset_t deaths;
+    unsigned count = server->options->workers;
+    *processes = (struct processes){.server = server, .count = count, .deaths_fd = -1};
+    signal(SIGCHLD, SIG_DFL); /* whoever started us may have it ignored: nobody would be told */
+    sigemptyset(&deaths);
+    sigaddset(&deaths, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &deaths, &processes->inherited);
+    processes->deaths_fd = signalfd(-1, &deaths, SFD_NONBLOCK | SFD_CLOEXEC);
+    processes->members = calloc(count, sizeof processes->members[0]);
+    if (processes->deaths_fd >= 0 && processes->members != NULL)
+        return 0;
+    int error = -errno;
+    processes_close(processes);
+    return error;
+}
+
+pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
+                     struct server *own) {
+    struct process *member = &processes->members[worker];
+    member->started_ns = clock_monotonic_ns();
+    pid_t pid = process_fork(waits_in, &processes->inherited);
+    if (pid == 0) {
+        close(processes->deaths_fd);
+        *own = server_for_worker(processes->server, worker);
+        own->listener.is_borrowed = true;
+    } else if (pid > 0) {
+        member->pid = pid;
+        processes->alive++;
+    }
+    return pid;
+}
+
+static void vacate(struct processes *processes, pid_t pid) {
+    for (unsigned i = 0; i < processes->count; i++)
+        if (processes->members[i].pid == pid) {
+            processes->members[i].pid = 0;
+            processes->alive--;
+        }
+}
+
+void processes_reap(struct processes *processes) {
+    struct signalfd_siginfo info;
+    pid_t pid;
+    while (read(processes->deaths_fd, &info, sizeof info) > 0)
+        continue;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        vacate(processes, pid);
+}
+
+/* For poll: up, not down. */
+static int to_ms(int64_t ns) {
+    return ns <= 0 ? 0 : (int)((ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/* Nanoseconds until a place may be filled; 0: now. */
+static int64_t left_ns(const struct process *member, int64_t now_ns) {
+    int64_t due_ns = member->started_ns + REFILL_MS * NS_PER_MS;
+    return member->started_ns == 0 || due_ns <= now_ns ? 0 : due_ns - now_ns;
+}
+
+int processes_vacancy(const struct processes *processes) {
+    if (processes->alive == processes->count)
+        return -1;
+    int64_t now_ns = clock_monotonic_ns();
+    for (unsigned i = 0; i < processes->count; i++)
+        if (processes->members[i].pid == 0 && left_ns(&processes->members[i], now_ns) == 0)
+            return (int)i;
+    return -1;
+}
+
+int processes_wait_ms(const struct processes *processes) {
+    int64_t now_ns = clock_monotonic_ns(), least_ns = INT64_MAX;
+    for (unsigned i = 0; i < processes->count; i++)
+        if (processes->members[i].pid == 0 && left_ns(&processes->members[i], now_ns) < least_ns)
+            least_ns = left_ns(&processes->members[i], now_ns);
+    return least_ns == INT64_MAX ? -1 : to_ms(least_ns);
+}
+
+static void signal_all(const struct processes *processes, int signal_number) {
+    for (unsigned i = 0; processes->alive > 0 && i < processes->count; i++)
+        if (processes->members[i].pid != 0)
+            kill(processes->members[i].pid, signal_number);
+}
+
+void processes_tell_stop(const struct processes *processes) {
+    signal_all(processes, SIGTERM);
+}
+
+static void wait_for_deaths(struct processes *processes, int wait_ms) {
+    struct pollfd waits = {.fd = processes->deaths_fd, .events = POLLIN};
+    if (poll(&waits, 1, wait_ms) > 0)
+        processes_reap(processes);
+}
+
+void processes_close(struct processes *processes) {
+    int left_ms = stop_is_requested() ? stop_left_ms() : DRAIN_LIMIT_S * 1000;
+    int64_t deadline_ns = clock_monotonic_ns() + (left_ms + GRACE_MS) * NS_PER_MS;
+    processes_tell_stop(processes);
+    while (processes->alive > 0 && (left_ms = to_ms(deadline_ns - clock_monotonic_ns())) > 0)
+        wait_for_deaths(processes, left_ms);
+    signal_all(processes, SIGKILL);
+    while (processes->alive > 0)
+        wait_for_deaths(processes, -1);
+    if (processes->deaths_fd >= 0)
+        close(processes->deaths_fd);
+    free(processes->members);
+    sigprocmask(SIG_SETMASK, &processes->inherited, NULL);
+}
+
+/* A pool whose workers all run one function. */
+struct pool {
+    struct processes processes;
+    void (*serve)(struct server *own, void *argument);
+    void *argument;
+};
+
+/* Returns 0 or -errno. */
+static int fill(struct pool *pool, unsigned worker) {
+    struct server own;
+    pid_t pid = processes_fork(&pool->processes, worker, pool->processes.server->listener.fd, &own);
+    if (pid == 0) {
+        pool->serve(&own, pool->argument);
+        _exit(EXIT_SUCCESS);
+    }
+    return pid < 0 ? pid : 0;
+}
+
+static int start(struct pool *pool) {
+    int error = 0;
+    for (unsigned worker = 0; error == 0 && worker < pool->processes.count; worker++)
+        error = fill(pool, worker);
+    return error;
+}
+
+/* Fills the places that are due; one that cannot be filled now is due again later. */
+static void refill(struct pool *pool) {
+    int worker;
+    while ((worker = processes_vacancy(&pool->processes)) >= 0)
+        if (fill(pool, (unsigned)worker) == 0 && !stop_is_requested())
+            stats_add(&pool->processes.server->stats->replaced);
+}
+
+static void until_stopped(struct pool *pool) {
+    struct pollfd waits[] = {{.fd = stop_fd(), .events = POLLIN},
+                             {.fd = pool->processes.deaths_fd, .events = POLLIN}};
+    while (!stop_is_requested()) {
+        if (poll(waits, 2, processes_wait_ms(&pool->processes)) > 0 && waits[1].revents != 0)
+            processes_reap(&pool->processes);
+        refill(pool);
+    }
+}
+
+static void drain(struct pool *pool) {
+    struct listener *listener = &pool->processes.server->listener;
+    listener_begin_draining(listener);
+    processes_tell_stop(&pool->processes);
+    for (int left_ms; (left_ms = stop_left_ms()) > 0;) {
+        bool are_needed = listener_has_last_clients(listener);
+        if (!are_needed && pool->processes.alive == 0)
+            break;
+        if (are_needed)
+            refill(pool);
+        int refill_ms = are_needed ? processes_wait_ms(&pool->processes) : -1;
+        wait_for_deaths(&pool->processes,
+                        refill_ms >= 0 && refill_ms < left_ms ? refill_ms : left_ms);
+    }
+}
+
+int processes_run(struct server *server, void (*serve)(struct server *own, void *argument),
+                  void *argument) {
+    struct pool pool = {.serve = serve, .argument = argument};
+    int error = processes_open(&pool.processes, server);
+    if (error != 0)
+        return error;
+    error = start(&pool);
+    if (error == 0) {
+        until_stopped(&pool);
+        drain(&pool);
+    }
+    processes_close(&pool.processes);
+    return error;
+}
