@@ -55,6 +55,14 @@ def thread_ids(pid: int) -> list[int]:
     return [int(entry.name) for entry in (PROC / str(pid) / "task").iterdir()]
 
 
+def threads_of(pid: int) -> list[int]:
+    """The same, and none if the process has ended just now."""
+    try:
+        return thread_ids(pid)
+    except OSError:
+        return []
+
+
 def children(pid: int) -> list[int]:
     """The living children of all threads of a process."""
     found: list[int] = []

@@ -116,7 +116,7 @@ def resume(study: str | None, programs: Programs, display: Display) -> Path:
     """Goes on with a race: one named by its folder, or the newest unfinished of a study."""
     if study is not None and Path(study).is_dir():
         return reopen(Path(study), None, programs, display)
-    wanted = load_study(find_study(study or "quick"), programs.design_names())
+    wanted = load_study(find_study(study or "quick"), programs.designs)
     folder = find_unfinished(RACES, wanted.name)
     return reopen(folder, wanted, programs, display)
 
@@ -141,7 +141,7 @@ def run_race(study: str | None, resumes: bool, options: Options, session: Sessio
             if resumes:
                 return resume(study, programs, tell)  # type: ignore[arg-type]
             path = find_study(study or "quick")
-            return begin(load_study(path, programs.design_names()), options, programs, tell)
+            return begin(load_study(path, programs.designs), options, programs, tell)
     except KeyboardInterrupt as error:
         if session.folder is None:
             raise InterruptedRaceError("interrupted; nothing was begun") from error

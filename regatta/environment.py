@@ -12,6 +12,7 @@ from regatta import __version__
 from regatta.perf import Perf
 from regatta.placement import Placement
 from regatta.programs import Programs
+from regatta.study import Study
 
 CPU = Path("/sys/devices/system/cpu")
 
@@ -111,7 +112,9 @@ def facts() -> dict[str, Callable[[], Any]]:
     }
 
 
-def describe(programs: Programs, perf: Perf, placement: Placement, seed: int) -> dict[str, Any]:
+def describe(
+    study: Study, programs: Programs, perf: Perf, placement: Placement, seed: int
+) -> dict[str, Any]:
     """Everything that the ledger keeps about where and with what the race was run."""
     described = {name: fact() for name, fact in facts().items()}
     described["placement"] = placement.describe()
@@ -128,4 +131,6 @@ def describe(programs: Programs, perf: Perf, placement: Placement, seed: int) ->
         "python": platform.python_version(),
     }
     described["designs"] = {design.name: design.summary for design in programs.designs}
+    described["contenders"] = {name: entry.title for name, entry in study.contenders.items()}
+    described["left_out"] = dict(study.left_out)
     return described

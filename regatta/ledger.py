@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from regatta.study import Cell, Study
 from regatta.trial import Result
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
@@ -25,31 +26,21 @@ CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE cell(
   id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
   connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
-  per_connection INTEGER, placement TEXT);
+  per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
+  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT, placement TEXT);
 CREATE TABLE plan(
   block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, PRIMARY KEY (block, position));
 CREATE TABLE trial(
   id INTEGER PRIMARY KEY, block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT,
-  status TEXT, reason TEXT, started_at REAL, window_ns INTEGER, requests INTEGER,
-  answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT, conditions TEXT,
-  samples BLOB, UNIQUE (block, cell_id));
+  status TEXT, reason TEXT, client_bound TEXT, started_at REAL, window_ns INTEGER,
+  requests INTEGER, answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT,
+  conditions TEXT, samples BLOB, UNIQUE (block, cell_id));
 CREATE TABLE counter(
   trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
 """
 
-CELL_COLUMNS = (
-    "contender",
-    "contender_order",
-    "work",
-    "load",
-    "connections",
-    "engine",
-    "dialect",
-    "rounds",
-    "duration_s",
-    "per_connection",
-)
+CELL_COLUMNS = tuple(field.name for field in fields(Cell))
 
 
 def to_json(value: object) -> str:
@@ -142,9 +133,9 @@ class Ledger:
     def write_trial(self, planned: Planned, result: Result) -> None:
         with self.database:
             cursor = self.database.execute(
-                "INSERT INTO trial(block, position, cell_id, kind, status, reason, started_at, "
-                "window_ns, requests, answered, throughput_per_s, server, client, conditions, "
-                "samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO trial(block, position, cell_id, kind, status, reason, client_bound, "
+                "started_at, window_ns, requests, answered, throughput_per_s, server, client, "
+                "conditions, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     planned.block,
                     planned.position,
@@ -152,6 +143,7 @@ class Ledger:
                     planned.kind,
                     result.status,
                     result.reason,
+                    result.client_bound,
                     result.started_at,
                     result.window_ns,
                     result.requests,
@@ -211,6 +203,7 @@ def write_start(
         "study_name": study.name,
         "study_title": study.title,
         "study_toml": study.toml,
+        "study_folder": str(study.folder),
         "seed": str(seed),
         "created_at": f"{time.time():.3f}",
     }
@@ -238,11 +231,8 @@ def open_ledger(path: Path) -> Ledger:
     try:
         row = database.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
         version = int(row[0]) if row else 0
-        if version > SCHEMA_VERSION:
-            raise LedgerError(
-                f"{path} was written by a newer Regatta (schema {version}, this one knows "
-                f"{SCHEMA_VERSION}); use that version"
-            )
+        if version > 0:
+            check_version(path, version)
         checked = database.execute("PRAGMA quick_check(1)").fetchone()
         if version < 1 or checked is None or checked[0] != "ok":
             raise LedgerError(f"{broken}; {advice}")
@@ -258,6 +248,17 @@ def open_ledger(path: Path) -> Ledger:
         database.close()
         raise LedgerError(f"{broken} ({error}); {advice}") from error
     return Ledger(path, database)
+
+
+def check_version(path: Path, version: int) -> None:
+    """Ledgers are kept, programs are not: an old one is read by the Regatta that wrote it."""
+    if version != SCHEMA_VERSION:
+        age = "a newer" if version > SCHEMA_VERSION else "an older"
+        advice = "update Regatta" if version > SCHEMA_VERSION else "use that version, or race again"
+        raise LedgerError(
+            f"{path} was written by {age} Regatta (schema {version}, this one knows "
+            f"{SCHEMA_VERSION}); {advice}"
+        )
 
 
 def find_unfinished(races: Path, study_name: str) -> Path:

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regatta import study
 from regatta.errors import LedgerError
-from regatta.ledger import SCHEMA_VERSION
+from regatta.ledger import check_version
 
 SAMPLE_HEADER_BYTES = 32
 SAMPLE_MAGIC = b"RGSAMPL1"
@@ -32,19 +33,11 @@ SAMPLE = np.dtype(
 )
 
 
-@dataclass(frozen=True)
-class Cell:
+@dataclass(frozen=True, kw_only=True)
+class Cell(study.Cell):
+    """A cell of the study, as it was raced."""
+
     id: int
-    contender: str
-    contender_order: int
-    work: str
-    load: str
-    connections: int
-    engine: str
-    dialect: str
-    rounds: int | None
-    duration_s: float | None
-    per_connection: int | None
     placement: str
 
 
@@ -64,14 +57,23 @@ class Trial:
     kind: str
     status: str
     reason: str | None
+    client_bound: str | None
+    """Why the client, and not the server, set the pace; None if it did not."""
     window_ns: int | None
     requests: int | None
     answered: int | None
     throughput_per_s: float | None
     conditions: dict[str, Any]
+    workers: list[int]
+    """Connections that each worker of the server has served."""
     samples: bytes | None = field(repr=False)
     counters: dict[tuple[str, str, str], Counter] = field(repr=False)
     """Keyed by side, origin and event."""
+
+    @property
+    def counts(self) -> bool:
+        """True if it says something about the server: it went well, and the client kept up."""
+        return self.status == "ok" and self.client_bound is None
 
 
 @dataclass(frozen=True)
@@ -117,11 +119,8 @@ def _open(uri: str, still: bool) -> sqlite3.Connection:
 
 def _check_version(path: Path, connection: sqlite3.Connection) -> None:
     row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
-    if row is not None and str(row["value"]).isdigit() and int(row["value"]) > SCHEMA_VERSION:
-        raise LedgerError(
-            f"{path}: written by a newer Regatta (schema {row['value']}, this one reads "
-            f"{SCHEMA_VERSION}); update Regatta"
-        )
+    if row is not None and str(row["value"]).isdigit():
+        check_version(path, int(row["value"]))
 
 
 def read(path: Path) -> Ledger:
@@ -135,9 +134,7 @@ def read(path: Path) -> Ledger:
         }
         cells = [
             Cell(**{name: row[name] for name in Cell.__dataclass_fields__})
-            for row in connection.execute(
-                "SELECT * FROM cell ORDER BY contender_order, connections, id"
-            )
+            for row in connection.execute("SELECT * FROM cell ORDER BY contender_order, id")
         ]
         counters = _counters(connection)
         trials = [
@@ -163,16 +160,24 @@ def _counters(
 
 
 def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> Trial:
-    plain = ("id", "block", "cell_id", "kind", "status", "reason", "window_ns", "requests")
+    made = ("conditions", "workers", "counters")
+    plain = [name for name in Trial.__dataclass_fields__ if name not in made]
     conditions = _from_json(row["conditions"])
     return Trial(
         **{name: row[name] for name in plain},
-        answered=row["answered"],
-        throughput_per_s=row["throughput_per_s"],
         conditions=conditions if isinstance(conditions, dict) else {},
-        samples=row["samples"],
+        workers=_worker_connections(row["server"]),
         counters=counters,
     )
+
+
+def _worker_connections(server: str | None) -> list[int]:
+    """From the server's summary; a contender has none."""
+    summary = _from_json(server)
+    workers = summary.get("workers") if isinstance(summary, dict) else None
+    if not isinstance(workers, list):
+        return []
+    return [int(worker["connections"]) for worker in workers]
 
 
 def _from_json(text: str | None) -> Any:

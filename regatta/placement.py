@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -32,6 +33,8 @@ PREFIX_LENGTH = 30
 TOOL_TIMEOUT_S = 20
 LINK_TIMEOUT_S = 10
 LINK_POLL_S = 0.005
+PORTS = range(10_000, 32_000)
+LISTEN = "0A"  # the state in /proc/net/tcp
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,29 @@ class Placement:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def free_port(self) -> int:
+        """A port of the server's network that nobody uses, below those the kernel gives out."""
+        used = {port for port, _ in self.sockets()}
+        return random.choice([port for port in PORTS if port not in used])
+
+    def listens(self, port: int) -> bool:
+        """True if connections to that port of the server's network are accepted."""
+        return (port, LISTEN) in self.sockets()
+
+    def sockets(self) -> set[tuple[int, str]]:
+        """Local port and state of every TCP socket in the server's network.
+
+        Its table is read from outside: no process has to enter, and no connection is wasted.
+        """
+        network = Path(f"/proc/{self.holders[0].pid if self.holders else 'self'}/net")
+        found: set[tuple[int, str]] = set()
+        for table in ("tcp", "tcp6"):
+            with suppress(FileNotFoundError):
+                for line in (network / table).read_text().splitlines()[1:]:
+                    fields = line.split()
+                    found.add((int(fields[1].rpartition(":")[2], 16), fields[3]))
+        return found
 
     def describe(self) -> dict[str, object]:
         """What the ledger's environment says about it."""

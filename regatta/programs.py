@@ -21,6 +21,10 @@ class Design:
 
     name: str
     summary: str
+    pool: bool = False
+    """It has workers of a number that can be chosen."""
+    missing: str | None = None
+    """Why it cannot run on this machine."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,6 @@ class Programs:
     server_version: str
     client_version: str
     designs: tuple[Design, ...]
-
-    def design_names(self) -> list[str]:
-        return [design.name for design in self.designs]
 
 
 def candidate_folders() -> list[Path]:
@@ -85,7 +86,10 @@ def parse_designs(text: str) -> tuple[Design, ...]:
     """Reads `regatta-server --list-designs --json`."""
     try:
         rows = json.loads(text)
-        designs = tuple(Design(str(row["name"]), str(row["summary"])) for row in rows)
+        designs = tuple(
+            Design(str(row["name"]), str(row["summary"]), bool(row["pool"]), row["missing"])
+            for row in rows
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise RegattaError(
             f"regatta-server lists its designs in a form that cannot be read ({error}); "

@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from regatta.axes import AXES, choose_axis
 from regatta.race import Event, Finished, Started, TrialFinished, TrialStarted
 
 Standings = Callable[[], list[dict[str, Any]]]
@@ -179,41 +180,49 @@ class LiveDisplay(Silent):
 
 def row_name(row: dict[str, Any], varying: list[str]) -> str:
     """The contender, and what else tells its rows apart in this study."""
-    return " · ".join(str(row[key]) for key in ("contender", *varying))
+    return " · ".join(
+        AXES[key].count(row[key]) if key in AXES else str(row[key])
+        for key in ("contender", *varying)
+        if row[key] is not None
+    )
 
 
 def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
-    """A line for each contender, a column for each number of connections; the least is green.
+    """A line for each contender, a column for each step of the axis; the least is green.
 
     Contenders are compared only where everything else is the same.
     """
+    axis = choose_axis(rows, dict.get)
+    others = [name for name in AXES if name != axis.name]
     varying = [
         key
-        for key in ("work", "load", "engine", "dialect")
+        for key in ("work", "load", "engine", "dialect", *others)
         if len({row.get(key) for row in rows}) > 1
     ]
-    counts = sorted({int(row["connections"]) for row in rows})
+    steps = sorted({row[axis.name] for row in rows if row[axis.name] is not None})
     values: dict[str, dict[int, float]] = {}
     best: dict[tuple[object, ...], float] = {}
     groups: dict[str, tuple[object, ...]] = {}
     for row in rows:
         name = row_name(row, varying)
         groups[name] = tuple(row[key] for key in varying)
-        count, value = int(row["connections"]), float(row["cpu_us_per_request"])
-        values.setdefault(name, {})[count] = value
-        place = (*groups[name], count)
-        best[place] = min(value, best.get(place, value))
+        value = float(row["cpu_us_per_request"])
+        # What has no such quantity (a design without workers) stands at every step of it.
+        for step in steps if row[axis.name] is None else [row[axis.name]]:
+            values.setdefault(name, {})[step] = value
+            place = (*groups[name], step)
+            best[place] = min(value, best.get(place, value))
     table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("connections", style="bold", no_wrap=True)
-    for count in counts:
-        table.add_column(str(count), justify="right", no_wrap=True)
+    table.add_column(axis.many, style="bold", no_wrap=True)
+    for step in steps:
+        table.add_column(str(step), justify="right", no_wrap=True)
     for name, known in values.items():
         cells = []
-        for count in counts:
-            if count not in known:
+        for step in steps:
+            if step not in known:
                 cells.append(Text("–"))
                 continue
-            leads = known[count] == best[(*groups[name], count)]
-            cells.append(Text(f"{known[count]:,.0f}", style="bold green" if leads else ""))
+            leads = known[step] == best[(*groups[name], step)]
+            cells.append(Text(f"{known[step]:,.0f}", style="bold green" if leads else ""))
         table.add_row(Text(name), *cells)
     return Group(Text("so far: server CPU per request in µs", style="dim"), table)

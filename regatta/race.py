@@ -20,12 +20,13 @@ from regatta.errors import RegattaError, UsageError
 from regatta.ledger import Ledger
 from regatta.plan import Planned, make_plan
 from regatta.programs import Programs
+from regatta.rig import Rig
 from regatta.study import Cell, Study, parse_study
-from regatta.trial import FAILED, Result, Rig, run_trial
+from regatta.trial import FAILED, Result, run_trial
 
 RACES = Path("races")
 SCRATCH = ".trial"
-# A race whose first trials all fail has a cause that patience does not cure.
+# A race whose first trials all fail, whoever races, has a cause that patience does not cure.
 FAILURES_THAT_STOP = 5
 MAX_CHOSEN_SEED = 2**31 - 1
 
@@ -180,7 +181,8 @@ def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) ->
                 f"{folder} is a race of another study, or the study was changed since; resume it "
                 f"by its folder: `regatta race --resume {folder}`, or start a new race"
             )
-        own = parse_study(text, programs.design_names())
+        folder_then = Path(book.meta("study_folder") or "")
+        own = parse_study(text, programs.designs, folder_then)
         book.check_cells(own)
         setting = Setting(
             study=restore_place(own, book),
@@ -226,7 +228,7 @@ def run(
     study = setting.study
     found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
     if book.environment("placement") is None:
-        book.record_environment(environment.describe(programs, found, place, setting.seed))
+        book.record_environment(environment.describe(study, programs, found, place, setting.seed))
     rig = Rig(
         programs=programs,
         placement=place,
@@ -234,6 +236,9 @@ def run(
         events=study.events,
         warmup_rounds=study.warmup_rounds,
         scratch=book.path.parent / SCRATCH,
+        contenders=study.contenders,
+        folder=study.folder,
+        seed=setting.seed,
     )
     trials = len(book.plan())
     tell(
@@ -247,7 +252,7 @@ def run(
             client_cpus=place.client.cpus,
             trials=trials,
             done=trials - len(book.left()),
-            notes=tuple(note for note in (place.note, found.note) if note),
+            notes=notes(study, place, found),
         )
     )
     started_s = time.monotonic()
@@ -257,16 +262,24 @@ def run(
     tell(Finished(book.path.parent, tuple(book.failures()), elapsed_s))
 
 
+def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[str, ...]:
+    """What is not as the study, or a person, may have expected."""
+    without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
+    return tuple(note for note in (*without, place.note, found.note) if note)
+
+
 def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
     left = book.left()
     trials = len(book.plan())
     started_s = time.monotonic()
+    contenders = {cell.contender for cell in study.cells}
+    tried: set[str] = set()
     reasons: list[str] = []
     for count, planned in enumerate(left, start=1):
         number = trials - len(left) + count
         cell = study.cells[planned.cell_id - 1]
         tell(TrialStarted(number, planned, cell))
-        result: Result = run_trial(rig, cell, planned.kind)
+        result: Result = run_trial(rig, cell, planned.kind, planned.block)
         book.record(planned, result)
         failed = result.reason if result.status == FAILED else None
         remaining = len(left) - count
@@ -282,9 +295,10 @@ def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
                 left_s=per_trial_s * remaining,
             )
         )
+        tried.add(cell.contender)
         if failed is not None:
             reasons.append(failed)
-        if count == len(reasons) == FAILURES_THAT_STOP:
+        if count == len(reasons) >= FAILURES_THAT_STOP and tried == contenders:
             raise RegattaError(
                 f"the first {count} trials all failed, the last because {reasons[-1]}; "
                 "correct the cause and start again"

@@ -24,8 +24,8 @@ READY_TIMEOUT_S = 20
 STOP_TIMEOUT_S = 20
 PERF_POLL_MS = 20
 LINE_LIMIT = 4096
-STDERR_LIMIT = 4096
-STDERR_LINES = 3
+OUTPUT_LIMIT = 4096
+QUOTED_LINES = 3
 # What perf says on the same stream about its own switching.
 PERF_CHATTER = ("Events disabled", "Events enabled")
 
@@ -41,6 +41,8 @@ class Side:
         self.wanted: Sequence[str] = ()
         self.pid: int | None = None
         self.pidfd: int | None = None
+        # What the failure of this side quotes; our client's stdout is for its JSON.
+        self.talks_on: Sequence[str] = ("stderr",)
 
     def __enter__(self) -> Side:
         return self
@@ -135,13 +137,22 @@ class Side:
             os.close(own)
         return self.process.wait()
 
-    def stop(self) -> None:
-        """Asks the program to end, as a person would; it must drain and leave with status 0."""
+    def ended(self, within_s: float = 0.0) -> bool:
+        """True if the program has ended by itself, or does so within this time."""
+        return self.pidfd is not None and readable(self.pidfd, time.monotonic() + within_s)
+
+    def stop(self, by: signal.Signals = signal.SIGTERM, may_die: bool = False) -> None:
+        """Asks the program to end, as a person would; it must drain and leave with status 0.
+
+        `may_die`: to die by the signal, without a handler for it, will do too.
+        """
         assert self.pidfd is not None
+        if self.ended():
+            raise self.failure(f"the {self.name} left before it was told to")
         with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.pidfd, signal.SIGTERM)
+            signal.pidfd_send_signal(self.pidfd, by)
         status = self.wait(STOP_TIMEOUT_S)
-        if status != 0:
+        if status != 0 and not (may_die and status == -by):
             raise self.failure(f"the {self.name} left with exit status {status}")
 
     def kill(self) -> None:
@@ -169,14 +180,20 @@ class Side:
     def stdout(self) -> str:
         return (self.folder / f"{self.name}.stdout").read_text(errors="replace")
 
+    def said(self) -> list[str]:
+        """The last lines of what the program has printed, stderr before stdout."""
+        lines: list[str] = []
+        for stream in self.talks_on:
+            try:
+                data = (self.folder / f"{self.name}.{stream}").read_bytes()[-OUTPUT_LIMIT:]
+            except OSError:
+                continue
+            lines += [line.strip() for line in data.decode(errors="replace").splitlines()]
+        return [line for line in lines if line and line not in PERF_CHATTER]
+
     def failure(self, what: str) -> TrialError:
         """An error that ends with what the program itself said last."""
-        try:
-            data = (self.folder / f"{self.name}.stderr").read_bytes()[-STDERR_LIMIT:]
-        except OSError:
-            data = b""
-        lines = [line.strip() for line in data.decode(errors="replace").splitlines()]
-        said = [line for line in lines if line and line not in PERF_CHATTER][-STDERR_LINES:]
+        said = self.said()[-QUOTED_LINES:]
         return TrialError(f"{what}: {' | '.join(said)}" if said else what)
 
 

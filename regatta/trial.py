@@ -6,8 +6,6 @@ client says that its load is done; nothing else is measured.
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import socket
 import time
@@ -20,15 +18,16 @@ from regatta import accounting
 from regatta.counters import Counter, select
 from regatta.counters import Output as PerfOutput
 from regatta.errors import RegattaError, TrialError
-from regatta.perf import Perf
-from regatta.placement import Placement
 from regatta.plan import TIMED
-from regatta.programs import Programs
+from regatta.rig import Rig
 from regatta.samples import pack_samples
+from regatta.serve import check_pinned, read_json, start_server, stop_server
 from regatta.side import READY_TIMEOUT_S, STOP_TIMEOUT_S, Side
 from regatta.study import Cell
 
 LOAD_TIMEOUT_S = 120.0
+DYING_S = 0.2
+MAX_CLIENT_SEED = 2**31
 
 OK = "ok"
 FAILED = "failed"
@@ -47,24 +46,14 @@ class Row:
     counter: Counter
 
 
-@dataclass(frozen=True)
-class Rig:
-    """What all trials of a race share."""
-
-    programs: Programs
-    placement: Placement
-    perf: Perf
-    events: tuple[str, ...]
-    warmup_rounds: int
-    scratch: Path
-
-
 @dataclass
 class Result:
     """What the ledger keeps of a trial."""
 
     status: str = OK
     reason: str | None = None
+    client_bound: str | None = None
+    """Why the client set the pace in this trial, in its own words."""
     started_at: float = 0.0
     window_ns: int | None = None
     requests: int | None = None
@@ -96,57 +85,34 @@ def conditions() -> dict[str, Any]:
     }
 
 
-def server_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
-    command = [str(rig.programs.server), "--design", cell.contender]
-    command += ["--listen", f"{rig.placement.server_address}:0", "--work", cell.work]
-    if cell.work == "snapshot":
-        command += ["--max-age", str(cell.max_age_ms)]
-    return [*command, "--ready-fd", str(ready_fd), "--summary", "server.json"]
-
-
 def client_command(rig: Rig, cell: Cell, target: str, options: list[str]) -> list[str]:
     command = [str(rig.programs.client), "-c", str(cell.connections), "--engine", cell.engine]
-    command += ["--dialect", cell.dialect, "--json", "-n", str(cell.top)]
+    command += ["--dialect", cell.dialect, "--json"]
+    command += ["-n", str(cell.top)] if cell.path is None else ["--path", cell.path]
     return [*command, *options, target]
 
 
-def load_options(cell: Cell) -> list[str]:
+def load_options(rig: Rig, cell: Cell, block: int) -> list[str]:
+    """The measured load, and the connections beside it that are not measured."""
+    options = ["--load", cell.load]
     if cell.load == "burst":
-        return ["--load", "burst", "--rounds", str(cell.rounds)]
-    options = ["--load", "closed", "--duration", f"{cell.duration_s:g}"]
-    return [*options, "--per-connection", str(cell.per_connection)]
+        options += ["--rounds", str(cell.rounds)]
+    else:
+        options += ["--duration", f"{cell.duration_s:g}"]
+        options += ["--per-connection", str(cell.per_connection)]
+    if cell.load == "open":
+        options += ["--rate", str(cell.rate), "--arrivals", str(cell.arrivals)]
+    if cell.arrivals == "poisson":
+        # Within a block all meet the same arrivals; from block to block they differ.
+        options += ["--seed", str((rig.seed + block) % MAX_CLIENT_SEED)]
+    for name, count in (("--idle", cell.idle), ("--slow", cell.slow)):
+        if count:
+            options += [name, str(count)]
+    return options
 
 
 def load_timeout_s(cell: Cell) -> float:
     return LOAD_TIMEOUT_S + (cell.duration_s or 0.0)
-
-
-def read_json(text: str, side: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise TrialError(f"the {side} printed no JSON") from error
-    if not isinstance(value, dict):
-        raise TrialError(f"the {side} printed JSON of another shape")
-    return value
-
-
-def start_server(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
-    """Starts the server and returns the address at which it accepts connections."""
-    ready, ready_end = os.pipe()
-    try:
-        try:
-            command = server_command(rig, cell, ready_end)
-            server.start(rig.placement.server, command, rig.perf, wanted, ready_end)
-        finally:
-            os.close(ready_end)
-        word, _, target = server.read_line(ready, READY_TIMEOUT_S, "ready").partition(" ")
-        if word != "ready" or not target:
-            raise server.failure("the server said something else than ready")
-    finally:
-        os.close(ready)
-    server.find_program()
-    return target
 
 
 def warm_up(rig: Rig, cell: Cell, target: str) -> None:
@@ -178,16 +144,15 @@ def tell(gate: socket.socket, word: str, client: Side) -> None:
 
 
 def run_load(
-    rig: Rig, cell: Cell, target: str, server: Side, client: Side
+    rig: Rig, cell: Cell, command: list[str], server: Side, client: Side
 ) -> tuple[int, list[Counter]]:
     """The measured load: the length of the window, and the server's accounts over it."""
     assert server.pid is not None
     gate, gate_end = socket.socketpair()
     with gate:
         with gate_end:
-            options = [*load_options(cell), "--gate-fd", str(gate_end.fileno())]
-            command = client_command(rig, cell, target, [*options, "--samples", "samples"])
-            client.start(rig.placement.client, command, rig.perf, server.wanted, gate_end.fileno())
+            gated = [*command, "--gate-fd", str(gate_end.fileno())]
+            client.start(rig.placement.client, gated, rig.perf, server.wanted, gate_end.fileno())
         if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
             raise client.failure("the client said something else than ready")
         client.find_program()
@@ -232,36 +197,47 @@ def perf_rows(side: Side, wanted: tuple[str, ...]) -> list[Row]:
     return rows(side.name, PERF, found)
 
 
-def measure(rig: Rig, cell: Cell, wanted: tuple[str, ...], result: Result) -> None:
+def sum_up(cell: Cell, client: Side, result: Result) -> None:
+    """What the client says of its load; an error unless every request was answered."""
+    status = client.wait(STOP_TIMEOUT_S)
+    text = client.stdout()
+    if text.strip():
+        result.client = read_json(text, CLIENT)
+        result.requests = result.client.get("requests")
+        result.answered = result.client.get("answered")
+        result.throughput_per_s = result.client.get("throughput_per_s")
+        result.client_bound = result.client.get("client_bound")
+        check_answers(cell, result.client)
+    if status != 0 or result.client is None:
+        raise client.failure(f"the client left with exit status {status}")
+
+
+def measure(rig: Rig, cell: Cell, load: list[str], wanted: tuple[str, ...], result: Result) -> None:
     """The steps of a trial, in order. What is known goes into the result at once."""
     with ExitStack() as stack:
         server = stack.enter_context(Side(SERVER, rig.scratch))
         client = stack.enter_context(Side(CLIENT, rig.scratch))
         target = start_server(rig, cell, wanted, server)
-        warm_up(rig, cell, target)
-        result.window_ns, accounts = run_load(rig, cell, target, server, client)
-        status = client.wait(STOP_TIMEOUT_S)
-        text = client.stdout()
-        if text.strip():
-            result.client = read_json(text, CLIENT)
-            result.requests = result.client.get("requests")
-            result.answered = result.client.get("answered")
-            check_answers(cell, result.client)
-        if status != 0 or result.client is None:
-            raise client.failure(f"the client left with exit status {status}")
-        server.stop()
-        summary = rig.scratch / "server.json"
-        if not summary.is_file():
-            raise server.failure("the server left without its summary")
-        result.server = read_json(summary.read_text(errors="replace"), SERVER)
-        result.throughput_per_s = result.client.get("throughput_per_s")
-        result.samples = pack_samples(
-            (rig.scratch / "samples").read_bytes(), result.client["requests"]
-        )
+        try:
+            warm_up(rig, cell, target)
+            command = client_command(rig, cell, target, [*load, "--samples", "samples"])
+            result.window_ns, accounts = run_load(rig, cell, command, server, client)
+            sum_up(cell, client, result)
+        except TrialError as error:
+            # A dying server closes its connections a moment before it is dead.
+            if server.ended(within_s=DYING_S):
+                raise server.failure(f"the server died in mid-trial ({error})") from error
+            raise
+        finally:
+            if cell.contender in rig.contenders:
+                result.server = {"output": server.said()}
+        check_pinned(rig, cell, server)
+        result.server = stop_server(rig, cell, server) or result.server
+        result.samples = pack_samples((rig.scratch / "samples").read_bytes(), result.requests or 0)
         result.counters += perf_rows(server, wanted)
         result.counters += rows(SERVER, KERNEL, accounts)
         result.counters += perf_rows(client, wanted)
-        usage = result.client.get("usage")
+        usage = (result.client or {}).get("usage")
         result.counters += rows(CLIENT, KERNEL, accounting.client_counters(usage))
 
 
@@ -271,13 +247,13 @@ def fresh_scratch(folder: Path) -> None:
     folder.mkdir(parents=True)
 
 
-def run_trial(rig: Rig, cell: Cell, kind: str) -> Result:
+def run_trial(rig: Rig, cell: Cell, kind: str, block: int = 0) -> Result:
     """Runs one trial. A failure is a result too: it says why, and keeps no counter."""
     wanted = () if kind == TIMED else rig.events
     result = Result(started_at=time.time(), conditions=conditions())
     fresh_scratch(rig.scratch)
     try:
-        measure(rig, cell, wanted, result)
+        measure(rig, cell, load_options(rig, cell, block), wanted, result)
     except (RegattaError, OSError) as error:
         result = replace(result, status=FAILED, reason=str(error), counters=[])
     finally:

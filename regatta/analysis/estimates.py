@@ -9,9 +9,10 @@ from regatta.analysis import metrics
 from regatta.analysis.bootstrap import Interval, mean_interval, percentile_intervals
 from regatta.analysis.metrics import METRICS, NO_TRIAL, Metric, Reading
 from regatta.ledger_read import Trial, latencies_ns
-from regatta.plan import TIMED
+from regatta.plan import COUNTED, TIMED
 
 MEASURED = "measured"
+CLIENT_BOUND = "client-bound"
 NS_PER_MS = 1e6
 
 
@@ -38,16 +39,33 @@ class Latencies:
 
 
 def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
-    """The estimates of all metrics from the trials of a cell that did not fail."""
-    ok = [trial for trial in trials if trial.status == "ok"]
+    """The estimates of all metrics from the trials of a cell that say something about it."""
+    kept = usable(trials)
+    bound = any(trial.status == "ok" and not trial.counts for trial in trials)
+    absent = CLIENT_BOUND if bound else NO_TRIAL
     found: Estimates = {}
     for metric in METRICS:
         if metric.read is None:
             continue
         for side in metric.sides:
-            found[side, metric.name] = summarize(readings(metric, side, ok))
-    of_latency, latencies = estimate_latency(ok)
+            found[side, metric.name] = summarize(readings(metric, side, kept), absent)
+    of_latency, latencies = estimate_latency(kept, absent)
     return found | of_latency, latencies
+
+
+def usable(trials: list[Trial]) -> list[Trial]:
+    """The trials of a cell that went well and in which the client kept up.
+
+    Where it did not keep up in most of a kind, the few others are its luckiest moments and no fair
+    picture of the server: then none of that kind is used.
+    """
+    found: list[Trial] = []
+    for kind in (TIMED, COUNTED):
+        ok = [trial for trial in trials if trial.status == "ok" and trial.kind == kind]
+        kept = [trial for trial in ok if trial.counts]
+        if 2 * len(kept) >= len(ok):
+            found += kept
+    return found
 
 
 def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
@@ -63,16 +81,16 @@ def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
     return found
 
 
-def summarize(found: list[Reading]) -> Estimate:
+def summarize(found: list[Reading], absent: str = NO_TRIAL) -> Estimate:
     numbers = [reading for reading in found if not isinstance(reading, str)]
     if numbers:
         interval = mean_interval(np.array(numbers, dtype=np.float64))
         return _measured(interval, len(numbers))
     words = [reading for reading in found if isinstance(reading, str)]
-    return Estimate(None, None, None, 0, words[0] if words else NO_TRIAL)
+    return Estimate(None, None, None, 0, words[0] if words else absent)
 
 
-def estimate_latency(ok: list[Trial]) -> tuple[Estimates, Latencies]:
+def estimate_latency(ok: list[Trial], absent: str = NO_TRIAL) -> tuple[Estimates, Latencies]:
     """Percentiles of the pooled requests.
 
     The slowest of all is the last of them: more requests may find a slower one, so its interval has
@@ -82,7 +100,7 @@ def estimate_latency(ok: list[Trial]) -> tuple[Estimates, Latencies]:
     per_trial = [latencies for latencies in per_trial if len(latencies) > 0]
     names = [metrics.P50.name, metrics.P99.name, metrics.LATENCY_MAX.name]
     if not per_trial:
-        none = Estimate(None, None, None, 0, NO_TRIAL)
+        none = Estimate(None, None, None, 0, absent)
         return {("client", name): none for name in names}, Latencies(0, [])
     count = len(per_trial)
     intervals = percentile_intervals(per_trial, [0.5, 0.99, 1.0])

@@ -61,8 +61,8 @@ class PerfTable:
     trials: dict[str, int]
 
 
-def perf_table(trials: list[Trial]) -> PerfTable:
-    ok = [trial for trial in trials if trial.status == "ok"]
+def perf_table(ok: list[Trial]) -> PerfTable:
+    """From the trials of a cell that are used."""
     by_kind = {
         kind: [trial for trial in ok if trial.kind == kind] for kind in (TIMED, COUNTED_TRIAL)
     }

@@ -6,12 +6,12 @@ from typing import Any
 from regatta.ledger_read import connect
 
 QUERY = """
-SELECT contender, connections, work, load, engine, dialect,
+SELECT contender, connections, rate, idle, slow, workers, work, load, engine, dialect,
        avg(value / answered) / 1000.0 AS cpu_us_per_request, count(*) AS trials
 FROM trial JOIN cell ON cell.id = trial.cell_id JOIN counter ON counter.trial_id = trial.id
-WHERE trial.status = 'ok' AND trial.kind = 'timed' AND answered > 0
+WHERE trial.status = 'ok' AND client_bound IS NULL AND trial.kind = 'timed' AND answered > 0
   AND side = 'server' AND origin = 'kernel' AND event = 'cpu-time' AND state = 'counted'
-GROUP BY cell.id ORDER BY contender_order, contender, connections, cell.id
+GROUP BY cell.id ORDER BY contender_order, contender, cell.id
 """
 
 

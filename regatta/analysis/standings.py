@@ -1,4 +1,4 @@
-"""Who won: the standings for each number of connections, and overall, with verdicts.
+"""Who won: the standings at each step of the axis, and overall, with verdicts.
 
 The winner uses the least server CPU per request. Its lead over the runner-up is a ratio, paired
 within blocks (both raced in the same minutes), as the mean of the logarithms. A lead counts only
@@ -26,8 +26,8 @@ BlockValues = dict[int, float]
 
 @dataclass(frozen=True)
 class Verdict:
-    connections: int | None
-    """None: over all of them."""
+    at: int | None
+    """The step of the axis; None: over all of them."""
     winner: str | None
     runner_up: str | None
     lead: float | None
@@ -45,19 +45,19 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Comparison:
-    connections: int | None
+    at: int | None
     winner: str
     runner_up: str
     lead: Studentized
 
 
 def verdicts(values: dict[int, dict[str, BlockValues]]) -> tuple[list[Verdict], Verdict]:
-    """One verdict for each number of connections, and the overall one.
+    """One verdict for each step of the axis, and the overall one.
 
-    With one number of connections the overall verdict is that one, and no further comparison.
+    With one step the overall verdict is that one, and no further comparison.
     """
     asked: list[_Comparison | Verdict] = [
-        _compare(connections, by_contender) for connections, by_contender in values.items()
+        _compare(step, by_contender) for step, by_contender in values.items()
     ]
     if len(values) > 1:
         asked.append(_compare(None, _over_all(values)))
@@ -69,19 +69,17 @@ def verdicts(values: dict[int, dict[str, BlockValues]]) -> tuple[list[Verdict], 
     return decided, decided[0] if decided else _nobody(None)
 
 
-def _nobody(connections: int | None) -> Verdict:
-    return Verdict(connections, None, None, None, None, None, None, None, 0, None, NOT_MEASURED)
+def _nobody(at: int | None) -> Verdict:
+    return Verdict(at, None, None, None, None, None, None, None, 0, None, NOT_MEASURED)
 
 
-def _compare(
-    connections: int | None, by_contender: dict[str, BlockValues]
-) -> _Comparison | Verdict:
+def _compare(at: int | None, by_contender: dict[str, BlockValues]) -> _Comparison | Verdict:
     """The two best, or a verdict at once where there is nothing to compare."""
 
     # The means that the standings show decide the order; overall it is the mean logarithm.
     def size(blocks: BlockValues) -> float:
         numbers = list(blocks.values())
-        return math.exp(_mean_log(numbers)) if connections is None else sum(numbers) / len(numbers)
+        return math.exp(_mean_log(numbers)) if at is None else sum(numbers) / len(numbers)
 
     ranked = sorted(
         (size(blocks), name)
@@ -89,21 +87,21 @@ def _compare(
         if blocks and min(blocks.values()) > 0
     )
     if not ranked:
-        return _nobody(connections)
+        return _nobody(at)
     winner = ranked[0][1]
     blocks = len(by_contender[winner])
     if len(ranked) == 1:
-        return Verdict(connections, winner, None, None, None, None, None, None, blocks, None, ALONE)
+        return Verdict(at, winner, None, None, None, None, None, None, blocks, None, ALONE)
     runner_up = ranked[1][1]
     mine, theirs = by_contender[winner], by_contender[runner_up]
     shared = sorted(mine.keys() & theirs.keys())
     if len(shared) < 2:
         lead = ranked[1][0] / ranked[0][0]
         return Verdict(
-            connections, winner, runner_up, lead, None, None, None, None, len(shared), None, TOO_FEW
+            at, winner, runner_up, lead, None, None, None, None, len(shared), None, TOO_FEW
         )
     logs = np.array([math.log(theirs[block] / mine[block]) for block in shared])
-    return _Comparison(connections, winner, runner_up, studentized(logs))
+    return _Comparison(at, winner, runner_up, studentized(logs))
 
 
 def _decide(comparison: _Comparison, decision: Decision) -> Verdict:
@@ -112,7 +110,7 @@ def _decide(comparison: _Comparison, decision: Decision) -> Verdict:
     assert interval is not None, "a comparison has at least two blocks"
     detectable = lead.detectable(decision.level)
     return Verdict(
-        connections=comparison.connections,
+        at=comparison.at,
         winner=comparison.winner,
         runner_up=comparison.runner_up,
         lead=math.exp(lead.mean),
@@ -127,10 +125,10 @@ def _decide(comparison: _Comparison, decision: Decision) -> Verdict:
 
 
 def _over_all(values: dict[int, dict[str, BlockValues]]) -> dict[str, BlockValues]:
-    """Each contender's geometric mean over the numbers of connections, block by block.
+    """Each contender's geometric mean over the steps, block by block.
 
-    Only who raced at every number is ranked, and only in blocks where it finished all of them:
-    otherwise a failure at the hardest number would look like a gain.
+    Only who raced at every step is ranked, and only in blocks where it finished all of them:
+    otherwise a failure at the hardest step would look like a gain.
     """
     names = set.intersection(*(set(by_contender) for by_contender in values.values()))
     found: dict[str, BlockValues] = {}

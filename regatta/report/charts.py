@@ -1,4 +1,4 @@
-"""Charts as Vega-Lite: each metric against the number of connections.
+"""Charts as Vega-Lite: each metric against the quantity that the study varies.
 
 Made by altair, which checks them; drawn by the reader's browser, which knows its size and scheme.
 """
@@ -10,6 +10,7 @@ import altair as alt
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.estimates import MEASURED
 from regatta.analysis.metrics import Metric
+from regatta.axes import Axis
 from regatta.report.numbers import interval_of, value_of
 from regatta.report.palette import looks
 
@@ -26,13 +27,13 @@ Layers = alt.LayerChart | alt.FacetChart
 def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
     """What a chart shows; empty if nobody could measure it."""
     found: Rows = []
-    for result in group.cells:
+    for step, result in group.places():
         estimate = result.estimates[side, metric.name]
         if estimate.value is None or estimate.state != MEASURED:
             continue
         row = {
             "design": result.cell.contender,
-            "connections": result.cell.connections,
+            "step": step,
             "value": _digits(estimate.value),
             "says": f"{value_of(estimate)} {metric.unit}".strip(),
             "interval": interval_of(estimate) or "none: too few trials",
@@ -45,23 +46,24 @@ def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
     return found
 
 
-def metric_chart(analysis: Analysis, metric: Metric, rows: Rows) -> dict[str, Any]:
-    """Lines over the connections; with one number of connections a row a design."""
-    one_number = len({row["connections"] for row in rows}) == 1
+def metric_chart(analysis: Analysis, group: Group, metric: Metric, rows: Rows) -> dict[str, Any]:
+    """Lines over the steps of the axis; with one step a row a design."""
+    one_step = len({row["step"] for row in rows}) == 1
     base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
-    make = _dots if one_number else _lines
-    return _finished(make(analysis, metric, base, rows), analysis)
+    if one_step:
+        return _finished(_dots(analysis, group.axis, metric, base, rows), analysis)
+    return _finished(_lines(analysis, group.axis, metric, base, rows), analysis)
 
 
 SHOWN = "indexof(shown, datum.design) >= 0"
 
 
-def _lines(analysis: Analysis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
+def _lines(analysis: Analysis, axis: Axis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
     x = alt.X(
-        "connections:Q",
-        title="connections",
-        scale=_connections_scale(rows),
-        axis=alt.Axis(values=sorted({row["connections"] for row in rows}), labelOverlap=True),
+        "step:Q",
+        title=axis.many,
+        scale=_step_scale(rows),
+        axis=alt.Axis(values=sorted({row["step"] for row in rows}), labelOverlap=True),
     )
     y_title = metric.unit or None
     y = alt.Y("value:Q", title=y_title, scale=_value_scale(rows))
@@ -75,12 +77,14 @@ def _lines(analysis: Analysis, metric: Metric, base: alt.Chart, rows: Rows) -> L
     layers.append(bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
     points = base.mark_point(filled=True, size=55, opacity=1)
     layers.append(
-        points.encode(x=x, y=y, color=colour, shape=_shape(analysis), tooltip=_tooltip(metric))
+        points.encode(
+            x=x, y=y, color=colour, shape=_shape(analysis), tooltip=_tooltip(axis, metric)
+        )
     )
     return alt.layer(*layers).properties(height=HEIGHT)
 
 
-def _dots(analysis: Analysis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
+def _dots(analysis: Analysis, axis: Axis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
     y = alt.Y("design:N", title=None, sort=analysis.contenders, axis=alt.Axis(labelLimit=140))
     scale = _value_scale(rows)
     x = alt.X("value:Q", title=metric.unit or None, scale=scale)
@@ -90,11 +94,13 @@ def _dots(analysis: Analysis, metric: Metric, base: alt.Chart, rows: Rows) -> La
     points = base.mark_point(filled=True, size=70, opacity=1)
     return alt.layer(
         bars.encode(x=low, x2="high:Q", y=y, color=colour),
-        points.encode(x=x, y=y, color=colour, shape=_shape(analysis), tooltip=_tooltip(metric)),
+        points.encode(
+            x=x, y=y, color=colour, shape=_shape(analysis), tooltip=_tooltip(axis, metric)
+        ),
     ).properties(height=alt.Step(26))
 
 
-def latency_chart(analysis: Analysis, group: Group, connections: int) -> dict[str, Any]:
+def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]:
     """The share of requests that were answered within a time, for each design."""
     rows: Rows = [
         {
@@ -103,7 +109,7 @@ def latency_chart(analysis: Analysis, group: Group, connections: int) -> dict[st
             "ms": _digits(milliseconds),
             "says": f"{share * 100:.4g} % within {milliseconds:.4g} ms",
         }
-        for result in group.at(connections)
+        for result in group.at(step)
         for share, milliseconds in result.latencies.quantiles_ms
     ]
     base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
@@ -164,20 +170,22 @@ def _shape(analysis: Analysis) -> alt.Shape:
     return alt.Shape("design:N", scale=scale, legend=None)
 
 
-def _tooltip(metric: Metric) -> list[alt.Tooltip]:
+def _tooltip(axis: Axis, metric: Metric) -> list[alt.Tooltip]:
     return [
         alt.Tooltip("design:N"),
-        alt.Tooltip("connections:Q", format=","),
+        alt.Tooltip("step:Q", title=axis.many, format=","),
         alt.Tooltip("says:N", title=metric.label),
         alt.Tooltip("interval:N", title="95 % interval"),
         alt.Tooltip("trials:Q"),
     ]
 
 
-def _connections_scale(rows: Rows) -> alt.Scale:
-    numbers = [row["connections"] for row in rows]
+def _step_scale(rows: Rows) -> alt.Scale:
+    numbers = [row["step"] for row in rows]
     if max(numbers) >= 8 * min(numbers):
-        return alt.Scale(type="log", nice=False, padding=14)
+        # A logarithm has no 0; this scale has, and is logarithmic from 1 on.
+        kind = "symlog" if min(numbers) == 0 else "log"
+        return alt.Scale(type=kind, nice=False, padding=14)  # type: ignore[arg-type]
     return alt.Scale(nice=False, zero=False, padding=14)
 
 

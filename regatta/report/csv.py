@@ -13,6 +13,10 @@ HEADER = (
     "engine",
     "dialect",
     "connections",
+    "rate",
+    "idle",
+    "slow",
+    "workers",
     "side",
     "metric",
     "unit",
@@ -28,9 +32,13 @@ def to_csv(analysis: Analysis) -> str:
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADER)
+    seen: set[int] = set()
     for group in analysis.groups:
         for result in group.cells:
             cell = result.cell
+            if cell.id in seen:  # a design without a pool stands beside each size of the pools
+                continue
+            seen.add(cell.id)
             for (side, name), estimate in result.estimates.items():
                 writer.writerow(
                     (
@@ -40,6 +48,10 @@ def to_csv(analysis: Analysis) -> str:
                         cell.engine,
                         cell.dialect,
                         cell.connections,
+                        cell.rate,
+                        cell.idle,
+                        cell.slow,
+                        cell.workers,
                         side,
                         name,
                         BY_NAME[name].unit,

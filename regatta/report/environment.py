@@ -31,7 +31,7 @@ LABELS = {
     "versions": "versions",
     "seed": "seed",
 }
-ELSEWHERE = ("designs",)
+ELSEWHERE = ("designs", "contenders", "left_out", "published")
 """Shown beside the designs themselves."""
 
 

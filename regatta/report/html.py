@@ -18,8 +18,10 @@ from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.palette import looks
 from regatta.report.sentences import (
     LEGEND,
+    client_bound_sentence,
     failure_sentence,
     headline,
+    left_out_sentence,
     mark,
     progress_sentence,
     verdict_sentence,
@@ -37,17 +39,23 @@ def to_html(analysis: Analysis) -> str:
     groups = [
         _group(analysis, group, number, charts) for number, group in enumerate(analysis.groups)
     ]
-    summaries = analysis.environment.get("designs")
+    summaries: dict[str, Any] = {}
+    for key in ("designs", "contenders"):
+        known = analysis.environment.get(key)
+        summaries |= known if isinstance(known, dict) else {}
     template = _environment().get_template("report.html.j2")
     return template.render(
         analysis=analysis,
         title=analysis.meta.get("study_title", "A race"),
         groups=groups,
         legend=LEGEND,
-        designs=_designs(analysis, summaries if isinstance(summaries, dict) else {}),
+        designs=_designs(analysis, summaries),
         environment=environment_rows(analysis),
         failure_sentence=failure_sentence(analysis),
-        progress_sentence=progress_sentence(analysis),
+        client_bound_sentence=client_bound_sentence(analysis),
+        notices=[
+            text for text in (progress_sentence(analysis), left_out_sentence(analysis)) if text
+        ],
         metrics=METRICS,
         columns=STANDINGS,
         primary=PRIMARY,
@@ -108,36 +116,36 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
         "title": group.title,
         "headline": headline(group),
         "sentence": verdict_sentence(group, overall),
-        "connections": [
+        "axis": group.axis,
+        "steps": [
             {
-                "number": verdict.connections,
+                "at": step,
                 "sentence": verdict_sentence(group, verdict),
-                "rows": _standings(analysis, group, connections, mark_of=verdict),
-                "latency": _latency(analysis, group, number, connections, charts),
+                "rows": _standings(analysis, group, step, mark_of=verdict),
+                "latency": _latency(analysis, group, number, step, charts),
             }
-            for verdict, connections in zip(group.by_connections, group.connections, strict=True)
+            for verdict, step in zip(group.by_step, group.steps, strict=True)
         ],
         "tabs": [_tab(analysis, group, number, tab, charts) for tab in TABS],
         "cells": [
             {
                 "contender": result.cell.contender,
-                "connections": result.cell.connections,
+                "at": step,
                 "lines": counter_lines(result),
                 "elapsed": elapsed(result),
                 "requests": result.perf.requests,
                 "trials": result.perf.trials,
                 "failed": result.failed,
+                "client_bound": result.client_bound,
             }
-            for result in group.cells
+            for step, result in group.places()
         ],
     }
 
 
-def _standings(
-    analysis: Analysis, group: Group, connections: int, mark_of: Any
-) -> list[dict[str, Any]]:
+def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> list[dict[str, Any]]:
     known = looks(analysis.contenders)
-    results = group.at(connections)
+    results = group.at(step)
     most = max(
         (
             estimate.high or estimate.value or 0.0
@@ -154,6 +162,7 @@ def _standings(
             "colour": known[result.cell.contender].colour,
             "path": shapes.PATHS[known[result.cell.contender].shape],
             "failed": result.failed,
+            "client_bound": result.client_bound,
             "estimates": [result.estimates[side_of(metric), metric.name] for metric in STANDINGS],
             "bar": _bar(result.estimates["server", PRIMARY.name], most),
         }
@@ -187,7 +196,7 @@ def _tab(
                 missing.append((metric, _why(group, metric, side)))
                 continue
             name = f"g{number}-{side}-{metric.name}"
-            charts[name] = metric_chart(analysis, metric, rows)
+            charts[name] = metric_chart(analysis, group, metric, rows)
             shown.append({"id": name, "metric": metric})
     return {
         "id": f"g{number}-{tab[0]}",
@@ -204,10 +213,10 @@ def _why(group: Group, metric: Metric, side: str) -> str:
 
 
 def _latency(
-    analysis: Analysis, group: Group, number: int, connections: int, charts: dict[str, Any]
+    analysis: Analysis, group: Group, number: int, step: int, charts: dict[str, Any]
 ) -> dict[str, Any]:
-    requests = sum(result.latencies.requests for result in group.at(connections))
-    name = f"g{number}-latency-{connections}"
+    requests = sum(result.latencies.requests for result in group.at(step))
+    name = f"g{number}-latency-{step}"
     if requests:
-        charts[name] = latency_chart(analysis, group, connections)
+        charts[name] = latency_chart(analysis, group, step)
     return {"id": name if requests else "", "requests": short(requests) if requests else "0"}

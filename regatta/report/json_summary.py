@@ -3,9 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
-from regatta.analysis.analyse import Analysis, CellResult, Group
+from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.standings import Verdict
+from regatta.axes import AXES
 from regatta.report.sentences import verdict_sentence
 
 
@@ -21,31 +22,39 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "planned": analysis.planned,
             "run": analysis.trials,
             "failed": len(analysis.failures),
+            "client_bound": len(analysis.client_bound),
             "ok": analysis.trial_kinds,
         },
         "contenders": analysis.contenders,
         "groups": [_group(group) for group in analysis.groups],
-        "failures": [
-            {
-                "contender": failure.cell.contender,
-                "connections": failure.cell.connections,
-                "engine": failure.cell.engine,
-                "block": failure.trial.block,
-                "kind": failure.trial.kind,
-                "reason": failure.trial.reason,
-            }
-            for failure in analysis.failures
+        "left_out": analysis.left_out,
+        "failures": [_noted(noted, noted.trial.reason) for noted in analysis.failures],
+        "client_bound": [
+            _noted(noted, noted.trial.client_bound) for noted in analysis.client_bound
         ],
         "environment": analysis.environment,
+    }
+
+
+def _noted(noted: Noted, why: str | None) -> dict[str, Any]:
+    return {
+        "cell": noted.cell.label(),
+        "contender": noted.cell.contender,
+        "connections": noted.cell.connections,
+        "engine": noted.cell.engine,
+        "block": noted.trial.block,
+        "kind": noted.trial.kind,
+        "reason": why,
     }
 
 
 def _group(group: Group) -> dict[str, Any]:
     return {
         "title": group.title,
+        "axis": group.axis.name,
         "cells_share": group.facts,
         "overall": _verdict(group, group.overall),
-        "by_connections": [_verdict(group, verdict) for verdict in group.by_connections],
+        "by_step": [_verdict(group, verdict) for verdict in group.by_step],
         "cells": [_cell(result) for result in group.cells],
     }
 
@@ -59,9 +68,9 @@ def _cell(result: CellResult) -> dict[str, Any]:
     for (side, name), estimate in result.estimates.items():
         metrics[side][name] = {**asdict(estimate), "unit": BY_NAME[name].unit}
     return {
-        "contender": result.cell.contender,
-        "connections": result.cell.connections,
+        **{name: getattr(result.cell, name) for name in ("contender", *AXES)},
         "trials_ok": result.ok,
         "trials_failed": result.failed,
+        "trials_client_bound": result.client_bound,
         "metrics": metrics,
     }

@@ -2,16 +2,15 @@
 
 import re
 
-from regatta.analysis.analyse import Analysis, CellResult, Failure, Group
+from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
 from regatta.report.environment import environment_rows
 from regatta.report.numbers import interval_of, plural, value_of
 from regatta.report.sentences import (
     LEGEND,
-    failure_sentence,
     headline,
     mark,
-    progress_sentence,
+    notice_sentences,
     verdict_sentence,
 )
 
@@ -23,16 +22,17 @@ def to_markdown(analysis: Analysis) -> str:
         "<!-- Made from ledger.sqlite by regatta; make it again with `regatta report`. -->",
         "",
     ]
-    for sentence in (progress_sentence(analysis), failure_sentence(analysis)):
-        if sentence:
-            lines += [f"**{escape(sentence)}**", ""]
+    for sentence in notice_sentences(analysis):
+        lines += [f"**{escape(sentence)}**", ""]
     for group in analysis.groups:
         lines += _group(group, alone=len(analysis.groups) == 1)
     lines += [LEGEND, "In brackets: 95 % intervals.", ""]
-    if analysis.failures:
-        lines += ["## Failed trials", ""]
-        lines += [f"- {_failure(failure)}" for failure in analysis.failures]
-        lines.append("")
+    for title, noted in (
+        ("Failed trials", analysis.failures),
+        ("Client-bound trials", analysis.client_bound),
+    ):
+        if noted:
+            lines += [f"## {title}", "", *(f"- {_noted(one)}" for one in noted), ""]
     lines += ["## Where it was measured", "", "| what | value |", "| --- | --- |"]
     lines += [f"| {escape(row.label)} | {escape(row.text)} |" for row in environment_rows(analysis)]
     return "\n".join(lines) + "\n"
@@ -41,28 +41,30 @@ def to_markdown(analysis: Analysis) -> str:
 def _group(group: Group, alone: bool) -> list[str]:
     lines = [] if alone else [f"## {escape(group.title)}", ""]
     lines += [f"**{escape(headline(group))}.**", ""]
-    if len(group.connections) > 1:
+    if len(group.steps) > 1:
         lines += [escape(verdict_sentence(group, group.overall)), ""]
-    for verdict, connections in zip(group.by_connections, group.connections, strict=True):
+    for verdict, step in zip(group.by_step, group.steps, strict=True):
         heading = "##" if alone else "###"
-        lines += [f"{heading} {plural(connections, 'connection')}", ""]
+        lines += [f"{heading} {group.axis.count(step)}", ""]
         titles = [_title(metric) for metric in STANDINGS]
         lines.append(f"| design | {' | '.join(titles)} |")
         lines.append("| --- |" + " ---: |" * len(titles))
-        for result in group.at(connections):
+        for result in group.at(step):
             name = result.cell.contender
             star = mark(verdict, name)
             label = f"**{escape(name)}** {star}" if star else escape(name)
+            if result.client_bound:
+                label += f" ({plural(result.client_bound, 'trial')} client-bound)"
             cells = [_figure(result, metric) for metric in STANDINGS]
             lines.append(f"| {label} | {' | '.join(cells)} |")
         lines += ["", escape(verdict_sentence(group, verdict)), ""]
     return lines
 
 
-def _failure(failure: Failure) -> str:
-    cell, trial = failure.cell, failure.trial
-    where = f"{escape(cell.contender)}, {plural(cell.connections, 'connection')}"
-    return f"{where}, block {trial.block}: {escape(trial.reason or 'no reason recorded')}"
+def _noted(noted: Noted) -> str:
+    trial = noted.trial
+    why = trial.reason or trial.client_bound or "no reason recorded"
+    return f"{escape(noted.cell.label())}, block {trial.block}: {escape(why)}"
 
 
 def _title(metric: Metric) -> str:

@@ -18,10 +18,8 @@ def mark(verdict: Verdict, contender: str) -> str:
     return "★" if verdict.outcome in (LARGER, ALONE) else "☆"
 
 
-def place(verdict: Verdict) -> str:
-    if verdict.connections is None:
-        return "Over all numbers of connections"
-    return f"At {plural(verdict.connections, 'connection')}"
+def place(group: Group, verdict: Verdict) -> str:
+    return group.axis.over_all() if verdict.at is None else group.axis.at(verdict.at)
 
 
 def confidence(verdict: Verdict) -> str:
@@ -36,7 +34,7 @@ def fixed_percent(share: float) -> str:
 
 
 def verdict_sentence(group: Group, verdict: Verdict) -> str:
-    where = place(verdict)
+    where = place(group, verdict)
     if verdict.winner is None:
         return f"{where} nobody can be ranked: no trial measured the server's CPU time."
     winner = f"{verdict.winner}{_cpu(group, verdict, verdict.winner)}"
@@ -90,6 +88,40 @@ def failure_sentence(analysis: Analysis) -> str:
     )
 
 
+def client_bound_sentence(analysis: Analysis) -> str:
+    """Empty if the client kept up in every trial."""
+    if not analysis.client_bound:
+        return ""
+    names = sorted({noted.cell.contender for noted in analysis.client_bound})
+    return (
+        f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
+        f"the bottleneck ({', '.join(names)}): they show what the client can do, not the server, "
+        "and are in no average."
+    )
+
+
+def left_out_sentence(analysis: Analysis) -> str:
+    """Empty if every design of the study could run."""
+    if not analysis.left_out:
+        return ""
+    parts = [f"{name} ({reason})" for name, reason in analysis.left_out.items()]
+    return f"Left out, because this machine cannot run it: {', '.join(parts)}."
+
+
+def notice_sentences(analysis: Analysis) -> list[str]:
+    """All that a reader must know beside the numbers."""
+    found = [
+        sentence(analysis)
+        for sentence in (
+            progress_sentence,
+            left_out_sentence,
+            failure_sentence,
+            client_bound_sentence,
+        )
+    ]
+    return [sentence for sentence in found if sentence]
+
+
 def progress_sentence(analysis: Analysis) -> str:
     """Empty if the race is finished."""
     if analysis.trials >= analysis.planned:
@@ -110,9 +142,9 @@ def _detectable(verdict: Verdict) -> str:
 
 
 def _cpu(group: Group, verdict: Verdict, contender: str) -> str:
-    if verdict.connections is None:
+    if verdict.at is None:
         return ""
-    for result in group.at(verdict.connections):
+    for result in group.at(verdict.at):
         if result.cell.contender == contender:
             return f" ({value_of(result.estimates['server', PRIMARY.name])} {PRIMARY.unit})"
     return ""

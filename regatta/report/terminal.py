@@ -7,13 +7,12 @@ from rich.text import Text
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import PRIMARY, STANDINGS, THROUGHPUT, Metric, side_of
 from regatta.analysis.standings import Verdict
-from regatta.report.numbers import interval_of, plural, value_of
+from regatta.report.numbers import interval_of, value_of
 from regatta.report.palette import looks
 from regatta.report.sentences import (
     LEGEND,
-    failure_sentence,
     mark,
-    progress_sentence,
+    notice_sentences,
     verdict_sentence,
 )
 
@@ -34,24 +33,23 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     for group in analysis.groups:
         if len(analysis.groups) > 1:
             console.print(Text(f"\n{group.title}", style="bold underline"))
-        for verdict, connections in zip(group.by_connections, group.connections, strict=True):
-            _print_connections(analysis, group, verdict, connections, console)
-        if len(group.connections) > 1:
+        for verdict, step in zip(group.by_step, group.steps, strict=True):
+            _print_step(analysis, group, verdict, step, console)
+        if len(group.steps) > 1:
             console.print()
             console.print(_plain(verdict_sentence(group, group.overall), console, "bold"))
     console.print()
     console.print(_plain(f"{LEGEND} Below each value: its 95 % interval.", console, "dim"))
-    for sentence in (failure_sentence(analysis), progress_sentence(analysis)):
-        if sentence:
-            console.print(_plain(sentence, console, "yellow"))
+    for sentence in notice_sentences(analysis):
+        console.print(_plain(sentence, console, "yellow"))
 
 
-def _print_connections(
-    analysis: Analysis, group: Group, verdict: Verdict, connections: int, console: Console
+def _print_step(
+    analysis: Analysis, group: Group, verdict: Verdict, step: int, console: Console
 ) -> None:
     # Two narrow tables rather than one whose numbers wrap.
     parts = [STANDINGS] if console.width >= _width(analysis) else [COSTS, ANSWERS]
-    console.print(Text(f"\n{plural(connections, 'connection')}", style="bold"))
+    console.print(Text(f"\n{group.axis.count(step)}", style="bold"))
     for number, columns in enumerate(parts):
         if number:
             console.print()
@@ -81,14 +79,16 @@ def _table(
             overflow="fold",
         )
     colours = looks(analysis.contenders)
-    assert verdict.connections is not None, "the overall verdict has no table"
-    for result in group.at(verdict.connections):
+    assert verdict.at is not None, "the overall verdict has no table"
+    for result in group.at(verdict.at):
         name = result.cell.contender
         star = _encodable(mark(verdict, name), console)
         label = Text(f"{star or ' '} ", style="bold yellow")
         label.append(_printable(name), style=f"{'bold ' if star else ''}{colours[name].colour}")
         if result.failed:
             label.append(f"\n  {result.failed} failed", style="yellow")
+        if result.client_bound:
+            label.append(f"\n  {result.client_bound} client-bound", style="yellow")
         table.add_row(label, *(_figure(result, metric, console) for metric in columns))
     return table
 

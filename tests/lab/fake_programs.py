@@ -13,9 +13,21 @@ import socket
 import struct
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
-DESIGNS = ["iterative", "thread-per-client", "select"]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from regatta.programs import Design  # noqa: E402  (the package is not installed in a clone)
+
+# The fake server's designs, and one that it says it cannot run.
+DESIGNS = (
+    Design("iterative", "one by one"),
+    Design("thread-per-client", "a thread each"),
+    Design("select", "a loop"),
+    Design("pool", "workers", pool=True),
+    Design("absent", "something newer", missing="this kernel is too old"),
+)
 FAKE = os.environ.get("FAKE", "")
 
 
@@ -31,13 +43,13 @@ def install(folder: Path) -> None:
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    for option in ("--design", "--listen", "--work", "--max-age", "--summary"):
+    for option in ("--design", "--listen", "--work", "--max-age", "--summary", "--workers"):
         parser.add_argument(option)
     parser.add_argument("--ready-fd", type=int)
     parser.add_argument("--gate-fd", type=int)
     parser.add_argument("-c", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=1)
-    for option in ("--engine", "--load", "--dialect", "-n", "--samples"):
+    for option in ("--engine", "--load", "--dialect", "-n", "--samples", "--path"):
         parser.add_argument(option)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--version", action="store_true")
@@ -115,7 +127,7 @@ def main() -> int:
         print(f"regatta-{role} 0.0-fake")
         return 0
     if options.list_designs:
-        print(json.dumps([{"name": name, "summary": name} for name in DESIGNS]))
+        print(json.dumps([asdict(design) for design in DESIGNS]))
         return 0
     return serve(options) if role == "server" else ask(options)
 

@@ -7,13 +7,16 @@ import zlib
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from regatta.ledger import SCHEMA, SCHEMA_VERSION
+from regatta.ledger import SCHEMA, SCHEMA_VERSION, cell_row
+from regatta.study import Cell
 
+CLIENT_BOUND = "used 93 % of its CPU"
 CPU_US = {"iterative": 640.0, "thread-per-client": 720.0, "select": 612.0}
 SWITCHES = {"iterative": 0.02, "thread-per-client": 1.05, "select": 0.03}
 FAULTS = {"iterative": 0.01, "thread-per-client": 4.1, "select": 0.01}
@@ -52,6 +55,14 @@ class Race:
     cpu_us: dict[str, float] = field(default_factory=lambda: dict(CPU_US))
     fail: set[tuple[str, int, int]] = field(default_factory=set)
     """Contender, connections, block."""
+    client_bound: set[tuple[str, int, int]] = field(default_factory=set)
+    """The same."""
+    pools: set[str] = field(default_factory=set)
+    """Contenders that have workers when the axis is their number; the others have none."""
+    axis: str = "connections"
+    steps: Sequence[int] = ()
+    """Of an axis that is not connections."""
+    environment: dict[str, Any] = field(default_factory=dict)
     fail_reason: str = "the server did not exit within 10 s of SIGTERM"
     title: str = "Three classic designs, a fresh look at all processes for each request"
     seed: int = 1
@@ -73,31 +84,61 @@ def make(path: Path, race: Race | None = None, **changes: Any) -> Path:
     return path
 
 
+def make_cells(race: Race) -> list[Cell]:
+    """Every engine, every step of the axis, every contender."""
+    found: list[Cell] = []
+    steps = race.steps or [0]
+    for engine, connections, step in product(race.engines, race.connections, steps):
+        for order, contender in enumerate(race.contenders):
+            cell = Cell(
+                contender=contender,
+                contender_order=order,
+                work="scan",
+                load="burst",
+                connections=connections,
+                engine=engine,
+                dialect="line",
+                rounds=-(-race.requests // connections),
+                duration_s=None,
+                per_connection=None,
+                top=2,
+                max_age_ms=100,
+            )
+            if race.axis != "connections":
+                poolless = race.axis == "workers" and contender not in race.pools
+                cell = replace(cell, **{race.axis: None if poolless else step})
+            if cell not in found:
+                found.append(cell)
+    return found
+
+
+def make_workers(cell: Cell, requests: int) -> list[dict[str, int]]:
+    """The first worker gets twice what the others get."""
+    count = cell.workers or 1
+    share = requests // (count + 1)
+    rest = requests - share * (count - 1)
+    return [
+        {"connections": share if at else rest, "requests": share if at else rest}
+        for at in range(count)
+    ]
+
+
 def insert(database: sqlite3.Connection, table: str, rows: Any) -> None:
     for row in rows:
         database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row))
 
 
 def fill(database: sqlite3.Connection, race: Race, generator: np.random.Generator) -> None:
-    cells = [
-        (engine, connections, contender)
-        for engine in race.engines
-        for connections in race.connections
-        for contender in race.contenders
-    ]
-    for number, (engine, connections, contender) in enumerate(cells, start=1):
-        order = list(race.contenders).index(contender)
-        rounds = -(-race.requests // connections)
-        row = (number, contender, order, "scan", "burst", connections, engine, "line", rounds)
-        insert(database, "cell", [(*row, None, None, "netns")])
+    cells = make_cells(race)
+    for number, cell in enumerate(cells, start=1):
+        insert(database, "cell", [(number, *cell_row(cell), "netns")])
     for block in range(1, race.blocks + race.counted_blocks + 1):
         kind = "timed" if block <= race.blocks else "counted"
         drift = generator.normal(1, 0.02)
         for position, index in enumerate(generator.permutation(len(cells)), start=1):
             cell_id = int(index) + 1
             insert(database, "plan", [(block, position, cell_id, kind)])
-            _, connections, contender = cells[index]
-            trial = Planned(block, position, cell_id, kind, contender, connections)
+            trial = Planned(block, position, cell_id, kind, cells[index])
             write_trial(database, race, generator, trial, drift)
 
 
@@ -109,8 +150,7 @@ class Planned:
     position: int
     cell_id: int
     kind: str
-    contender: str
-    connections: int
+    cell: Cell
 
 
 def write_trial(
@@ -121,27 +161,30 @@ def write_trial(
     drift: float,
 ) -> None:
     block, kind = trial.block, trial.kind
-    connections, contender = trial.connections, trial.contender
-    failed = (contender, connections, block) in race.fail
+    connections, contender = trial.cell.connections, trial.cell.contender
+    place = (contender, getattr(trial.cell, race.axis), block)
+    failed = place in race.fail
+    bound = place in race.client_bound
     requests = -(-race.requests // connections) * connections
     base = race.cpu_us.get(contender, 650.0) * drift * generator.normal(1, race.noise)
     cpu_us = base + 40 / np.sqrt(connections) + (60 if kind == "counted" else 0)
     latencies = make_latencies(generator, contender, connections, requests, cpu_us)
     window_ns = int(requests * cpu_us * 1e3 * 1.05 + 4e6)
     cursor = database.execute(
-        "INSERT INTO trial(block, position, cell_id, kind, status, reason, started_at, window_ns,"
-        " requests, answered, throughput_per_s, server, client, conditions, samples)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO trial(block, position, cell_id, kind, status, reason, client_bound,"
+        " started_at, window_ns, requests, answered, throughput_per_s, server, client, conditions,"
+        " samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(block, trial.position, trial.cell_id, kind),
             "failed" if failed else "ok",
             race.fail_reason if failed else None,
+            CLIENT_BOUND if bound else None,
             1_760_000_000.0 + block * 60,
             window_ns,
             requests,
             requests - 3 if failed else requests,
             requests / (window_ns / 1e9),
-            json.dumps({"design": contender}),
+            json.dumps({"design": contender, "workers": make_workers(trial.cell, requests)}),
             json.dumps({"connections": connections}),
             json.dumps({"load_average": [0.2, 0.2, 0.1]}),
             pack(latencies, connections),
@@ -186,7 +229,7 @@ def counters(
     requests: int,
     cpu_ns: float,
 ) -> list[Row]:
-    contender = trial.contender
+    contender = trial.cell.contender
     switches = requests * SWITCHES.get(contender, 0.1) + generator.poisson(3)
     faults = requests * FAULTS.get(contender, 0.1) + generator.poisson(2)
     rows = [
@@ -235,7 +278,7 @@ def meta(race: Race) -> dict[str, str]:
 
 
 def environment(race: Race) -> dict[str, Any]:
-    return {
+    return race.environment | {
         "cpu_model": "Example CPU 9000 at 3.2 GHz",
         "cpus": 2,
         "cpus_allowed": [0, 1],

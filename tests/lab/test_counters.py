@@ -20,7 +20,7 @@ from regatta.counters import (
     take_apart,
 )
 from regatta.errors import CounterError
-from regatta.study import EVENTS
+from regatta.study.limits import EVENTS
 
 FIXTURES = Path(__file__).parent / "fixtures" / "perf"
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from regatta import ledger
+from regatta import ledger, ledger_read
 from regatta.counters import Counter, not_supported
 from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME, find_unfinished, open_ledger
 from regatta.plan import Planned, make_plan
+from regatta.programs import Design
 from regatta.study import Study, parse_study
 from regatta.trial import Result, Row
 
@@ -24,7 +26,7 @@ title = "Mine"
 designs = ["select", "iterative"]
 connections = [1, 10]
 """
-DESIGNS = ["iterative", "select"]
+DESIGNS = [Design("iterative", ""), Design("select", "")]
 
 
 def study() -> Study:
@@ -154,11 +156,19 @@ def test_a_race_that_died_while_it_began_leaves_nothing_to_resume(tmp_path: Path
         assert book.left() == plan()
 
 
-def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [("1", "an older Regatta.*use that version"), ("3", "a newer Regatta.*update")],
+)
+@pytest.mark.parametrize("opener", [open_ledger, ledger_read.read])
+def test_another_schema_is_refused_in_one_line(
+    tmp_path: Path, version: str, words: str, opener: Callable[[Path], object]
+) -> None:
     with create(tmp_path) as book, book.database:
-        book.database.execute("UPDATE meta SET value = '2' WHERE key = 'schema_version'")
-    with pytest.raises(LedgerError, match="newer Regatta"):
-        open_ledger(tmp_path / FILE_NAME)
+        book.database.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", (version,))
+    with pytest.raises(LedgerError, match=words) as error:
+        opener(tmp_path / FILE_NAME)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 50, 100, 4096, 5000, 12_000])

@@ -15,8 +15,15 @@ from regatta.study import Cell
 
 CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
 PLANNED = Planned(1, 1, 1, "timed")
+AXES_OF_NOTHING = {"rate": None, "idle": 0, "slow": 0, "workers": None}
 ROWS = [
-    {"contender": name, "connections": count, "engine": engine, "cpu_us_per_request": value}
+    {
+        "contender": name,
+        **AXES_OF_NOTHING,
+        "connections": count,
+        "engine": engine,
+        "cpu_us_per_request": value,
+    }
     for name, count, engine, value in (
         ("iterative", 1, "fork", 700.0),
         ("select", 1, "fork", 600.0),

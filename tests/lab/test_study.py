@@ -9,9 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import RegattaError, StudyError
+from regatta.programs import Design
 from regatta.study import find_study, load_study, parse_cpus, parse_study
 
-DESIGNS = ["iterative", "thread-per-client", "select"]
+DESIGNS = [
+    Design("iterative", "one by one"),
+    Design("thread-per-client", "a thread each"),
+    Design("select", "a loop"),
+    Design("prefork", "processes", pool=True),
+    Design("prethread", "threads", pool=True),
+    Design("uring", "a ring", missing="this kernel has no io_uring"),
+]
 GOOD = """
 name = "mine"
 [[cells]]

@@ -11,7 +11,7 @@ from pathlib import Path
 import fake_programs
 import pytest
 
-from regatta import perf, placement, side, trial
+from regatta import perf, placement, serve, side, trial
 from regatta.errors import RegattaError, TrialError
 from regatta.plan import COUNTED, TIMED
 from regatta.programs import discover
@@ -137,7 +137,8 @@ def test_whatever_does_not_come_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
 ) -> None:
     monkeypatch.setenv("FAKE", fault)
-    monkeypatch.setattr(trial, "READY_TIMEOUT_S", 2)
+    for module in (trial, serve):
+        monkeypatch.setattr(module, "READY_TIMEOUT_S", 2)
     monkeypatch.setattr(trial, "LOAD_TIMEOUT_S", 2)
     monkeypatch.setattr(side, "STOP_TIMEOUT_S", 2)
     started = time.monotonic()

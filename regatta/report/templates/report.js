@@ -79,7 +79,7 @@
     });
     // Nothing is drawn before all that is to be hidden is hidden.
     if (tabs.length) choose(tabs[0]);
-    // One tab is no choice, but its text still says which number of connections this is.
+    // One tab is no choice, but its text still says which step of the axis this is.
   }
 
   const sort = (header) => {
@@ -107,9 +107,9 @@
 
   const showCell = (section) => {
     const contender = section.querySelector(".cell-contender").value;
-    const connections = section.querySelector(".cell-connections").value;
+    const step = section.querySelector(".cell-step").value;
     for (const cell of all(".cell", section)) {
-      cell.hidden = cell.dataset.contender !== contender || cell.dataset.connections !== connections;
+      cell.hidden = cell.dataset.contender !== contender || cell.dataset.step !== step;
     }
   };
   for (const section of all(".cells")) {

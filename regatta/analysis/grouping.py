@@ -1,0 +1,120 @@
+"""Which cells stand in one table: those that differ in nothing but the contender and one quantity.
+
+The quantity is the axis of the table and its charts: whatever the study varies most finely
+(regatta/axes.py). Other quantities that vary part the cells into several tables.
+"""
+
+from collections import Counter as Tally
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from regatta.axes import AXES, Axis, choose_axis
+from regatta.ledger_read import Cell
+
+FACTS = (
+    "work",
+    "load",
+    "engine",
+    "dialect",
+    "duration_s",
+    "per_connection",
+    "arrivals",
+    "top",
+    "max_age_ms",
+    "placement",
+)
+# These usually follow from something else (the rounds from the connections, the path from the
+# contender), so they part cells only where two would else stand in one place.
+LOOSE = ("rounds", "path")
+
+Facts = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Members:
+    """The cells of one table."""
+
+    axis: Axis
+    facts: Facts
+    """What they share."""
+    cells: list[Cell]
+
+    @property
+    def steps(self) -> list[int]:
+        """The values of the axis, rising."""
+        found = {getattr(cell, self.axis.name) for cell in self.cells}
+        return sorted(value for value in found if value is not None)
+
+    def at(self, step: int) -> list[Cell]:
+        return [cell for cell in self.cells if stands_at(self.axis, cell, step)]
+
+
+def stands_at(axis: Axis, cell: Cell, step: int) -> bool:
+    """A design without a pool stands beside every size of the pools: as what they compare with."""
+    return getattr(cell, axis.name) in (step, None)
+
+
+def group(cells: list[Cell]) -> list[Members]:
+    """All cells, in the order of the study."""
+    taken = Tally((_facts(cell, FACTS), cell.contender, _quantities(cell)) for cell in cells)
+    crowded = {key[0] for key, count in taken.items() if count > 1}
+    alike: dict[Facts, list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: cell.id):
+        facts = _facts(cell, FACTS)
+        key = _facts(cell, FACTS + LOOSE) if facts in crowded else facts
+        alike.setdefault(key, []).append(cell)
+    return [members for facts, together in alike.items() for members in _split(facts, together)]
+
+
+def titles(groups: list[Members]) -> list[str]:
+    """What sets each group apart, in words; alone it says work, load and engine."""
+    shared = set.intersection(*(set(members.facts) for members in groups)) if groups else set()
+    return [_title(members.facts, shared) for members in groups]
+
+
+def _split(facts: Facts, cells: list[Cell]) -> Iterator[Members]:
+    axis = choose_axis(cells)
+    others = [name for name in AXES if name != axis.name]
+    rows = list(dict.fromkeys(tuple(getattr(cell, name) for name in others) for cell in cells))
+    for row in rows:
+        if any(row != other and _covers(row, other) for other in rows):
+            continue  # its cells, which have no pool, stand in the tables of the others
+        members = [
+            cell for cell in cells if _covers(tuple(getattr(cell, name) for name in others), row)
+        ]
+        known = tuple(
+            (name, value) for name, value in zip(others, row, strict=True) if value is not None
+        )
+        yield Members(axis, facts + known, members)
+
+
+def _covers(row: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    return all(mine in (theirs, None) for mine, theirs in zip(row, other, strict=True))
+
+
+def _quantities(cell: Cell) -> tuple[Any, ...]:
+    return tuple(getattr(cell, name) for name in AXES)
+
+
+def _facts(cell: Cell, names: tuple[str, ...]) -> Facts:
+    return tuple((name, getattr(cell, name)) for name in names if getattr(cell, name) is not None)
+
+
+def _title(facts: Facts, shared: set[tuple[str, Any]]) -> str:
+    telling = [fact for fact in facts if fact not in shared]
+    if not telling:
+        telling = [fact for fact in facts if fact[0] in ("work", "load", "engine")]
+    return ", ".join(_shown(name, value) for name, value in telling)
+
+
+def _shown(name: str, value: Any) -> str:
+    if name in AXES:
+        return AXES[name].count(value)
+    if name == "duration_s":
+        return f"duration {value:g} s"
+    if name == "max_age_ms":
+        return f"max age {value} ms"
+    if name == "per_connection":
+        return "connections kept" if value == 0 else f"{value} requests a connection"
+    return f"{name} {value}"

@@ -1,0 +1,26 @@
+"""A study: a TOML file that says which cells are raced, and how often.
+
+Everything is checked before anything starts. Each complaint names the key and what it may be.
+"""
+
+from regatta.study.baseline import Baseline
+from regatta.study.cell import Cell
+from regatta.study.contender import Contender
+from regatta.study.find import find_study, shipped_names
+from regatta.study.limits import MAX_BLOCKS, MAX_SEED, PLACEMENTS
+from regatta.study.parse import Study, load_study, parse_cpus, parse_study
+
+__all__ = [
+    "MAX_BLOCKS",
+    "MAX_SEED",
+    "PLACEMENTS",
+    "Baseline",
+    "Cell",
+    "Contender",
+    "Study",
+    "find_study",
+    "load_study",
+    "parse_cpus",
+    "parse_study",
+    "shipped_names",
+]

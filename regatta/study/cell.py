@@ -1,0 +1,54 @@
+"""A cell: what one trial is a trial of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from regatta.axes import AXES
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of contender, work and load. The fields are the ledger's columns."""
+
+    contender: str
+    contender_order: int
+    work: str
+    load: str
+    connections: int
+    engine: str
+    dialect: str
+    rounds: int | None
+    duration_s: float | None
+    per_connection: int | None
+    top: int
+    max_age_ms: int
+    rate: int | None = None
+    """Of an open load: requests a second, over all connections."""
+    arrivals: str | None = None
+    idle: int = 0
+    """Silent connections beside the measured ones."""
+    slow: int = 0
+    """Connections beside the measured ones that send and read a byte at a time."""
+    workers: int | None = None
+    """Of a pool; None leaves it to the design."""
+    path: str | None = None
+    """What is asked for in HTTP; None asks for the top processes."""
+
+    def label(self) -> str:
+        """How the progress display names it."""
+        parts = [self.contender]
+        for axis in AXES.values():
+            value = getattr(self, axis.name)
+            if value or axis.name == "connections":
+                parts.append(axis.count(value))
+        parts += [self.work, self.load, self.engine]
+        if self.dialect != "line":
+            parts.append(self.dialect)
+        return " · ".join(parts)
+
+    def identity(self) -> tuple[object, ...]:
+        """What tells two cells of a study apart."""
+        return tuple(
+            getattr(self, field.name) for field in fields(self) if field.name != "contender_order"
+        )

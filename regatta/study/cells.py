@@ -1,0 +1,231 @@
+"""From the [[cells]] groups of a study to its cells."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from regatta.errors import StudyError
+from regatta.programs import Design
+from regatta.study.cell import Cell
+from regatta.study.contender import Contender, read_path
+from regatta.study.limits import (
+    ARRIVALS,
+    DEFAULT_MAX_AGE_MS,
+    DEFAULT_REQUESTS,
+    DEFAULT_TOP,
+    DIALECTS,
+    ENGINES,
+    LOADS,
+    MAX_AGE_MS,
+    MAX_CELLS,
+    MAX_CONNECTIONS,
+    MAX_DURATION_S,
+    MAX_RATE_PER_S,
+    MAX_REQUESTS,
+    MAX_ROUNDS,
+    MAX_TOP,
+    MAX_WORKERS,
+    WORK_NEEDED,
+    is_work,
+)
+from regatta.study.table import Table
+
+# The loads that each of these keys belongs to.
+LOAD_KEYS = {
+    "requests": ("burst",),
+    "rounds": ("burst",),
+    "duration_s": ("closed", "open"),
+    "per_connection": ("closed", "open"),
+    "rate": ("open",),
+    "arrivals": ("open",),
+}
+CELL_KEYS = (
+    "designs",
+    "contenders",
+    "connections",
+    "work",
+    "load",
+    "engine",
+    "dialect",
+    "path",
+    *LOAD_KEYS,
+    "idle",
+    "slow",
+    "workers",
+    "top",
+    "max_age_ms",
+)
+
+
+def check_load_keys(table: Table, loads: Sequence[str]) -> None:
+    """Keys that belong to a load which the group does not have are mistakes, not wishes."""
+    for load, key in (("closed", "duration_s"), ("open", "duration_s"), ("open", "rate")):
+        if load in loads and not table.has(key):
+            raise StudyError(f"`{table.place}` has the load {load} and no `{key}`; add it")
+    for key, owners in LOAD_KEYS.items():
+        if table.has(key) and not set(owners) & set(loads):
+            raise StudyError(
+                f"`{table.named(key)}` is for the load {' or '.join(owners)}; "
+                f"this group has {', '.join(loads)}"
+            )
+    if table.has("rounds") and table.has("requests"):
+        raise StudyError(f"`{table.place}` has both `rounds` and `requests`; keep one of them")
+
+
+def check_engine(table: Table, engines: Sequence[str], loads: Sequence[str]) -> None:
+    """Only one engine can hold many connections that do different things."""
+    others = [engine for engine in engines if engine != "epoll"]
+    needs = [key for key in ("idle", "slow") if table.has(key)]
+    if "open" in loads:
+        needs.append("load")
+    if others and needs:
+        what = "the load open" if needs[0] == "load" else f"`{table.named(needs[0])}`"
+        raise StudyError(f"{what} needs the engine epoll; `{table.place}` has {others[0]}")
+
+
+def burst_rounds(table: Table, connections: int) -> int:
+    """How many rounds a burst of that many connections needs to reach the aimed requests."""
+    if table.has("rounds"):
+        return table.integer("rounds", 1, 1, MAX_ROUNDS)
+    requests = table.integer("requests", DEFAULT_REQUESTS, 1, MAX_REQUESTS)
+    return -(-requests // connections)
+
+
+def read_names(
+    table: Table, designs: Sequence[Design], contenders: Mapping[str, Contender]
+) -> list[str]:
+    """Who is raced in a group."""
+    if not table.has("designs") and not table.has("contenders"):
+        raise StudyError(f"`{table.place}` has no `designs` and no `contenders`; add one of them")
+    names: list[str] = []
+    if table.has("designs"):
+        names += table.choices("designs", None, [design.name for design in designs])
+    if table.has("contenders"):
+        if not contenders:
+            raise StudyError(
+                f"`{table.named('contenders')}` names contenders and the study describes none; "
+                "add [contenders.NAME]"
+            )
+        names += table.choices("contenders", None, list(contenders))
+    return names
+
+
+def check_dialects(table: Table, dialects: Sequence[str], contenders: Sequence[Contender]) -> None:
+    for contender in contenders:
+        for dialect in dialects:
+            if dialect != contender.dialect:
+                raise StudyError(
+                    f"`{table.place}` has the dialect {dialect} and the contender "
+                    f"{contender.name} speaks {contender.dialect}; "
+                    f'set dialect = "{contender.dialect}"'
+                )
+
+
+def read_workers(
+    table: Table, names: Sequence[str], designs: Sequence[Design]
+) -> list[int] | list[None]:
+    """The sizes of the pools; a group without the key leaves them to the designs."""
+    if not table.has("workers"):
+        return [None]
+    pools = {design.name for design in designs if design.pool}
+    for name in names:
+        if name not in pools:
+            raise StudyError(
+                f"`{table.named('workers')}` is for pools and {name} has none; put it into a "
+                "group without `workers`"
+            )
+    return table.integers("workers", None, 1, MAX_WORKERS)
+
+
+def group_cells(
+    content: dict[str, Any],
+    place: str,
+    designs: Sequence[Design],
+    contenders: Mapping[str, Contender],
+) -> list[Cell]:
+    """One [[cells]] group: the cross product of its lists."""
+    table = Table(content, place, CELL_KEYS)
+    names = read_names(table, designs, contenders)
+    if not table.has("connections"):
+        raise StudyError(f"`{place}` has no `connections`; add it")
+    connections = table.integers("connections", None, 1, MAX_CONNECTIONS)
+    works = table.list_of("work", "scan", is_work, WORK_NEEDED)
+    loads = table.choices("load", "burst", LOADS)
+    engines = table.choices("engine", "epoll", ENGINES)
+    dialects = table.choices("dialect", "line", DIALECTS)
+    check_load_keys(table, loads)
+    check_engine(table, engines, loads)
+    check_dialects(table, dialects, [contenders[name] for name in names if name in contenders])
+    duration_s = table.seconds("duration_s", MAX_DURATION_S) if table.has("duration_s") else None
+    per_connection = table.integer("per_connection", 0, 0, MAX_REQUESTS)
+    rates = table.integers("rate", None, 1, MAX_RATE_PER_S) if table.has("rate") else []
+    arrivals = table.choice("arrivals", "even", ARRIVALS)
+    idle = table.integers("idle", 0, 0, MAX_CONNECTIONS)
+    slow = table.integers("slow", 0, 0, MAX_CONNECTIONS)
+    workers = read_workers(table, names, designs)
+    path = read_path(table, dialects)
+    top = table.integer("top", DEFAULT_TOP, 1, MAX_TOP)
+    max_age_ms = table.integer("max_age_ms", DEFAULT_MAX_AGE_MS, 1, MAX_AGE_MS)
+    if table.has("max_age_ms") and works == ["scan"]:
+        raise StudyError(f"`{place}.max_age_ms` is for the work snapshot, wait or spin; remove it")
+    order = [design.name for design in designs] + list(contenders)
+    shapes = [(load, rate) for load in loads for rate in (rates if load == "open" else [None])]
+    product = itertools.product(
+        works, shapes, dialects, engines, workers, idle, slow, connections, names
+    )
+    return [
+        Cell(
+            contender=name,
+            contender_order=order.index(name),
+            work=work,
+            load=load,
+            connections=count,
+            engine=engine,
+            dialect=dialect,
+            rounds=burst_rounds(table, count) if load == "burst" else None,
+            duration_s=None if load == "burst" else duration_s,
+            per_connection=None if load == "burst" else per_connection,
+            top=top,
+            max_age_ms=max_age_ms,
+            rate=rate,
+            arrivals=arrivals if load == "open" else None,
+            idle=silent,
+            slow=slowly,
+            workers=pool,
+            path=(contenders[name].path or path) if name in contenders else path,
+        )
+        for work, (load, rate), dialect, engine, pool, silent, slowly, count, name in product
+    ]
+
+
+def all_cells(
+    groups: object, designs: Sequence[Design], contenders: Mapping[str, Contender]
+) -> tuple[Cell, ...]:
+    if not isinstance(groups, list) or not groups:
+        raise StudyError("a study needs at least one group of cells; write [[cells]]")
+    cells: list[Cell] = []
+    for number, group in enumerate(groups, start=1):
+        if not isinstance(group, dict):
+            raise StudyError("`cells` must be groups; write [[cells]]")
+        cells += group_cells(group, f"cells[{number}]", designs, contenders)
+    if len(cells) > MAX_CELLS:
+        raise StudyError(f"the study has {len(cells)} cells; the most is {MAX_CELLS}")
+    seen: set[tuple[object, ...]] = set()
+    for cell in cells:
+        if cell.identity() in seen:
+            raise StudyError(f"the cell `{cell.label()}` comes twice; remove one of them")
+        seen.add(cell.identity())
+    check_pools(cells, designs)
+    return tuple(cells)
+
+
+def check_pools(cells: Sequence[Cell], designs: Sequence[Design]) -> None:
+    """A pool of a size of its own choice cannot stand in a table beside the same pool at 15."""
+    for design in designs:
+        sized = {cell.workers is None for cell in cells if cell.contender == design.name}
+        if len(sized) > 1:
+            raise StudyError(
+                f"the pool {design.name} comes with `workers` and without; give it in every group"
+            )

@@ -1,0 +1,71 @@
+"""What a study may choose from, and a limit on everything that it can make grow."""
+
+from __future__ import annotations
+
+import re
+
+LOADS = ("burst", "closed", "open")
+ARRIVALS = ("even", "poisson")
+ENGINES = ("thread", "fork", "epoll")
+DIALECTS = ("line", "http")
+PLACEMENTS = ("auto", "netns", "loopback")
+EVENTS = (
+    "task-clock",
+    "cpu-clock",
+    "context-switches",
+    "cpu-migrations",
+    "page-faults",
+    "cycles",
+    "instructions",
+    "branches",
+    "branch-misses",
+    "cache-references",
+    "cache-misses",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "syscalls",
+    "topdown",
+)
+
+MAX_CONNECTIONS = 65_536
+MAX_ROUNDS = 1_000_000
+MAX_REQUESTS = 10_000_000
+MAX_DURATION_S = 3_600.0
+MAX_RATE_PER_S = 10_000_000
+MAX_WORKERS = 4_096
+MAX_BLOCKS = 10_000
+MAX_CELLS = 10_000
+MAX_TOP = 64
+MAX_AGE_MS = 3_600_000
+MAX_CPU = 65_535
+MAX_SEED = 2**63 - 1
+MAX_WARMUP_ROUNDS = 1_000
+MAX_WORK_US = 60_000_000
+
+DEFAULT_BLOCKS = 10
+DEFAULT_COUNTED_BLOCKS = 2
+DEFAULT_WARMUP_ROUNDS = 1
+DEFAULT_REQUESTS = 200
+DEFAULT_TOP = 2
+DEFAULT_MAX_AGE_MS = 100
+
+NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+NAME_NEEDED = "letters, digits, `-`, `_` and `.`, at most 64"
+PATH_PATTERN = re.compile(r"/[!-~]{0,1023}")
+
+WORK_NEEDED = "one of scan, snapshot, wait=TIME, spin=TIME; TIME is 1us to 60s, as 50us or 5ms"
+WORK_PATTERN = re.compile(r"(?:wait|spin)=(\d{1,8})(us|ms|s)")
+US_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
+
+
+def is_work(value: object) -> bool:
+    """True for `scan`, `snapshot`, and `wait=` or `spin=` with a time the server accepts."""
+    if value in ("scan", "snapshot"):
+        return True
+    match = WORK_PATTERN.fullmatch(value) if isinstance(value, str) else None
+    return match is not None and 1 <= int(match[1]) * US_PER_UNIT[match[2]] <= MAX_WORK_US
+
+
+def is_integer(value: object, low: int, high: int) -> bool:
+    """True for a whole number in the range; TOML's true and false are no numbers."""
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high

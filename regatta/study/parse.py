@@ -1,0 +1,144 @@
+"""From the text of a study to a Study, or to one clear line about what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.errors import StudyError
+from regatta.programs import Design
+from regatta.study.baseline import Baseline, read_baseline
+from regatta.study.cell import Cell
+from regatta.study.cells import all_cells
+from regatta.study.contender import Contender, read_contenders
+from regatta.study.limits import (
+    DEFAULT_BLOCKS,
+    DEFAULT_COUNTED_BLOCKS,
+    DEFAULT_WARMUP_ROUNDS,
+    EVENTS,
+    MAX_BLOCKS,
+    MAX_CPU,
+    MAX_SEED,
+    MAX_WARMUP_ROUNDS,
+    NAME_NEEDED,
+    NAME_PATTERN,
+    PLACEMENTS,
+)
+from regatta.study.table import Table, subtable
+
+TOP_KEYS = ("name", "title", "race", "placement", "events", "baseline", "contenders", "cells")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study, checked."""
+
+    name: str
+    title: str
+    blocks: int
+    counted_blocks: int
+    seed: int | None
+    warmup_rounds: int
+    placement: str
+    server_cpus: tuple[int, ...] | None
+    client_cpus: tuple[int, ...] | None
+    events: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    contenders: Mapping[str, Contender]
+    baseline: Baseline | None
+    left_out: Mapping[str, str]
+    """Designs that the study names and this machine cannot run, and why."""
+    toml: str
+    folder: Path
+    """Where the study lies: what it names beside itself is found from there."""
+
+
+def parse_cpus(text: str, option: str) -> tuple[int, ...]:
+    """Reads `0`, `0,2` or `2-5,7`, as taskset writes them."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
+        if match is None:
+            raise StudyError(f"{option} is {text!r}; write CPUs as 0 or 0,2 or 2-5")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last > MAX_CPU:
+            raise StudyError(f"{option} is {text!r}; write CPUs as 0 or 0,2 or 2-5")
+        numbers += range(first, last + 1)
+    return tuple(sorted(set(numbers)))
+
+
+def cpus(table: Table, key: str) -> tuple[int, ...] | None:
+    if not table.has(key):
+        return None
+    value = table.content[key]
+    if isinstance(value, str):
+        return parse_cpus(value, f"`{table.named(key)}`")
+    return tuple(sorted(table.integers(key, None, 0, MAX_CPU)))
+
+
+def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None) -> Study:
+    """The study that the text describes, for a server that has these designs."""
+    try:
+        content = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise StudyError(f"the study is not valid TOML: {error}; correct it") from error
+    top = Table(content, "", TOP_KEYS)
+    if not top.has("name"):
+        raise StudyError('the study has no `name`; add one, for example name = "mine"')
+    name = top.text("name", "")
+    if not NAME_PATTERN.fullmatch(name):
+        raise top.fail("name", f"{NAME_NEEDED} (a folder's name)")
+    race = subtable(content, "race", ("blocks", "counted_blocks", "seed", "warmup_rounds"))
+    placement = subtable(content, "placement", ("kind", "server_cpus", "client_cpus"))
+    contenders = read_contenders(content, [design.name for design in designs])
+    cells = all_cells(content.get("cells"), designs, contenders)
+    raced, left_out = without_missing(cells, designs)
+    return Study(
+        name=name,
+        title=top.text("title", name),
+        blocks=race.integer("blocks", DEFAULT_BLOCKS, 1, MAX_BLOCKS),
+        counted_blocks=race.integer("counted_blocks", DEFAULT_COUNTED_BLOCKS, 0, MAX_BLOCKS),
+        seed=race.integer("seed", 0, 0, MAX_SEED) if race.has("seed") else None,
+        warmup_rounds=race.integer("warmup_rounds", DEFAULT_WARMUP_ROUNDS, 0, MAX_WARMUP_ROUNDS),
+        placement=placement.choice("kind", "auto", PLACEMENTS),
+        server_cpus=cpus(placement, "server_cpus"),
+        client_cpus=cpus(placement, "client_cpus"),
+        events=tuple(top.choices("events", list(EVENTS), EVENTS)),
+        cells=raced,
+        contenders=contenders,
+        baseline=read_baseline(content, sorted({cell.contender for cell in cells})),
+        left_out=left_out,
+        toml=text,
+        folder=(folder or Path()).absolute(),
+    )
+
+
+def without_missing(
+    cells: Sequence[Cell], designs: Sequence[Design]
+) -> tuple[tuple[Cell, ...], dict[str, str]]:
+    """The cells that can be raced here, and why the others cannot."""
+    missing = {design.name: design.missing for design in designs if design.missing}
+    left_out = {name: missing[name] for name in missing if any(c.contender == name for c in cells)}
+    raced = tuple(cell for cell in cells if cell.contender not in left_out)
+    if not raced:
+        why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise StudyError(f"no design of the study can run here ({why})")
+    return raced, left_out
+
+
+def load_study(path: Path, designs: Sequence[Design]) -> Study:
+    """Reads and checks a study file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{path} is not UTF-8 text; save it as UTF-8") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StudyError(f"cannot read {path}: {reason}; name another file") from error
+    try:
+        return parse_study(text, designs, path.resolve().parent)
+    except StudyError as error:
+        raise StudyError(f"{path}: {error}") from error
