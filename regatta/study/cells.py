@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from regatta.errors import StudyError
@@ -100,7 +101,9 @@ def read_names(
     if not table.has("designs") and not table.has("contenders"):
         raise StudyError(f"`{table.place}` has no `designs` and no `contenders`; add one of them")
     names: list[str] = []
-    if table.has("designs"):
+    if table.content.get("designs") == "all":
+        names += [design.name for design in designs]
+    elif table.has("designs"):
         names += table.choices("designs", None, [design.name for design in designs])
     if table.has("contenders"):
         if not contenders:
@@ -217,15 +220,18 @@ def all_cells(
         if cell.identity() in seen:
             raise StudyError(f"the cell `{cell.label()}` comes twice; remove one of them")
         seen.add(cell.identity())
-    check_pools(cells, designs)
+    check_pools(cells)
     return tuple(cells)
 
 
-def check_pools(cells: Sequence[Cell], designs: Sequence[Design]) -> None:
-    """A pool of a size of its own choice cannot stand in a table beside the same pool at 15."""
-    for design in designs:
-        sized = {cell.workers is None for cell in cells if cell.contender == design.name}
-        if len(sized) > 1:
+def check_pools(cells: Sequence[Cell]) -> None:
+    """In one table a pool of a size of its own choice cannot stand beside the same pool at 15."""
+    sized: dict[tuple[object, ...], bool] = {}
+    for cell in cells:
+        table = replace(cell, contender_order=0, rounds=None, connections=0, rate=None)
+        key = replace(table, idle=0, slow=0, workers=None).identity()
+        if sized.setdefault(key, cell.workers is None) != (cell.workers is None):
             raise StudyError(
-                f"the pool {design.name} comes with `workers` and without; give it in every group"
+                f"the pool {cell.contender} comes with `workers` and without; give it in every "
+                "group that is otherwise alike"
             )
