@@ -57,6 +57,9 @@ static int open_connection(struct connection *c) {
     c->fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (c->fd < 0)
         return -errno;
+    int outcome = sources_bind(&c->load->sources, c->fd, c->worker->turn++);
+    if (outcome != 0)
+        return outcome;
     setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(c->fd, (const struct sockaddr *)&address->storage, address->length) != 0)

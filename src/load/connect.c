@@ -10,18 +10,23 @@
 
 enum { NUDGE_MS = 100 };
 
-int connect_begin(const struct load *load) {
-    const struct address *address = &load->address;
-    int fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+int connect_socket(const struct load *load, struct worker *worker) {
+    int fd = socket(load->address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
-    if (connect(fd, (const struct sockaddr *)&address->storage, address->length) != 0 &&
-        errno != EINPROGRESS) {
-        int error = errno;
-        close(fd);
-        return -error;
-    }
-    return fd;
+    int outcome = sources_bind(&load->sources, fd, worker->turn++);
+    if (outcome == 0)
+        return fd;
+    close(fd);
+    return outcome;
+}
+
+int connect_begin(const struct load *load, int fd) {
+    const struct address *address = &load->address;
+    if (connect(fd, (const struct sockaddr *)&address->storage, address->length) == 0 ||
+        errno == EINPROGRESS)
+        return 0;
+    return -errno;
 }
 
 /* 0 once it is made, or -errno. */
@@ -40,14 +45,8 @@ static int wait_until_made(int fd, int64_t deadline_ns) {
     return -error;
 }
 
-int connect_wait(const struct load *load) {
+int connect_wait(const struct load *load, int fd) {
     int64_t deadline_ns = clock_monotonic_ns() + load->timeout_ns;
-    int fd = connect_begin(load);
-    if (fd < 0)
-        return fd;
-    int outcome = wait_until_made(fd, deadline_ns);
-    if (outcome == 0)
-        return fd;
-    close(fd);
-    return outcome;
+    int outcome = connect_begin(load, fd);
+    return outcome == 0 ? wait_until_made(fd, deadline_ns) : outcome;
 }

@@ -52,36 +52,54 @@ static int wait_for_events(struct epoll_engine *e, struct epoll_event *events, i
 /* The window, in which requests begin, is over; those under way are still waited for. */
 static void end_window(struct epoll_engine *e) {
     effort_end(&e->load->effort);
+    if (e->idle != NULL)
+        idle_serve(e->idle);
     if (e->load->shape == SHAPE_OPEN)
         open_end(e, e->now_ns);
+}
+
+/* What epoll reported: about a connection, or that idle ones have ended. */
+static void handle(struct epoll_engine *e, const struct epoll_event *event) {
+    if (event->data.ptr == NULL)
+        idle_serve(e->idle);
+    else
+        connection_handle(e, event->data.ptr, event->events);
+    /* A batch takes longer than a request may be late. One start for one event: what is due must
+     * not keep replies waiting either. */
+    if (e->load->shape == SHAPE_OPEN && e->open.schedule.due_ns <= e->now_ns)
+        open_start_due(e, 1);
+}
+
+/* Until when nothing needs to be done but what events bring. */
+static int64_t wake_ns(const struct epoll_engine *e, int64_t next_sweep_ns, bool over) {
+    int64_t wake_ns = next_sweep_ns;
+    if (e->slow != NULL && slow_wake_ns(e->slow) < wake_ns)
+        wake_ns = slow_wake_ns(e->slow);
+    if (over)
+        return wake_ns;
+    if (e->load->shape == SHAPE_OPEN && open_wake_ns(e) < wake_ns)
+        wake_ns = open_wake_ns(e);
+    return e->end_ns < wake_ns ? e->end_ns : wake_ns;
 }
 
 /* Until every connection rests; an open load's also until its window is over. */
 static void serve(struct epoll_engine *e) {
     struct epoll_event events[EVENT_BATCH];
-    bool open = e->load->shape == SHAPE_OPEN, timed = e->load->shape != SHAPE_BURST;
+    bool open = e->load->shape == SHAPE_OPEN;
     /* Within 2 % of a timeout and within a fraction of a pause. */
     int64_t timeout_ms = e->load->timeout_ns / NS_PER_MS;
     int64_t tick_ns = (timeout_ms < 50 ? 1 : timeout_ms > 1000 ? 20 : timeout_ms / 50) * NS_PER_MS;
     int64_t next_sweep_ns = e->now_ns + tick_ns;
-    bool over = !timed;
+    bool over = e->load->shape == SHAPE_BURST;
     while ((e->active > 0 || (open && !over)) && !stop_requested()) {
-        int64_t wake_ns = next_sweep_ns;
-        if (open && !over && open_wake_ns(e) < wake_ns)
-            wake_ns = open_wake_ns(e);
-        if (!over && e->end_ns < wake_ns)
-            wake_ns = e->end_ns;
-        int count = wait_for_events(e, events, wake_ns);
-        for (int i = 0; i < count; i++) {
-            connection_handle(e, events[i].data.ptr, events[i].events);
-            /* A batch takes longer than a request may be late. One start for one event: what is
-             * due must not keep replies waiting either. */
-            if (open && e->open.schedule.due_ns <= e->now_ns)
-                open_start_due(e, 1);
-        }
+        int count = wait_for_events(e, events, wake_ns(e, next_sweep_ns, over));
+        for (int i = 0; i < count; i++)
+            handle(e, &events[i]);
         e->now_ns = clock_monotonic_ns();
         if (open)
             open_start_due(e, EVENT_BATCH);
+        if (e->slow != NULL)
+            slow_serve(e->slow, e->now_ns);
         if (e->now_ns >= next_sweep_ns) {
             sweep(e);
             next_sweep_ns = e->now_ns + tick_ns;
@@ -102,6 +120,8 @@ static void close_engine(struct epoll_engine *e) {
     }
     if (e->epoll_fd >= 0)
         close(e->epoll_fd);
+    idle_close(e->idle);
+    slow_close(e->slow);
     free(e->open.free);
     free(e->deadlines_ns);
     free(e->connections);
@@ -128,6 +148,26 @@ static struct epoll_engine *open_engine(struct load *load) {
     return e;
 }
 
+static int open_idle(struct epoll_engine *e) {
+    int outcome = idle_open(e->load, &e->idle);
+    if (outcome != 0)
+        return outcome;
+    struct epoll_event ended = {.events = EPOLLIN, .data.ptr = NULL};
+    return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, idle_fd(e->idle), &ended) == 0 ? 0 : -errno;
+}
+
+/* All that is connected before the window. */
+static int connect_ahead(struct epoll_engine *e) {
+    int outcome = e->load->idle_count > 0 ? open_idle(e) : 0;
+    if (outcome == 0 && e->load->slow_count > 0)
+        outcome = slow_open(e->load, &e->slow);
+    if (outcome == 0 && e->load->shape == SHAPE_OPEN)
+        outcome = open_prepare(e);
+    if (outcome == -EINTR)
+        e->load->problem = "interrupted before the load began";
+    return outcome;
+}
+
 static int prepare(struct load *load) {
     struct epoll_engine *e = open_engine(load);
     if (e == NULL) {
@@ -136,7 +176,7 @@ static int prepare(struct load *load) {
     }
     /* The kernel may otherwise let timers be 50 µs late, to serve several at once. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    int outcome = load->shape == SHAPE_OPEN ? open_prepare(e) : 0;
+    int outcome = connect_ahead(e);
     if (outcome != 0)
         close_engine(e);
     else
@@ -156,6 +196,8 @@ static int run(struct load *load) {
     uint32_t rounds = load->shape == SHAPE_BURST ? load->rounds : 1;
     e->now_ns = clock_monotonic_ns();
     e->end_ns = e->now_ns + load->duration_ns;
+    if (e->slow != NULL)
+        slow_begin(e->slow, e->now_ns);
     for (uint32_t round = 0; round < rounds && !stop_requested(); round++) {
         if (load->shape == SHAPE_OPEN)
             open_begin(e, e->now_ns);
@@ -163,6 +205,8 @@ static int run(struct load *load) {
             begin_all(e);
         serve(e);
     }
+    if (e->idle != NULL)
+        idle_serve(e->idle);
     effort_end(&load->effort); /* closing thousands of connections is no part of a burst */
     close_engine(e);
     return 0;

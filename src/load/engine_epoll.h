@@ -5,7 +5,9 @@
  *   open.c           open load: which requests are due, and which connection takes them */
 #pragma once
 #include "base/text.h"
+#include "load/idle.h"
 #include "load/load.h"
+#include "load/slow.h"
 
 enum { READ_SIZE = 64 * 1024 };
 
@@ -47,6 +49,8 @@ struct epoll_engine {
     uint32_t active;       /* connections with a request under way */
     int epoll_fd;
     struct open_load open;
+    struct idle *idle; /* NULL: none */
+    struct slow *slow; /* NULL: none */
     char bytes[READ_SIZE];
 };
 

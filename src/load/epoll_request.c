@@ -52,11 +52,9 @@ void request_fail(struct epoll_engine *e, struct connection *c, enum outcome out
 }
 
 static int open_connection(struct epoll_engine *e, struct connection *c) {
-    int fd = connect_begin(e->load);
-    if (fd < 0)
-        return fd;
-    c->fd = fd;
-    return connection_watch(e, c);
+    c->fd = connect_socket(e->load, e->worker);
+    int outcome = c->fd >= 0 ? connect_begin(e->load, c->fd) : c->fd;
+    return outcome == 0 ? connection_watch(e, c) : outcome;
 }
 
 static bool is_last_request(const struct load *load, const struct connection *c) {

@@ -23,6 +23,10 @@ static const char HELP[] =
     "  regatta-client -c 100 --load open --rate 5000 --arrivals poisson --dialect http\n"
     "                                       5000 requests a second at random moments, whether or\n"
     "                                       not earlier ones were answered: what users see\n"
+    "  regatta-client -c 100 --load closed --idle 10000\n"
+    "                                       what ten thousand silent clients cost the busy ones\n"
+    "  regatta-client -c 20 --load open --rate 500 --slow 50\n"
+    "                                       what fifty clients on a bad line cost the others\n"
     "\n"
     "What to ask:\n"
     "  -c, --connections N   connections at the same time (1)\n"
@@ -43,9 +47,15 @@ static const char HELP[] =
     "      --rate R          open: requests a second, over all connections\n"
     "      --arrivals A      open: even, or poisson: at random, as from many users (even)\n"
     "      --seed N          poisson: other random moments (1)\n"
+    "      --idle N          so many further connections that stay silent (0)\n"
+    "      --slow N          so many further connections that send and read a byte every 10 ms "
+    "(0)\n"
     "      --engine E        what makes the connections (epoll):\n";
 
 static const char HELP_END[] =
+    "      --sources A,B-C   local addresses that connections come from, in turn, so that ports "
+    "do\n"
+    "                        not run out (on loopback many connections spread by themselves)\n"
     "      --cpus LIST       pin this program to CPUs such as 1, 0,2 or 1-3\n"
     "\n"
     "What to print and keep:\n"

@@ -9,6 +9,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+/* Of about 28,000 (ip_local_port_range), and finding the last of them takes long. */
+enum { PORTS_OF_ONE_SOURCE = 20 * 1000 };
+
 /* The default first. */
 const struct engine *const ENGINES[] = {&engine_epoll, &engine_thread, &engine_fork, NULL};
 
@@ -39,7 +42,7 @@ static int raise_descriptor_limit(struct load *load) {
     struct rlimit limit;
     rlim_t wanted = SPARE_DESCRIPTORS;
     if (load->engine->descriptors_each)
-        wanted += load->connections;
+        wanted += (rlim_t)load->connections + load->idle_count + load->slow_count;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return -errno;
     if (limit.rlim_cur >= wanted)
@@ -51,7 +54,7 @@ static int raise_descriptor_limit(struct load *load) {
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
         return 0;
     load->problem = "the limit of open files is below the connections wanted (see: ulimit -Hn); "
-                    "ask for fewer with -c, or use --engine fork";
+                    "ask for fewer, or use --engine fork";
     return -EMFILE;
 }
 
@@ -79,10 +82,21 @@ static int reserve_lateness(struct lateness *lateness, size_t limit) {
     return 0;
 }
 
+/* Whether the load may use up the ports of one address. */
+static bool is_hard_on_ports(const struct load *load) {
+    uint64_t connections = load->connections;
+    if (load->shape == SHAPE_BURST)
+        connections *= load->rounds;
+    connections += load->idle_count + load->slow_count;
+    return connections > PORTS_OF_ONE_SOURCE || load->per_connection > 0;
+}
+
 int load_prepare(struct load *load) {
     build_request(load, &load->request, false);
     build_request(load, &load->last_request, true);
     load->worker_count = load->engine->worker_each ? load->connections : 1;
+    if (load->sources.count == 0 && is_hard_on_ports(load))
+        sources_spread(&load->sources, &load->address);
     int outcome = raise_descriptor_limit(load);
     if (outcome != 0)
         return outcome;
@@ -92,6 +106,8 @@ int load_prepare(struct load *load) {
     load->workers = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (load->workers == MAP_FAILED)
         return -errno;
+    for (uint32_t i = 0; i < load->worker_count; i++)
+        load->workers[i].turn = i;
     size_t limit = load_request_limit(load);
     outcome = samples_reserve(&load->workers[0].samples, load->worker_count, sizeof *load->workers,
                               limit);
@@ -108,7 +124,8 @@ enum outcome load_connect_outcome(int error) {
 const char *load_connect_problem(int error) {
     switch (error) {
     case EADDRNOTAVAIL: /* what it says by itself sends people looking in the wrong place */
-        return "no local port is free, the last ones used are in TIME_WAIT for a minute";
+        return "no local port is free, the last ones used are in TIME_WAIT for a minute; see "
+               "--sources";
     case ETIMEDOUT:
         return "no connection in time";
     default:

@@ -9,6 +9,7 @@
 #include "load/reply.h"
 #include "load/samples.h"
 #include "load/schedule.h"
+#include "load/sources.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -46,6 +47,10 @@ struct worker {
     alignas(64) struct samples samples;
     struct lateness lateness;
     uint64_t connections_opened, bytes_received;
+    uint64_t idle_lost;          /* idle connections that the server ended */
+    uint64_t slow_requests;      /* answered ones of slow connections */
+    uint64_t slow_lost;          /* slow connections that failed, and were made again */
+    uint32_t turn;               /* of the next connection's source */
     bool full;                   /* stopped early: no room for more samples */
     char problem[PROBLEM_LIMIT]; /* its first failure, in printable words; empty: none */
 };
@@ -53,14 +58,16 @@ struct worker {
 struct load {
     struct address address;
     char target[ADDRESS_TEXT_LIMIT];
+    struct sources sources;
     enum dialect dialect;
     enum shape shape;
     const struct engine *engine;
     uint32_t connections;
-    uint32_t top;            /* rows asked for */
-    uint32_t rounds;         /* burst */
-    uint32_t per_connection; /* closed, open: requests before reconnecting; 0: never */
-    int64_t duration_ns;     /* closed, open */
+    uint32_t idle_count, slow_count; /* further connections; they make no samples */
+    uint32_t top;                    /* rows asked for */
+    uint32_t rounds;                 /* burst */
+    uint32_t per_connection;         /* closed, open: requests before reconnecting; 0: never */
+    int64_t duration_ns;             /* closed, open */
     int64_t timeout_ns;
     double rate_per_s; /* open: requests that are due, over all connections */
     enum arrivals arrivals;

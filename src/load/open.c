@@ -45,6 +45,19 @@ void open_release(struct epoll_engine *e, struct connection *c, int64_t now_ns) 
     push(e, c, now_ns);
 }
 
+/* 0 or -errno. */
+static int connect_one(struct epoll_engine *e, struct connection *c) {
+    c->fd = connect_socket(e->load, e->worker);
+    int outcome = c->fd >= 0 ? connect_wait(e->load, c->fd) : c->fd;
+    if (outcome == 0)
+        outcome = connection_watch(e, c);
+    if (outcome == 0)
+        e->worker->connections_opened++;
+    else
+        connection_hang_up(c);
+    return outcome;
+}
+
 int open_prepare(struct epoll_engine *e) {
     const struct load *load = e->load;
     e->open.free = calloc(load->connections, sizeof *e->open.free);
@@ -53,23 +66,14 @@ int open_prepare(struct epoll_engine *e) {
         return -ENOMEM;
     }
     /* Connecting belongs to a request only where each makes a connection of its own, or each Kth.
-     * One that fails here is not tried again: the request that comes to it will, and reports. */
+     * After one that fails none is tried: the requests that come to them will, and report. */
     bool ahead = load->per_connection == 0;
     for (uint32_t i = 0; i < load->connections; i++) {
-        struct connection *c = &e->connections[i];
-        int fd = ahead ? connect_wait(load) : -1;
-        if (fd == -EINTR) {
-            e->load->problem = "interrupted before the load began";
-            return fd;
-        }
-        ahead = ahead && fd >= 0;
-        if (fd >= 0) {
-            c->fd = fd;
-            e->worker->connections_opened++;
-            if (connection_watch(e, c) != 0)
-                connection_hang_up(c);
-        }
-        open_release(e, c, 0);
+        int outcome = ahead ? connect_one(e, &e->connections[i]) : 0;
+        if (outcome == -EINTR)
+            return outcome;
+        ahead = ahead && outcome == 0;
+        open_release(e, &e->connections[i], 0);
     }
     return 0;
 }

@@ -88,6 +88,12 @@ static int read_gate(const char *text) {
     return fd;
 }
 
+static void read_sources(const char *text, struct sources *sources) {
+    const char *problem = "";
+    if (sources_parse(sources, text, &problem) != 0)
+        usage_error("--sources %s: %s", text, problem);
+}
+
 static void read_target(const char *text, struct load *load) {
     const char *problem = "";
     if (address_parse(text, DEFAULT_PORT, &load->address, &problem) != 0)
@@ -108,6 +114,9 @@ enum {
     RATE,
     ARRIVALS,
     SEED,
+    IDLE,
+    SLOW,
+    SOURCES,
     TIMEOUT,
     SAMPLES,
     JSON,
@@ -140,6 +149,17 @@ static void check_shape(enum shape shape, const bool given[OPTION_END]) {
                         OPTIONS[i].loads, shape_name(shape));
 }
 
+static void check_sources(const struct load *load) {
+    char wrong[ADDRESS_TEXT_LIMIT];
+    int outcome = sources_check(&load->sources, &load->address, wrong);
+    if (outcome == -EAFNOSUPPORT)
+        usage_error("--sources: %s and the target %s are not both IPv4 or IPv6", wrong,
+                    load->target);
+    if (outcome != 0)
+        usage_error("--sources: %s cannot be used (%s); see the addresses of this host: ip address",
+                    wrong, strerrordesc_np(-outcome));
+}
+
 static void check(const struct load *load, const bool given[OPTION_END]) {
     check_shape(load->shape, given);
     if (load->shape == SHAPE_OPEN && !given[RATE])
@@ -148,6 +168,8 @@ static void check(const struct load *load, const bool given[OPTION_END]) {
         usage_error("--seed is for --arrivals poisson; even arrivals have no chance in them");
     if (load->shape == SHAPE_OPEN && load->engine != &engine_epoll)
         usage_error("--load open needs --engine epoll: one thread keeps the schedule for all");
+    if (load->idle_count + load->slow_count > 0 && load->engine != &engine_epoll)
+        usage_error("--idle and --slow need --engine epoll: one thread serves all of them");
     if (load->shape == SHAPE_BURST && load_request_limit(load) > SAMPLE_LIMIT)
         usage_error("--connections times --rounds may be %d at most; ask for less", SAMPLE_LIMIT);
     if (load->rate_per_s * (double)load->duration_ns / NS_PER_S > SAMPLE_LIMIT)
@@ -167,6 +189,9 @@ void options_read(int count, char *arguments[], struct options *options) {
         {"rate", required_argument, NULL, RATE},
         {"arrivals", required_argument, NULL, ARRIVALS},
         {"seed", required_argument, NULL, SEED},
+        {"idle", required_argument, NULL, IDLE},
+        {"slow", required_argument, NULL, SLOW},
+        {"sources", required_argument, NULL, SOURCES},
         {"timeout", required_argument, NULL, TIMEOUT},
         {"samples", required_argument, NULL, SAMPLES},
         {"json", no_argument, NULL, JSON},
@@ -229,6 +254,15 @@ void options_read(int count, char *arguments[], struct options *options) {
         case SEED:
             load->seed = read_number("--seed", optarg, 0, UINT32_MAX);
             break;
+        case IDLE:
+            load->idle_count = read_number("--idle", optarg, 0, CONNECTION_LIMIT);
+            break;
+        case SLOW:
+            load->slow_count = read_number("--slow", optarg, 0, CONNECTION_LIMIT);
+            break;
+        case SOURCES:
+            read_sources(optarg, &load->sources);
+            break;
         case TIMEOUT:
             load->timeout_ns =
                 (int64_t)read_number("--timeout", optarg, 1, TIMEOUT_LIMIT_MS) * NS_PER_MS;
@@ -268,4 +302,5 @@ void options_read(int count, char *arguments[], struct options *options) {
         usage_error("one HOST:PORT at most, and there is also '%s'", arguments[optind + 1]);
     check(load, given);
     read_target(optind < count ? arguments[optind] : DEFAULT_TARGET, load);
+    check_sources(load);
 }

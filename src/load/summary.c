@@ -53,6 +53,9 @@ int summary_make(const struct load *load, struct summary *summary) {
             last_ns = sample->end_ns > last_ns ? sample->end_ns : last_ns;
         }
         summary->connections_opened += worker->connections_opened;
+        summary->idle_lost += worker->idle_lost;
+        summary->slow_requests += worker->slow_requests;
+        summary->slow_lost += worker->slow_lost;
         summary->bytes_received += worker->bytes_received;
         summary->full |= worker->full;
         if (summary->problem == NULL && worker->problem[0] != '\0')
@@ -109,6 +112,26 @@ static void add_rate(struct text *text, const struct load *load, const struct su
         add_distribution(text, "late itself", &summary->late);
 }
 
+/* The connections that are not measured. */
+static void add_beside(struct text *text, const struct load *load, const struct summary *summary) {
+    if (load->idle_count > 0) {
+        text_addf(text, "  idle       %" PRIu32 " connection%s", load->idle_count,
+                  plural(load->idle_count));
+        if (summary->idle_lost > 0)
+            text_addf(text, "; the server ended %" PRIu64, summary->idle_lost);
+        text_add_string(text, "\n");
+    }
+    if (load->slow_count > 0) {
+        text_addf(text, "  slow       %" PRIu32 " connection%s, %" PRIu64 " request%s answered",
+                  load->slow_count, plural(load->slow_count), summary->slow_requests,
+                  plural(summary->slow_requests));
+        if (summary->slow_lost > 0)
+            text_addf(text, "; %" PRIu64 " connection%s lost", summary->slow_lost,
+                      plural(summary->slow_lost));
+        text_add_string(text, "\n");
+    }
+}
+
 void summary_add_text(struct text *text, const struct load *load, const struct summary *summary) {
     text_addf(text, "%" PRIu64 " request%s to %s over %" PRIu64 " connection%s (%s, %s, %s): ",
               summary->requests, plural(summary->requests), load->target,
@@ -139,6 +162,7 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
     }
     if (load->shape == SHAPE_OPEN)
         add_rate(text, load, summary);
+    add_beside(text, load, summary);
     unsigned cpus = bound_cpus(load);
     text_addf(text, "  client     used %.0f %% of its CPU%s\n", 100 * summary->cpu_share,
               plural(cpus));

@@ -9,6 +9,7 @@ struct summary {
     uint64_t requests, answered;
     uint64_t errors[OUTCOME_COUNT];
     uint64_t connections_opened, bytes_received;
+    uint64_t idle_lost, slow_requests, slow_lost;
     int64_t elapsed_ns; /* first start to last end */
     double throughput_per_s;
     struct distribution latency, first_byte; /* of answered requests */

@@ -56,6 +56,11 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
         text_add_json_string(text, summary->client_bound, strlen(summary->client_bound));
     else
         text_add_string(text, "null");
+    text_addf(text,
+              ",\n \"idle\": %" PRIu32 ", \"idle_lost\": %" PRIu64 ", \"slow\": %" PRIu32
+              ", \"slow_requests\": %" PRIu64 ", \"slow_lost\": %" PRIu64,
+              load->idle_count, summary->idle_lost, load->slow_count, summary->slow_requests,
+              summary->slow_lost);
     text_add_string(text, ",\n \"usage\": {\"self\": ");
     usage_add_json(text, summary->self);
     text_add_string(text, ",\n           \"children\": ");

@@ -282,6 +282,10 @@ WRONG = [
     ["--load", "closed", "--rate", "100"],
     ["--load", "closed", "--arrivals", "even"],
     ["--rate", "100"],
+    ["--idle", "x"],
+    ["--slow", "-1"],
+    ["--idle", "1", "--engine", "thread"],
+    ["--slow", "1", "--engine", "fork"],
     ["--dialect", "gopher"],
     ["--engine", "warp"],
     ["--cpus", "9999"],
@@ -318,7 +322,16 @@ def test_help_names_every_engine_and_shows_examples() -> None:
     assert finished.returncode == 0
     shown = finished.stdout.decode()
     assert "Examples:" in shown
-    for word in (*ENGINES, "--samples", "--gate-fd", "--per-connection", "--rate", "Exit status"):
+    for word in (
+        *ENGINES,
+        "--samples",
+        "--gate-fd",
+        "--per-connection",
+        "--rate",
+        "--idle",
+        "--slow",
+        "Exit status",
+    ):
         assert word in shown
     assert max(len(line) for line in shown.splitlines()) <= 100
 

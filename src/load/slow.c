@@ -1,0 +1,160 @@
+#include "load/slow.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "load/connect.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    TURN_MS = 10,
+    TURN_BATCH = 16, /* turns at most before measured requests are served again */
+    PAUSE_TURNS = RETRY_PAUSE_MS / TURN_MS,
+};
+
+struct drip {
+    int fd;         /* −1: not connected */
+    uint32_t pause; /* turns to leave out before connecting again */
+    uint32_t sent;  /* bytes of the request */
+    struct reply reply;
+};
+
+struct slow {
+    const struct load *load;
+    struct worker *worker;
+    struct schedule turns;
+    uint32_t next; /* whose turn is next */
+    uint32_t count;
+    struct drip drips[];
+};
+
+static void begin_request(const struct slow *slow, struct drip *drip) {
+    drip->sent = 0;
+    reply_begin(&drip->reply, slow->load->dialect, slow->load->top, NULL);
+}
+
+static int new_socket(const struct slow *slow) {
+    const int yes = 1, smallest = 1;
+    int fd = connect_socket(slow->load, slow->worker);
+    if (fd < 0)
+        return fd;
+    /* Else the kernel gathers bytes until the server has acknowledged the ones before. */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    /* A reply longer than the smallest receive buffer is then felt by the server: it cannot get
+     * rid of it. Before connecting, as the first window is offered then. */
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest);
+    return fd;
+}
+
+static void hang_up(struct drip *drip) {
+    if (drip->fd >= 0)
+        close(drip->fd);
+    drip->fd = -1;
+}
+
+static void lose(struct slow *slow, struct drip *drip) {
+    hang_up(drip);
+    drip->pause = PAUSE_TURNS;
+    slow->worker->slow_lost++;
+}
+
+static void reconnect(struct slow *slow, struct drip *drip) {
+    drip->fd = new_socket(slow);
+    begin_request(slow, drip);
+    if (drip->fd < 0 || connect_begin(slow->load, drip->fd) != 0)
+        lose(slow, drip);
+}
+
+/* One byte of the request; while the connection is being made there is no room for it. */
+static void send_byte(struct slow *slow, struct drip *drip) {
+    ssize_t sent = send(drip->fd, slow->load->request.bytes + drip->sent, 1, MSG_NOSIGNAL);
+    if (sent == 1)
+        drip->sent++;
+    else if (errno != EAGAIN && errno != EINTR)
+        lose(slow, drip);
+}
+
+/* One byte of the reply, if it has come. */
+static void read_byte(struct slow *slow, struct drip *drip) {
+    char byte;
+    ssize_t length = recv(drip->fd, &byte, 1, 0);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    enum verdict verdict = length == 1 ? reply_feed(&drip->reply, &byte, 1) : REPLY_MALFORMED;
+    if (verdict == REPLY_INCOMPLETE)
+        return;
+    if (verdict != REPLY_COMPLETE) {
+        lose(slow, drip);
+        return;
+    }
+    slow->worker->slow_requests++;
+    if (drip->reply.close)
+        hang_up(drip);
+    begin_request(slow, drip);
+}
+
+static void take_turn(struct slow *slow, struct drip *drip) {
+    if (drip->pause > 0)
+        drip->pause--;
+    else if (drip->fd < 0)
+        reconnect(slow, drip);
+    else if (drip->sent < slow->load->request.length)
+        send_byte(slow, drip);
+    else
+        read_byte(slow, drip);
+}
+
+int slow_open(struct load *load, struct slow **opened) {
+    struct slow *slow = calloc(1, sizeof *slow + load->slow_count * sizeof *slow->drips);
+    load->problem = "no memory for the slow connections; ask for fewer with --slow";
+    if (slow == NULL)
+        return -ENOMEM;
+    slow->load = load;
+    slow->worker = &load->workers[0];
+    load->problem = "not all slow connections could be made; ask for fewer with --slow, or see "
+                    "what the server takes";
+    int outcome = 0;
+    for (; slow->count < load->slow_count && outcome == 0; slow->count++) {
+        struct drip *drip = &slow->drips[slow->count];
+        drip->fd = new_socket(slow);
+        outcome = drip->fd >= 0 ? connect_wait(load, drip->fd) : drip->fd;
+        begin_request(slow, drip);
+    }
+    if (outcome == 0)
+        *opened = slow;
+    else
+        slow_close(slow);
+    return outcome;
+}
+
+void slow_begin(struct slow *slow, int64_t now_ns) {
+    schedule_begin(&slow->turns, ARRIVALS_EVEN, slow->count * (1000.0 / TURN_MS), 0, now_ns);
+}
+
+int64_t slow_wake_ns(const struct slow *slow) {
+    return slow->turns.due_ns;
+}
+
+void slow_serve(struct slow *slow, int64_t now_ns) {
+    /* Behind by a turn each: they are slow, and nothing is made up for. */
+    if (now_ns - slow->turns.due_ns > TURN_MS * NS_PER_MS)
+        slow_begin(slow, now_ns);
+    for (int i = 0; i < TURN_BATCH && slow->turns.due_ns <= now_ns; i++) {
+        take_turn(slow, &slow->drips[slow->next]);
+        slow->next = slow->next + 1 < slow->count ? slow->next + 1 : 0;
+        schedule_advance(&slow->turns);
+    }
+}
+
+void slow_close(struct slow *slow) {
+    if (slow == NULL)
+        return;
+    for (uint32_t i = 0; i < slow->count; i++)
+        hang_up(&slow->drips[i]);
+    free(slow);
+}

@@ -1,0 +1,23 @@
+/* Connections that send their request and read their reply a byte at a time, again and again,
+ * beside the measured ones: clients on a bad line, or ones that mean harm.
+ *
+ * Each has a turn every 10 ms, and the turns are spread evenly, so that they do not hold up the
+ * measured requests all at once. A turn is one system call. */
+#pragma once
+#include "load/load.h"
+
+struct slow;
+
+/* Connects load->slow_count of them. Returns 0, or -errno and load->problem. */
+int slow_open(struct load *load, struct slow **slow);
+
+/* The turns begin. */
+void slow_begin(struct slow *slow, int64_t now_ns);
+
+/* When the next turn is due. */
+int64_t slow_wake_ns(const struct slow *slow);
+
+/* Takes the turns that are due. */
+void slow_serve(struct slow *slow, int64_t now_ns);
+
+void slow_close(struct slow *slow);

@@ -1,0 +1,200 @@
+"""Connections beside the measured ones: idle ones that are silent, slow ones that drip."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from tests.e2e.scripted import (
+    LINE_REPLY,
+    PATIENCE_S,
+    REPLIES,
+    always,
+    client,
+    errors,
+    read_request,
+    result_of,
+    serving,
+)
+from tests.servers import program, running
+
+CLOSED = ["--load", "closed", "--duration"]
+
+
+def test_idle_and_slow_connections_are_there_and_not_in_the_samples(tmp_path: Path) -> None:
+    with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
+        result, status = result_of(
+            *(*CLOSED, "0.3", "-c", "5", "--idle", "40", "--slow", "7"), server.address
+        )
+    assert (status, result["errors"]) == (0, errors())
+    assert (result["idle"], result["idle_lost"]) == (40, 0)
+    assert (result["slow"], result["slow_lost"]) == (7, 0)
+    assert result["connections_opened"] == 5
+    assert server.summary["connections"] == 5 + 40 + 7
+    assert result["requests"] <= server.summary["requests"] <= result["requests"] + 7
+
+
+def test_they_are_connected_before_the_window() -> None:
+    outside, inside = socket.socketpair()
+    outside.settimeout(PATIENCE_S)
+    with serving(always(LINE_REPLY)) as server, outside, inside:
+        gated = subprocess.Popen(
+            [
+                *(program("regatta-client"), "--json", "--idle", "3", "--slow", "4"),
+                *("--gate-fd", str(inside.fileno()), server.address),
+            ],
+            pass_fds=[inside.fileno()],
+            stdout=subprocess.PIPE,
+        )
+        inside.close()
+        assert outside.recv(100) == b"ready\n"
+        while server.accepted < 7:
+            time.sleep(0.01)
+        outside.sendall(b"go\n")
+        assert outside.recv(100) == b"done\n"
+        assert server.accepted == 8
+        outside.sendall(b"closed\n")
+        out, _ = gated.communicate(timeout=PATIENCE_S)
+    assert json.loads(out)["answered"] == 1
+
+
+def test_idle_connections_say_nothing_and_those_that_the_server_ends_are_counted() -> None:
+    said: list[bytes] = []
+
+    def handler(connection: socket.socket, number: int) -> None:
+        if number < 4:  # idle: they are made first
+            if number % 2 == 0:
+                connection.sendall(b"error: you have been silent for too long\n\n")
+                return
+            connection.settimeout(0.6)
+            said.append(connection.recv(100))
+            return
+        while read_request(connection):
+            connection.sendall(LINE_REPLY)
+
+    with serving(handler) as server:
+        result, status = result_of(*(*CLOSED, "0.3", "--idle", "4"), server.address)
+        assert server.accepted == 5
+    assert (status, result["errors"]) == (0, errors())
+    assert (result["idle"], result["idle_lost"]) == (4, 2)
+    assert said == [b"", b""]
+
+
+def test_slow_connections_send_and_read_a_byte_each_10_ms(dialect: str) -> None:
+    came_ns: list[int] = []
+    requests: list[bytes] = []
+    pieces: list[bytes] = []
+
+    def handler(connection: socket.socket, number: int) -> None:
+        if number > 0:  # measured
+            always(REPLIES[dialect])(connection, number)
+            return
+        request = b""
+        while piece := connection.recv(100):
+            came_ns.append(time.monotonic_ns())
+            pieces.append(piece)
+            request += piece
+            if request.endswith(b"\n" if dialect == "line" else b"\r\n\r\n"):
+                requests.append(request)
+                request = b""
+                connection.sendall(REPLIES[dialect])
+
+    replies = len(REPLIES[dialect])
+    with serving(handler) as server:
+        result, status = result_of(
+            *(*CLOSED, "3.5", "--slow", "1", "--dialect", dialect), server.address
+        )
+    assert status == 0
+    assert result["slow_lost"] == 0
+    assert result["slow_requests"] >= (2 if dialect == "line" else 1)
+    assert requests[0] == (
+        b"top 2\n"
+        if dialect == "line"
+        else f"GET /top?n=2 HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
+    )
+    # This test may be late itself, and then finds two.
+    assert [len(piece) for piece in pieces].count(1) > 0.9 * len(pieces)
+    gaps = [after - before for before, after in zip(came_ns, came_ns[1:], strict=False)]
+    ordered = sorted(gaps)
+    assert 8e6 < ordered[len(ordered) // 2] < 20e6
+    # A gap between two requests is the reply that was read a byte at a time.
+    assert max(gaps) > replies * 9e6
+
+
+def test_a_slow_connection_that_is_lost_is_made_again() -> None:
+    seen = threading.Event()
+
+    def handler(connection: socket.socket, number: int) -> None:
+        if number != 1:
+            connection.recv(3)
+            if number > 1:
+                seen.set()
+            return
+        always(LINE_REPLY)(connection, number)
+
+    with serving(handler) as server:
+        result, status = result_of(*(*CLOSED, "0.6", "--slow", "1"), server.address)
+    assert (status, result["errors"]) == (0, errors())
+    assert seen.is_set()
+    assert result["slow_lost"] >= 2
+    assert result["slow_requests"] == 0
+
+
+def test_a_large_reply_to_a_slow_reader_is_held_back() -> None:
+    """The receive buffer is the smallest there is: the server feels that nobody reads."""
+    row = b"%d 4242 0.000000 0.000000 " + b"n" * 200 + b"\n"
+    body = LINE_REPLY.split(b"\n")[0] + b"\n" + b"".join(row % (i + 1) for i in range(64)) + b"\n"
+    is_held = threading.Event()
+
+    def handler(connection: socket.socket, number: int) -> None:
+        if number > 0:
+            always(body)(connection, number)
+            return
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+        read_request(connection)
+        connection.settimeout(0.3)
+        try:
+            connection.sendall(body)
+        except TimeoutError:
+            is_held.set()
+
+    with serving(handler) as server:
+        _, status = result_of(*(*CLOSED, "0.8", "--slow", "1", "-n", "64"), server.address)
+    assert status == 0
+    assert is_held.is_set()
+
+
+def test_many_slow_connections_do_not_delay_the_measured_ones(tmp_path: Path) -> None:
+    with running(tmp_path, "--design", "epoll", "--work", "snapshot") as server:
+        result, status = result_of(
+            *("--load", "open", "--rate", "200", "--duration", "1", "-c", "10"),
+            *("--slow", "300", "--idle", "1000"),
+            server.address,
+        )
+    assert status == 0
+    assert server.summary["connections"] == 10 + 300 + 1000
+    assert result["late_ns"]["p50"] < 1e6
+
+
+def test_connections_that_cannot_be_made_are_one_line_and_no_load() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        for options in (["--idle", "5"], ["--slow", "5"]):
+            finished = client(*options, address)
+            assert finished.returncode == 1
+            assert finished.stdout == b""
+            assert finished.stderr.startswith(b"regatta-client: not all ")
+            assert finished.stderr.count(b"\n") == 1
+
+
+def test_a_person_sees_them_in_the_summary(tmp_path: Path) -> None:
+    with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
+        finished = client("--idle", "2", "--slow", "1", "--quiet", server.address)
+    assert finished.returncode == 0
+    assert b"idle       2 connections\n" in finished.stdout
+    assert b"slow       1 connection, 0 requests answered\n" in finished.stdout

@@ -1,0 +1,122 @@
+"""Where the client's connections come from, and many of them at once."""
+
+from __future__ import annotations
+
+import ctypes
+import resource
+import socket
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.scripted import LINE_REPLY, client, errors, read_request, result_of, serving
+from tests.servers import running
+
+
+class Sources:
+    """A handler that answers and counts the addresses that asked."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+
+    def __call__(self, connection: socket.socket, _number: int) -> None:
+        self.seen[connection.getpeername()[0]] += 1
+        while read_request(connection):
+            connection.sendall(LINE_REPLY)
+
+
+def test_connections_come_from_the_sources_in_turn(engine: str) -> None:
+    handler = Sources()
+    with serving(handler) as server:
+        result, status = result_of(
+            *("--engine", engine, "-c", "8", "--sources", "127.0.0.7,127.0.1.254-127.0.2.0"),
+            server.address,
+        )
+    assert (status, result["answered"]) == (0, 8)
+    assert handler.seen == dict.fromkeys(
+        ["127.0.0.7", "127.0.1.254", "127.0.1.255", "127.0.2.0"], 2
+    )
+
+
+def test_an_open_load_takes_them_in_turn_too() -> None:
+    handler = Sources()
+    with serving(handler) as server:
+        result, status = result_of(
+            *("--load", "open", "--rate", "200", "--duration", "0.2", "-c", "4"),
+            *("--sources", "127.0.0.2-127.0.0.3"),
+            server.address,
+        )
+    assert (status, result["answered"]) == (0, 40)
+    assert handler.seen == {"127.0.0.2": 2, "127.0.0.3": 2}
+
+
+def test_a_few_connections_that_stay_come_from_where_the_kernel_says(engine: str) -> None:
+    handler = Sources()
+    with serving(handler) as server:
+        result_of("--engine", engine, "-c", "5", server.address)
+    assert handler.seen == {"127.0.0.1": 5}
+
+
+def test_connections_that_do_not_stay_spread_over_loopback(engine: str) -> None:
+    handler = Sources()
+    with serving(handler) as server:
+        result, status = result_of(
+            *("--engine", engine, "--load", "closed", "--duration", "0.2"),
+            *("--per-connection", "1", "-c", "3"),
+            server.address,
+        )
+    assert (status, result["errors"]) == (0, errors())
+    assert sum(handler.seen.values()) == result["connections_opened"]
+    assert "127.0.0.1" not in handler.seen
+    assert len(handler.seen) == min(64, result["connections_opened"])
+    assert max(handler.seen.values()) - min(handler.seen.values()) <= 3
+
+
+WRONG = [
+    "",
+    "localhost",
+    "127.0.0.2,",
+    "127.0.0.2-",
+    "127.0.0.3-127.0.0.2",
+    "127.0.0.0-127.0.255.255",
+    "::1-::2",
+    "::1",
+    "192.0.2.1",
+    "127.0.0.2:80",
+]
+
+
+@pytest.mark.parametrize("sources", WRONG)
+def test_wrong_sources_are_one_clear_line(sources: str) -> None:
+    finished = client("--sources", sources, "127.0.0.1:7342")
+    assert finished.returncode == 2
+    assert finished.stderr.startswith(b"regatta-client: --sources")
+    assert finished.stderr.count(b"\n") == 1
+
+
+def test_ten_thousand_connections_from_one_process(tmp_path: Path) -> None:
+    with running(tmp_path, "--design", "epoll", "--work", "snapshot") as server:
+        result, status = result_of(
+            *("--load", "open", "--rate", "20000", "--duration", "1", "-c", "10000"),
+            server.address,
+        )
+    assert (status, result["errors"]) == (0, errors())
+    assert result["connections_opened"] == server.summary["connections"] == 10_000
+    assert result["requests"] + result["unstarted"] == 20_000
+    assert result["answered"] == server.summary["requests"]
+
+
+def test_more_connections_than_descriptors_are_refused_in_one_line() -> None:
+    drop_from_bounding_set, sys_resource = 24, 24
+    libc = ctypes.CDLL(None)
+
+    def few() -> None:
+        libc.prctl(drop_from_bounding_set, sys_resource, 0, 0, 0)  # root could go beyond
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+    for options in (["-c", "10000"], ["--idle", "10000"], ["--slow", "10000"]):
+        finished = client(*options, "127.0.0.1:9", preexec_fn=few)
+        assert finished.returncode == 1
+        assert b"limit of open files" in finished.stderr
+        assert finished.stderr.count(b"\n") == 1
