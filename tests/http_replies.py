@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from dataclasses import dataclass, field
 
 import h11
@@ -16,16 +18,20 @@ class Reply:
     body: bytes = field(default=b"")
 
 
-def parse_replies(received: bytes, methods: list[str]) -> list[Reply]:
+def parse_replies(received: bytes, methods: list[str] | None = None) -> list[Reply]:
     """The replies to requests with these methods, in order; fails on any that is not valid HTTP.
 
-    Fewer come where the server closed before the end; bytes left over are an error.
+    Fewer come where the server closed before the end; bytes left over are an error. Without
+    methods: every reply there is, to as many GETs.
     """
     client = h11.Connection(h11.CLIENT)
     replies: list[Reply] = []
     client.receive_data(received)
     client.receive_data(b"")
-    for method in methods:
+    while methods is None or len(replies) < len(methods):
+        if methods is None and client.trailing_data[0] == b"":
+            break
+        method = "GET" if methods is None else methods[len(replies)]
         client.send(h11.Request(method=method, target="/", headers=[("Host", "x")]))
         client.send(h11.EndOfMessage())
         while not isinstance(event := client.next_event(), h11.EndOfMessage):
@@ -41,3 +47,22 @@ def parse_replies(received: bytes, methods: list[str]) -> list[Reply]:
         client.start_next_cycle()
     assert client.trailing_data[0] == b"", f"left over: {client.trailing_data[0]!r}"
     return replies
+
+
+def read_http_reply(connection: socket.socket) -> bytes:
+    """One reply to a GET, from a connection that stays open."""
+    received = bytearray()
+    while (length := length_of(received)) is None or len(received) < length:
+        piece = connection.recv(65536)
+        assert piece, f"the connection ended in mid-reply: {bytes(received)!r}"
+        received += piece
+    return bytes(received)
+
+
+def length_of(beginning: bytearray) -> int | None:
+    """How long the reply is that begins so; None: its head is not whole yet."""
+    head, end, _ = beginning.partition(b"\r\n\r\n")
+    if not end:
+        return None
+    (length,) = re.findall(rb"\r\nContent-Length: (\d+)", head)
+    return len(head) + len(end) + int(length)

@@ -10,7 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,9 +58,14 @@ def table() -> tuple[Design, ...]:
     )
 
 
-def designs() -> list[str]:
+def runnable() -> list[Design]:
     """Those of them that can run on this machine."""
-    return [design.name for design in table() if design.missing is None]
+    return [design for design in table() if design.missing is None]
+
+
+def designs() -> list[str]:
+    """Their names."""
+    return [design.name for design in runnable()]
 
 
 class Server:
@@ -74,14 +79,16 @@ class Server:
         self.port = int(port)
         self._summary = summary
         self.summary: dict[str, Any] = {}
+        self.is_over = False
 
     def connect(self, receive_buffer: int | None = None) -> socket.socket:
-        """A connected socket with a timeout; the caller closes it (`with`)."""
+        """A connected socket with a timeout, that sends at once; the caller closes it (`with`)."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         connection = socket.socket(family, socket.SOCK_STREAM)
         if receive_buffer is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         connection.settimeout(PATIENCE_S)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.connect((self.host, self.port))
         return connection
 
@@ -94,12 +101,19 @@ class Server:
 
     def stop(self) -> dict[str, Any]:
         """SIGTERM; the server must drain and end with status 0. Returns its summary."""
-        if not self.summary:
+        if not self.is_over:
             self.process.send_signal(signal.SIGTERM)
             _, complaint = self.process.communicate(timeout=PATIENCE_S)
             assert self.process.returncode == 0, complaint.decode(errors="replace")
             self.summary = json.loads(self._summary.read_text())
+            self.is_over = True
         return self.summary
+
+    def kill(self) -> None:
+        """SIGKILL, which no server can see coming; it leaves no summary."""
+        self.process.kill()
+        self.process.wait(PATIENCE_S)
+        self.is_over = True
 
 
 @contextlib.contextmanager
@@ -109,6 +123,7 @@ def running(
     listen: str = "127.0.0.1:0",
     descriptors: int | None = None,
     prefix: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
     """Starts a server, waits until it is ready, and stops it at the end (status 0 required)."""
     summary = folder / "server.json"
@@ -128,6 +143,8 @@ def running(
             *options,
         ],
         pass_fds=(ready_write,),
+        env={**os.environ, **(environment or {})},
+        process_group=0,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -140,8 +157,9 @@ def running(
         yield server
         server.stop()
     finally:
-        if process.poll() is None:
-            process.kill()
+        if not server.is_over:  # it failed: neither it nor its workers shall disturb other tests
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
 
@@ -161,6 +179,15 @@ def read_reply(connection: socket.socket) -> bytes:
         assert piece, f"the connection ended in mid-reply: {bytes(received)!r}"
         received += piece
     return bytes(received)
+
+
+def is_refusal(answer: bytes) -> bool:
+    """What a client is told who cannot be served: clients of both dialects can read it."""
+    return (
+        answer.startswith(b"HTTP/1.1 503 ")
+        and b"\r\n\r\nerror: " in answer
+        and answer.endswith(b"\n\n")
+    )
 
 
 def rows_of(reply: bytes) -> list[dict[str, Any]]:

@@ -1,37 +1,84 @@
-"""The conformance suite: every design that the server lists must pass every test here."""
+"""The conformance suite: every design that the server lists must pass every test here.
+
+A test that names `design`, `server` or `start` runs once for each design that this machine can run;
+one that names `dialect` runs once for each dialect."""
 
 from __future__ import annotations
 
+import resource
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.servers import Server, designs, running
+from tests.dialects import DIALECTS
+from tests.servers import Design, Server, runnable, running, table
+
+DESCRIPTORS = 4096
+"""What the tests themselves may need: a crowd of a thousand, and room."""
+
+cases = pytest.StashKey[Counter[str]]()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "design" in metafunc.fixturenames:
-        metafunc.parametrize("design", designs(), scope="module")
+        designs = runnable()
+        assert designs, "none of the server's designs can run on this machine"
+        metafunc.parametrize("design", designs, ids=lambda design: design.name, scope="module")
+    if "dialect" in metafunc.fixturenames:
+        metafunc.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    session.config.stash[cases] = Counter(
+        item.callspec.params["design"].name
+        for item in session.items
+        if isinstance(
+            getattr(item, "callspec", None) and item.callspec.params.get("design"), Design
+        )
+    )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many cases each design had to pass, and which designs could not be tested, and why."""
+    counted = terminalreporter.config.stash.get(cases, Counter())
+    if counted:
+        terminalreporter.section("conformance")
+        for design in table():
+            told = f"{counted[design.name]} cases" if not design.missing else design.missing
+            terminalreporter.write_line(f"{design.name:18} {told}")
+        terminalreporter.write_line(f"{'all designs':18} {counted.total()} cases")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _descriptors() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert hard >= DESCRIPTORS, f"the tests need `ulimit -Hn` of {DESCRIPTORS}; it is {hard}"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, DESCRIPTORS), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.fixture(scope="module")
-def server(design: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(design: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of the design, shared by the tests of one file: none may leave it harmed."""
-    folder = tmp_path_factory.mktemp(design)
-    with running(folder, "--design", design, "--work", "snapshot", "--max-age", "0") as started:
+    folder = tmp_path_factory.mktemp(design.name)
+    with running(
+        folder, "--design", design.name, "--work", "snapshot", "--max-age", "0"
+    ) as started:
         yield started
 
 
 @pytest.fixture
-def start(design: str, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def start(design: Design, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Starts a server of the design with options of the test's own."""
     with ExitStack() as stack:
 
-        def start_one(*options: str, **settings: int) -> Server:
+        def start_one(*options: str, **settings: object) -> Server:
             return stack.enter_context(
-                running(tmp_path, "--design", design, *options, **settings)  # type: ignore[arg-type]
+                running(tmp_path, "--design", design.name, *options, **settings)  # type: ignore[arg-type]
             )
 
         yield start_one

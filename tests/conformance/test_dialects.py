@@ -2,68 +2,122 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 
 import pytest
 
+from tests.dialects import Dialect
 from tests.http_replies import parse_replies
-from tests.servers import Server, read_all, read_reply, rows_of
+from tests.servers import Server, read_all, rows_of
+from tests.sockets import wait_until_read
 
 GET = b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n"
+LINE_LIMIT = 128
+HEAD_LIMIT = 8192
 
 
-def test_a_line_is_answered_with_as_many_rows_as_it_asks_for(server: Server) -> None:
+def test_a_request_is_answered_with_as_many_rows_as_it_asks_for(
+    server: Server, dialect: Dialect
+) -> None:
     for count in (1, 2, 5, 64):
-        assert 1 <= len(rows_of(server.ask(b"top %d\n" % count))) <= count
+        (rows,) = dialect.answers(server.ask(dialect.request(count)))
+        assert 1 <= len(rows) <= count
+
+
+def test_without_a_number_two_rows_come(server: Server) -> None:
     assert len(rows_of(server.ask(b"top\n"))) == 2
+    (reply,) = parse_replies(server.ask(GET % b"/top"))
+    assert len(rows_of(reply.body + b"\n")) == 2
 
 
-def test_requests_split_at_every_byte(server: Server) -> None:
-    for request in (b"top 3\n", GET % b"/top?n=3"):
-        with server.connect() as connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            for byte in request:
-                connection.sendall(bytes([byte]))
-            connection.shutdown(socket.SHUT_WR)
-            received = read_all(connection)
-        if request.startswith(b"GET"):
-            (reply,) = parse_replies(received, ["GET"])
-            received = reply.body + b"\n"
-        assert len(rows_of(received)) == 3
+def test_a_request_in_two_pieces_cut_at_every_byte_is_answered(
+    server: Server, dialect: Dialect
+) -> None:
+    """The first piece is read before the second is sent; all on one connection."""
+    request = dialect.request(3)
+    with server.connect() as connection:
+        for cut in range(1, len(request)):
+            connection.sendall(request[:cut])
+            wait_until_read(connection)
+            connection.sendall(request[cut:])
+            assert len(dialect.read_answer(connection)) == 3
 
 
-def test_a_hundred_pipelined_lines_are_answered_in_order(server: Server) -> None:
+def test_a_request_in_pieces_of_one_byte_is_answered(server: Server, dialect: Dialect) -> None:
+    with server.connect() as connection:
+        for byte in dialect.request(3):
+            connection.sendall(bytes([byte]))
+            wait_until_read(connection)
+        assert len(dialect.read_answer(connection)) == 3
+
+
+def test_a_whole_request_comes_with_any_part_of_the_next(server: Server, dialect: Dialect) -> None:
+    first, second = dialect.request(2), dialect.request(3)
+    with server.connect() as connection:
+        for cut in range(1, len(second)):
+            connection.sendall(first + second[:cut])
+            assert len(dialect.read_answer(connection)) == 2
+            connection.sendall(second[cut:])
+            assert len(dialect.read_answer(connection)) == 3
+
+
+def test_a_hundred_requests_merged_into_one_are_answered_in_order(
+    server: Server, dialect: Dialect
+) -> None:
     counts = [1 + i % 4 for i in range(100)]  # a small host has few processes
-    replies = server.ask(b"".join(b"top %d\n" % count for count in counts)).split(b"\n\n")
-    assert replies.pop() == b""
-    assert [len(rows_of(reply + b"\n\n")) for reply in replies] == counts
+    received = server.ask(b"".join(dialect.request(count) for count in counts))
+    assert [len(rows) for rows in dialect.answers(received)] == counts
 
 
-def test_a_hundred_pipelined_http_requests_are_answered_in_order(server: Server) -> None:
-    counts = [1 + i % 4 for i in range(100)]  # a small host has few processes
-    received = server.ask(b"".join(GET % (b"/top?n=%d" % count) for count in counts))
-    replies = parse_replies(received, ["GET"] * 100)
-    assert [len(rows_of(reply.body + b"\n")) for reply in replies] == counts
-
-
-def test_a_connection_stays_open_for_more_lines(server: Server) -> None:
+def test_a_connection_stays_open_for_more(server: Server, dialect: Dialect) -> None:
     with server.connect() as connection:
         for count in (1, 2, 3):
-            connection.sendall(b"top %d\n" % count)
-            assert len(rows_of(read_reply(connection))) == count
+            connection.sendall(dialect.request(count))
+            assert len(dialect.read_answer(connection)) == count
 
 
-def test_what_was_asked_before_the_client_ended_is_answered(server: Server) -> None:
-    with server.connect() as connection:
-        connection.sendall(b"top 1\ntop 2\n")
-        connection.shutdown(socket.SHUT_WR)
-        replies = read_all(connection).split(b"\n\n")
-    assert [len(rows_of(reply + b"\n\n")) for reply in replies[:-1]] == [1, 2]
+def test_what_was_asked_before_the_client_ended_is_answered(
+    server: Server, dialect: Dialect
+) -> None:
+    received = server.ask(dialect.request(1) + dialect.request(2))
+    assert [len(rows) for rows in dialect.answers(received)] == [1, 2]
+
+
+def test_an_end_in_mid_request_is_told_after_the_answers_that_are_due(
+    server: Server, dialect: Dialect
+) -> None:
+    request = dialect.request(2)
+    for cut in range(1, len(request)):
+        received = server.ask(request + request[:cut])
+        whole, ending, complaint = received.partition(dialect.ending)
+        assert [len(rows) for rows in dialect.answers(whole)] == [2]
+        assert ending
+        assert complaint.endswith(b"\n")
+
+
+def test_a_client_that_asks_nothing_and_ends_is_told_nothing(server: Server) -> None:
+    assert server.ask(b"") == b""
+
+
+def test_a_connection_is_closed_where_its_client_says_so_or_cannot_be_understood(
+    server: Server,
+) -> None:
+    """The client does not end first."""
+    for request in (
+        b"GET /top HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        b"GET /top HTTP/1.0\r\n\r\n",
+        b"GET /top HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
+        b"hello\n",
+    ):
+        with server.connect() as connection:
+            connection.sendall(request)
+            assert read_all(connection)
 
 
 def test_json_is_valid_and_says_where_from_and_how_old(server: Server) -> None:
-    (reply,) = parse_replies(server.ask(GET % b"/top?n=4&format=json"), ["GET"])
+    (reply,) = parse_replies(server.ask(GET % b"/top?n=4&format=json"))
     assert reply.headers["content-type"] == "application/json"
     answer = json.loads(reply.body)
     assert answer["host"] == socket.gethostname()
@@ -94,15 +148,23 @@ def test_head_is_get_without_the_body(server: Server) -> None:
         (GET % b"/top?format=xml", 400),
         (b"DELETE /top HTTP/1.1\r\nHost: x\r\n\r\n", 405),
         (b"GET /top HTTP/1.1\r\n\r\n", 400),
+        (b"GET /top HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
+        (b"GET /top HTTP/1.1\nHost: x\n\n", 400),
+        (b"GET /top HTTP/1.1\r\nHost : x\r\n\r\n", 400),
+        (b"GET /top HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", 400),
+        (b"GET /top HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n", 400),
+        (b"GET /top HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 400),
+        (b"GET\r\n\r\n", 400),
         (b"GET /top HTTP/3.0\r\nHost: x\r\n\r\n", 505),
         (GET % (b"/" + b"a" * 5000), 414),
         (b"GET /top HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 50000 + b"\r\n\r\n", 431),
     ],
+    ids=lambda value: repr(value[:40]) if isinstance(value, bytes) else None,
 )
 def test_a_bad_http_request_is_answered_in_one_line(
     server: Server, request_bytes: bytes, status: int
 ) -> None:
-    (reply,) = parse_replies(server.ask(request_bytes), ["GET"])
+    (reply,) = parse_replies(server.ask(request_bytes))
     assert reply.status == status
     assert reply.body.count(b"\n") == 1
     assert reply.body.endswith(b"\n")
@@ -110,10 +172,47 @@ def test_a_bad_http_request_is_answered_in_one_line(
 
 @pytest.mark.parametrize(
     "request_bytes",
-    [b"hello\n", b"\n", b"top 0\n", b"top 65\n", b"top -1\n", b"top two\n", b"a" * 50000, b"top 2"],
+    [
+        b"hello\n",
+        b"\n",
+        b"\0\n",
+        b"\xff\xfe\n",
+        b"top 0\n",
+        b"top 65\n",
+        b"top -1\n",
+        b"top two\n",
+        b"top 2",
+        b"t" * (LINE_LIMIT + 1) + b"\n",
+        b"a" * 50000,
+    ],
+    ids=lambda value: repr(value[:40]),
 )
 def test_a_bad_line_is_answered_with_an_error(server: Server, request_bytes: bytes) -> None:
     reply = server.ask(request_bytes)
     assert reply.startswith(b"error: ")
     assert reply.endswith(b"\n\n")
     assert reply.count(b"\n") == 2
+
+
+def test_a_head_as_long_as_may_be_is_served_and_a_byte_more_is_too_long(server: Server) -> None:
+    head = b"GET /top HTTP/1.1\r\nHost: x\r\nA: %s\r\n\r\n"
+    for length, status in ((HEAD_LIMIT, 200), (HEAD_LIMIT + 1, 431)):
+        request = head % (b"a" * (length - len(head) + len(b"%s")))
+        assert len(request) == length
+        with server.connect() as connection:
+            connection.sendall(request[:-1])
+            wait_until_read(connection)
+            connection.sendall(request[-1:] if status == 200 else b"")
+            connection.shutdown(socket.SHUT_WR)
+            (reply,) = parse_replies(read_all(connection))
+            assert reply.status == status
+
+
+@pytest.mark.parametrize("beginning", [b"top ", b"GET /", b"GET / HTTP/1.1\r\nA: "])
+def test_a_request_without_end_is_cut_off(server: Server, beginning: bytes) -> None:
+    """Whoever goes on sending learns so from the connection, if not from the answer."""
+    with server.connect() as connection, contextlib.suppress(ConnectionError):
+        connection.sendall(beginning)
+        while True:
+            connection.sendall(b"a" * 65536)
+    assert len(rows_of(server.ask(b"top 2\n"))) == 2

@@ -8,8 +8,17 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
-from tests.servers import PATIENCE_S, Server, read_all, read_reply, rows_of
+import pytest
+
+from tests.dialects import Dialect
+from tests.servers import PATIENCE_S, Design, Server, read_all, read_reply, running
+from tests.sockets import wait_until_read
+
+DRAIN_LIMIT_S = 5
+AT_ONCE_S = 3
+"""Not by the limit, after which a drain gives clients up."""
 
 
 def test_an_idle_server_ends_at_once(start: Callable[..., Server]) -> None:
@@ -18,34 +27,56 @@ def test_an_idle_server_ends_at_once(start: Callable[..., Server]) -> None:
         start().stop()
 
 
-def test_connections_that_only_wait_are_closed(start: Callable[..., Server]) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("asked", [b"", b"to", b"top 2\n", b"GET /top HTTP/1.1\r\n"])
+def test_connections_that_only_wait_are_closed(
+    start: Callable[..., Server], asked: bytes, stop: signal.Signals
+) -> None:
     server = start()
     with server.connect() as connection:
-        connection.sendall(b"top 2\n")
-        read_reply(connection)
+        if asked:
+            connection.sendall(asked)
+            wait_until_read(connection)
+        if asked.endswith(b"2\n"):
+            read_reply(connection)
         begun = time.monotonic()
-        server.process.send_signal(signal.SIGTERM)
-        assert connection.recv(1) == b""
+        server.process.send_signal(stop)
+        told = read_all(connection)
+        assert told.startswith((b"error: ", b"HTTP/1.1 400 ")) or asked in (b"", b"top 2\n")
         server.stop()
-        # At once, and not by the limit of 5 s after which a drain gives clients up.
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < AT_ONCE_S
 
 
-def test_a_request_that_was_accepted_is_answered(start: Callable[..., Server]) -> None:
+def test_a_request_that_was_accepted_is_answered(
+    start: Callable[..., Server], dialect: Dialect
+) -> None:
     """Forty clients have asked and wait, in the backlog of most designs, when the signal comes."""
     server = start("--work", "scan")
     with contextlib.ExitStack() as stack:
         connections = [stack.enter_context(server.connect()) for _ in range(40)]
         for connection in connections:
-            connection.sendall(b"top 3\n")
+            connection.sendall(dialect.request(3))
         server.process.send_signal(signal.SIGTERM)
         for connection in connections:
             connection.shutdown(socket.SHUT_WR)
-            assert len(rows_of(read_all(connection))) == 3
+            assert [len(rows) for rows in dialect.answers(read_all(connection))] == [3]
     assert server.stop()["requests"] == 40
 
 
-def test_no_reply_is_cut_short_under_load(start: Callable[..., Server]) -> None:
+def test_all_that_one_client_had_asked_is_answered(
+    start: Callable[..., Server], dialect: Dialect
+) -> None:
+    """It has sent two hundred requests at once; the first is answered when the signal comes."""
+    server = start("--work", "scan")
+    with server.connect() as connection:
+        connection.sendall(dialect.request(2) * 200)
+        connection.recv(1, socket.MSG_PEEK)
+        server.process.send_signal(signal.SIGTERM)
+        assert len(dialect.answers(read_all(connection))) == 200
+    assert server.stop()["requests"] == 200
+
+
+def test_no_reply_is_cut_short_under_load(start: Callable[..., Server], dialect: Dialect) -> None:
     """Clients ask on and on; each gets whole replies until the connection ends between two."""
     server = start("--work", "snapshot", "--max-age", "10")
     answered, cut = [0] * 8, []
@@ -56,16 +87,14 @@ def test_no_reply_is_cut_short_under_load(start: Callable[..., Server]) -> None:
             under_way.wait(PATIENCE_S)
             with contextlib.suppress(ConnectionError):
                 while True:
-                    connection.sendall(b"top 5\n")
-                    received = b""
-                    while not received.endswith(b"\n\n"):
-                        piece = connection.recv(65536)
-                        if not piece:
-                            if received:
-                                cut.append(received)
-                            return
-                        received += piece
-                    rows_of(received)
+                    connection.sendall(dialect.request(5))
+                    if not connection.recv(1, socket.MSG_PEEK):
+                        return
+                    try:
+                        dialect.read_answer(connection)
+                    except (AssertionError, ConnectionError) as error:
+                        cut.append(error)
+                        return
                     answered[index] += 1
 
     clients = [threading.Thread(target=ask_on, args=(index,)) for index in range(8)]
@@ -101,19 +130,55 @@ def test_clients_who_connect_after_the_signal_do_not_prolong_the_drain(
         assert server.process.poll() is None
     begun = time.monotonic()
     server.stop()
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < AT_ONCE_S
     for client in clients:
         client.join(PATIENCE_S)
         assert not client.is_alive()
 
 
-def test_a_client_that_takes_no_replies_is_cut_off(start: Callable[..., Server]) -> None:
-    """It is owed more than the buffers hold; five seconds are what a drain may take."""
-    server = start("--work", "snapshot", "--max-age", "86400000")
-    with server.connect(receive_buffer=1) as greedy:
+def test_a_second_signal_changes_nothing(start: Callable[..., Server], dialect: Dialect) -> None:
+    """A supervisor may well repeat it."""
+    server = start("--work", "scan")
+    with server.connect() as connection:
+        connection.sendall(dialect.request(2) * 50)
+        connection.recv(1, socket.MSG_PEEK)
+        for _ in range(5):
+            server.process.send_signal(signal.SIGTERM)
+        assert len(dialect.answers(read_all(connection))) == 50
+    assert server.stop()["requests"] == 50
+
+
+def drain_greedy(design: Design, folder: pytest.TempPathFactory) -> float:
+    """Stops a server whose one client is owed more than the buffers hold; returns the seconds."""
+    with contextlib.ExitStack() as stack:
+        options = ("--work", "snapshot", "--max-age", "86400000")
+        server = stack.enter_context(
+            running(folder.mktemp("greedy"), "--design", design.name, *options)
+        )
+        greedy = stack.enter_context(server.connect(receive_buffer=1))
         greedy.settimeout(1.0)
         with contextlib.suppress(TimeoutError):
             greedy.sendall(b"top 64\n" * 1_000_000)
         begun = time.monotonic()
         server.stop()
-        assert time.monotonic() - begun < 8
+        return time.monotonic() - begun
+
+
+@pytest.fixture(scope="session")
+def drains(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Future[float]]:
+    """Of every design under test, at the same time: each takes as long as a drain may take."""
+    wanted = {
+        item.callspec.params["design"]
+        for item in request.session.items
+        if "drains" in getattr(item, "fixturenames", ())
+    }
+    with ThreadPoolExecutor(len(wanted)) as pool:
+        return {each.name: pool.submit(drain_greedy, each, tmp_path_factory) for each in wanted}
+
+
+def test_a_client_that_takes_no_replies_is_cut_off(
+    drains: dict[str, Future[float]], design: Design
+) -> None:
+    assert drains[design.name].result() < DRAIN_LIMIT_S + 3

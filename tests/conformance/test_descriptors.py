@@ -1,0 +1,135 @@
+"""No descriptor is left, in the process or in the system: nothing spins, and service goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import cpu_seconds, descriptor_limits, descriptors, tree
+from tests.servers import PATIENCE_S, Server, is_refusal, needs, rows_of
+
+CROWD = 40
+SEEN_TO_SPIN_S = 0.4
+"""Long enough to tell a server that spins from one that waits."""
+HELD_LONG = ("--work", "snapshot", "--max-age", "86400000")
+"""The one snapshot is taken before there is a limit: to answer from it takes no descriptor."""
+
+
+@pytest.fixture
+def crowd(request: pytest.FixtureRequest) -> Iterator[Callable[[Server], list[socket.socket]]]:
+    """Opens connections that nobody may be able to accept."""
+    del request
+    with contextlib.ExitStack() as stack:
+        yield lambda server: [stack.enter_context(server.connect()) for _ in range(CROWD)]
+
+
+def ask(connection: socket.socket) -> None:
+    """Asks and ends, unless it was turned away meanwhile."""
+    with contextlib.suppress(OSError):
+        connection.sendall(b"top 2\n")
+        connection.shutdown(socket.SHUT_WR)
+
+
+def answer_of(connection: socket.socket) -> bytes:
+    """All that comes, though the connection may be reset after it."""
+    received = bytearray()
+    with contextlib.suppress(ConnectionError):
+        while piece := connection.recv(65536):
+            received += piece
+    return bytes(received)
+
+
+def waiting(crowd: list[socket.socket], timeout: float) -> list[socket.socket]:
+    """Those who have no answer yet when the time is over, or all have one."""
+    with selectors.DefaultSelector() as selector:
+        for connection in crowd:
+            selector.register(connection, selectors.EVENT_READ)
+        while selector.get_map() and (ready := selector.select(timeout)):
+            for key, _ in ready:
+                selector.unregister(key.fileobj)
+        return [key.fileobj for key in selector.get_map().values()]  # type: ignore[misc]
+
+
+def watch_them_wait(server: Server, crowd: list[socket.socket]) -> None:
+    """Whoever can be served has been; the others wait, and that must cost (nearly) no CPU."""
+    left = waiting(crowd, timeout=SEEN_TO_SPIN_S / 4)
+    if not left:
+        pytest.skip("its accepted connections are not counted among the process's open files")
+    before = cpu_seconds(server.process.pid)
+    assert waiting(left, timeout=SEEN_TO_SPIN_S) == left
+    assert cpu_seconds(server.process.pid) - before < SEEN_TO_SPIN_S / 4
+
+
+def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
+    start: Callable[..., Server], crowd: Callable[[Server], list[socket.socket]]
+) -> None:
+    server = start(*HELD_LONG)
+    server.ask(b"top 2\n")
+    few = {pid: max(descriptors(pid)) + 5 for pid in tree(server.process.pid)}
+    with descriptor_limits(few):
+        clients = crowd(server)
+        for client in clients:
+            ask(client)
+        answers = [answer_of(client) for client in clients]
+    for answer in answers:
+        assert is_refusal(answer) or len(rows_of(answer)) == 2
+    assert sum(map(is_refusal, answers)) < CROWD, "nobody was served"
+    assert len(rows_of(server.ask(b"top 2\n"))) == 2
+
+
+def test_where_no_descriptor_is_left_clients_wait_and_nothing_spins(
+    start: Callable[..., Server], crowd: Callable[[Server], list[socket.socket]]
+) -> None:
+    """When there are some again, all are answered."""
+    server = start(*HELD_LONG)
+    server.ask(b"top 2\n")
+    lowest = {pid: min(open_sockets(pid)) + 1 for pid in tree(server.process.pid)}
+    with descriptor_limits(lowest):
+        clients = crowd(server)
+        for client in clients:
+            ask(client)
+        watch_them_wait(server, clients)
+    for client in clients:
+        assert len(rows_of(answer_of(client))) == 2
+    assert server.stop()["errors"]["accept"] > 0
+
+
+def open_sockets(pid: int) -> list[int]:
+    return [fd for fd, path in descriptors(pid).items() if path.startswith("socket:")]
+
+
+@pytest.fixture(scope="session")
+def no_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that lets accept fail with ENFILE."""
+    library = tmp_path_factory.mktemp("preload") / "no_files.so"
+    source = Path(__file__).with_name("no_files.c")
+    command = [needs("gcc"), "-shared", "-fPIC", "-o", str(library), str(source)]
+    subprocess.run(command, check=True, timeout=PATIENCE_S)
+    return library
+
+
+def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
+    start: Callable[..., Server],
+    crowd: Callable[[Server], list[socket.socket]],
+    no_files: Path,
+    tmp_path: Path,
+) -> None:
+    """When there are some again, all are answered."""
+    sign = tmp_path / "no-files"
+    server = start(*HELD_LONG, environment={"LD_PRELOAD": str(no_files), "NO_FILES": str(sign)})
+    server.ask(b"top 2\n")
+    sign.touch()
+    clients = crowd(server)
+    for client in clients:
+        ask(client)
+    watch_them_wait(server, clients)
+    sign.unlink()
+    for client in clients:
+        assert len(rows_of(answer_of(client))) == 2
+    assert server.stop()["errors"]["accept"] > 0

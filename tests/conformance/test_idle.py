@@ -1,0 +1,116 @@
+"""The idle timeout: whom it ends, what that client is told, and whom it leaves alone."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.dialects import HTTP, LINE, Dialect
+from tests.servers import Design, Server, read_all
+
+TIMEOUT_MS = 200
+SOON_S = 5
+"""Far longer than any of these timeouts, far shorter than the default of 30 s."""
+
+
+def test_clients_that_keep_silent_are_closed_and_told_so_if_they_had_begun(
+    start: Callable[..., Server], design: Design
+) -> None:
+    server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
+    endings = {
+        b"": b"",
+        b"to": LINE.ending + b"the request took too long\n\n",
+        b"GET /top HTTP/1.1\r\n": b"HTTP/1.1 408 ",
+    }
+    with contextlib.ExitStack() as stack:
+        begun = time.monotonic()
+        silent = [(stack.enter_context(server.connect()), ending) for ending in endings.values()]
+        for (connection, _), beginning in zip(silent, endings, strict=True):
+            connection.sendall(beginning)
+        for connection, ending in silent:
+            told = read_all(connection)
+            assert told.startswith(ending)
+            assert bool(told) == bool(ending)
+        at_a_time = len(silent) if design.serves == "one" else 1
+        assert 0.9 * TIMEOUT_MS / 1000 * at_a_time < time.monotonic() - begun < SOON_S
+    assert server.stop()["errors"]["timeout"] == len(endings)
+
+
+def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
+    start: Callable[..., Server], dialect: Dialect
+) -> None:
+    server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
+    with server.connect() as connection:
+        connection.sendall(dialect.request(2))
+        assert len(dialect.read_answer(connection)) == 2
+        begun = time.monotonic()
+        assert connection.recv(1) == b""
+        assert 0.9 * TIMEOUT_MS / 1000 < time.monotonic() - begun < SOON_S
+    assert sum(server.stop()["errors"].values()) == 0
+
+
+@pytest.mark.parametrize(("drop", "ending"), [(b"t", LINE.ending), (b"T", HTTP.ending)])
+def test_a_request_that_comes_a_byte_at_a_time_is_ended(
+    start: Callable[..., Server], drop: bytes, ending: bytes
+) -> None:
+    """No pause is as long as the idle timeout, and yet the request takes too long."""
+    server = start("--idle-timeout", str(TIMEOUT_MS))
+    with server.connect() as drip, selectors.DefaultSelector() as selector:
+        selector.register(drip, selectors.EVENT_READ)
+        begun = time.monotonic()
+        while not selector.select(timeout=TIMEOUT_MS / 1000 / 8):
+            drip.sendall(drop)
+            assert time.monotonic() - begun < SOON_S, "it is still being waited for"
+        assert read_all(drip).startswith(ending)
+
+
+def test_a_client_that_asks_now_and_then_is_not_closed(start: Callable[..., Server]) -> None:
+    """Altogether longer than the timeout, with each pause well below it."""
+    timeout_s, pause_s = 0.3, 0.05
+    server = start("--idle-timeout", "300", "--work", "snapshot")
+    with server.connect() as connection, selectors.DefaultSelector() as selector:
+        selector.register(connection, selectors.EVENT_READ)
+        begun = asked = time.monotonic()
+        while time.monotonic() - begun < 1.5 * timeout_s:
+            # A pause that this machine made too long would prove nothing.
+            assert not selector.select(pause_s) or time.monotonic() - asked > timeout_s / 2
+            asked = time.monotonic()
+            connection.sendall(LINE.request(1))
+            assert len(LINE.read_answer(connection)) == 1
+
+
+def test_a_client_that_takes_no_replies_is_given_up(start: Callable[..., Server]) -> None:
+    """It is owed more than the buffers hold, and takes none of it."""
+    server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
+    with server.connect(receive_buffer=1) as greedy:
+        begun = time.monotonic()
+        with pytest.raises(ConnectionError):
+            greedy.sendall(HTTP.request(64) * 300_000)
+        assert time.monotonic() - begun < SOON_S
+    begun = time.monotonic()
+    server.stop()
+    assert time.monotonic() - begun < SOON_S - 1, "something of it was left to drain"
+
+
+def test_clients_are_closed_while_others_are_busy(
+    start: Callable[..., Server], design: Design
+) -> None:
+    """An event loop that is never idle itself must see to the silent all the same."""
+    if design.serves == "one":
+        pytest.skip("it serves nobody while a client is silent")
+    server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
+    with server.connect() as silent, server.connect() as busy:
+        silent.setblocking(False)
+        begun = time.monotonic()
+        while True:
+            busy.sendall(LINE.request(1))
+            assert len(LINE.read_answer(busy)) == 1
+            with contextlib.suppress(BlockingIOError):
+                assert silent.recv(1, socket.MSG_DONTWAIT) == b""
+                break
+            assert time.monotonic() - begun < SOON_S, "it is still open"

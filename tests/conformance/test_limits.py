@@ -1,0 +1,84 @@
+"""--max-connections: the surplus is told so, and there is room again when clients have left."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+
+from tests.servers import PATIENCE_S, Design, Server, is_refusal, read_all, read_reply, rows_of
+
+ALLOWED = 5
+
+
+def hold(stack: contextlib.ExitStack, server: Server, count: int) -> list[socket.socket]:
+    """Clients that are being served."""
+    held = [stack.enter_context(server.connect()) for _ in range(count)]
+    for connection in held:
+        connection.sendall(b"top 1\n")
+        read_reply(connection)
+    return held
+
+
+def test_more_clients_than_allowed_are_told_so_or_wait_for_their_turn(
+    start: Callable[..., Server], design: Design
+) -> None:
+    """Whoever is told so is not served, whoever waits is: as soon as there is room."""
+    allowed = 1 if design.serves == "one" else ALLOWED
+    surplus_workers = design.serving(2 * ALLOWED) if design.serves == "workers" else ()
+    server = start("--max-connections", str(allowed), *surplus_workers)
+    with contextlib.ExitStack() as stack:
+        held = hold(stack, server, allowed)
+        surplus = [stack.enter_context(server.connect()) for _ in range(3)]
+        refused = [each for each in surplus if is_told_at_once(each, design)]
+        for connection in refused:
+            assert is_refusal(read_all(connection))
+        for connection in held:
+            connection.sendall(b"top 1\n")
+            read_reply(connection)
+            connection.close()
+        for connection in surplus:
+            if connection not in refused:
+                connection.sendall(b"top 2\n")
+                connection.shutdown(socket.SHUT_WR)
+                assert len(rows_of(read_all(connection))) == 2
+    assert server.stop()["errors"]["refused"] == len(refused)
+
+
+def is_told_at_once(connection: socket.socket, design: Design) -> bool:
+    """It must be, but where clients wait in the backlog until a worker is free."""
+    connection.settimeout(PATIENCE_S if design.serves == "all" else 0.1)
+    try:
+        connection.recv(1, socket.MSG_PEEK)
+    except TimeoutError:
+        assert design.serves != "all", "it is neither served nor refused"
+        return False
+    finally:
+        connection.settimeout(PATIENCE_S)
+    return True
+
+
+def test_there_is_room_again_when_clients_have_left(
+    start: Callable[..., Server], design: Design
+) -> None:
+    allowed = 1 if design.serves == "one" else ALLOWED
+    server = start("--max-connections", str(allowed))
+    for _ in range(20):
+        eventually_served(server).close()
+    with contextlib.ExitStack() as stack:
+        for _ in range(allowed):
+            stack.enter_context(eventually_served(server))
+
+
+def eventually_served(server: Server) -> socket.socket:
+    """Asks until it is served: those who left before must first be noticed."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        connection = server.connect()
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(b"top 2\n")
+            if read_reply(connection).startswith(b"rank"):
+                return connection
+        connection.close()
+        assert time.monotonic() < deadline, "the server did not recover"

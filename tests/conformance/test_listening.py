@@ -1,0 +1,61 @@
+"""Where it listens: as told, alone, and to be had again at once."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from tests.servers import PATIENCE_S, Design, Server, program, read_reply, rows_of
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.0.0.2:0", "localhost:0", "[::1]:0"])
+def test_it_listens_where_it_is_told(start: Callable[..., Server], listen: str) -> None:
+    server = start(listen=listen)
+    assert len(rows_of(server.ask(b"top 2\n"))) == 2
+
+
+@pytest.mark.parametrize(("listen", "host"), [("0.0.0.0:0", "127.0.0.3"), ("[::]:0", "::1")])
+def test_it_listens_on_every_address_when_told(
+    start: Callable[..., Server], listen: str, host: str
+) -> None:
+    server = start(listen=listen)
+    with socket.create_connection((host, server.port), PATIENCE_S) as connection:
+        connection.sendall(b"top 2\n")
+        assert len(rows_of(read_reply(connection))) == 2
+
+
+def run_second(design: str, server: Server) -> subprocess.CompletedProcess[str]:
+    """A server that is to listen where the first one does."""
+    return subprocess.run(
+        [program("regatta-server"), "--design", design, "--listen", server.address],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+
+
+def test_a_second_server_on_the_same_port_is_refused(server: Server, design: Design) -> None:
+    """Of the same design, with which the port might be shared, and of another."""
+    for second in (design.name, "select"):
+        done = run_second(second, server)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"regatta-server: cannot listen on {server.address}: ")
+        assert done.stderr.count("\n") == 1
+        assert done.stdout == ""
+    for _ in range(20):
+        assert len(rows_of(server.ask(b"top 2\n"))) == 2
+
+
+def test_the_port_is_free_at_once_after_the_end(start: Callable[..., Server]) -> None:
+    """Though the server has closed a connection first, which lingers."""
+    server = start()
+    with server.connect() as connection:
+        connection.sendall(b"GET /top HTTP/1.0\r\n\r\n")
+        while connection.recv(65536):
+            pass
+    server.stop()
+    assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2

@@ -1,0 +1,47 @@
+"""The table of designs, and those of them that this machine lacks."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.servers import PATIENCE_S, Design, program, runnable, table
+
+
+def test_names_are_words_for_a_command_line_and_differ() -> None:
+    names = [design.name for design in table()]
+    assert len(set(names)) == len(names)
+    assert all(name.replace("-", "").isalpha() and name.islower() for name in names)
+
+
+@pytest.mark.parametrize("listed", table(), ids=lambda listed: listed.name)
+def test_the_design_runs_here_or_the_server_says_why_not(listed: Design) -> None:
+    if listed.missing is None:
+        assert listed in runnable()
+        return
+    done = subprocess.run(
+        [program("regatta-server"), "--design", listed.name, "--listen", "127.0.0.1:0"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"regatta-server: --design {listed.name}: {listed.missing}\n"
+    pytest.skip(f"{listed.name} is not tested here: {listed.missing}")
+
+
+def test_only_a_pool_takes_workers(design: Design) -> None:
+    assert design.serves in ("one", "workers", "all")
+    assert design.pool or design.serves != "workers"
+    if not design.pool:
+        done = subprocess.run(
+            [program("regatta-server"), "--design", design.name, "--workers", "2"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+        )
+        assert done.returncode == 2
+        assert "no pool of workers" in done.stderr

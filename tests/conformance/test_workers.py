@@ -1,0 +1,91 @@
+"""Worker processes that die, and servers that die before their workers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.processes import children, is_gone, tree
+from tests.servers import PATIENCE_S, Design, Server, read_reply, rows_of
+
+HELD = 3
+WORKERS = 4
+
+
+def is_lost(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def await_that(what: Callable[[], bool], complaint: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not what():
+        assert time.monotonic() < deadline, complaint
+
+
+def test_a_worker_that_is_killed_costs_its_own_client_alone(
+    start: Callable[..., Server], design: Design
+) -> None:
+    """A pool replaces it; wherever it was: waiting for a client, or serving one."""
+    server = start(*(("--workers", str(WORKERS)) if design.pool else ()))
+    with contextlib.ExitStack() as stack:
+        count = 1 if design.serves == "one" else HELD
+        held = [stack.enter_context(server.connect()) for _ in range(count)]
+        for connection in held:
+            connection.sendall(b"top 1\n")
+            read_reply(connection)
+        workers = children(server.process.pid)
+        if not workers:
+            pytest.skip("it has no worker processes")
+        for killed, pid in enumerate(workers, start=1):
+            os.kill(pid, signal.SIGKILL)
+            assert len(rows_of(server.ask(b"top 2\n"))) == 2
+            assert sum(map(is_lost, held)) <= killed
+        await_that(lambda: all(map(is_lost, held)), "a connection outlives its worker")
+    if design.pool:
+        await_that(
+            lambda: len(set(children(server.process.pid)) - set(workers)) == len(workers),
+            "not all workers were replaced",
+        )
+        assert len(workers) == WORKERS
+        assert server.stop()["workers_replaced"] == WORKERS
+
+
+def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(
+    start: Callable[..., Server],
+) -> None:
+    server = start()
+    with server.connect() as stalled:
+        stalled.sendall(b"top 1\n")
+        read_reply(stalled)
+        workers = children(server.process.pid)
+        if not workers:
+            pytest.skip("it has no worker processes")
+        begun = time.monotonic()
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+        server.stop()
+        assert time.monotonic() - begun < 3
+
+
+def test_a_server_that_is_killed_leaves_nobody_behind(start: Callable[..., Server]) -> None:
+    """Not even its workers: they would hold the port, and answer for a server that is gone."""
+    server = start()
+    with server.connect() as connection:
+        connection.sendall(b"top 1\n")
+        read_reply(connection)
+        everybody = tree(server.process.pid)
+        server.kill()
+        await_that(lambda: all(map(is_gone, everybody)), "a worker outlives its server")
+    assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2

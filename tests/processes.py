@@ -1,0 +1,64 @@
+"""What a test asks of the kernel about a server's processes, and does to them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def children(pid: int) -> list[int]:
+    """The living child processes of all its threads."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found += [int(child) for child in (task / "children").read_text().split()]
+    return [child for child in found if not is_gone(child)]
+
+
+def tree(pid: int) -> list[int]:
+    """The process, its children, theirs, and so on."""
+    return [pid, *(below for child in children(pid) for below in tree(child))]
+
+
+def is_gone(pid: int) -> bool:
+    """It has ended, though perhaps nobody has waited for it yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process, those below it, and those it has waited for."""
+    ticks = 0
+    for one in tree(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def descriptors(pid: int) -> dict[int, str]:
+    """What its open descriptors lead to."""
+    found = {}
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found[int(entry.name)] = str(entry.readlink())
+    return found
+
+
+@contextlib.contextmanager
+def descriptor_limits(limits: dict[int, int]) -> Iterator[None]:
+    """No new descriptor of these processes may have this number or a higher one."""
+    before = {pid: resource.prlimit(pid, resource.RLIMIT_NOFILE) for pid in limits}
+    for pid, limit in limits.items():
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, before[pid][1]))
+    try:
+        yield
+    finally:
+        for pid, limit in before.items():
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(pid, resource.RLIMIT_NOFILE, limit)

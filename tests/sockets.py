@@ -1,0 +1,44 @@
+"""What a test asks of the kernel about a connection, and does to one."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+
+from tests.servers import PATIENCE_S
+
+SOCK_DIAG_BY_FAMILY = 20
+NO_COOKIE = 0xFFFFFFFF
+
+
+def reset(connection: socket.socket) -> None:
+    """Closes with a reset in place of an end."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def unread_bytes(connection: socket.socket) -> int:
+    """Bytes that this side (IPv4, same host) has sent and the other has not read yet."""
+    address, port = connection.getpeername()
+    own_address, own_port = connection.getsockname()
+    # linux/inet_diag.h: the request names the other side's socket, the answer has its queues.
+    name = struct.pack(
+        ">HH4s12x4s12x", port, own_port, *map(socket.inet_aton, (address, own_address))
+    )
+    wanted = struct.pack("=BBBxI", socket.AF_INET, socket.IPPROTO_TCP, 0, 0xFFFFFFFF)
+    wanted += name + struct.pack("=III", 0, NO_COOKIE, NO_COOKIE)
+    head = struct.pack("=IHHII", 16 + len(wanted), SOCK_DIAG_BY_FAMILY, 1, 0, 0)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 4) as diagnosis:
+        diagnosis.send(head + wanted)
+        answer = diagnosis.recv(8192)
+    (kind,) = struct.unpack_from("=H", answer, 4)
+    assert kind == SOCK_DIAG_BY_FAMILY, "the other side has no such connection any more"
+    return int(struct.unpack_from("=I", answer, 72)[0])
+
+
+def wait_until_read(connection: socket.socket) -> None:
+    """Until the other side has read all that was sent; it may not have acted on it yet."""
+    deadline = time.monotonic() + PATIENCE_S
+    while unread_bytes(connection) > 0:
+        assert time.monotonic() < deadline, "what was sent is not read"
