@@ -44,6 +44,8 @@ extern const struct design design_epoll;
 extern const struct design design_epoll_edge;
 extern const struct design design_epoll_workers;
 extern const struct design design_reactors;
+extern const struct design design_uring;
+extern const struct design design_uring_reactors;
 
 /* The table, in the order of every list and chart; it ends with NULL. */
 extern const struct design *const designs[];

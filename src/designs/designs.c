@@ -16,6 +16,8 @@ const struct design *const designs[] = {
     &design_epoll_edge,
     &design_epoll_workers,
     &design_reactors,
+    &design_uring,
+    &design_uring_reactors,
     NULL,
 };
 /* clang-format on */

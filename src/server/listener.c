@@ -154,7 +154,7 @@ static int accept_with_reserve(struct server *server) {
     return -EAGAIN;
 }
 
-static int welcome(struct server *server, int fd) {
+int listener_welcome(struct server *server, int fd) {
     if (server->listener.is_draining)
         atomic_fetch_sub(&server->listener.last_clients->left, 1);
     stats_add(&server->stats->connections);
@@ -208,7 +208,7 @@ int listener_accept(struct server *server) {
             return -EAGAIN;
         int fd = accept_any(listener);
         if (fd >= 0)
-            return welcome(server, fd);
+            return listener_welcome(server, fd);
         switch (errno) {
         case EINTR:
         case ECONNABORTED: /* the client was gone before it was accepted */
@@ -225,7 +225,7 @@ int listener_accept(struct server *server) {
         case ENOMEM:
             fd = accept_with_reserve(server);
             if (fd >= 0)
-                return welcome(server, fd);
+                return listener_welcome(server, fd);
             if (listener->is_nonblocking)
                 return -EAGAIN;
             break;

@@ -1,0 +1,105 @@
+#include "designs/uring_ring.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    SUBMISSIONS = 256,  /* more in one turn cost a system call more */
+    COMPLETIONS = 2048, /* a crowd that connects at once; beyond that the kernel keeps them */
+};
+
+/* Only one thread submits, and it runs what is to be done for a completion when it waits for one,
+ * not whenever an interrupt or another system call would: that is what makes it cheap. */
+static int open_ring(struct io_uring *ring, unsigned submissions, unsigned completions) {
+    struct io_uring_params params = {
+        .flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SUBMIT_ALL |
+                 IORING_SETUP_CQSIZE,
+        .cq_entries = completions,
+    };
+    return io_uring_queue_init_params(submissions, ring, &params);
+}
+
+/* First the buffers, whose pages nobody has touched yet, then the ring that provides them. */
+static size_t buffers_size(void) {
+    return (size_t)BUFFER_COUNT * (BUFFER_BYTES + sizeof(struct io_uring_buf));
+}
+
+static int provide_buffers(struct uring *uring) {
+    void *memory =
+        mmap(NULL, buffers_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    uring->buffers = memory;
+    uring->provided = (struct io_uring_buf_ring *)(uring->buffers + BUFFER_COUNT * BUFFER_BYTES);
+    struct io_uring_buf_reg registration = {
+        .ring_addr = (uintptr_t)uring->provided,
+        .ring_entries = BUFFER_COUNT,
+        .bgid = BUFFER_GROUP,
+    };
+    int error = io_uring_register_buf_ring(&uring->ring, &registration, 0);
+    if (error != 0) {
+        munmap(memory, buffers_size());
+        return error;
+    }
+    io_uring_buf_ring_init(uring->provided);
+    for (uint32_t id = 0; id < BUFFER_COUNT; id++)
+        uring_give_back(uring, id << IORING_CQE_BUFFER_SHIFT);
+    return 0;
+}
+
+int uring_open(struct uring *uring) {
+    int error = open_ring(&uring->ring, SUBMISSIONS, COMPLETIONS);
+    if (error != 0)
+        return error;
+    /* Saves looking the ring up in the table of descriptors at every call; without it, it works. */
+    io_uring_register_ring_fd(&uring->ring);
+    error = provide_buffers(uring);
+    if (error != 0)
+        io_uring_queue_exit(&uring->ring);
+    return error;
+}
+
+void uring_close(struct uring *uring) {
+    struct io_uring_sync_cancel_reg all = {
+        .fd = -1, .flags = IORING_ASYNC_CANCEL_ANY, .timeout = {.tv_sec = -1, .tv_nsec = -1}};
+    io_uring_register_sync_cancel(&uring->ring, &all);
+    io_uring_queue_exit(&uring->ring);
+    munmap(uring->buffers, buffers_size());
+}
+
+/* An administrator's word on io_uring: 0 all may use it, 1 only a group, 2 nobody. -1: none. */
+static int read_disabled(void) {
+    int disabled = -1;
+    FILE *file = fopen("/proc/sys/kernel/io_uring_disabled", "re");
+    if (file == NULL)
+        return -1;
+    if (fscanf(file, "%d", &disabled) != 1)
+        disabled = -1;
+    fclose(file);
+    return disabled;
+}
+
+const char *uring_missing(void) {
+    static char reason[96];
+    struct io_uring ring;
+    int error = open_ring(&ring, 1, 2);
+    if (error == 0) {
+        io_uring_queue_exit(&ring);
+        return NULL;
+    }
+    int disabled = read_disabled();
+    if (error == -EPERM && disabled > 0)
+        snprintf(reason, sizeof reason,
+                 "this kernel does not allow io_uring (kernel.io_uring_disabled is %d)", disabled);
+    else if (error == -EPERM)
+        return "io_uring is not allowed here, perhaps by the seccomp filter of a container";
+    else if (error == -ENOSYS)
+        return "this kernel has no io_uring";
+    else if (error == -EINVAL)
+        return "the io_uring of this kernel is too old: it takes Linux 6.1";
+    else
+        snprintf(reason, sizeof reason, "io_uring cannot be set up: %s", strerror(-error));
+    return reason;
+}
