@@ -30,10 +30,10 @@ test-fresh: ## make race and make test on a fresh Debian 12 (as root)
 	@scripts/setup fresh
 	@scripts/test-fresh
 
-bench: ## measure ours side by side with its peers
+bench: ## measure ours side by side with its peers (15 minutes), or with BENCH='--only nginx'
 	@scripts/setup race test bench
 	@scripts/build
-	@$(PYTHON) -m bench
+	@$(PYTHON) -m bench $(BENCH)
 
 lint: ## check format, warnings, types and scripts; change nothing
 	@scripts/setup race test lint

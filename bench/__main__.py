@@ -8,102 +8,122 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from bench.comparisons import comparisons
-from bench.side_by_side import Comparison, Outcome, compare
-from regatta import perf, placement, programs
-from regatta.errors import RegattaError
-from regatta.trial import Rig
+from bench import environment
+from bench.comparisons import comparisons, present
+from bench.progress import Teller
+from bench.rows import Row
+from bench.servers import sample_body
+from bench.side_by_side import Measured, Trials, decide, estimate, plan, run_all, screening
+from bench.stand import Stand, raise_descriptor_limit, widen_ports
+from bench.table import Report, as_json, tables
+from regatta import placement, programs
+from regatta.errors import RegattaError, UsageError
+
+# Columns of a table that goes to a file.
+FILE_WIDTH = 120
 
 
-def measure(compared: list[Comparison], blocks: int, seed: int, console: Console) -> list[Outcome]:
-    """All comparisons on one placement; progress goes to the console."""
-    order = random.Random(seed)
-    outcomes = []
+def matching(rows: list[Row], pattern: str) -> list[Row]:
+    """The rows whose names hold the pattern."""
+    try:
+        found = [row for row in rows if re.search(pattern, row.name, re.IGNORECASE)]
+    except re.error as error:
+        raise UsageError(f"--only {pattern!r} is no regular expression: {error}") from error
+    if not found:
+        names = "".join(f"\n  {row.name}" for row in rows)
+        raise UsageError(f"--only {pattern!r} matches none of:{names}")
+    return found
+
+
+def sort_out(rows: list[Row]) -> tuple[list[Row], dict[str, str]]:
+    """The rows that can be measured here, and why the others are left out.
+
+    A design that is not there is a result of the build; a peer that is missing is an error.
+    """
+    listed = programs.ask(programs.find("regatta-server"), "--list-designs", "--json")
+    designs = {design["name"]: design["missing"] for design in json.loads(listed)}
+    measurable, left_out = [], {}
+    for row in rows:
+        found = present(row, designs)
+        if isinstance(found, str):
+            left_out[row.name] = found
+        else:
+            measurable.append(found)
+    for trial in [trial for row in measurable for trial in row.trials()]:
+        trial.server.check()
+        trial.load.check()
+    return measurable, left_out
+
+
+@contextmanager
+def stand_in_place() -> Iterator[Stand]:
+    """One CPU for each side, whatever the machine has."""
+    raise_descriptor_limit()
     with (
-        placement.make_placement("auto", None, None) as place,
+        placement.make_placement(placement.AUTO, None, None) as place,
         tempfile.TemporaryDirectory(prefix="regatta-bench-") as folder,
-        Progress(console=console, disable=not console.is_terminal) as progress,
     ):
-        rig = Rig(
-            programs.discover(),
-            place,
-            perf.without_perf(None),
-            events=(),
-            warmup_rounds=1,
-            scratch=Path(folder) / "trial",
+        place.client = replace(place.client, cpus=place.client.cpus[:1])
+        widen_ports(place)
+        bare = Stand(place, Path(folder), b"")
+        yield replace(bare, body=sample_body(bare))
+
+
+def measure(rows: list[Row], blocks: int, seed: int, console: Console) -> Report:
+    """Measures the rows, and those that cannot be measured are said to be left out."""
+    order = random.Random(seed)
+    rows, left_out = sort_out(rows)
+
+    def carry_out(what: str, trials: Trials) -> Measured:
+        with Teller(console, what, len(trials)) as teller:
+            return run_all(stand, trials, teller.tell)
+
+    with stand_in_place() as stand:
+        screened = carry_out("screening", screening(rows, blocks, order))
+        rows = decide(rows, screened)
+        measured = carry_out("measuring", plan(rows, blocks, order))
+        return Report(
+            outcomes=[estimate(row, measured) for row in rows],
+            left_out=left_out,
+            failures=[*screened.failures, *measured.failures],
+            environment=environment.describe(stand.place),
+            blocks=blocks,
+            seed=seed,
         )
-        for comparison in compared:
-            task = progress.add_task(comparison.name, total=blocks)
-
-            def advance(task: object = task) -> None:
-                progress.advance(task)  # type: ignore[arg-type]
-
-            outcomes.append(compare(rig, comparison, blocks, order, advance))
-    return outcomes
-
-
-def as_table(outcomes: list[Outcome]) -> Table:
-    table = Table(
-        title="Server CPU per request, ours against the peer, in one interleaved run",
-        caption="scan: the peer is the reports' way, opendir, and fopen and fscanf a process",
-    )
-    for column in ("comparison", "ours µs", "peer µs", "ratio", "95 % interval", "goal", "met"):
-        table.add_column(column, justify="left" if column == "comparison" else "right")
-    for outcome in outcomes:
-        table.add_row(
-            outcome.comparison.name,
-            f"{outcome.ours_us:.1f}",
-            f"{outcome.peer_us:.1f}",
-            f"{outcome.ratio:.3f}",
-            f"{outcome.low:.3f} to {outcome.high:.3f}",
-            f"≤ {outcome.comparison.goal:g}",
-            "yes" if outcome.is_met else "no",
-        )
-    return table
-
-
-def as_json(outcomes: list[Outcome], blocks: int, seed: int) -> str:
-    rows = [
-        {
-            "comparison": outcome.comparison.name,
-            "ours_us": outcome.ours_us,
-            "peer_us": outcome.peer_us,
-            "ratio": outcome.ratio,
-            "low": outcome.low,
-            "high": outcome.high,
-            "goal": outcome.comparison.goal,
-            "is_met": outcome.is_met,
-        }
-        for outcome in outcomes
-    ]
-    return json.dumps({"blocks": blocks, "seed": seed, "comparisons": rows}, indent=1)
 
 
 def main(
     blocks: Annotated[int, typer.Option(min=2, help="trials of each side in each row")] = 15,
+    only: Annotated[str, typer.Option(help="measure the rows that match this pattern")] = "",
     seed: Annotated[int, typer.Option(help="of the order within blocks")] = 7342,
     json_: Annotated[bool, typer.Option("--json", help="print JSON, not a table")] = False,
 ) -> None:
     """Measures ours side by side with its peers and prints the ratios with their intervals."""
     try:
-        outcomes = measure(comparisons(), blocks, seed, Console(stderr=True))
+        report = measure(matching(comparisons(), only), blocks, seed, Console(stderr=True))
     except RegattaError as error:
         print(f"bench: {error}", file=sys.stderr)
-        raise typer.Exit(1) from error
+        raise typer.Exit(error.exit_status) from error
     if json_:
-        print(as_json(outcomes, blocks, seed))
+        print(as_json(report))
     else:
-        Console().print(as_table(outcomes))
+        Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(*tables(report), sep="\n")
+    for failure in report.failures:
+        print(f"bench: failed: {failure}", file=sys.stderr)
+    if report.failures:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

@@ -1,82 +1,160 @@
-"""Two servers, measured in turn by the trials that a race is made of, and the ratio of their costs.
+"""Trials in blocks, and what they say: a ratio of ours to a peer's, or a value of ours alone.
 
-A block is one trial of each, in random order; the ratio is taken within blocks, so that what
-drifts on the machine drifts for both.
+A block is one trial of every server under every load, in random order. Ratios are taken within
+blocks, so that what drifts on the machine drifts for both.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from bench.loads import SERVER_CPU, Figures
+from bench.rows import Best, Row, Trial
+from bench.servers import serving
+from bench.stand import Stand
 from regatta.analysis.bootstrap import studentized
 from regatta.errors import RegattaError
-from regatta.plan import TIMED
-from regatta.study import Cell
-from regatta.trial import OK, Rig, run_trial
+
+SCREENING_BLOCKS = 3
+
+# Trials in the order in which they run, each with its block.
+Trials = list[tuple[int, Trial]]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Ours against a peer under one load. `goal` is the highest ratio ours / peer that meets it."""
+@dataclass
+class Measured:
+    """Each trial's figures by its block, and what went wrong."""
 
-    name: str
-    ours: Path
-    peer: Path
-    cell: Cell
-    goal: float
+    figures: dict[Trial, dict[int, Figures]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    def run(self, stand: Stand, trial: Trial, block: int) -> None:
+        """Runs a trial. If it fails, that is told at the end; the others go on."""
+        try:
+            with serving(stand, trial.server) as started:
+                figures = trial.load.run(stand, trial.server, started)
+        except RegattaError as error:
+            self.failures.append(f"{trial.name}, block {block + 1}: {error}")
+        else:
+            self.figures.setdefault(trial, {})[block] = figures
+
+    def values(self, trial: Trial, figure: str) -> dict[int, float]:
+        return {block: found[figure] for block, found in self.figures.get(trial, {}).items()}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Server CPU per request, medians in microseconds, and the ratio with its 95 % interval."""
+    """A row's value with its 95 % interval; None where fewer than two blocks went well."""
 
-    comparison: Comparison
-    ours_us: float
-    peer_us: float
-    ratio: float
-    low: float
-    high: float
-    blocks: int
+    row: Row
+    ours: list[float]
+    peer: list[float]
+    value: float | None
+    low: float | None
+    high: float | None
 
     @property
-    def is_met(self) -> bool:
-        return self.ratio <= self.comparison.goal
+    def verdict(self) -> str | None:
+        """`met`, `missed`, or `undecided` where the interval reaches over the goal."""
+        goal = self.row.goal
+        if goal is None or self.value is None or self.low is None or self.high is None:
+            return None
+        sides = {goal.is_met(end) for end in (self.low, self.value, self.high)}
+        if len(sides) > 1:
+            return "undecided"
+        return "met" if sides.pop() else "missed"
 
 
-def cpu_us(rig: Rig, server: Path, cell: Cell) -> float:
-    """Server CPU per request of one trial with a fresh server, by the kernel's accounting."""
-    result = run_trial(replace(rig, programs=replace(rig.programs, server=server)), cell, TIMED)
-    cost = result.cpu_us_per_request()
-    if result.status != OK or cost is None:
-        raise RegattaError(f"{server.name}: {result.reason or 'its CPU time was not counted'}")
-    return cost
+def estimate(row: Row, measured: Measured) -> Outcome:
+    """The mean of logarithms: a ratio and its inverse then say the same."""
+    assert isinstance(row.ours, Trial)
+    ours = measured.values(row.ours, row.figure)
+    peer = measured.values(row.peer, row.figure) if row.peer is not None else None
+    blocks = sorted(ours.keys() if peer is None else ours.keys() & peer.keys())
+    our_values = [ours[block] for block in blocks]
+    peer_values = [peer[block] for block in blocks] if peer is not None else []
+    if len(blocks) < 2:
+        return Outcome(row, our_values, peer_values, None, None, None)
+    values = np.array(our_values) / (np.array(peer_values) if peer_values else 1.0)
+    # What may be 0 has no logarithm; a ratio of costs never is.
+    has_logs = bool((values > 0).all())
+    mean = studentized(np.log(values) if has_logs else values)
+    interval = mean.interval()
+    assert interval is not None
+    ends = (mean.mean, *interval)
+    value, low, high = (float(np.exp(end)) if has_logs else end for end in ends)
+    return Outcome(row, our_values, peer_values, value, low, high)
 
 
-def compare(
-    rig: Rig, comparison: Comparison, blocks: int, order: random.Random, tell: Callable[[], None]
-) -> Outcome:
-    """Runs the blocks; `tell` is called after each."""
-    costs: dict[Path, list[float]] = {comparison.ours: [], comparison.peer: []}
-    for _ in range(blocks):
-        for server in order.sample(list(costs), 2):
-            costs[server].append(cpu_us(rig, server, comparison.cell))
-        tell()
-    ours, peer = np.array(costs[comparison.ours]), np.array(costs[comparison.peer])
-    # The mean of the logarithms: a ratio and its inverse then say the same.
-    logs = studentized(np.log(ours / peer))
-    interval = logs.interval()
-    low, high = interval if interval is not None else (-np.inf, np.inf)
-    return Outcome(
-        comparison,
-        ours_us=float(np.median(ours)),
-        peer_us=float(np.median(peer)),
-        ratio=float(np.exp(logs.mean)),
-        low=float(np.exp(low)),
-        high=float(np.exp(high)),
-        blocks=blocks,
-    )
+def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Trial, int]:
+    """Each trial of the rows once, and in how many blocks it takes part."""
+    found: dict[Trial, int] = {}
+    for row in rows:
+        wanted = min(blocks, row.most_blocks or blocks)
+        for trial in row.trials():
+            found[trial] = max(wanted, found.get(trial, 0))
+    return found
+
+
+def plan(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
+    """Every trial of every block."""
+    groups = list(dict.fromkeys(row.group for row in rows))
+    planned: Trials = []
+    for block in range(blocks):
+        for group in order.sample(groups, len(groups)):
+            wanted = blocks_of((row for row in rows if row.group == group), blocks)
+            trials = [trial for trial, most in wanted.items() if block < most]
+            planned += [(block, trial) for trial in order.sample(trials, len(trials))]
+    return planned
+
+
+def screening(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
+    """The trials that decide which servers are the best; none where there is no choice."""
+    choices = dict.fromkeys(row.ours for row in rows if isinstance(row.ours, Best))
+    planned: Trials = []
+    for block in range(min(blocks, SCREENING_BLOCKS)):
+        for best in choices:
+            trials = best.trials()
+            if len(trials) > 1:
+                planned += [(block, trial) for trial in order.sample(trials, len(trials))]
+    return planned
+
+
+def choose(best: Best, screened: Measured) -> Trial:
+    """The cheapest on the server's CPU, of those that failed in no block."""
+    trials = best.trials()
+    if len(trials) == 1:
+        return trials[0]
+    costs = {
+        trial: float(np.log(list(screened.values(trial, SERVER_CPU).values())).mean())
+        for trial in trials
+        if screened.figures.get(trial)
+    }
+    if not costs:
+        raise RegattaError(f"every screening failed; the last one: {screened.failures[-1]}")
+    return min(costs, key=lambda trial: costs[trial])
+
+
+def run_all(stand: Stand, planned: Trials, tell: Callable[[int, Trial], None]) -> Measured:
+    """Runs what is planned; `tell` is called before each trial."""
+    measured = Measured()
+    for block, trial in planned:
+        tell(block, trial)
+        measured.run(stand, trial, block)
+    return measured
+
+
+def decide(rows: Sequence[Row], screened: Measured) -> list[Row]:
+    """The rows with the best servers in their places, and in their names."""
+
+    def decided(row: Row) -> Row:
+        if not isinstance(row.ours, Best):
+            return row
+        best = choose(row.ours, screened)
+        return replace(row, ours=best, name=f"{row.name}: {best.server.name}")
+
+    return [decided(row) for row in rows]

@@ -26,41 +26,28 @@ void text_release(struct text *text) {
     text->overflow = false;
 }
 
-/* Room for `more` bytes, or NULL with overflow set. */
-static char *reserve(struct text *text, size_t more) {
-    if (more > text->limit - text->length) {
+bool text_reserve(struct text *text, size_t length) {
+    if (length > text->limit - text->length) {
         text->overflow = true;
-        return NULL;
+        return false;
     }
-    size_t needed = text->length + more;
-    if (needed > text->capacity) {
-        size_t capacity = text->capacity != 0 ? text->capacity : FIRST_CAPACITY;
-        while (capacity < needed)
-            capacity *= 2;
-        if (capacity > text->limit)
-            capacity = text->limit;
-        char *bytes = realloc(text->bytes, capacity);
-        if (bytes == NULL) {
-            text->overflow = true;
-            return NULL;
-        }
-        text->bytes = bytes;
-        text->capacity = (uint32_t)capacity;
-        text->is_owned = true;
+    size_t needed = text->length + length;
+    if (needed <= text->capacity)
+        return true;
+    size_t capacity = text->capacity != 0 ? text->capacity : FIRST_CAPACITY;
+    while (capacity < needed)
+        capacity *= 2;
+    if (capacity > text->limit)
+        capacity = text->limit;
+    char *bytes = realloc(text->bytes, capacity);
+    if (bytes == NULL) {
+        text->overflow = true;
+        return false;
     }
-    return text->bytes + text->length;
-}
-
-void text_add(struct text *text, const void *bytes, size_t length) {
-    char *room = reserve(text, length);
-    if (room == NULL)
-        return;
-    memcpy(room, bytes, length);
-    text->length += (uint32_t)length;
-}
-
-void text_add_string(struct text *text, const char *string) {
-    text_add(text, string, strlen(string));
+    text->bytes = bytes;
+    text->capacity = (uint32_t)capacity;
+    text->is_owned = true;
+    return true;
 }
 
 void text_add_number(struct text *text, uint64_t number) {
@@ -106,8 +93,18 @@ size_t utf8_sequence(const char *bytes, size_t length) {
 
 static const char HEX[] = "0123456789abcdef";
 
+/* Bytes from the front that stand for themselves: nearly every name is nothing else. */
+static size_t plain(const char *bytes, size_t length) {
+    size_t i = 0;
+    while (i < length && bytes[i] >= ' ' && bytes[i] < 0x7F && bytes[i] != '\\')
+        i++;
+    return i;
+}
+
 void text_add_escaped(struct text *text, const char *bytes, size_t length) {
-    for (size_t i = 0; i < length;) {
+    size_t start = plain(bytes, length);
+    text_add(text, bytes, start);
+    for (size_t i = start; i < length;) {
         unsigned char c = (unsigned char)bytes[i];
         size_t sequence = utf8_sequence(bytes + i, length - i);
         const char *named = c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;

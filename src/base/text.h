@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
     char *bytes;
@@ -26,8 +27,21 @@ struct text text_fixed(char *bytes, uint32_t capacity);
 /* Frees what a growing text holds; it is empty and usable again. */
 void text_release(struct text *text);
 
-void text_add(struct text *text, const void *bytes, size_t length);
-void text_add_string(struct text *text, const char *string);
+/* Makes room for `length` bytes more, by growing; false, with overflow set, if that cannot be. */
+bool text_reserve(struct text *text, size_t length);
+
+/* Inline, as the next: of a short literal only a few moves are left. */
+static inline void text_add(struct text *text, const void *bytes, size_t length) {
+    if (length > text->capacity - text->length && !text_reserve(text, length))
+        return;
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += (uint32_t)length;
+}
+
+static inline void text_add_string(struct text *text, const char *string) {
+    text_add(text, string, strlen(string));
+}
+
 void text_add_number(struct text *text, uint64_t number);
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -132,6 +132,7 @@ int loop_run(struct loop *loop) {
     loop->now_ns = clock_monotonic_ns();
     listener_set_nonblocking(&loop->server->listener);
     int error = loop->poller->open(loop);
+    server_is_open(loop->server);
     if (error != 0)
         return error;
     error = until_stopped(loop);

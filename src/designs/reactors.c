@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 struct reactors {
+    pthread_barrier_t opening;
     struct server *own; /* of each worker */
     int (*run)(struct server *server);
     _Atomic int error; /* the first */
@@ -36,6 +37,7 @@ static unsigned open_listeners(struct reactors *reactors, const struct server *s
     for (; count < server->options->workers; count++) {
         struct server *own = &reactors->own[count];
         *own = server_for_worker(server, count);
+        own->opening = &reactors->opening;
         if (count > 0)
             reactors->error = listener_open_beside(&own->listener, server->options);
         if (reactors->error != 0)
@@ -50,6 +52,7 @@ int reactors_run(struct server *server, int (*run)(struct server *server)) {
     reactors.own = calloc(server->options->workers, sizeof *reactors.own);
     if (reactors.own == NULL)
         return -ENOMEM;
+    pthread_barrier_init(&reactors.opening, NULL, server->options->workers);
     unsigned count = open_listeners(&reactors, server);
     if (reactors.error == 0)
         reactors.error = threads_start(&threads, count, react, &reactors);
@@ -57,6 +60,7 @@ int reactors_run(struct server *server, int (*run)(struct server *server)) {
         threads_join(&threads);
     for (unsigned worker = 1; worker < count; worker++)
         listener_close(&reactors.own[worker].listener);
+    pthread_barrier_destroy(&reactors.opening);
     free(reactors.own);
     return reactors.error;
 }

@@ -95,14 +95,7 @@ static bool next_head(struct exchange *exchange, const char *bytes, size_t lengt
     const char *line_end = memchr(bytes, '\n', length);
     if ((line_end == NULL ? length : (size_t)(line_end - bytes)) > REQUEST_LINE_LIMIT)
         return refuse(exchange, STATUS_URI_TOO_LONG, "the request line is too long", request);
-    /* A head that ends its lines in bare LF is complete too: complete, and then malformed. */
-    const char *crlf = memmem(bytes, length, "\r\n\r\n", 4);
-    const char *bare = memmem(bytes, length, "\n\n", 2);
-    size_t head_length = 0;
-    if (crlf != NULL)
-        head_length = (size_t)(crlf - bytes) + 4;
-    if (bare != NULL && (crlf == NULL || bare < crlf))
-        head_length = (size_t)(bare - bytes) + 2;
+    size_t head_length = http_head_length(bytes, length);
     if (head_length == 0) {
         if (length >= HEAD_LIMIT)
             return refuse(exchange, STATUS_HEAD_TOO_LARGE, "the request head is too large",
@@ -147,14 +140,14 @@ bool exchange_next(struct exchange *exchange, struct request *request) {
 static void add_http_head(struct exchange *exchange, const struct request *request,
                           enum status status, uint32_t body_length) {
     struct text *out = &exchange->output;
-    text_add_string(out, "HTTP/1.1 ");
-    text_add_number(out, status);
-    text_add(out, " ", 1);
-    text_add_string(out, http_reason(status));
-    text_add_string(out, request->format == FORMAT_JSON && status == STATUS_OK &&
-                                 request->kind == REQUEST_TOP
-                             ? "\r\nContent-Type: application/json\r\nContent-Length: "
-                             : "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ");
+    bool is_json =
+        request->format == FORMAT_JSON && status == STATUS_OK && request->kind == REQUEST_TOP;
+    text_add_string(out, http_status_line(status));
+    if (is_json)
+        text_add_string(out, "Content-Type: application/json\r\n");
+    else
+        text_add_string(out, "Content-Type: text/plain; charset=utf-8\r\n");
+    text_add_string(out, "Content-Length: ");
     text_add_number(out, body_length);
     text_add_string(out, "\r\nDate: ");
     text_add(out, http_date(), HTTP_DATE_LENGTH);

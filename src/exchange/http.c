@@ -19,34 +19,59 @@ static bool equals(struct slice slice, const char *word) {
     return slice.length == strlen(word) && memcmp(slice.bytes, word, slice.length) == 0;
 }
 
+/* word is in small letters. No locale has a say in this. */
 static bool equals_any_case(struct slice slice, const char *word) {
-    return slice.length == strlen(word) && strncasecmp(slice.bytes, word, slice.length) == 0;
+    if (slice.length != strlen(word))
+        return false;
+    for (size_t i = 0; i < slice.length; i++) {
+        char c = slice.bytes[i];
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i])
+            return false;
+    }
+    return true;
 }
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+/* Sets of bytes, as bits: to look one up takes no branch that a processor could guess wrong. */
+struct set {
+    uint64_t bits[4];
+};
+
+#define BIT(c) (UINT64_C(1) << ((c) % 64))
+#define DIGITS UINT64_C(0x03FF000000000000)  /* in bits[0] */
+#define LETTERS UINT64_C(0x07FFFFFE07FFFFFE) /* in bits[1] */
+#define ALL UINT64_MAX
+
 /* tchar of RFC 9110, 5.6.2. */
-static bool is_token(struct slice slice) {
-    for (size_t i = 0; i < slice.length; i++) {
-        char c = slice.bytes[i];
-        bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
-        if (!alphanumeric && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
-            return false;
-    }
-    return slice.length > 0;
-}
+static const struct set token = {{
+    DIGITS | BIT('!') | BIT('#') | BIT('$') | BIT('%') | BIT('&') | BIT('\'') | BIT('*') |
+        BIT('+') | BIT('-') | BIT('.'),
+    LETTERS | BIT('^') | BIT('_') | BIT('`') | BIT('|') | BIT('~'),
+}};
 
 /* reg-name, IP-literal and port of RFC 3986; not which of them stands where. */
-static bool is_host(struct slice slice) {
+static const struct set host = {{
+    DIGITS | BIT('-') | BIT('.') | BIT('!') | BIT('$') | BIT('&') | BIT('\'') | BIT('(') |
+        BIT(')') | BIT('*') | BIT('+') | BIT(',') | BIT(';') | BIT('=') | BIT(':') | BIT('%'),
+    LETTERS | BIT('_') | BIT('~') | BIT('[') | BIT(']'),
+}};
+
+/* What a target is made of: from '!' to '~'. */
+static const struct set visible = {{ALL << '!', ALL & ~BIT(0x7F)}};
+
+/* What a header's value is made of: no control character but the tab. */
+static const struct set printed = {{ALL << ' ' | BIT('\t'), ALL & ~BIT(0x7F), ALL, ALL}};
+
+static bool is_all(struct slice slice, const struct set *set) {
+    uint64_t all = 1;
     for (size_t i = 0; i < slice.length; i++) {
-        char c = slice.bytes[i];
-        bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
-        if (!alphanumeric && (c == '\0' || strchr("-._~!$&'()*+,;=:%[]", c) == NULL))
-            return false;
+        unsigned char c = (unsigned char)slice.bytes[i];
+        all &= set->bits[c / 64] >> (c % 64);
     }
-    return true;
+    return all != 0;
 }
 
 /* Cuts what comes before `mark` off *rest; false if there is no mark. */
@@ -71,13 +96,13 @@ static struct slice trim(struct slice slice) {
     return slice;
 }
 
-/* A line with its CR LF; false if it ends in a bare LF or holds a bare CR or a zero byte. */
+/* A line without its CR LF; false if it ends in a bare LF. A bare CR or a zero byte inside of it is
+ * refused with its part of the line, as none may hold one. */
 static bool cut_line(struct slice *rest, struct slice *line) {
     if (!cut(rest, '\n', line) || line->length == 0 || line->bytes[line->length - 1] != '\r')
         return false;
     line->length--;
-    return memchr(line->bytes, '\r', line->length) == NULL &&
-           memchr(line->bytes, '\0', line->length) == NULL;
+    return true;
 }
 
 /* What the parts of a head add up to. */
@@ -144,15 +169,12 @@ static void parse_target(struct slice target, struct parse *parse) {
             refuse(head, STATUS_NOT_FOUND, "no such page: there are /top and /healthz");
             return;
         }
-        struct slice host = {target.bytes, (size_t)(slash - target.bytes)};
-        if (host.length == 0 || !is_host(host))
+        struct slice authority = {target.bytes, (size_t)(slash - target.bytes)};
+        if (authority.length == 0 || !is_all(authority, &host))
             refuse_and_close(head, "malformed request line");
-        target.length -= host.length;
+        target.length -= authority.length;
         target.bytes = slash;
     }
-    for (size_t i = 0; i < target.length; i++)
-        if (target.bytes[i] <= ' ' || target.bytes[i] > '~')
-            refuse_and_close(head, "malformed request line");
     if (cut(&target, '?', &path)) {
         query = target;
     } else {
@@ -170,12 +192,13 @@ static void parse_target(struct slice target, struct parse *parse) {
 static void parse_request_line(struct slice line, struct parse *parse) {
     struct http_head *head = parse->head;
     struct slice method, target;
-    if (!cut(&line, ' ', &method) || !is_token(method) || !cut(&line, ' ', &target) ||
-        target.length == 0) {
+    bool has_method = cut(&line, ' ', &method) && method.length > 0 && is_all(method, &token);
+    head->is_head = has_method && equals(method, "HEAD"); /* malformed as the rest may be */
+    if (!has_method || !cut(&line, ' ', &target) || target.length == 0 ||
+        !is_all(target, &visible)) {
         refuse_and_close(head, "malformed request line");
         return;
     }
-    head->is_head = equals(method, "HEAD");
     bool is_version = line.length == 8 && memcmp(line.bytes, "HTTP/", 5) == 0 &&
                       is_digit(line.bytes[5]) && line.bytes[6] == '.' && is_digit(line.bytes[7]);
     parse->is_1_0 = equals(line, "HTTP/1.0");
@@ -248,20 +271,20 @@ static enum format accepted(struct slice value, enum format otherwise) {
 
 static void take_field(struct slice name, struct slice value, struct parse *parse) {
     struct http_head *head = parse->head;
-    if (equals_any_case(name, "Host")) {
+    if (equals_any_case(name, "host")) {
         parse->hosts++;
-        if (!is_host(value))
+        if (!is_all(value, &host))
             refuse_and_close(head, "malformed Host header");
-    } else if (equals_any_case(name, "Connection")) {
+    } else if (equals_any_case(name, "connection")) {
         parse->closes |= lists(value, "close");
         parse->keeps |= lists(value, "keep-alive");
-    } else if (equals_any_case(name, "Accept") && !parse->has_format) {
+    } else if (equals_any_case(name, "accept") && !parse->has_format) {
         head->request.format = accepted(value, head->request.format);
-    } else if (equals_any_case(name, "Transfer-Encoding") ||
-               (equals_any_case(name, "Content-Length") &&
+    } else if (equals_any_case(name, "transfer-encoding") ||
+               (equals_any_case(name, "content-length") &&
                 (parse->has_length || !equals(value, "0")))) {
         refuse_and_close(head, "a request with a body is not taken here");
-    } else if (equals_any_case(name, "Content-Length")) {
+    } else if (equals_any_case(name, "content-length")) {
         parse->has_length = true;
     }
 }
@@ -271,14 +294,12 @@ static void parse_fields(struct slice rest, struct parse *parse) {
     while (cut_line(&rest, &line)) {
         if (line.length == 0)
             return;
-        if (!cut(&line, ':', &name) || !is_token(name)) {
+        if (!cut(&line, ':', &name) || name.length == 0 || !is_all(name, &token)) {
             refuse_and_close(parse->head, "malformed header line");
             return;
         }
-        for (size_t i = 0; i < line.length; i++)
-            if (((unsigned char)line.bytes[i] < ' ' && line.bytes[i] != '\t') ||
-                line.bytes[i] == 0x7F)
-                refuse_and_close(parse->head, "control character in a header");
+        if (!is_all(line, &printed))
+            refuse_and_close(parse->head, "control character in a header");
         take_field(name, trim(line), parse);
     }
     refuse_and_close(parse->head, "malformed header line");
@@ -323,26 +344,37 @@ const char *http_date(void) {
     return date;
 }
 
-const char *http_reason(enum status status) {
+size_t http_head_length(const char *bytes, size_t length) {
+    const char *end = bytes + length;
+    for (const char *lf = bytes; (lf = memchr(lf, '\n', (size_t)(end - lf))) != NULL; lf++) {
+        if (end - lf >= 2 && lf[1] == '\n')
+            return (size_t)(lf - bytes) + 2;
+        if (end - lf >= 3 && lf[1] == '\r' && lf[2] == '\n' && lf > bytes && lf[-1] == '\r')
+            return (size_t)(lf - bytes) + 3;
+    }
+    return 0;
+}
+
+const char *http_status_line(enum status status) {
     switch (status) {
     case STATUS_OK:
-        return "OK";
+        return "HTTP/1.1 200 OK\r\n";
     case STATUS_BAD_REQUEST:
-        return "Bad Request";
+        return "HTTP/1.1 400 Bad Request\r\n";
     case STATUS_NOT_FOUND:
-        return "Not Found";
+        return "HTTP/1.1 404 Not Found\r\n";
     case STATUS_METHOD_NOT_ALLOWED:
-        return "Method Not Allowed";
+        return "HTTP/1.1 405 Method Not Allowed\r\n";
     case STATUS_TIMEOUT:
-        return "Request Timeout";
+        return "HTTP/1.1 408 Request Timeout\r\n";
     case STATUS_URI_TOO_LONG:
-        return "URI Too Long";
+        return "HTTP/1.1 414 URI Too Long\r\n";
     case STATUS_HEAD_TOO_LARGE:
-        return "Request Header Fields Too Large";
+        return "HTTP/1.1 431 Request Header Fields Too Large\r\n";
     case STATUS_UNAVAILABLE:
-        return "Service Unavailable";
+        return "HTTP/1.1 503 Service Unavailable\r\n";
     case STATUS_VERSION:
-        return "HTTP Version Not Supported";
+        return "HTTP/1.1 505 HTTP Version Not Supported\r\n";
     }
-    return "Unknown";
+    return "HTTP/1.1 500 Internal Server Error\r\n";
 }

@@ -12,6 +12,10 @@ struct http_head {
     bool says_keep;  /* HTTP/1.0 that asked for keep-alive: the reply must grant it */
 };
 
+/* Bytes of the head that these begin with, its last line being empty; 0 if it is not complete.
+ * Lines that end in a bare LF make one complete too: complete, and then malformed. */
+size_t http_head_length(const char *bytes, size_t length);
+
 /* Parses the complete head of `length` bytes, its last line being empty. Always fills *head: a bad
  * one becomes REQUEST_INVALID. keep_alive is false where the end of the request is not certain. */
 void http_parse_head(const char *bytes, size_t length, struct http_head *head);
@@ -21,5 +25,5 @@ enum { HTTP_DATE_LENGTH = 29 };
 /* The time as the Date header has it, HTTP_DATE_LENGTH bytes; this thread's until its next call. */
 const char *http_date(void);
 
-/* The reason phrase of a status. */
-const char *http_reason(enum status status);
+/* The first line of a reply, with its CR LF. */
+const char *http_status_line(enum status status);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* All that a signal handler can reach. */
-static volatile sig_atomic_t requested, expired;
+static _Atomic int requested, expired; /* atomic: other threads ask for them */
 static volatile sig_atomic_t connection = -1;
 static int listener, event;
 static _Atomic int64_t deadline_ns;

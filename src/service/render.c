@@ -19,21 +19,28 @@ static unsigned fewer(unsigned rows, const struct snapshot *snapshot) {
     return rows < snapshot->count ? rows : snapshot->count;
 }
 
-void render_text(const struct snapshot *snapshot, unsigned rows, struct text *out) {
+void render_text_head(struct text *out) {
     text_add_string(out, "rank pid user_seconds system_seconds name\n");
-    for (unsigned i = 0; i < fewer(rows, snapshot); i++) {
-        const struct process *process = &snapshot->top[i];
-        text_add_number(out, i + 1);
-        text_add(out, " ", 1);
-        text_add_number(out, (uint64_t)process->pid);
-        text_add(out, " ", 1);
-        add_seconds(out, process->user_ns);
-        text_add(out, " ", 1);
-        add_seconds(out, process->system_ns);
-        text_add(out, " ", 1);
-        text_add_escaped(out, process->name, process->name_length);
-        text_add(out, "\n", 1);
-    }
+}
+
+void render_text_row(const struct snapshot *snapshot, unsigned row, struct text *out) {
+    const struct process *process = &snapshot->top[row];
+    text_add_number(out, row + 1);
+    text_add(out, " ", 1);
+    text_add_number(out, (uint64_t)process->pid);
+    text_add(out, " ", 1);
+    add_seconds(out, process->user_ns);
+    text_add(out, " ", 1);
+    add_seconds(out, process->system_ns);
+    text_add(out, " ", 1);
+    text_add_escaped(out, process->name, process->name_length);
+    text_add(out, "\n", 1);
+}
+
+void render_text(const struct snapshot *snapshot, unsigned rows, struct text *out) {
+    render_text_head(out);
+    for (unsigned row = 0; row < fewer(rows, snapshot); row++)
+        render_text_row(snapshot, row, out);
 }
 
 static void add_field(struct text *out, const char *name, int64_t ns) {

@@ -2,27 +2,18 @@
 
 #include "base/clock.h"
 #include "service/render.h"
+#include "service/shared.h"
 #include "service/spin.h"
 #include "top/procfs.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-
-/* What all processes of the server share. */
-struct shared {
-    pthread_mutex_t
-        lock; /* guards `snapshot`; held while it is taken, so that others wait for it */
-    struct snapshot snapshot;
-    _Atomic uint64_t scans;
-};
 
 struct service {
     struct work work;
@@ -33,35 +24,50 @@ struct service {
     char host[256];
 };
 
-static enum status look_afresh(struct service *service, struct snapshot *snapshot) {
-    atomic_fetch_add_explicit(&service->shared->scans, 1, memory_order_relaxed);
-    return procfs_scan(&service->procfs, snapshot) == 0 ? STATUS_OK : STATUS_UNAVAILABLE;
+static bool look(struct service *service, struct snapshot *snapshot) {
+    atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
+    return procfs_scan(&service->procfs, snapshot) == 0;
 }
 
-static enum status look_at_shared(struct service *service, struct snapshot *snapshot) {
-    struct shared *shared = service->shared;
-    enum status status = STATUS_OK;
+static bool answer_afresh(struct service *service, const struct request *request,
+                          struct text *body) {
+    struct snapshot snapshot;
+    if (!look(service, &snapshot))
+        return false;
+    if (request->format == FORMAT_JSON)
+        render_json(&snapshot, request->rows, service->host, body);
+    else
+        render_text(&snapshot, request->rows, body);
+    return true;
+}
+
+/* False if nothing that is shared was taken at oldest_ns or later. */
+static bool answer_from(const struct service *service, int64_t oldest_ns,
+                        const struct request *request, struct text *body) {
+    struct snapshot snapshot;
+    if (request->format == FORMAT_TEXT)
+        return shared_text(service->shared, oldest_ns, request->rows, body);
+    if (!shared_rows(service->shared, oldest_ns, request->rows, &snapshot))
+        return false;
+    render_json(&snapshot, request->rows, service->host, body);
+    return true;
+}
+
+static bool answer_shared(struct service *service, const struct request *request,
+                          struct text *body) {
     /* Old or not is decided by when this request came: a snapshot that was taken while it waited
      * is as fresh as one that it would take itself. */
-    int64_t asked_ns = clock_monotonic_ns();
-    if (pthread_mutex_lock(&shared->lock) == EOWNERDEAD) {
-        /* A process died in the middle of taking it. */
-        shared->snapshot.source = NULL;
-        pthread_mutex_consistent(&shared->lock);
+    int64_t oldest_ns = clock_monotonic_ns() - service->max_age_ns;
+    if (answer_from(service, oldest_ns, request, body))
+        return true;
+    struct snapshot *next = shared_lock(service->shared);
+    bool is_answered = answer_from(service, oldest_ns, request, body);
+    if (!is_answered && look(service, next)) {
+        shared_publish(service->shared);
+        is_answered = answer_from(service, oldest_ns, request, body);
     }
-    int64_t age_ns = asked_ns - shared->snapshot.taken_mono_ns;
-    if (shared->snapshot.source == NULL || age_ns > service->max_age_ns) {
-        status = look_afresh(service, &shared->snapshot);
-        if (status != STATUS_OK)
-            shared->snapshot.source = NULL; /* half a snapshot is none */
-    }
-    if (status == STATUS_OK) {
-        size_t used = offsetof(struct snapshot, top) +
-                      shared->snapshot.count * sizeof shared->snapshot.top[0];
-        memcpy(snapshot, &shared->snapshot, used);
-    }
-    pthread_mutex_unlock(&shared->lock);
-    return status;
+    shared_unlock(service->shared);
+    return is_answered;
 }
 
 /* Until a moment and not for a while: a signal that interrupts it does not shorten it. */
@@ -72,10 +78,11 @@ static void wait_ns(int64_t duration_ns) {
         continue;
 }
 
-static enum status do_work(struct service *service, struct snapshot *snapshot) {
+/* Returns false if the processes could not be read. */
+static bool answer_top(struct service *service, const struct request *request, struct text *body) {
     switch (service->work.kind) {
     case WORK_SCAN:
-        return look_afresh(service, snapshot);
+        return answer_afresh(service, request, body);
     case WORK_SNAPSHOT:
         break;
     case WORK_WAIT:
@@ -85,22 +92,7 @@ static enum status do_work(struct service *service, struct snapshot *snapshot) {
         spin(service->spin_steps);
         break;
     }
-    return look_at_shared(service, snapshot);
-}
-
-static int share(struct shared **shared) {
-    void *memory =
-        mmap(NULL, sizeof **shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return -errno;
-    *shared = memory;
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&(*shared)->lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-    return 0;
+    return answer_shared(service, request, body);
 }
 
 int service_open(struct service **opened, const struct service_options *options) {
@@ -117,7 +109,7 @@ int service_open(struct service **opened, const struct service_options *options)
         strcpy(service->host, "?");
     int error = procfs_open(&service->procfs, "/proc");
     if (error == 0) {
-        error = share(&service->shared);
+        error = shared_open(&service->shared);
         if (error != 0)
             procfs_close(&service->procfs);
     }
@@ -131,12 +123,12 @@ int service_open(struct service **opened, const struct service_options *options)
 
 void service_close(struct service *service) {
     procfs_close(&service->procfs);
-    munmap(service->shared, sizeof *service->shared);
+    shared_close(service->shared);
     free(service);
 }
 
 uint64_t service_scans(const struct service *service) {
-    return atomic_load_explicit(&service->shared->scans, memory_order_relaxed);
+    return atomic_load_explicit(shared_scans(service->shared), memory_order_relaxed);
 }
 
 enum status service_answer(struct service *service, const struct request *request,
@@ -150,15 +142,9 @@ enum status service_answer(struct service *service, const struct request *reques
         text_add_string(body, "ok\n");
         return STATUS_OK;
     }
-    struct snapshot snapshot;
-    enum status status = do_work(service, &snapshot);
-    if (status != STATUS_OK) {
+    if (!answer_top(service, request, body)) {
         text_add_string(body, "the processes cannot be read now: no descriptor is left\n");
-        return status;
+        return STATUS_UNAVAILABLE;
     }
-    if (request->format == FORMAT_JSON)
-        render_json(&snapshot, request->rows, service->host, body);
-    else
-        render_text(&snapshot, request->rows, body);
     return STATUS_OK;
 }

@@ -54,8 +54,9 @@ int work_parse(const char *text, struct work *work, const char **problem) {
         }
         if (works[i].takes_duration &&
             (duration == NULL || parse_duration(duration, &work->duration_ns) != 0)) {
-            *problem = "expected a duration, as in wait=5ms or spin=50us: a whole number of us, ms or "
-                       "s, from 1us to 60s";
+            *problem =
+                "expected a duration, as in wait=5ms or spin=50us: a whole number of us, ms or "
+                "s, from 1us to 60s";
             return -EINVAL;
         }
         return 0;

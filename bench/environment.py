@@ -1,0 +1,40 @@
+"""What one must know of this machine, and of the peers on it, to read the numbers."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import Any
+
+from regatta import environment, programs
+from regatta.placement import Placement
+
+# How each peer is asked for its version; some say it on stderr, and wrk with exit status 1.
+VERSIONS = {
+    "wrk": "-v",
+    "nginx": "-v",
+    "redis-server": "--version",
+    "memcached": "--version",
+}
+TOOL_TIMEOUT_S = 20
+
+
+def version(program: str, option: str) -> str | None:
+    path = programs.find_tool(program)
+    if path is None:
+        return None
+    run = subprocess.run(
+        [path, option], capture_output=True, text=True, timeout=TOOL_TIMEOUT_S, check=False
+    )
+    found = re.search(r"\d+(\.\d+)+", run.stdout + run.stderr)
+    return found[0] if found else None
+
+
+def peers() -> dict[str, str]:
+    found = {program: version(program, option) for program, option in VERSIONS.items()}
+    return {program: told for program, told in found.items() if told is not None}
+
+
+def describe(place: Placement) -> dict[str, Any]:
+    described = {name: fact() for name, fact in environment.facts().items()}
+    return {**described, "placement": place.describe(), "peers": peers()}

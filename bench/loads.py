@@ -1,0 +1,223 @@
+"""What drives a server, and how each client's own output is read.
+
+Costs are CPU times between two readings of the kernel's accounts, one before the client starts and
+one after its end, over the requests that the client says it made: connecting is counted on both
+sides of every ratio.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bench.servers import PATH, Server, Serving
+from bench.stand import BUILT, Stand
+from regatta import accounting, programs
+from regatta.errors import TrialError
+
+# What a trial yields: its figures by name.
+Figures = dict[str, float]
+
+SERVER_CPU = "server CPU per request, µs"
+CLIENT_CPU = "client CPU per request, µs"
+THROUGHPUT = "requests per second"
+
+
+@dataclass(frozen=True)
+class Served:
+    requests: int
+    per_s: float
+
+
+class Load(Protocol):
+    """One way to drive a server. Two that are equal are the same load."""
+
+    @property
+    def name(self) -> str: ...
+
+    def check(self) -> None:
+        """Raises an error that says what to install, if the client is missing."""
+
+    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures: ...
+
+
+def drive(
+    stand: Stand, serving: Serving, command: list[str], read: Callable[[str], Served]
+) -> Figures:
+    """Runs a client against a server, and what a request cost on both sides."""
+    before = accounting.read(serving.pid)
+    printed, client_ns = stand.run_client(command)
+    after = accounting.read(serving.pid)
+    served = read(printed)
+    if served.requests == 0:
+        raise TrialError(f"{command[0]} made no request")
+    server_ns = after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
+    return {
+        SERVER_CPU: server_ns / 1000 / served.requests,
+        CLIENT_CPU: client_ns / 1000 / served.requests,
+        THROUGHPUT: served.per_s,
+    }
+
+
+def read_wrk(printed: str) -> Served:
+    """wrk mentions errors only if there were any; then its requests are not all answers."""
+    for trouble in (r"Socket errors: .*", r"Non-2xx or 3xx responses: .*"):
+        found = re.search(trouble, printed)
+        if found:
+            raise TrialError(f"wrk: {found[0]}")
+    requests = re.search(r"(\d+) requests in ", printed)
+    per_s = re.search(r"Requests/sec:\s+([\d.]+)", printed)
+    if requests is None or per_s is None:
+        raise TrialError("wrk printed something else than it used to")
+    return Served(int(requests[1]), float(per_s[1]))
+
+
+@dataclass(frozen=True)
+class Wrk:
+    """`closing`: a new connection for each request."""
+
+    connections: int
+    seconds: int = 1
+    closing: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.connections} {'short ' if self.closing else ''}connections"
+
+    def check(self) -> None:
+        programs.need_tool("wrk", "wrk")
+
+    def command(self, target: str) -> list[str]:
+        command = [programs.need_tool("wrk", "wrk"), "-t1", f"-c{self.connections}"]
+        command += ["-d", f"{self.seconds}s"]
+        if self.closing:
+            command += ["-H", "Connection: close"]
+        return [*command, f"http://{target}{PATH}"]
+
+    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
+        return drive(stand, serving, self.command(serving.target), read_wrk)
+
+
+def read_json(printed: str) -> dict[str, Any]:
+    try:
+        value = json.loads(printed)
+    except ValueError as error:
+        raise TrialError("the client printed no JSON") from error
+    if not isinstance(value, dict):
+        raise TrialError("the client printed JSON of another shape")
+    return value
+
+
+def read_get_client(printed: str) -> Served:
+    told = read_json(printed)
+    return Served(int(told["requests"]), told["requests"] / told["seconds"])
+
+
+@dataclass(frozen=True)
+class GetClient:
+    """The lean client of this folder; it asks any server its own question."""
+
+    connections: int
+    seconds: int = 1
+
+    @property
+    def name(self) -> str:
+        return f"get-client, {self.connections} connections"
+
+    def check(self) -> None:
+        """Built with the project."""
+
+    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
+        question = stand.write("question", server.question)
+        command = [str(BUILT / "get-client"), serving.target, str(self.connections)]
+        command += [str(self.seconds), question, str(len(serving.reply))]
+        return drive(stand, serving, command, read_get_client)
+
+
+def read_redis_benchmark(printed: str, requests: int) -> Served:
+    """Its CSV does not repeat how many requests were wanted; it ends only after all of them."""
+    try:
+        (row,) = csv.DictReader(printed.splitlines())
+        return Served(requests, float(row["rps"]))
+    except (ValueError, KeyError) as error:
+        raise TrialError("redis-benchmark printed something else than it used to") from error
+
+
+@dataclass(frozen=True)
+class RedisBenchmark:
+    connections: int
+    requests: int = 60_000
+
+    @property
+    def name(self) -> str:
+        return f"redis-benchmark, {self.connections} connections"
+
+    def check(self) -> None:
+        programs.need_tool("redis-benchmark", "redis-tools")
+
+    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
+        key = server.question.split(b"\r\n")[-2].decode()
+        command = [programs.need_tool("redis-benchmark", "redis-tools"), "-h", stand.host]
+        command += ["-p", str(serving.port), "-c", str(self.connections)]
+        command += ["-n", str(self.requests), "--csv", "get", key]
+        return drive(
+            stand, serving, command, lambda text: read_redis_benchmark(text, self.requests)
+        )
+
+
+def read_regatta_client(printed: str) -> Served:
+    told = read_json(printed)
+    if told["answered"] != told["requests"]:
+        wrong = told["requests"] - told["answered"]
+        raise TrialError(f"regatta-client: {wrong} of {told['requests']} requests failed")
+    return Served(told["requests"], float(told["throughput_per_s"]))
+
+
+def regatta_client(connections: int, *options: str) -> list[str]:
+    command = [str(programs.find("regatta-client")), "--engine", "epoll", "--json"]
+    return [*command, "-c", str(connections), *options]
+
+
+@dataclass(frozen=True)
+class Burst:
+    """regatta-client: all connect at once, ask once and close, in the reports' dialect."""
+
+    connections: int
+    rounds: int = 3
+
+    @property
+    def name(self) -> str:
+        return f"regatta-client, bursts of {self.connections}"
+
+    def check(self) -> None:
+        """Built with the project."""
+
+    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
+        command = regatta_client(self.connections, "--rounds", str(self.rounds), serving.target)
+        return drive(stand, serving, command, read_regatta_client)
+
+
+@dataclass(frozen=True)
+class Closed:
+    """regatta-client as wrk's rival: the same connections, the same requests."""
+
+    connections: int
+    seconds: int = 1
+
+    @property
+    def name(self) -> str:
+        return f"regatta-client, {self.connections} connections"
+
+    def check(self) -> None:
+        """Built with the project."""
+
+    def command(self, target: str) -> list[str]:
+        options = ["--dialect", "http", "--load", "closed", "--duration", str(self.seconds)]
+        return regatta_client(self.connections, *options, target)
+
+    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
+        return drive(stand, serving, self.command(serving.target), read_regatta_client)

@@ -1,0 +1,67 @@
+"""The words of the table: what a row compares, and what it should come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.loads import Load
+from bench.servers import Server
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A fresh server under a load. Rows that name the same trial share its measurements."""
+
+    server: Server
+    load: Load
+
+    @property
+    def name(self) -> str:
+        return f"{self.server.name} under {self.load.name}"
+
+
+@dataclass(frozen=True)
+class Best:
+    """Whichever server costs least under a load: a screening decides, and is no part of the row."""
+
+    servers: tuple[Server, ...]
+    load: Load
+
+    def trials(self) -> list[Trial]:
+        return [Trial(server, self.load) for server in self.servers]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The bound of a row's value."""
+
+    bound: float
+    at_least: bool = False
+    """The value should not be below the bound; else it should not be above."""
+
+    def is_met(self, value: float) -> bool:
+        return value >= self.bound if self.at_least else value <= self.bound
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.at_least else '≤'} {self.bound:g}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: ours / the peer's or, without a peer, ours.
+
+    Trials of one group follow one another within a block: those that are compared stand near.
+    """
+
+    name: str
+    group: str
+    figure: str
+    ours: Trial | Best
+    peer: Trial | None
+    goal: Goal | None
+    most_blocks: int | None = None
+    """For what hardly varies and takes long; None: all blocks."""
+
+    def trials(self) -> list[Trial]:
+        ours = self.ours.trials() if isinstance(self.ours, Best) else [self.ours]
+        return ours if self.peer is None else [*ours, self.peer]

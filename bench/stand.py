@@ -1,0 +1,118 @@
+"""Where trials run: the places of the two sides, a folder for files, and what is started there."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.ask import NOBODY_LISTENS
+from regatta import perf
+from regatta.errors import RegattaError, TrialError
+from regatta.guard import guard_environment
+from regatta.placement import NETNS, Placement
+from regatta.side import Side
+
+HERE = Path(__file__).resolve().parent
+BUILT = HERE.parent / "build" / "bench"
+ASK_TIMEOUT_S = 20
+CLIENT_TIMEOUT_S = 120
+NO_PERF = perf.without_perf(None)
+# Ten thousand connections of one process, and its other files.
+DESCRIPTORS = 11_000
+
+
+@dataclass(frozen=True)
+class Stand:
+    """What all trials share. `body` is what every server answers, give or take a digit."""
+
+    place: Placement
+    folder: Path
+    body: bytes
+
+    @property
+    def host(self) -> str:
+        return self.place.server_address
+
+    def write(self, name: str, data: bytes) -> str:
+        """A file for one of the programs; returns its path."""
+        path = self.folder / name
+        path.write_bytes(data)
+        return str(path)
+
+    def ask(self, port: int, request: bytes) -> bytes | None:
+        """One request from the client's side; None if nobody listens there."""
+        command = [sys.executable, "-S", str(HERE / "ask.py"), self.host, str(port)]
+        run = subprocess.run(
+            self.place.client.command(command),
+            input=request,
+            capture_output=True,
+            timeout=ASK_TIMEOUT_S,
+            env=guard_environment(),
+            check=False,
+        )
+        if run.returncode == NOBODY_LISTENS:
+            return None
+        if run.returncode != 0:
+            lines = run.stderr.decode(errors="replace").strip().splitlines()
+            raise TrialError(f"the first request failed: {lines[-1] if lines else '?'}")
+        return run.stdout
+
+    def run_client(self, command: Sequence[str]) -> tuple[str, int]:
+        """Runs a client to its end: what it printed, and its CPU time in ns, start and all."""
+        before = children_cpu_ns()
+        with Side("client", self.folder) as client:
+            client.start(self.place.client, command, NO_PERF, ())
+            client.find_program()
+            status = client.wait(CLIENT_TIMEOUT_S)
+            cpu_ns = children_cpu_ns() - before
+            if status != 0:
+                raise client.failure(f"{Path(command[0]).name} left with exit status {status}")
+            return client.stdout(), cpu_ns
+
+
+def children_cpu_ns() -> int:
+    """The CPU time of all processes that we started and that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round((usage.ru_utime + usage.ru_stime) * 1e9)
+
+
+def free_port(host: str) -> int:
+    """A port that nobody uses now; in a namespace of the server's own, any is free."""
+    with socket.socket() as probe:
+        with suppress(OSError):
+            probe.bind((host, 0))
+            return int(probe.getsockname()[1])
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def raise_descriptor_limit() -> None:
+    """All that the system allows without asking; the programs that we start inherit it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < DESCRIPTORS:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+        except (ValueError, OSError) as error:
+            raise RegattaError(
+                f"10,000 connections need {DESCRIPTORS} descriptors and {hard} are allowed; "
+                f"raise the limit first: ulimit -Hn {DESCRIPTORS}"
+            ) from error
+        return
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def widen_ports(place: Placement) -> None:
+    """Lets short connections use almost every port, where the client has a network of its own."""
+    if place.kind != NETNS:
+        return
+    settings = "echo 1024 65535 > ip_local_port_range; echo 1 > tcp_tw_reuse"
+    command = ["/bin/sh", "-c", f"cd /proc/sys/net/ipv4 && {{ {settings}; }}"]
+    subprocess.run(
+        place.client.command(command), env=guard_environment(), capture_output=True, check=False
+    )

@@ -1,0 +1,183 @@
+"""The bench's own arithmetic: what clients print, who is the best, what a goal means."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from bench import loads, rows, side_by_side
+from bench.comparisons import comparisons, present
+from bench.loads import SERVER_CPU, Wrk
+from bench.rows import Best, Goal, Row, Trial
+from bench.servers import BareEpoll, Nginx, Ours
+from bench.side_by_side import Measured
+from regatta.errors import RegattaError, TrialError
+
+WRK = """Running 1s test @ http://198.18.0.1:45131/top?n=2
+  1 threads and 50 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency   496.31us  212.09us   6.73ms   92.03%
+    Req/Sec   101.09k     4.04k  107.81k    72.73%
+  110511 requests in 1.10s, 24.66MB read
+Requests/sec: 100462.42
+Transfer/sec:     22.42MB
+"""
+REDIS_BENCHMARK = (
+    '"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms",'
+    '"p99_latency_ms","max_latency_ms"\n'
+    '"get regatta","53571.43","0.513","0.152","0.471","0.919","1.351","3.087"\n'
+)
+OURS, PEER = Trial(Ours("select"), Wrk(50)), Trial(BareEpoll(), Wrk(50))
+
+
+def test_wrk_is_read() -> None:
+    assert loads.read_wrk(WRK) == loads.Served(110511, 100462.42)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    ["  Socket errors: connect 0, read 3, write 0, timeout 0", "  Non-2xx or 3xx responses: 9"],
+)
+def test_wrk_with_an_error_is_no_measurement(trouble: str) -> None:
+    with pytest.raises(TrialError, match=trouble.split(maxsplit=1)[0]):
+        loads.read_wrk(WRK.replace("Requests/sec", f"{trouble}\nRequests/sec"))
+
+
+@pytest.mark.parametrize("reader", [loads.read_wrk, loads.read_json, loads.read_regatta_client])
+def test_output_of_another_form_is_refused(reader: object) -> None:
+    with pytest.raises(TrialError):
+        reader("the moon is in the way")  # type: ignore[operator]
+
+
+def test_redis_benchmark_is_read() -> None:
+    assert loads.read_redis_benchmark(REDIS_BENCHMARK, 60_000) == loads.Served(60_000, 53571.43)
+    with pytest.raises(TrialError):
+        loads.read_redis_benchmark("Error from server: ERR unknown command\n", 60_000)
+
+
+def test_get_client_is_read() -> None:
+    served = loads.read_get_client('{"requests": 300, "seconds": 1.500000}\n')
+    assert served == loads.Served(300, 200.0)
+
+
+def test_a_failed_request_of_regatta_client_is_no_measurement() -> None:
+    with pytest.raises(TrialError, match="2 of 10"):
+        loads.read_regatta_client('{"requests": 10, "answered": 8, "throughput_per_s": 5.0}')
+
+
+def row(
+    ours: Trial | Best = OURS,
+    peer: Trial | None = PEER,
+    goal: Goal | None = None,
+    most_blocks: int | None = None,
+) -> Row:
+    return Row("a row", "a group", SERVER_CPU, ours, peer, goal, most_blocks)
+
+
+def measured(**values: list[float]) -> Measured:
+    trials = {"ours": OURS, "peer": PEER}
+    return Measured(
+        {
+            trials[side]: {block: {SERVER_CPU: value} for block, value in enumerate(costs)}
+            for side, costs in values.items()
+        }
+    )
+
+
+def test_the_ratio_is_taken_within_blocks() -> None:
+    # The machine drifts by a factor of four; ours always costs half.
+    outcome = side_by_side.estimate(row(), measured(ours=[1, 2, 4], peer=[2, 4, 8]))
+    assert (outcome.value, outcome.low, outcome.high) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_a_ratio_and_its_inverse_agree() -> None:
+    ours, peer = [1.0, 2.0, 3.0, 5.0, 4.0, 3.0], [2.0, 2.5, 3.0, 4.0, 5.0, 6.0]
+    there = side_by_side.estimate(row(), measured(ours=ours, peer=peer))
+    back = side_by_side.estimate(row(), measured(ours=peer, peer=ours))
+    assert there.value is not None
+    assert there.low is not None
+    assert there.value == pytest.approx(1 / (back.value or math.nan))
+    assert there.low == pytest.approx(1 / (back.high or math.nan))
+    assert there.low < there.value
+
+
+def test_a_block_in_which_one_side_failed_does_not_count() -> None:
+    found = measured(ours=[1, 1, 9], peer=[2, 2])
+    outcome = side_by_side.estimate(row(), found)
+    assert outcome.ours == [1, 1]
+    assert outcome.value == pytest.approx(0.5)
+
+
+def test_one_block_is_no_estimate() -> None:
+    assert side_by_side.estimate(row(), measured(ours=[1], peer=[2])).value is None
+
+
+def test_a_row_without_a_peer_is_a_value_and_may_be_zero() -> None:
+    assert side_by_side.estimate(row(peer=None), measured(ours=[0, 0, 3])).value == 1
+    assert side_by_side.estimate(row(peer=None), measured(ours=[1, 10, 100])).value == (
+        pytest.approx(10)
+    )
+
+
+@pytest.mark.parametrize(
+    ("goal", "ours", "verdict"),
+    [
+        (Goal(0.8), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Goal(0.4), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Goal(0.8), [1.0, 2.0, 1.5, 2.2], "undecided"),
+        (Goal(0.4, at_least=True), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Goal(0.8, at_least=True), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (None, [1.0, 1.01, 0.99, 1.0], None),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval(
+    goal: Goal | None, ours: list[float], verdict: str | None
+) -> None:
+    found = measured(ours=ours, peer=[2.0] * len(ours))
+    assert side_by_side.estimate(row(goal=goal), found).verdict == verdict
+
+
+def test_a_block_holds_every_trial_once_and_in_random_order() -> None:
+    compared = [row(), row(peer=Trial(Nginx(), Wrk(50))), row(peer=None, most_blocks=1)]
+    plans = [side_by_side.plan(compared, 3, random.Random(seed)) for seed in range(20)]
+    for planned in plans:
+        assert len(planned) == 9
+        for block in range(3):
+            trials = [trial for of, trial in planned if of == block]
+            assert set(trials) == {OURS, PEER, Trial(Nginx(), Wrk(50))}
+    assert len({tuple(planned) for planned in plans}) > 10
+
+
+def test_what_takes_long_takes_part_in_few_blocks() -> None:
+    planned = side_by_side.plan([row(peer=None, most_blocks=2)], 5, random.Random(1))
+    assert [block for block, _ in planned] == [0, 1]
+
+
+def test_the_best_is_the_cheapest_of_the_screening() -> None:
+    best = Best((Ours("epoll"), Ours("uring"), Ours("reactors")), Wrk(50))
+    epoll, uring, _ = best.trials()
+    screened = Measured({epoll: {0: {SERVER_CPU: 9.0}}, uring: {0: {SERVER_CPU: 8.0}}})
+    (decided,) = side_by_side.decide([row(ours=best)], screened)
+    assert decided.ours == uring
+    assert decided.name.endswith("uring")
+    with pytest.raises(RegattaError, match="every screening failed"):
+        side_by_side.decide([row(ours=best)], Measured(failures=["no port"]))
+
+
+def test_a_design_that_is_not_there_is_left_out() -> None:
+    designs = {"select": None, "epoll": None, "uring": "no io_uring in this kernel"}
+    assert present(row(), designs) == row()
+    assert present(row(ours=Trial(Ours("uring"), Wrk(50))), designs) == "no io_uring in this kernel"
+    assert "no design poll" in str(present(row(ours=Trial(Ours("poll"), Wrk(50))), designs))
+    best = Best((Ours("epoll"), Ours("uring"), Ours("poll")), Wrk(50))
+    found = present(row(ours=best), designs)
+    assert isinstance(found, rows.Row)
+    assert isinstance(found.ours, Best)
+    assert found.ours.servers == (Ours("epoll"),)
+
+
+def test_rows_have_names_of_their_own() -> None:
+    names = [compared.name for compared in comparisons()]
+    assert len(set(names)) == len(names)
