@@ -359,6 +359,7 @@ static void drain(struct loop *loop) {
 static int run(struct server *server) {
     struct loop loop = {.server = server, .connections = connections_of(server)};
     int error = uring_open(&loop.uring);
+    server_is_open(server);
     if (error != 0)
         return error;
     listener_set_nonblocking(&server->listener);
