@@ -90,6 +90,12 @@ static void set_patience(struct connection *c, int64_t left_ns) {
     c->patience_ns = left_ns;
 }
 
+static bool answered(struct connection *c, int64_t now_ns) {
+    if (c->load->show != NULL)
+        show_reply(c->load->show, c->number, now_ns - c->start_ns, &c->body);
+    return worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns);
+}
+
 /* Reads the reply and records what came of the request. false: this worker is to stop. */
 static bool read_reply(struct connection *c, int64_t left_ns) {
     char bytes[READ_SIZE], why[PROBLEM_LIMIT];
@@ -99,6 +105,8 @@ static bool read_reply(struct connection *c, int64_t left_ns) {
         int error = errno;
         int64_t now_ns = clock_monotonic_ns();
         left_ns = c->start_ns + c->load->timeout_ns - now_ns;
+        if (length == 0 && reply_end(&c->reply) == REPLY_COMPLETE)
+            return answered(c, now_ns);
         if (length == 0)
             return fail(c, OUTCOME_CLOSED, "the server closed the connection");
         if (length < 0 && error == EINTR && !stop_requested())
@@ -111,11 +119,8 @@ static bool read_reply(struct connection *c, int64_t left_ns) {
         if (c->first_byte_ns == 0)
             c->first_byte_ns = now_ns;
         enum verdict verdict = reply_feed(&c->reply, bytes, (size_t)length);
-        if (verdict == REPLY_COMPLETE) {
-            if (c->load->show != NULL)
-                show_reply(c->load->show, c->number, now_ns - c->start_ns, &c->body);
-            return worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns);
-        }
+        if (verdict == REPLY_COMPLETE)
+            return answered(c, now_ns);
         if (verdict != REPLY_INCOMPLETE) {
             reply_explain(&c->reply, verdict, why);
             return fail(c, verdict == REPLY_REFUSED ? OUTCOME_REFUSED : OUTCOME_MALFORMED, why);

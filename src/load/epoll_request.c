@@ -132,6 +132,16 @@ static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
     return false;
 }
 
+/* The connection has ended, and with it the request. */
+static void closed(struct epoll_engine *e, struct connection *c, int error) {
+    e->now_ns = clock_monotonic_ns();
+    if (error == 0 && reply_end(&c->reply) == REPLY_COMPLETE)
+        answered(e, c, e->now_ns);
+    else
+        request_fail(e, c, OUTCOME_CLOSED,
+                     error == 0 ? "the server closed the connection" : strerrordesc_np(error));
+}
+
 /* Reads once: an edge-triggered socket that gave less than there was room for is empty. Only when
  * the connection has `ended` there is more to learn, and no other edge that would tell it. */
 static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
@@ -143,8 +153,7 @@ static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
         if (length < 0 && errno == EAGAIN)
             return;
         if (length <= 0) {
-            request_fail(e, c, OUTCOME_CLOSED,
-                         length == 0 ? "the server closed the connection" : strerrordesc_np(errno));
+            closed(e, c, length == 0 ? 0 : errno);
             return;
         }
         more = take(e, c, (size_t)length) && (ended || (size_t)length == sizeof e->bytes);

@@ -32,6 +32,8 @@ static const char HELP[] =
     "  -c, --connections N   connections at the same time (1)\n"
     "  -n, --top N           processes in each reply, 1 to 64 (2)\n"
     "      --dialect D       line or http (line)\n"
+    "      --path P          HTTP: ask for this instead, of any server; then only the status and\n"
+    "                        where the body ends are checked, not what it says\n"
     "      --timeout MS      a request, connecting included, fails after this time (10000)\n"
     "\n"
     "How:\n"

@@ -9,7 +9,7 @@
 struct idle;
 
 /* Connects load->idle_count of them. Returns 0, or -errno and load->problem. */
-int idle_open(struct load *load, struct idle **idle);
+int idle_open(struct load *load, struct idle **opened);
 
 /* Readable when idle_serve has something to do. */
 int idle_fd(const struct idle *idle);

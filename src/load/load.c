@@ -28,13 +28,16 @@ const char *shape_name(enum shape shape) {
 }
 
 static void build_request(const struct load *load, struct request *request, bool last) {
+    char top[32];
     int length;
+    snprintf(top, sizeof top, "/top?n=%u", load->top);
     if (load->dialect == DIALECT_LINE)
         length = snprintf(request->bytes, sizeof request->bytes, "top %u\n", load->top);
     else
-        length = snprintf(request->bytes, sizeof request->bytes,
-                          "GET /top?n=%u HTTP/1.1\r\nHost: %s\r\n%s\r\n", load->top, load->target,
-                          last ? "Connection: close\r\n" : "");
+        length =
+            snprintf(request->bytes, sizeof request->bytes, "GET %s HTTP/1.1\r\nHost: %s\r\n%s\r\n",
+                     load->path != NULL ? load->path : top, load->target,
+                     last ? "Connection: close\r\n" : "");
     request->length = (size_t)length;
 }
 

@@ -26,8 +26,10 @@ enum shape {
 /* "burst", "closed", "open" */
 const char *shape_name(enum shape shape);
 
+enum { PATH_LIMIT = 1024 };
+
 struct request {
-    char bytes[192];
+    char bytes[PATH_LIMIT + 192];
     size_t length;
 };
 
@@ -64,7 +66,8 @@ struct load {
     const struct engine *engine;
     uint32_t connections;
     uint32_t idle_count, slow_count; /* further connections; they make no samples */
-    uint32_t top;                    /* rows asked for */
+    uint32_t top;                    /* rows asked for; 0: what path names, of any form */
+    const char *path;                /* HTTP; NULL: /top?n=TOP */
     uint32_t rounds;                 /* burst */
     uint32_t per_connection;         /* closed, open: requests before reconnecting; 0: never */
     int64_t duration_ns;             /* closed, open */

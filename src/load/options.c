@@ -59,6 +59,18 @@ static enum dialect read_dialect(const char *text) {
     return text[0] == 'l' ? DIALECT_LINE : DIALECT_HTTP;
 }
 
+/* As it goes into the request line. */
+static const char *read_path(const char *text) {
+    bool fits = text[0] == '/' && strlen(text) <= PATH_LIMIT;
+    for (const char *at = text; *at != '\0'; at++)
+        fits = fits && *at > ' ' && *at <= '~' && *at != '#';
+    if (!fits)
+        usage_error("--path must begin with / and have %d characters at most; write spaces, # and "
+                    "what is not ASCII as %%20",
+                    PATH_LIMIT);
+    return text;
+}
+
 static enum shape read_shape(const char *text) {
     for (enum shape shape = SHAPE_BURST; shape <= SHAPE_OPEN; shape++)
         if (strcmp(text, shape_name(shape)) == 0)
@@ -106,6 +118,7 @@ static void read_target(const char *text, struct load *load) {
 
 enum {
     DIALECT = 256,
+    PATH,
     ENGINE,
     LOAD,
     ROUNDS,
@@ -162,6 +175,10 @@ static void check_sources(const struct load *load) {
 
 static void check(const struct load *load, const bool given[OPTION_END]) {
     check_shape(load->shape, given);
+    if (load->path != NULL && load->dialect != DIALECT_HTTP)
+        usage_error("--path is for --dialect http");
+    if (load->path != NULL && given['n'])
+        usage_error("--path and --top exclude each other: the path says what is asked for");
     if (load->shape == SHAPE_OPEN && !given[RATE])
         usage_error("--load open needs --rate R, the requests a second");
     if (given[SEED] && load->arrivals != ARRIVALS_POISSON)
@@ -181,6 +198,7 @@ void options_read(int count, char *arguments[], struct options *options) {
         {"connections", required_argument, NULL, 'c'},
         {"top", required_argument, NULL, 'n'},
         {"dialect", required_argument, NULL, DIALECT},
+        {"path", required_argument, NULL, PATH},
         {"engine", required_argument, NULL, ENGINE},
         {"load", required_argument, NULL, LOAD},
         {"rounds", required_argument, NULL, ROUNDS},
@@ -228,6 +246,10 @@ void options_read(int count, char *arguments[], struct options *options) {
             break;
         case DIALECT:
             load->dialect = read_dialect(optarg);
+            break;
+        case PATH:
+            load->path = read_path(optarg);
+            load->top = 0;
             break;
         case ENGINE:
             load->engine = read_engine(optarg);

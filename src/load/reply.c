@@ -199,8 +199,28 @@ static void take_connection(struct reply *reply, struct cursor value) {
     }
 }
 
+/* The head has ended, and the body may be anything. */
+static enum verdict begin_body(struct reply *reply) {
+    if (reply->chunked && reply->length_known)
+        return malformed(reply, "both a Content-Length and a Transfer-Encoding");
+    reply->expected = REPLY_BODY;
+    if (reply->length_known) {
+        body_of_length(&reply->body, reply->body_left);
+        return reply->body_left > 0 ? REPLY_INCOMPLETE : REPLY_COMPLETE;
+    }
+    if (reply->chunked) {
+        body_in_chunks(&reply->body);
+    } else {
+        body_to_end(&reply->body);
+        reply->close = true;
+    }
+    return REPLY_INCOMPLETE;
+}
+
 static enum verdict take_header(struct reply *reply, struct cursor line) {
     if (line.at == line.end) {
+        if (reply->wanted == 0)
+            return begin_body(reply);
         if (!reply->length_known)
             return malformed(reply, "no Content-Length");
         if (reply->body_left == 0)
@@ -220,14 +240,18 @@ static enum verdict take_header(struct reply *reply, struct cursor line) {
         uint64_t length;
         if (!take_number(&value, &length) || value.at != value.end || reply->length_known)
             return malformed(reply, "Content-Length is not one number");
-        if (length > REPLY_LIMIT)
+        if (length > REPLY_LIMIT && reply->wanted > 0)
             return malformed(reply, "the body is longer than any reply may be");
         reply->body_left = length;
         reply->length_known = true;
     } else if (equals(name, "Connection")) {
         take_connection(reply, value);
     } else if (equals(name, "Transfer-Encoding")) {
-        return malformed(reply, "a Transfer-Encoding where a Content-Length is wanted");
+        if (reply->wanted > 0)
+            return malformed(reply, "a Transfer-Encoding where a Content-Length is wanted");
+        if (!equals(value, "chunked") || reply->chunked)
+            return malformed(reply, "a Transfer-Encoding other than chunked");
+        reply->chunked = true;
     }
     return REPLY_INCOMPLETE;
 }
@@ -295,6 +319,7 @@ void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, str
     reply->body_left = 0;
     reply->head_bytes = 0;
     reply->length_known = false;
+    reply->chunked = false;
     reply->close = false;
     reply->problem = NULL;
     reply->kept = kept;
@@ -310,9 +335,26 @@ static bool join(struct reply *reply, const char *bytes, size_t length) {
     return true;
 }
 
+/* The body of a reply that may be anything. */
+static enum verdict feed_body(struct reply *reply, const char *bytes, size_t length) {
+    ptrdiff_t taken = body_feed(&reply->body, bytes, length, reply->kept, &reply->problem);
+    if (taken < 0)
+        return REPLY_MALFORMED;
+    if ((size_t)taken < length)
+        return malformed(reply, "bytes follow the end of the reply");
+    return reply->body.place == BODY_DONE ? REPLY_COMPLETE : REPLY_INCOMPLETE;
+}
+
+enum verdict reply_end(const struct reply *reply) {
+    bool ends_so = reply->expected == REPLY_BODY && reply->body.place == BODY_TO_END;
+    return ends_so ? REPLY_COMPLETE : REPLY_INCOMPLETE;
+}
+
 enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
     const char *end = bytes + length;
     while (bytes < end) {
+        if (reply->expected == REPLY_BODY)
+            return feed_body(reply, bytes, (size_t)(end - bytes));
         size_t left = (size_t)(end - bytes);
         const char *newline = memchr(bytes, '\n', left);
         struct cursor line = {bytes, newline};

@@ -5,6 +5,7 @@
  * was cut is copied. */
 #pragma once
 #include "base/text.h"
+#include "load/body.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,22 +24,27 @@ enum { REPLY_LINE_LIMIT = 1024 }; /* bytes of any line of a reply */
 
 struct reply {
     enum dialect dialect;
-    enum { REPLY_STATUS, REPLY_HEADERS, REPLY_TITLE, REPLY_ROWS } expected;
+    enum { REPLY_STATUS, REPLY_HEADERS, REPLY_TITLE, REPLY_ROWS, REPLY_BODY } expected;
     uint32_t wanted, rows; /* rows asked for, rows seen */
     uint64_t previous_us;  /* CPU time of the row before: the next has no more */
     uint64_t body_left;    /* bytes, in HTTP */
     uint32_t head_bytes;
-    bool length_known;
+    bool length_known, chunked;
     bool close;          /* the server said that it will close the connection after this reply */
     const char *problem; /* a few words, once malformed */
     struct text *kept;   /* where the body's lines are kept for showing; NULL: nowhere */
+    struct body body;    /* of a reply that may be anything */
     uint32_t line_length;
     char line[REPLY_LINE_LIMIT]; /* the part of a cut line that has come */
 };
 
-/* Makes ready for the reply to a request for `wanted` rows. */
+/* Makes ready for the reply to a request for `wanted` rows; 0: for any HTTP reply, of which only
+ * the status and the end are checked. */
 void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept);
 
 /* Takes bytes of the reply. After a verdict other than incomplete only reply_begin may follow.
  * Bytes after the end of the reply make it malformed: nobody asked for them. */
 enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length);
+
+/* The connection has ended: complete if that is what ends the reply, else incomplete. */
+enum verdict reply_end(const struct reply *reply);

@@ -13,9 +13,10 @@ enum { SHOWN_LIMIT = 64 * 1024, COLUMNS = 4 /* before the name */ };
 struct show {
     pthread_mutex_t lock; /* keeps replies apart; shared with children, robust if one dies */
     uint32_t connections;
+    bool rows;
 };
 
-struct show *show_open(uint32_t connections) {
+struct show *show_open(uint32_t connections, bool rows) {
     struct show *show =
         mmap(NULL, sizeof *show, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (show == MAP_FAILED)
@@ -27,6 +28,7 @@ struct show *show_open(uint32_t connections) {
     pthread_mutex_init(&show->lock, &kind);
     pthread_mutexattr_destroy(&kind);
     show->connections = connections;
+    show->rows = rows;
     return show;
 }
 
@@ -90,13 +92,29 @@ static void add_rows(struct text *out, const struct text *body) {
     }
 }
 
+/* Whatever it is, no byte of it reaches the terminal as it came. */
+static void add_lines(struct text *out, const struct text *body) {
+    const char *last = body->bytes + body->length;
+    for (const char *line = body->bytes; line < last;) {
+        const char *newline = memchr(line, '\n', (size_t)(last - line));
+        const char *end = newline != NULL ? newline : last;
+        text_add_string(out, "  ");
+        text_add_escaped(out, line, (size_t)(end - line));
+        text_add(out, "\n", 1);
+        line = end + 1;
+    }
+}
+
 void show_reply(struct show *show, uint32_t connection, int64_t latency_ns,
                 const struct text *body) {
     struct text out = text_growing(SHOWN_LIMIT);
     text_addf(&out, "connection %u of %u, answered in ", connection + 1, show->connections);
     text_add_duration(&out, (double)latency_ns);
     text_add(&out, "\n", 1);
-    add_rows(&out, body);
+    if (show->rows)
+        add_rows(&out, body);
+    else
+        add_lines(&out, body);
     text_add(&out, "\n", 1);
     print(show, &out);
     text_release(&out);

@@ -2,14 +2,15 @@
 #pragma once
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct show;
 
-/* NULL if there is no memory. */
-struct show *show_open(uint32_t connections);
+/* NULL if there is no memory. rows: the bodies are of the text form; else they may be anything. */
+struct show *show_open(uint32_t connections, bool rows);
 
-/* The body of a checked reply: its lines as they came. connection counts from 0. */
+/* The body of a reply: its lines as they came. connection counts from 0. */
 void show_reply(struct show *show, uint32_t connection, int64_t latency_ns,
                 const struct text *body);
 

@@ -85,8 +85,13 @@ static void read_byte(struct slow *slow, struct drip *drip) {
     ssize_t length = recv(drip->fd, &byte, 1, 0);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    enum verdict verdict = length == 1 ? reply_feed(&drip->reply, &byte, 1) : REPLY_MALFORMED;
-    if (verdict == REPLY_INCOMPLETE)
+    if (length < 0) {
+        lose(slow, drip);
+        return;
+    }
+    enum verdict verdict =
+        length == 1 ? reply_feed(&drip->reply, &byte, 1) : reply_end(&drip->reply);
+    if (verdict == REPLY_INCOMPLETE && length == 1)
         return;
     if (verdict != REPLY_COMPLETE) {
         lose(slow, drip);

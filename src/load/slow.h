@@ -9,7 +9,7 @@
 struct slow;
 
 /* Connects load->slow_count of them. Returns 0, or -errno and load->problem. */
-int slow_open(struct load *load, struct slow **slow);
+int slow_open(struct load *load, struct slow **opened);
 
 /* The turns begin. */
 void slow_begin(struct slow *slow, int64_t now_ns);

@@ -44,6 +44,9 @@ static void check(const char *bytes, size_t length, enum dialect dialect, uint32
 
 #define LINE(literal, verdict) check(literal, sizeof(literal) - 1, DIALECT_LINE, 2, verdict)
 #define HTTP(literal, verdict) check(literal, sizeof(literal) - 1, DIALECT_HTTP, 2, verdict)
+/* Any reply of any server. */
+#define ANY(literal, verdict) check(literal, sizeof(literal) - 1, DIALECT_HTTP, 0, verdict)
+#define CHUNKED HTTP_OK "Transfer-Encoding: chunked\r\n\r\n"
 #define ROW(literal, verdict) LINE(TITLE literal "\n\n", verdict)
 
 static void a_reply_of_the_line_dialect_is_complete_at_its_empty_line(void **state) {
@@ -221,6 +224,93 @@ static void a_server_says_whether_it_keeps_the_connection(void **state) {
                  false);
 }
 
+static void any_body_ends_at_its_content_length(void **state) {
+    (void)state;
+    ANY(HTTP_OK "Content-Length: 5\r\n\r\nhello", REPLY_COMPLETE);
+    ANY(HTTP_OK "Content-Length: 5\r\n\r\n\r\n\0\n\xff", REPLY_COMPLETE);
+    ANY(HTTP_OK "Content-Length: 0\r\n\r\n", REPLY_COMPLETE);
+    ANY(HTTP_OK "Content-Length: 99999999\r\n\r\nhello", REPLY_INCOMPLETE);
+    ANY(HTTP_OK "Content-Length: 4\r\n\r\nhello", REPLY_MALFORMED);
+    ANY(HTTP_OK "Content-Length: 0\r\n\r\nh", REPLY_MALFORMED);
+    ANY(HTTP_OK "Content-Length: x\r\n\r\nh", REPLY_MALFORMED);
+    ANY("HTTP/1.1 404 Not Found\r\n", REPLY_REFUSED);
+}
+
+static void any_body_ends_with_its_last_chunk(void **state) {
+    (void)state;
+    ANY(CHUNKED "5\r\nhello\r\n0\r\n\r\n", REPLY_COMPLETE);
+    ANY(CHUNKED "0\r\n\r\n", REPLY_COMPLETE);
+    ANY(CHUNKED "000A\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n", REPLY_COMPLETE);
+    ANY(CHUNKED "5;a=\"b\"\r\nhello\r\n0 ; c\r\nA: b\r\nC: d\r\n\r\n", REPLY_COMPLETE);
+    ANY(CHUNKED "2\r\n\r\n\r\n0\r\n\r\n", REPLY_COMPLETE);
+    ANY(CHUNKED "5\r\nhello\r\n0\r\n", REPLY_INCOMPLETE);
+    ANY(CHUNKED "5\r\nhello\r\n0\r\nA: b\r\n", REPLY_INCOMPLETE);
+    ANY(CHUNKED "5\r\nhello\r\n", REPLY_INCOMPLETE);
+    ANY(CHUNKED "4\r\nhello\r\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(CHUNKED "6\r\nhello\r\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(CHUNKED "5\nhello\r\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(CHUNKED "5\r\nhello\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(CHUNKED "\r\nhello\r\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(CHUNKED ";5\r\nhello\r\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(CHUNKED "-5\r\nhello\r\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(CHUNKED "0x5\r\nhello\r\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(CHUNKED "ffffffffffffffff\r\nhello", REPLY_MALFORMED);
+    ANY(CHUNKED "0\r\n\r\nx", REPLY_MALFORMED);
+    ANY(HTTP_OK "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", REPLY_MALFORMED);
+    ANY(HTTP_OK "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        REPLY_MALFORMED);
+}
+
+static void lines_between_chunks_are_limited(void **state) {
+    (void)state;
+    static const char *const BEGINNINGS[] = {CHUNKED "5;", CHUNKED "0\r\nA: "};
+    for (int i = 0; i < 2; i++) {
+        enum verdict verdict = REPLY_INCOMPLETE;
+        int fed = 0;
+        reply_begin(&reply, DIALECT_HTTP, 0, NULL);
+        assert_int_equal(reply_feed(&reply, BEGINNINGS[i], strlen(BEGINNINGS[i])),
+                         REPLY_INCOMPLETE);
+        for (; verdict == REPLY_INCOMPLETE && fed < 10000; fed++)
+            verdict = reply_feed(&reply, "a", 1);
+        assert_int_equal(verdict, REPLY_MALFORMED);
+        assert_true(fed <= 1025);
+    }
+}
+
+/* What ends a reply may be the end of its connection, and then only that. */
+static void any_body_may_end_with_its_connection(void **state) {
+    (void)state;
+    const char *open_end = HTTP_OK "X: y\r\n\r\nhello\r\n\r\n";
+    ANY(HTTP_OK "X: y\r\n\r\nhello\r\n\r\n", REPLY_INCOMPLETE);
+    for (size_t length = 0; length <= strlen(open_end); length++) {
+        feed(open_end, length, 0, length > 0 ? length : 1, DIALECT_HTTP, 0, NULL);
+        bool head_is_whole = length >= strlen(HTTP_OK "X: y\r\n\r\n");
+        assert_int_equal(reply_end(&reply), head_is_whole ? REPLY_COMPLETE : REPLY_INCOMPLETE);
+    }
+    assert_true(reply.close);
+    ANY(CHUNKED "5\r\nhello\r\n", REPLY_INCOMPLETE);
+    assert_int_equal(reply_end(&reply), REPLY_INCOMPLETE);
+    ANY(HTTP_OK "Content-Length: 5\r\n\r\nhell", REPLY_INCOMPLETE);
+    assert_int_equal(reply_end(&reply), REPLY_INCOMPLETE);
+    HTTP(HTTP_OK HTTP_LENGTH "\r\n" TITLE, REPLY_INCOMPLETE);
+    assert_int_equal(reply_end(&reply), REPLY_INCOMPLETE);
+    HTTP(HTTP_OK "\r\n" HTTP_BODY, REPLY_MALFORMED); /* where rows are wanted, it must not */
+    LINE(TITLE ROWS, REPLY_INCOMPLETE);
+    assert_int_equal(reply_end(&reply), REPLY_INCOMPLETE);
+}
+
+static void any_body_is_kept_without_its_framing(void **state) {
+    (void)state;
+    char space[512];
+    const char *chunked = CHUNKED "5\r\nhello\r\n6;x\r\n world\r\n0\r\nA: b\r\n\r\n";
+    for (size_t piece = 1; piece <= strlen(chunked); piece++) {
+        struct text kept = text_fixed(space, sizeof space);
+        feed(chunked, strlen(chunked), 0, piece, DIALECT_HTTP, 0, &kept);
+        assert_int_equal(kept.length, strlen("hello world"));
+        assert_memory_equal(space, "hello world", kept.length);
+    }
+}
+
 static void the_body_is_kept_for_showing(void **state) {
     (void)state;
     char space[512];
@@ -253,6 +343,11 @@ int main(void) {
         cmocka_unit_test(a_head_that_is_not_http_is_malformed),
         cmocka_unit_test(a_head_without_end_is_malformed_at_the_limit),
         cmocka_unit_test(a_server_says_whether_it_keeps_the_connection),
+        cmocka_unit_test(any_body_ends_at_its_content_length),
+        cmocka_unit_test(any_body_ends_with_its_last_chunk),
+        cmocka_unit_test(lines_between_chunks_are_limited),
+        cmocka_unit_test(any_body_may_end_with_its_connection),
+        cmocka_unit_test(any_body_is_kept_without_its_framing),
         cmocka_unit_test(the_body_is_kept_for_showing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

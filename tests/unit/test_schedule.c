@@ -78,7 +78,8 @@ static void poisson_gaps_are_exponential(void **state) {
             assert_near(mean_of(gaps_ns, GAPS), expected, 5 * expected / sqrt(GAPS));
             assert_near(variance_of(gaps_ns, GAPS), expected * expected,
                         5 * expected * expected * sqrt(8.0 / GAPS));
-            for (double quantile = 0.1; quantile < 0.95; quantile += 0.1) {
+            for (int tenth = 1; tenth < 10; tenth++) {
+                double quantile = tenth / 10.0;
                 int below = 0;
                 for (int i = 0; i < GAPS; i++)
                     below += gaps_ns[i] < -log(1 - quantile) * expected;

@@ -1,0 +1,34 @@
+/* Finds where the body of an HTTP reply ends (RFC 9112, section 6.3): for a reply of which nothing
+ * else is checked. Sans-I/O, and the same verdict however the bytes are split. */
+#pragma once
+#include "base/text.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct body {
+    enum {
+        BODY_LENGTH,     /* `left` bytes */
+        BODY_TO_END,     /* all until the connection ends */
+        BODY_CHUNK_SIZE, /* in the line before a chunk */
+        BODY_CHUNK,      /* `left` bytes of a chunk */
+        BODY_CHUNK_END,  /* in the empty line behind a chunk */
+        BODY_TRAILER,    /* in the lines behind the last chunk, up to an empty one */
+        BODY_DONE,
+    } place;
+    uint64_t left;
+    uint32_t line_length; /* bytes of the line so far */
+    uint32_t digits;      /* of the chunk's size */
+    bool in_extension;    /* behind the chunk's size */
+    bool after_cr;
+};
+
+/* Ready for a body of so many bytes; for one in chunks; for one that ends with the connection. */
+void body_of_length(struct body *body, uint64_t length);
+void body_in_chunks(struct body *body);
+void body_to_end(struct body *body);
+
+/* Takes bytes; what they hold of the body is kept, unless kept is NULL. Returns how many it took:
+ * all, unless the body is done (`place`). -1: *problem says what is wrong. */
+ptrdiff_t body_feed(struct body *body, const char *bytes, size_t length, struct text *kept,
+                    const char **problem);
