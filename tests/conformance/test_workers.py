@@ -28,6 +28,17 @@ def is_lost(connection: socket.socket) -> bool:
         return True
 
 
+def is_free(host: str, port: int) -> bool:
+    """Some milliseconds after its process the kernel ends what a ring of io_uring still held."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
 def await_that(what: Callable[[], bool], complaint: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not what():
@@ -88,4 +99,5 @@ def test_a_server_that_is_killed_leaves_nobody_behind(start: Callable[..., Serve
         everybody = tree(server.process.pid)
         server.kill()
         await_that(lambda: all(map(is_gone, everybody)), "a worker outlives its server")
+        await_that(lambda: is_free(server.host, server.port), "somebody holds its port")
     assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2
