@@ -92,7 +92,9 @@ static int run(struct server *server) {
     if (error != 0)
         return error;
     self.answered.fd = self.jobs.answered_fd;
-    error = loop_run(&self.epoll.loop);
+    error = ready_say(server);
+    if (error == 0)
+        error = loop_run(&self.epoll.loop);
     jobs_close(&self.jobs);
     /* But for refusals of requests that took too long, which it answers by itself. */
     server->counts->requests += self.own.requests;

@@ -23,11 +23,16 @@ struct reactors {
     _Atomic int error; /* the first */
 };
 
-static void react(void *argument, unsigned worker) {
-    struct reactors *reactors = argument;
-    int none = 0, error = reactors->run(&reactors->own[worker]);
+/* The first error ends them all. */
+static void note(struct reactors *reactors, int error) {
+    int none = 0;
     if (error != 0 && atomic_compare_exchange_strong(&reactors->error, &none, error))
         kill(getpid(), SIGTERM);
+}
+
+static void react(void *argument, unsigned worker) {
+    struct reactors *reactors = argument;
+    note(reactors, reactors->run(&reactors->own[worker]));
 }
 
 /* The first worker has the listener that the server was started with. Returns how many there are.
@@ -56,8 +61,10 @@ int reactors_run(struct server *server, int (*run)(struct server *server)) {
     unsigned count = open_listeners(&reactors, server);
     if (reactors.error == 0)
         reactors.error = threads_start(&threads, count, react, &reactors);
-    if (reactors.error == 0)
+    if (reactors.error == 0) {
+        note(&reactors, ready_say(server));
         threads_join(&threads);
+    }
     for (unsigned worker = 1; worker < count; worker++)
         listener_close(&reactors.own[worker].listener);
     pthread_barrier_destroy(&reactors.opening);

@@ -63,20 +63,6 @@ static void fill_standard_descriptors(void) {
         close(fd);
 }
 
-static int say_ready(const struct options *options) {
-    char listen[ADDRESS_TEXT_LIMIT];
-    address_format(&options->listen, listen);
-    fprintf(stderr, "regatta-server: %s, work %s, source %s, listening on %s (Ctrl-C stops)\n",
-            options->design->name, options->work.text, options->source, listen);
-    if (options->ready_fd < 0)
-        return 0;
-    if (dprintf(options->ready_fd, "ready %s\n", listen) < 0)
-        return -errno;
-    if (options->ready_fd > STDERR_FILENO)
-        close(options->ready_fd);
-    return 0;
-}
-
 static int listen_failure(const struct options *options, int error) {
     char what[ADDRESS_TEXT_LIMIT + 32], listen[ADDRESS_TEXT_LIMIT];
     address_format(&options->listen, listen);
@@ -100,17 +86,16 @@ static int run_failure(const struct options *options, int error) {
 static int serve(struct server *server) {
     const struct options *options = server->options;
     int error = stop_install(server->listener.fd);
-    if (error == 0)
-        error = say_ready(options);
+    if (error == 0 && options->design->workers == NO_POOL)
+        error = ready_say(server);
     if (error != 0)
         return fail("cannot start", error, NULL);
-    struct summary_start start = summary_begin();
     error = options->design->run(server);
     if (error != 0)
         return run_failure(options, error);
-    summary_print(server, &start);
+    summary_print(server);
     if (options->summary != NULL) {
-        error = summary_write(server, &start, options->summary);
+        error = summary_write(server, options->summary);
         if (error != 0)
             return fail(options->summary, error, NULL);
     }
@@ -118,7 +103,7 @@ static int serve(struct server *server) {
 }
 
 static int open_and_serve(struct options *options) {
-    struct server server = {.options = options};
+    struct server server = {.options = options, .ready.fd = options->ready_fd};
     const struct service_options service = {.work = options->work,
                                             .max_age_ms = options->max_age_ms};
     int error = service_open(&server.service, &service);

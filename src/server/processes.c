@@ -49,6 +49,7 @@ pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
         close(processes->deaths_fd);
         *own = server_for_worker(processes->server, worker);
         own->listener.is_borrowed = true;
+        ready_forget(own);
     } else if (pid > 0) {
         member->pid = pid;
         processes->alive++;
@@ -199,6 +200,8 @@ int processes_run(struct server *server, void (*serve)(struct server *own, void 
     if (error != 0)
         return error;
     error = start(&pool);
+    if (error == 0)
+        error = ready_say(server);
     if (error == 0) {
         until_stopped(&pool);
         drain(&pool);

@@ -2,6 +2,7 @@
 #pragma once
 #include "server/listener.h"
 #include "server/options.h"
+#include "server/ready.h"
 #include "server/stats.h"
 #include "service/service.h"
 
@@ -14,6 +15,7 @@ struct server {
     struct stats *stats;
     struct worker_stats *counts; /* of the worker whose struct this is */
     pthread_barrier_t *opening;  /* where workers with loops of their own meet; else NULL */
+    struct ready ready;
 };
 
 /* A loop has all the descriptors that it needs, or failed to get them. No worker serves before all

@@ -13,16 +13,12 @@
 
 enum { SUMMARY_LIMIT = 512 * 1024 };
 
-struct summary_start summary_begin(void) {
-    return (struct summary_start){clock_monotonic_ns(), usage_now(RUSAGE_SELF)};
+static struct usage serving(const struct server *server) {
+    return usage_since(usage_now(RUSAGE_SELF), server->ready.startup);
 }
 
-static struct usage serving(const struct summary_start *start) {
-    return usage_since(usage_now(RUSAGE_SELF), start->startup);
-}
-
-void summary_print(const struct server *server, const struct summary_start *start) {
-    struct usage self = serving(start), children = usage_now(RUSAGE_CHILDREN);
+void summary_print(const struct server *server) {
+    struct usage self = serving(server), children = usage_now(RUSAGE_CHILDREN);
     uint64_t errors = 0;
     for (int kind = 0; kind < ERROR_KINDS; kind++)
         errors += stats_read(&server->stats->errors[kind]);
@@ -31,11 +27,11 @@ void summary_print(const struct server *server, const struct summary_start *star
             "regatta-server: %" PRIu64 " requests on %" PRIu64 " connections, %" PRIu64
             " errors, %.3f s of CPU in %.1f s\n",
             stats_requests(server->stats), stats_read(&server->stats->connections), errors,
-            (double)cpu_ns / NS_PER_S, (double)(clock_monotonic_ns() - start->ready_ns) / NS_PER_S);
+            (double)cpu_ns / NS_PER_S,
+            (double)(clock_monotonic_ns() - server->ready.since_ns) / NS_PER_S);
 }
 
-static void add_json(const struct server *server, const struct summary_start *start,
-                     struct text *out) {
+static void add_json(const struct server *server, struct text *out) {
     const struct options *options = server->options;
     const struct stats *stats = server->stats;
     char listen[ADDRESS_TEXT_LIMIT];
@@ -45,7 +41,7 @@ static void add_json(const struct server *server, const struct summary_start *st
               "\"listen\": \"%s\",\n \"serving_ns\": %" PRId64 ", \"requests\": %" PRIu64
               ", \"connections\": %" PRIu64 ", \"scans\": %" PRIu64 ",\n \"errors\": {",
               REGATTA_VERSION, options->design->name, options->work.text, options->source, listen,
-              clock_monotonic_ns() - start->ready_ns, stats_requests(stats),
+              clock_monotonic_ns() - server->ready.since_ns, stats_requests(stats),
               stats_read(&stats->connections), service_scans(server->service));
     for (int kind = 0; kind < ERROR_KINDS; kind++)
         text_addf(out, "%s\"%s\": %" PRIu64, kind == 0 ? "" : ", ", error_names[kind],
@@ -57,9 +53,9 @@ static void add_json(const struct server *server, const struct summary_start *st
                   i == 0 ? "" : ", ", stats_read(&stats->workers[i].connections),
                   stats_read(&stats->workers[i].requests));
     text_add_string(out, "],\n \"usage\": {\"startup\": {\"self\": ");
-    usage_add_json(out, start->startup);
+    usage_add_json(out, server->ready.startup);
     text_add_string(out, "},\n           \"serving\": {\"self\": ");
-    usage_add_json(out, serving(start));
+    usage_add_json(out, serving(server));
     text_add_string(out, ",\n                       \"children\": ");
     usage_add_json(out, usage_now(RUSAGE_CHILDREN));
     text_add_string(out, "}}}\n");
@@ -75,14 +71,13 @@ static int write_file(const char *path, const struct text *text) {
     return close(fd) != 0 && error == 0 ? -errno : error;
 }
 
-int summary_write(const struct server *server, const struct summary_start *start,
-                  const char *path) {
+int summary_write(const struct server *server, const char *path) {
     char unfinished[PATH_MAX];
     int length = snprintf(unfinished, sizeof unfinished, "%s.part", path);
     if (length < 0 || (size_t)length >= sizeof unfinished)
         return -ENAMETOOLONG;
     struct text text = text_growing(SUMMARY_LIMIT);
-    add_json(server, start, &text);
+    add_json(server, &text);
     int error = text.overflow ? -ENOMEM : write_file(unfinished, &text);
     text_release(&text);
     if (error == 0 && rename(unfinished, path) != 0)

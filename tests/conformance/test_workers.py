@@ -61,6 +61,7 @@ def test_a_worker_that_is_killed_costs_its_own_client_alone(
             pytest.skip("it has no worker processes")
         for killed, pid in enumerate(workers, start=1):
             os.kill(pid, signal.SIGKILL)
+            await_that(lambda pid=pid: is_gone(pid), "it survives")  # type: ignore[misc]
             assert len(rows_of(server.ask(b"top 2\n"))) == 2
             assert sum(map(is_lost, held)) <= killed
         await_that(lambda: all(map(is_lost, held)), "a connection outlives its worker")

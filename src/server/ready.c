@@ -1,0 +1,30 @@
+#include "server/ready.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "server/server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+void ready_forget(struct server *server) {
+    if (server->ready.fd > STDERR_FILENO)
+        close(server->ready.fd);
+    server->ready.fd = -1;
+}
+
+int ready_say(struct server *server) {
+    const struct options *options = server->options;
+    char listen[ADDRESS_TEXT_LIMIT];
+    address_format(&options->listen, listen);
+    fprintf(stderr, "regatta-server: %s, work %s, source %s, listening on %s (Ctrl-C stops)\n",
+            options->design->name, options->work.text, options->source, listen);
+    if (server->ready.fd >= 0 && dprintf(server->ready.fd, "ready %s\n", listen) < 0)
+        return -errno;
+    ready_forget(server);
+    server->ready.since_ns = clock_monotonic_ns();
+    server->ready.startup = usage_now(RUSAGE_SELF);
+    return 0;
+}

@@ -1,0 +1,172 @@
+"""What only pools have: workers told to stop, that die again and again, or are too many."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import children, cpu_seconds, is_gone
+from tests.servers import (
+    PATIENCE_S,
+    Server,
+    needs,
+    program,
+    read_all,
+    read_reply,
+    rows_of,
+    running,
+    table,
+)
+
+PREFORK = [row.name for row in table() if row.name.startswith("prefork-")]
+BLOCKING_POOLS = [row.name for row in table() if row.serves == "workers"]
+SEEN_TO_SPIN_S = 0.5
+"""Long enough to tell a server that spins from one that waits."""
+NOBODY = 54321
+"""A user who has no processes, so that a limit on their number is exact."""
+
+
+@pytest.fixture(params=PREFORK)
+def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts a server of a design with worker processes."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *options: stack.enter_context(
+            running(tmp_path, "--design", request.param, "--work", "snapshot", *options)
+        )
+
+
+def await_gone(pids: list[int]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not all(map(is_gone, pids)):
+        assert time.monotonic() < deadline, "they live on"
+
+
+def ask(connection: socket.socket) -> bool:
+    """Whether the connection is still served."""
+    try:
+        connection.sendall(b"top 2\n")
+        return len(rows_of(read_reply(connection))) == 2
+    except (ConnectionError, AssertionError):
+        return False
+
+
+def kill_all(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_whichever_worker_is_killed_the_others_go_on_accepting(
+    start: Callable[..., Server],
+) -> None:
+    """One of them holds the lock around accept, where a design has one."""
+    server = start("--workers", "3")
+    for worker in children(server.process.pid):
+        os.kill(worker, signal.SIGKILL)
+        await_gone([worker])
+        assert len(rows_of(server.ask(b"top 2\n"))) == 2
+
+
+def test_a_worker_that_is_told_to_stop_alone_leaves_the_others_to_serve(
+    start: Callable[..., Server],
+) -> None:
+    """It closes its client between two replies. The others wait in accept as before, which costs
+    no CPU."""
+    server = start("--workers", "2")
+    before = children(server.process.pid)
+    with server.connect() as first, server.connect() as second:
+        assert ask(first)
+        assert ask(second)
+        os.kill(before[0], signal.SIGTERM)
+        closed, _, _ = select.select([first, second], [], [], PATIENCE_S)
+        assert len(closed) == 1
+        assert closed[0].recv(1) == b""
+        assert ask(second if closed[0] is first else first)
+        with server.connect() as third:
+            assert ask(third), "it is replaced"
+    spent = cpu_seconds(server.process.pid)
+    select.select([], [], [], SEEN_TO_SPIN_S)
+    assert cpu_seconds(server.process.pid) - spent < SEEN_TO_SPIN_S / 4
+    assert server.stop()["workers_replaced"] == 1
+
+
+def test_a_worker_that_dies_again_and_again_is_replaced_with_a_pause(
+    start: Callable[..., Server],
+) -> None:
+    server = start("--workers", "1")
+    killed: set[int] = set()
+    deadline = time.monotonic() + 2.5
+    while time.monotonic() < deadline:
+        workers = children(server.process.pid)
+        kill_all(workers)
+        killed.update(workers)
+    assert 2 <= len(killed) <= 5
+    assert len(rows_of(server.ask(b"top 2\n"))) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_all_processes_at_once_is_a_drain(
+    start: Callable[..., Server], number: signal.Signals
+) -> None:
+    """As a supervisor sends it to a whole service, or a terminal: here the workers have it first,
+    and ten clients wait in the backlog."""
+    server = start("--workers", "2")
+    with contextlib.ExitStack() as stack:
+        busy = [stack.enter_context(server.connect()) for _ in range(2)]
+        assert all(ask(client) for client in busy)
+        waiting = [stack.enter_context(server.connect()) for _ in range(10)]
+        for client in waiting:
+            client.sendall(b"top 2\n")
+        workers = children(server.process.pid)
+        for worker in workers:
+            os.kill(worker, number)
+        if number == signal.SIGTERM:  # Ctrl-C is the parent's business
+            await_gone(workers)
+        server.process.send_signal(number)
+        for client in waiting:
+            assert len(rows_of(read_all(client))) == 2
+        assert server.process.wait(PATIENCE_S) == 0
+    assert server.stop()["requests"] == 12
+
+
+@pytest.mark.parametrize("pool", BLOCKING_POOLS)
+def test_more_workers_than_the_system_allows_are_refused_in_one_line(pool: str) -> None:
+    """The server itself and three more are allowed to its user."""
+    limit = 4 if os.geteuid() == 0 else 1
+    user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    prefix = [*(user if os.geteuid() == 0 else []), needs("prlimit"), f"--nproc={limit}"]
+    ended = subprocess.run(
+        [*prefix, program("regatta-server"), "--design", pool, "--listen", "127.0.0.1:0"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"regatta-server: {pool}: ")
+    assert "--workers" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    left = [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) == NOBODY]
+    assert left == []
+
+
+def owner_of(path: Path) -> int:
+    with contextlib.suppress(FileNotFoundError):
+        return path.stat().st_uid
+    return -1
+
+
+@pytest.mark.parametrize("pool", BLOCKING_POOLS)
+def test_there_are_no_more_workers_than_clients_allowed(pool: str, tmp_path: Path) -> None:
+    with running(tmp_path, "--design", pool, "--max-connections", "2") as server:
+        assert len(rows_of(server.ask(b"top 2\n"))) == 2
+        assert len(server.stop()["workers"]) == 2
