@@ -70,7 +70,6 @@ def sort_out(rows: list[Row]) -> tuple[list[Row], dict[str, str]]:
 @contextmanager
 def stand_in_place() -> Iterator[Stand]:
     """One CPU for each side, whatever the machine has."""
-    raise_descriptor_limit()
     with (
         placement.make_placement(placement.AUTO, None, None) as place,
         tempfile.TemporaryDirectory(prefix="regatta-bench-") as folder,
@@ -83,6 +82,7 @@ def stand_in_place() -> Iterator[Stand]:
 
 def measure(rows: list[Row], blocks: int, seed: int, console: Console) -> Report:
     """Measures the rows, and those that cannot be measured are said to be left out."""
+    raise_descriptor_limit()
     order = random.Random(seed)
     rows, left_out = sort_out(rows)
 

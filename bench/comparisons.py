@@ -1,73 +1,173 @@
-"""What is compared, and the goals."""
+"""What is compared, and the goals.
+
+Where the peer of a row is a server, both sides have one CPU, the same bytes to answer and, where a
+row does not say otherwise, the same client: wrk with one thread.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from bench.loads import SERVER_CPU, Burst, Load, Wrk
+from bench.loads import (
+    CLIENT_CPU,
+    SERVER_CPU,
+    THROUGHPUT,
+    Burst,
+    Closed,
+    GetClient,
+    Load,
+    RedisBenchmark,
+    Wrk,
+)
+from bench.rest import MEMORY, Rest
 from bench.rows import Best, Goal, Row, Trial
-from bench.servers import BareEpoll, Nginx, Ours, Server
+from bench.servers import BareEpoll, Memcached, Nginx, Ours, Redis, Server
 
-# Those that one CPU serves best; which of them it is, a screening finds out.
+# Those that serve best on one CPU; which of them it is, a screening finds out.
 CANDIDATES = ("epoll", "epoll-edge", "reactors", "uring", "uring-reactors")
 SCANNED = ("iterative", "thread-per-client", "select")
+AT_REST = ("poll", "epoll", "epoll-edge", "reactors", "uring")
 
-FEW, MANY = 50, 1_000
 # Connecting is part of every load, and takes longer with many.
-FEW_S, MANY_S = 1, 2
+FEW, MANY = Wrk(50), Wrk(1_000, seconds=2)
+SHORT = Wrk(100, closing=True)
+BUSY = Wrk(100)
+IDLE = 10_000
+# All that select can watch, less the busy ones and a few descriptors of its own.
+SELECT_IDLE = 850
+# Memory hardly varies, and ten thousand connections take seconds to make.
+MEMORY_BLOCKS = 3
 
 
-def keep_alive(connections: int) -> Wrk:
-    return Wrk(connections, FEW_S if connections == FEW else MANY_S)
+def best(screened_under: Load, load: Load) -> Best:
+    return Best(tuple(Ours(design) for design in CANDIDATES), screened_under, load)
 
 
-def best(load: Load) -> Best:
-    return Best(tuple(Ours(design) for design in CANDIDATES), load)
+def cost(name: str, group: str, ours: Trial | Best, peer: Trial, goal: float | None) -> Row:
+    """A row on the server's CPU time; without a goal it is there to explain another."""
+    return Row(name, group, SERVER_CPU, ours, peer, None if goal is None else Goal(goal))
 
 
-def against(ours: Server | Best, peer: Server, load: Load, goal: Goal) -> Row:
-    """A row on server CPU in which both sides have the same load."""
-    name = "best design" if isinstance(ours, Best) else ours.name
-    side = ours if isinstance(ours, Best) else Trial(ours, load)
-    return Row(
-        f"{name} / {peer.name}, {load.name}",
-        group=load.name,
-        figure=SERVER_CPU,
-        ours=side,
-        peer=Trial(peer, load),
-        goal=goal,
-    )
+def keep_alive_rows(load: Wrk) -> list[Row]:
+    """The bare loop stands beside nginx too: no server on epoll can cost less than that one."""
+    epoll, uring = Trial(Ours("epoll"), load), Trial(Ours("uring"), load)
+    bare, nginx = Trial(BareEpoll(), load), Trial(Nginx(), load)
+    ours, name = best(FEW, load), load.name
+    return [
+        cost(f"epoll / bare epoll loop, {name}", name, epoll, bare, 1.05),
+        cost(f"uring / epoll, {name}", name, uring, epoll, 1.0),
+        cost(f"best design / nginx, {name}", name, ours, nginx, 0.8),
+        cost(f"bare epoll loop / nginx, {name}", name, bare, nginx, None),
+    ]
 
 
-def keep_alive_rows() -> list[Row]:
-    rows = []
-    for connections in (FEW, MANY):
-        load = keep_alive(connections)
-        rows += [
-            against(Ours("epoll"), BareEpoll(), load, Goal(1.05)),
-            against(best(load), Nginx(), load, Goal(0.8)),
-        ]
-    return rows
+def store_rows() -> list[Row]:
+    """Each side by a client of its own, and both by the same lean one."""
+    lean = GetClient(FEW.connections)
+    by_lean = f"both by {lean.name}"
+    redis = Trial(Redis(), RedisBenchmark(FEW.connections))
+    return [
+        cost(
+            f"best design by wrk / redis-server by {redis.load.name}",
+            FEW.name,
+            best(FEW, FEW),
+            redis,
+            1.0,
+        ),
+        *(
+            cost(
+                f"best design / {peer.name}, {by_lean}",
+                FEW.name,
+                best(FEW, lean),
+                Trial(peer, lean),
+                1.0,
+            )
+            for peer in (Redis(), Memcached())
+        ),
+    ]
+
+
+def short_rows() -> list[Row]:
+    """nginx accepts only connections that have asked already, which an expert would turn on."""
+    ours, name = best(SHORT, SHORT), SHORT.name
+    deferred, plain = Trial(Nginx(), SHORT), Trial(Nginx(deferred=False), SHORT)
+    return [
+        cost(f"best design / nginx, {name}", name, ours, deferred, 0.9),
+        cost(f"best design / nginx without deferred accept, {name}", name, ours, plain, None),
+    ]
 
 
 def scan_rows() -> list[Row]:
     """The peer is the same server with the reports' scan: opendir, fopen and fscanf a process."""
+    load = Burst(100)
     return [
-        Row(
+        cost(
+            f"scan / the reports' scan, {design}",
             f"scan, {design}",
-            group=f"scan, {design}",
-            figure=SERVER_CPU,
-            ours=Trial(Ours(design, work="scan"), Burst(100)),
-            peer=Trial(Ours(design, work="scan", program="reports-server"), Burst(100)),
-            goal=Goal(0.8),
+            Trial(Ours(design, work="scan"), load),
+            Trial(Ours(design, work="scan", program="reports-server"), load),
+            0.8,
         )
         for design in SCANNED
     ]
 
 
+def client_rows() -> list[Row]:
+    """Both clients ask the same server, of which `epoll / bare epoll loop` has the trials too."""
+    ours, wrk = Trial(Ours("epoll"), Closed(FEW.connections)), Trial(Ours("epoll"), FEW)
+    return [Row(f"regatta-client / wrk, {FEW.name}", FEW.name, CLIENT_CPU, ours, wrk, Goal(1.0))]
+
+
+def beside_idle(design: str, idle: int, goal: float | None) -> list[Row]:
+    """What idle connections take from the throughput of busy ones, and add to the server's cost."""
+    without = Trial(Ours(design), BUSY)
+    beside = Trial(Ours(design), replace(BUSY, idle=idle))
+    name = f"{design}, {beside.load.name} / without"
+    group = f"{design} beside idle"
+    bound = None if goal is None else Goal(goal, at_least=True)
+    return [
+        Row(name, group, THROUGHPUT, beside, without, bound),
+        Row(f"{name} (CPU)", group, SERVER_CPU, beside, without, None),
+    ]
+
+
+def idle_rows() -> list[Row]:
+    return [
+        *beside_idle("epoll", IDLE, 0.9),
+        *beside_idle("uring", IDLE, 0.9),
+        *beside_idle("select", SELECT_IDLE, None),
+        *beside_idle("poll", IDLE, None),
+    ]
+
+
+def memory_rows() -> list[Row]:
+    return [
+        Row(
+            f"{design}, {load.name}",
+            "memory",
+            MEMORY,
+            Trial(Ours(design), load),
+            None,
+            Goal(1024),
+            MEMORY_BLOCKS,
+        )
+        for design in AT_REST
+        for load in (Rest(IDLE, asks=False), Rest(IDLE, asks=True))
+    ]
+
+
 def comparisons() -> list[Row]:
-    """Every row of the table, in its order."""
-    return [*keep_alive_rows(), *scan_rows()]
+    """Every row, in the order of the tables."""
+    return [
+        *keep_alive_rows(FEW),
+        *keep_alive_rows(MANY),
+        *store_rows(),
+        *short_rows(),
+        *scan_rows(),
+        *client_rows(),
+        *idle_rows(),
+        *memory_rows(),
+    ]
 
 
 def present(row: Row, designs: dict[str, str | None]) -> Row | str:

@@ -14,13 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from bench.rest import holding
 from bench.servers import PATH, Server, Serving
-from bench.stand import BUILT, Stand
+from bench.stand import BUILT, Figures, Stand
 from regatta import accounting, programs
 from regatta.errors import TrialError
-
-# What a trial yields: its figures by name.
-Figures = dict[str, float]
 
 SERVER_CPU = "server CPU per request, µs"
 CLIENT_CPU = "client CPU per request, µs"
@@ -78,15 +76,17 @@ def read_wrk(printed: str) -> Served:
 
 @dataclass(frozen=True)
 class Wrk:
-    """`closing`: a new connection for each request."""
+    """`closing`: a new connection for each request. `idle`: connections that are held beside."""
 
     connections: int
     seconds: int = 1
     closing: bool = False
+    idle: int = 0
 
     @property
     def name(self) -> str:
-        return f"{self.connections} {'short ' if self.closing else ''}connections"
+        named = f"{self.connections:,} {'short ' if self.closing else ''}connections"
+        return f"{named} beside {self.idle:,} idle" if self.idle else named
 
     def check(self) -> None:
         programs.need_tool("wrk", "wrk")
@@ -99,7 +99,12 @@ class Wrk:
         return [*command, f"http://{target}{PATH}"]
 
     def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
-        return drive(stand, serving, self.command(serving.target), read_wrk)
+        command = self.command(serving.target)
+        if self.idle == 0:
+            return drive(stand, serving, command, read_wrk)
+        with holding(stand, serving, asks=False) as held:
+            held.more(self.idle)
+            return drive(stand, serving, command, read_wrk)
 
 
 def read_json(printed: str) -> dict[str, Any]:

@@ -22,13 +22,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Best:
-    """Whichever server costs least under a load: a screening decides, and is no part of the row."""
+    """A load for whichever server costs least in a screening, which is no part of the row."""
 
     servers: tuple[Server, ...]
+    screened_under: Load
     load: Load
 
-    def trials(self) -> list[Trial]:
-        return [Trial(server, self.load) for server in self.servers]
+    def screening(self) -> list[Trial]:
+        return [Trial(server, self.screened_under) for server in self.servers]
 
 
 @dataclass(frozen=True)
@@ -63,5 +64,5 @@ class Row:
     """For what hardly varies and takes long; None: all blocks."""
 
     def trials(self) -> list[Trial]:
-        ours = self.ours.trials() if isinstance(self.ours, Best) else [self.ours]
+        ours = self.ours.screening() if isinstance(self.ours, Best) else [self.ours]
         return ours if self.peer is None else [*ours, self.peer]

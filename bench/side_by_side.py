@@ -6,16 +6,17 @@ blocks, so that what drifts on the machine drifts for both.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bench.loads import SERVER_CPU, Figures
+from bench.loads import SERVER_CPU
 from bench.rows import Best, Row, Trial
 from bench.servers import serving
-from bench.stand import Stand
+from bench.stand import Figures, Stand
 from regatta.analysis.bootstrap import studentized
 from regatta.errors import RegattaError
 
@@ -114,29 +115,29 @@ def plan(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
 
 def screening(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
     """The trials that decide which servers are the best; none where there is no choice."""
-    choices = dict.fromkeys(row.ours for row in rows if isinstance(row.ours, Best))
+    choices = dict.fromkeys(
+        tuple(row.ours.screening()) for row in rows if isinstance(row.ours, Best)
+    )
     planned: Trials = []
     for block in range(min(blocks, SCREENING_BLOCKS)):
-        for best in choices:
-            trials = best.trials()
+        for trials in choices:
             if len(trials) > 1:
                 planned += [(block, trial) for trial in order.sample(trials, len(trials))]
     return planned
 
 
 def choose(best: Best, screened: Measured) -> Trial:
-    """The cheapest on the server's CPU, of those that failed in no block."""
-    trials = best.trials()
-    if len(trials) == 1:
-        return trials[0]
+    """The cheapest on the server's CPU, of those whose screening did not fail altogether."""
+    trials = best.screening()
     costs = {
         trial: float(np.log(list(screened.values(trial, SERVER_CPU).values())).mean())
         for trial in trials
         if screened.figures.get(trial)
     }
-    if not costs:
+    if len(trials) > 1 and not costs:
         raise RegattaError(f"every screening failed; the last one: {screened.failures[-1]}")
-    return min(costs, key=lambda trial: costs[trial])
+    cheapest = min(trials, key=lambda trial: costs.get(trial, math.inf))
+    return Trial(cheapest.server, best.load)
 
 
 def run_all(stand: Stand, planned: Trials, tell: Callable[[int, Trial], None]) -> Measured:

@@ -27,6 +27,10 @@ NO_PERF = perf.without_perf(None)
 DESCRIPTORS = 11_000
 
 
+# What a trial yields: its figures by name.
+Figures = dict[str, float]
+
+
 @dataclass(frozen=True)
 class Stand:
     """What all trials share. `body` is what every server answers, give or take a digit."""

@@ -6,10 +6,28 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-from tests.servers import REPOSITORY
+import pytest
+
+from bench.__main__ import stand_in_place
+from bench.loads import CLIENT_CPU, SERVER_CPU, Closed, GetClient, RedisBenchmark, Wrk
+from bench.rest import MEMORY, Rest
+from bench.rows import Trial
+from bench.servers import Memcached, Nginx, Ours, Redis
+from bench.side_by_side import Measured
+from bench.stand import Stand
+from regatta.errors import UsageError
+from tests.servers import REPOSITORY, running
 
 TIMEOUT_S = 100
+
+
+@pytest.fixture(scope="module")
+def stand() -> Iterator[Stand]:
+    with stand_in_place() as made:
+        yield made
 
 
 def bench(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -38,6 +56,69 @@ def test_one_comparison_as_json() -> None:
         != (report["environment"]["placement"]["client_cpus"])
     )
     assert "block 2 begins" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "trial",
+    [
+        Trial(Nginx(), Wrk(10)),
+        Trial(Nginx(deferred=False), Wrk(10, closing=True)),
+        Trial(Redis(), RedisBenchmark(10, requests=1000)),
+        Trial(Memcached(), GetClient(10)),
+        Trial(Ours("select"), GetClient(10)),
+        Trial(Ours("select"), Closed(10)),
+        Trial(Ours("select"), Wrk(10, idle=100)),
+    ],
+    ids=lambda trial: trial.name,
+)
+def test_a_trial_gives_costs_of_both_sides(trial: Trial, stand: Stand) -> None:
+    try:
+        trial.server.check()
+        trial.load.check()
+    except UsageError as error:
+        pytest.skip(f"{error}, or run scripts/setup bench")
+    measured = Measured()
+    measured.run(stand, trial, 0)
+    assert measured.failures == []
+    for figure in (SERVER_CPU, CLIENT_CPU):
+        assert 1 < measured.values(trial, figure)[0] < 1000
+
+
+def test_memory_at_rest_is_a_few_bytes_a_connection_and_no_page(stand: Stand) -> None:
+    trial, measured = Trial(Ours("epoll"), Rest(500, asks=True)), Measured()
+    measured.run(stand, trial, 0)
+    assert measured.failures == []
+    assert 16 < measured.values(trial, MEMORY)[0] < 4096
+
+
+def test_a_trial_that_fails_is_told_of_and_counts_nothing(stand: Stand) -> None:
+    trial, measured = Trial(Ours("no-such-design"), Wrk(10)), Measured()
+    measured.run(stand, trial, 0)
+    assert measured.figures == {}
+    (failure,) = measured.failures
+    assert "no such design" in failure
+
+
+def test_connections_that_the_server_closed_were_not_held(tmp_path: Path) -> None:
+    with (
+        running(tmp_path) as server,
+        subprocess.Popen(
+            [sys.executable, "bench/hold.py", server.host, str(server.port), "silent"],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as holder,
+    ):
+        assert holder.stdin
+        assert holder.stdout
+        print(5, file=holder.stdin, flush=True)
+        assert holder.stdout.readline() == "5\n"
+        server.stop()
+        _, complaint = holder.communicate(timeout=TIMEOUT_S)
+    assert holder.returncode == 1
+    assert "closed 5 of 5" in complaint
 
 
 def test_a_peer_that_is_missing_is_named_before_anything_runs() -> None:

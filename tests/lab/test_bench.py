@@ -156,11 +156,11 @@ def test_what_takes_long_takes_part_in_few_blocks() -> None:
 
 
 def test_the_best_is_the_cheapest_of_the_screening() -> None:
-    best = Best((Ours("epoll"), Ours("uring"), Ours("reactors")), Wrk(50))
-    epoll, uring, _ = best.trials()
+    best = Best((Ours("epoll"), Ours("uring"), Ours("reactors")), Wrk(50), Wrk(9))
+    epoll, uring, _ = best.screening()
     screened = Measured({epoll: {0: {SERVER_CPU: 9.0}}, uring: {0: {SERVER_CPU: 8.0}}})
     (decided,) = side_by_side.decide([row(ours=best)], screened)
-    assert decided.ours == uring
+    assert decided.ours == Trial(uring.server, Wrk(9))
     assert decided.name.endswith("uring")
     with pytest.raises(RegattaError, match="every screening failed"):
         side_by_side.decide([row(ours=best)], Measured(failures=["no port"]))
@@ -171,7 +171,7 @@ def test_a_design_that_is_not_there_is_left_out() -> None:
     assert present(row(), designs) == row()
     assert present(row(ours=Trial(Ours("uring"), Wrk(50))), designs) == "no io_uring in this kernel"
     assert "no design poll" in str(present(row(ours=Trial(Ours("poll"), Wrk(50))), designs))
-    best = Best((Ours("epoll"), Ours("uring"), Ours("poll")), Wrk(50))
+    best = Best((Ours("epoll"), Ours("uring"), Ours("poll")), Wrk(50), Wrk(50))
     found = present(row(ours=best), designs)
     assert isinstance(found, rows.Row)
     assert isinstance(found.ours, Best)

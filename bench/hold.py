@@ -1,0 +1,78 @@
+"""Holds connections open, in the network of whoever starts this: `hold.py HOST PORT asked|silent`.
+
+Each line on stdin is a number: so many more connections are made, of which each asks once
+(`asked`) or says nothing (`silent`). When the server has them all, their number goes to stdout.
+The end of stdin ends it; exit status 1: the server closed one meanwhile.
+"""
+
+import select
+import socket
+import sys
+
+TIMEOUT_S = 20
+REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: bench\r\n\r\n"
+# Made and asked together: a server that looks at all its connections each time it wakes should not
+# have to wake for each.
+BATCH = 100
+
+
+def read_reply(connection: socket.socket) -> None:
+    """One whole reply."""
+    reply = b""
+    missing = 1
+    while missing > 0:
+        piece = connection.recv(65536)
+        if not piece:
+            sys.exit("the server closed a connection in mid-reply")
+        reply += piece
+        head, end, body = reply.partition(b"\r\n\r\n")
+        if end:
+            length = head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]
+            missing = int(length) - len(body)
+
+
+def ask(connections: list[socket.socket]) -> None:
+    for connection in connections:
+        connection.sendall(REQUEST)
+    for connection in connections:
+        read_reply(connection)
+
+
+def make(host: str, port: int, count: int) -> list[socket.socket]:
+    return [socket.create_connection((host, port), TIMEOUT_S) for _ in range(count)]
+
+
+def hold(host: str, port: int, count: int, asks: bool) -> list[socket.socket]:
+    """So many connections that the server has accepted."""
+    held: list[socket.socket] = []
+    while len(held) < count:
+        batch = make(host, port, min(BATCH, count - len(held)))
+        if asks:
+            ask(batch)
+        held += batch
+    # Connections are accepted in their order: when one more is answered, all are accepted.
+    (last,) = make(host, port, 1)
+    with last:
+        ask([last])
+    return held
+
+
+def lost(held: list[socket.socket]) -> int:
+    """How many the server has closed: nothing else could be readable."""
+    poll = select.poll()
+    for connection in held:
+        poll.register(connection, select.POLLIN)
+    return len(poll.poll(0))
+
+
+def main(host: str, port: int, asks: bool) -> None:
+    held: list[socket.socket] = []
+    for line in sys.stdin:
+        held += hold(host, port, int(line), asks)
+        print(len(held), flush=True)
+    if lost(held):
+        sys.exit(f"the server closed {lost(held)} of {len(held)} connections")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3] == "asked")

@@ -1,0 +1,108 @@
+"""Connections at rest: held beside a load, or held to see what memory they take."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.servers import Serving
+from bench.stand import HERE, Figures, Stand
+from regatta import accounting
+from regatta.errors import TrialError
+from regatta.guard import guard_environment
+
+MEMORY = "resident server memory per connection at rest, bytes"
+
+# Tables and allocators are warm after these; the slope from here on is what a connection takes.
+WARM = 100
+
+
+class Held:
+    """A process on the client's side that holds connections."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def more(self, count: int) -> None:
+        """Returns when the server has accepted so many more."""
+        assert self.process.stdin
+        assert self.process.stdout
+        try:
+            self.process.stdin.write(f"{count}\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        if not self.process.stdout.readline():
+            raise TrialError(f"{count} connections could not be held: {self.complaint()}")
+
+    def complaint(self) -> str:
+        assert self.process.stderr
+        lines = self.process.stderr.read().strip().splitlines()
+        return lines[-1] if lines else "no reason was given"
+
+    def release(self) -> None:
+        """Ends it; every connection must still have been there."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        if self.process.wait() != 0:
+            raise TrialError(self.complaint())
+
+
+@contextmanager
+def holding(stand: Stand, serving: Serving, asks: bool) -> Iterator[Held]:
+    command = [sys.executable, "-S", str(HERE / "hold.py"), stand.host, str(serving.port)]
+    command.append("asked" if asks else "silent")
+    with subprocess.Popen(
+        stand.place.client.command(command),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=guard_environment(),
+        start_new_session=True,
+    ) as process:
+        held = Held(process)
+        try:
+            yield held
+            held.release()
+        finally:
+            process.kill()
+
+
+def resident_bytes(pid: int) -> int:
+    """Of a process and all that descend from it; what they share counts once (Pss)."""
+    total = 0
+    for member in accounting.descendants(pid):
+        for line in Path(f"/proc/{member}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+@dataclass(frozen=True)
+class Rest:
+    """So many connections that have each asked once, or never. No socket buffer is counted: the
+    kernel's memory for a connection is the same under every design."""
+
+    connections: int
+    asks: bool
+
+    @property
+    def name(self) -> str:
+        asked = "asked once" if self.asks else "never asked"
+        return f"{self.connections:,} connections that {asked}"
+
+    def check(self) -> None:
+        """Python alone."""
+
+    def run(self, stand: Stand, _: object, serving: Serving) -> Figures:
+        with holding(stand, serving, self.asks) as held:
+            held.more(WARM)
+            before = resident_bytes(serving.pid)
+            held.more(self.connections)
+            after = resident_bytes(serving.pid)
+        return {MEMORY: (after - before) / self.connections}
