@@ -34,6 +34,7 @@ struct design {
 };
 
 extern const struct design design_iterative;
+extern const struct design design_fork_per_client;
 extern const struct design design_prefork_accept;
 extern const struct design design_prefork_flock;
 extern const struct design design_prefork_mutex;

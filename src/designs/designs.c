@@ -6,6 +6,7 @@
 /* clang-format off */
 const struct design *const designs[] = {
     &design_iterative,
+    &design_fork_per_client,
     &design_prefork_accept,
     &design_prefork_flock,
     &design_prefork_mutex,

@@ -127,6 +127,10 @@ void service_close(struct service *service) {
     free(service);
 }
 
+void service_keep_none(struct service *service) {
+    kept_forgo(&service->procfs.kept);
+}
+
 uint64_t service_scans(const struct service *service) {
     return atomic_load_explicit(shared_scans(service->shared), memory_order_relaxed);
 }

@@ -22,6 +22,10 @@ struct service_options {
 int service_open(struct service **opened, const struct service_options *options);
 void service_close(struct service *service);
 
+/* Keeps nothing open from one scan to the next (top/kept.h): for a design whose processes live for
+ * one client, so that what they keep is thrown away. */
+void service_keep_none(struct service *service);
+
 /* Snapshots that were taken so far. */
 uint64_t service_scans(const struct service *service);
 

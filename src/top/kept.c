@@ -29,6 +29,10 @@ void kept_close(struct kept *kept) {
     pthread_rwlock_destroy(&kept->lock);
 }
 
+void kept_forgo(struct kept *kept) {
+    kept->limit = 0;
+}
+
 void kept_lock(struct kept *kept, struct kept_news *news) {
     news->added_count = news->known_count = 0;
     news->collects = !atomic_flag_test_and_set_explicit(&kept->is_collecting, memory_order_acquire);

@@ -45,6 +45,9 @@ struct kept_news {
 void kept_open(struct kept *kept);
 void kept_close(struct kept *kept);
 
+/* Nothing will be kept. Before the first scan. */
+void kept_forgo(struct kept *kept);
+
 /* Around the use of kept_find. News begin here, empty. */
 void kept_lock(struct kept *kept, struct kept_news *news);
 

@@ -1,0 +1,58 @@
+"""fork-per-client: children that have served are not left behind; no child, no service."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.servers import PATIENCE_S, Server, is_refusal, needs, read_reply, rows_of, running
+
+NOBODY = 54322
+"""A user who has no processes, so that a limit on their number is exact."""
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Server]]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.chmod(0o777)  # whoever the server's user is
+        yield lambda *prefix: stack.enter_context(
+            running(folder, "--design", "fork-per-client", prefix=prefix)
+        )
+
+
+def await_no_child(server: Server) -> None:
+    """Not even a zombie."""
+    pid = server.process.pid
+    deadline = time.monotonic() + PATIENCE_S
+    while Path(f"/proc/{pid}/task/{pid}/children").read_text():
+        assert time.monotonic() < deadline
+
+
+def test_children_that_have_served_are_reaped_although_nobody_comes(
+    start: Callable[..., Server],
+) -> None:
+    server = start()
+    for _ in range(10):
+        assert len(rows_of(server.ask(b"top 2\n"))) == 2
+    await_no_child(server)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without processes")
+def test_where_no_process_can_be_made_clients_are_told_so(start: Callable[..., Server]) -> None:
+    """The server and one child are allowed."""
+    user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    server = start(*user, needs("prlimit"), "--nproc=2")
+    with server.connect() as served:
+        served.sendall(b"top 2\n")
+        read_reply(served)
+        assert is_refusal(server.ask(b""))
+    await_no_child(server)
+    assert len(rows_of(server.ask(b"top 2\n"))) == 2
+    assert server.stop()["errors"]["refused"] == 1
