@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from regatta import environment, ledger, perf, placement
-from regatta.errors import RegattaError, UsageError
+from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.ledger import Ledger
 from regatta.plan import Planned, make_plan
-from regatta.programs import Programs
+from regatta.programs import Programs, find_tool
+from regatta.published import read_published
 from regatta.rig import Rig
 from regatta.study import Cell, Study, parse_study
 from regatta.trial import FAILED, Result, run_trial
@@ -139,15 +141,40 @@ def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Pat
             f"{folder} holds a race already; resume it with `regatta race --resume {folder}`, "
             "or name another --out"
         )
+    check_programs(study)
+    baseline = read_baseline(study)
     with (
         placement.make_placement(study.placement, study.server_cpus, study.client_cpus) as place,
         held(folder),
     ):
         plan = make_plan(len(study.cells), study.blocks, study.counted_blocks, setting.seed)
         with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
-            book.record_environment({"use_perf": setting.use_perf})
+            book.record_environment({"use_perf": setting.use_perf, "baseline": baseline})
             run(book, setting, programs, place, tell)
     return folder
+
+
+def check_programs(study: Study) -> None:
+    """Somebody who names a server wants it raced: one that is not there is a mistake."""
+    for name in sorted({cell.contender for cell in study.cells} & study.contenders.keys()):
+        program = study.contenders[name].words("", 0, (), study.folder)[0]
+        if find_tool(program) is None:
+            raise StudyError(
+                f"`contenders.{name}.command`: there is no program {program}; install or build it, "
+                "or correct the path ({folder} is the study's folder)"
+            )
+
+
+def read_baseline(study: Study) -> dict[str, Any] | None:
+    """What the ledger keeps of `[baseline]`: a report needs nothing but the ledger."""
+    baseline = study.baseline
+    if baseline is None:
+        return None
+    published = None
+    if baseline.published is not None:
+        published = read_published(study.folder / baseline.published)
+        published["at"] = baseline.published_at
+    return {"contender": baseline.contender, "published": published}
 
 
 @contextmanager

@@ -217,8 +217,8 @@ def measure(rig: Rig, cell: Cell, load: list[str], wanted: tuple[str, ...], resu
     with ExitStack() as stack:
         server = stack.enter_context(Side(SERVER, rig.scratch))
         client = stack.enter_context(Side(CLIENT, rig.scratch))
-        target = start_server(rig, cell, wanted, server)
         try:
+            target = start_server(rig, cell, wanted, server)
             warm_up(rig, cell, target)
             command = client_command(rig, cell, target, [*load, "--samples", "samples"])
             result.window_ns, accounts = run_load(rig, cell, command, server, client)

@@ -4,11 +4,13 @@ from collections import Counter as Tally
 from dataclasses import dataclass
 from typing import Any
 
+from regatta.analysis.baseline import Baseline, Difference, differences, read_baseline
 from regatta.analysis.estimates import Estimates, Latencies, estimate_cell, readings, usable
 from regatta.analysis.grouping import Members, group, stands_at, titles
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.perf_table import PerfTable, perf_table
-from regatta.analysis.standings import Verdict, verdicts
+from regatta.analysis.standings import BlockValues, Verdict, verdicts
+from regatta.analysis.workers import connections_by_rank
 from regatta.axes import Axis
 from regatta.ledger_read import Cell, Ledger, Trial
 
@@ -19,6 +21,8 @@ class CellResult:
     estimates: Estimates
     latencies: Latencies
     perf: PerfTable
+    workers: list[float]
+    """Connections of each worker of a pool, the busiest first; empty without a pool."""
     failed: int
     client_bound: int
     """Trials that are in no average because the client set the pace."""
@@ -39,6 +43,8 @@ class Group:
     by_step: list[Verdict]
     """One for each step."""
     overall: Verdict
+    differences: list[Difference]
+    """To the baseline, if the study names one."""
 
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]
@@ -65,6 +71,7 @@ class Analysis:
     groups: list[Group]
     failures: list[Noted]
     client_bound: list[Noted]
+    baseline: Baseline | None
     trials: int
     planned: int
     trial_kinds: dict[str, int]
@@ -84,13 +91,14 @@ def analyse(ledger: Ledger) -> Analysis:
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     grouped = group(ledger.cells)
     results = {cell.id: _result(cell, trials.get(cell.id, [])) for cell in ledger.cells}
+    baseline = read_baseline(ledger.environment)
     kinds = Tally(trial.kind for trial in ledger.trials if trial.status == "ok")
     return Analysis(
         meta=ledger.meta,
         environment=ledger.environment,
         contenders=sorted(order, key=lambda name: (order[name], name)),
         groups=[
-            _group(title, members, results, trials)
+            _group(title, members, results, _values(members, trials), baseline)
             for title, members in zip(titles(grouped), grouped, strict=True)
         ],
         failures=[
@@ -101,25 +109,34 @@ def analyse(ledger: Ledger) -> Analysis:
             for trial in ledger.trials
             if trial.status == "ok" and trial.client_bound is not None
         ],
+        baseline=baseline,
         trials=len(ledger.trials),
         planned=ledger.planned,
         trial_kinds=dict(kinds),
     )
 
 
+Values = dict[int, dict[str, BlockValues]]
+"""Server CPU per request: by step, contender and block."""
+
+
+def _values(members: Members, trials: dict[int, list[Trial]]) -> Values:
+    return {
+        step: {cell.contender: _by_block(trials.get(cell.id, [])) for cell in members.at(step)}
+        for step in members.steps
+    }
+
+
 def _group(
     title: str,
     members: Members,
     results: dict[int, CellResult],
-    trials: dict[int, list[Trial]],
+    values: Values,
+    baseline: Baseline | None,
 ) -> Group:
     def position(cell: Cell) -> tuple[int, int, str]:
         return getattr(cell, members.axis.name) or 0, cell.contender_order, cell.contender
 
-    values = {
-        step: {cell.contender: _by_block(trials.get(cell.id, [])) for cell in members.at(step)}
-        for step in members.steps
-    }
     by_step, overall = verdicts(values)
     return Group(
         title=title,
@@ -129,6 +146,7 @@ def _group(
         cells=[results[cell.id] for cell in sorted(members.cells, key=position)],
         by_step=by_step,
         overall=overall,
+        differences=differences(values, baseline.contender) if baseline else [],
     )
 
 
@@ -140,6 +158,7 @@ def _result(cell: Cell, trials: list[Trial]) -> CellResult:
         estimates=estimates,
         latencies=latencies,
         perf=perf_table(usable(trials)),
+        workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),
         client_bound=sum(trial.client_bound is not None for trial in ok),
         ok=len(ok),

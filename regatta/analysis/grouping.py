@@ -116,5 +116,6 @@ def _shown(name: str, value: Any) -> str:
     if name == "max_age_ms":
         return f"max age {value} ms"
     if name == "per_connection":
-        return "connections kept" if value == 0 else f"{value} requests a connection"
+        each = "a new connection for each request" if value == 1 else f"{value} requests each"
+        return "connections kept" if value == 0 else each
     return f"{name} {value}"

@@ -72,7 +72,9 @@ def _lines(analysis: Analysis, axis: Axis, metric: Metric, base: alt.Chart, rows
     if len(analysis.contenders) <= MOST_BANDS:
         band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.13, tooltip=None)
         layers.append(band.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
-    layers.append(base.mark_line(strokeWidth=1.75).encode(x=x, y=y, color=colour))
+    layers.append(
+        base.mark_line(strokeWidth=1.75).encode(x=x, y=y, color=colour, strokeDash=_dash(analysis))
+    )
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
     layers.append(bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
     points = base.mark_point(filled=True, size=55, opacity=1)
@@ -130,7 +132,13 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
     spots = base.mark_point(filled=True, size=90, opacity=0)
     tooltip = [alt.Tooltip("design:N"), alt.Tooltip("says:N", title="answered")]
     chart = alt.layer(
-        line.encode(x=x, y=y, color=colour, order=alt.Order("share:Q")),
+        line.encode(
+            x=x,
+            y=y,
+            color=colour,
+            strokeDash=_dash(analysis),
+            order=alt.Order("share:Q"),
+        ),
         spots.encode(x=x, y=y, color=colour, tooltip=tooltip),
     ).properties(height=320)
     return _finished(chart, analysis)
@@ -168,6 +176,13 @@ def _shape(analysis: Analysis) -> alt.Shape:
     shapes = [known[name].shape for name in analysis.contenders]
     scale = alt.Scale(domain=analysis.contenders, range=shapes)
     return alt.Shape("design:N", scale=scale, legend=None)
+
+
+def _dash(analysis: Analysis) -> alt.StrokeDash:
+    known = looks(analysis.contenders)
+    dashes = [known[name].dash or [1, 0] for name in analysis.contenders]
+    scale = alt.Scale(domain=analysis.contenders, range=dashes)
+    return alt.StrokeDash("design:N", scale=scale, legend=None)
 
 
 def _tooltip(axis: Axis, metric: Metric) -> list[alt.Tooltip]:

@@ -31,7 +31,7 @@ LABELS = {
     "versions": "versions",
     "seed": "seed",
 }
-ELSEWHERE = ("designs", "contenders", "left_out", "published")
+ELSEWHERE = ("designs", "contenders", "left_out", "baseline")
 """Shown beside the designs themselves."""
 
 

@@ -26,6 +26,7 @@ from regatta.report.sentences import (
     progress_sentence,
     verdict_sentence,
 )
+from regatta.report.tables import tables, worker_columns
 
 TABS = (
     ("server", "Server", "What each request cost the server"),
@@ -103,6 +104,7 @@ def _designs(analysis: Analysis, summaries: dict[str, Any]) -> list[dict[str, An
             "name": name,
             "colour": known[name].colour,
             "path": shapes.PATHS[known[name].shape],
+            "dash": " ".join(map(str, known[name].dash)),
             "summary": str(summaries.get(name, "")),
         }
         for name in analysis.contenders
@@ -123,6 +125,8 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
                 "sentence": verdict_sentence(group, verdict),
                 "rows": _standings(analysis, group, step, mark_of=verdict),
                 "latency": _latency(analysis, group, number, step, charts),
+                "tables": tables(analysis, group, step),
+                "workers": worker_columns(group, step),
             }
             for verdict, step in zip(group.by_step, group.steps, strict=True)
         ],

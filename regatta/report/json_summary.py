@@ -27,6 +27,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         },
         "contenders": analysis.contenders,
         "groups": [_group(group) for group in analysis.groups],
+        "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
         "left_out": analysis.left_out,
         "failures": [_noted(noted, noted.trial.reason) for noted in analysis.failures],
         "client_bound": [
@@ -55,6 +56,7 @@ def _group(group: Group) -> dict[str, Any]:
         "cells_share": group.facts,
         "overall": _verdict(group, group.overall),
         "by_step": [_verdict(group, verdict) for verdict in group.by_step],
+        "differences": [asdict(difference) for difference in group.differences],
         "cells": [_cell(result) for result in group.cells],
     }
 
@@ -69,6 +71,7 @@ def _cell(result: CellResult) -> dict[str, Any]:
         metrics[side][name] = {**asdict(estimate), "unit": BY_NAME[name].unit}
     return {
         **{name: getattr(result.cell, name) for name in ("contender", *AXES)},
+        "connections_per_worker": result.workers,
         "trials_ok": result.ok,
         "trials_failed": result.failed,
         "trials_client_bound": result.client_bound,

@@ -13,6 +13,7 @@ from regatta.report.sentences import (
     notice_sentences,
     verdict_sentence,
 )
+from regatta.report.tables import Table, tables
 
 
 def to_markdown(analysis: Analysis) -> str:
@@ -25,7 +26,7 @@ def to_markdown(analysis: Analysis) -> str:
     for sentence in notice_sentences(analysis):
         lines += [f"**{escape(sentence)}**", ""]
     for group in analysis.groups:
-        lines += _group(group, alone=len(analysis.groups) == 1)
+        lines += _group(analysis, group, alone=len(analysis.groups) == 1)
     lines += [LEGEND, "In brackets: 95 % intervals.", ""]
     for title, noted in (
         ("Failed trials", analysis.failures),
@@ -38,7 +39,7 @@ def to_markdown(analysis: Analysis) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _group(group: Group, alone: bool) -> list[str]:
+def _group(analysis: Analysis, group: Group, alone: bool) -> list[str]:
     lines = [] if alone else [f"## {escape(group.title)}", ""]
     lines += [f"**{escape(headline(group))}.**", ""]
     if len(group.steps) > 1:
@@ -58,7 +59,22 @@ def _group(group: Group, alone: bool) -> list[str]:
             cells = [_figure(result, metric) for metric in STANDINGS]
             lines.append(f"| {label} | {' | '.join(cells)} |")
         lines += ["", escape(verdict_sentence(group, verdict)), ""]
+        for table in tables(analysis, group, step):
+            lines += _table(table, f"{heading}#")
     return lines
+
+
+def _table(table: Table, heading: str) -> list[str]:
+    return [
+        f"{heading} {escape(table.title)}",
+        "",
+        f"| {' | '.join(map(escape, table.header))} |",
+        "| --- |" + " ---: |" * (len(table.header) - 1),
+        *(f"| {' | '.join(map(escape, row))} |" for row in table.rows),
+        "",
+        escape(table.says),
+        "",
+    ]
 
 
 def _noted(noted: Noted) -> str:

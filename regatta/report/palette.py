@@ -4,7 +4,7 @@ A family has a hue (processes red to brown, threads green, event loops blue, io_
 colours were searched for the largest smallest distance, also as people with a colour-vision
 deficiency see them, and each has a contrast of at least 3 to 1 on the white and on the dark page,
 so that both schemes share it. Seventeen colours cannot all be told apart by everybody, so colour
-never stands alone: within a family each design has its own shape.
+never stands alone: within a family each design has its own shape, and its own dash of line.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,23 @@ class Look:
     colour: str
     shape: str
     """A Vega shape."""
+
+    @property
+    def dash(self) -> list[int]:
+        """Of its line, in pixels drawn and left out: one for each shape, so one within a family."""
+        return DASHES[self.shape]
+
+
+DASHES = {
+    "circle": [],
+    "square": [8, 3],
+    "triangle-up": [2, 2],
+    "diamond": [12, 3, 2, 3],
+    "triangle-down": [5, 2],
+    "cross": [5, 2, 1, 2],
+    "triangle-right": [14, 4],
+    "triangle-left": [2, 5],
+}
 
 
 LOOKS: dict[str, Look] = {

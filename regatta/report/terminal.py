@@ -15,6 +15,8 @@ from regatta.report.sentences import (
     notice_sentences,
     verdict_sentence,
 )
+from regatta.report.tables import Table as Extra
+from regatta.report.tables import tables
 
 HEADERS = {
     "cpu_time_per_request_us": "server CPU\nµs/request",
@@ -55,6 +57,19 @@ def _print_step(
             console.print()
         console.print(_table(analysis, group, verdict, columns, console))
     console.print(_plain(verdict_sentence(group, verdict), console))
+    for table in tables(analysis, group, step):
+        _print_extra(table, console)
+
+
+def _print_extra(extra: Extra, console: Console) -> None:
+    console.print(_plain(f"\n{extra.title}", console, "bold"))
+    table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 1))
+    for number, title in enumerate(extra.header):
+        table.add_column(_plain(title, console), justify="right" if number else "left")
+    for row in extra.rows:
+        table.add_row(*(_plain(text, console) for text in row))
+    console.print(table)
+    console.print(_plain(extra.says, console, "dim"))
 
 
 def _table(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regatta.errors import StudyError
+from regatta.study.limits import MAX_STEP
 from regatta.study.table import subtable
 
 
@@ -16,16 +17,21 @@ class Baseline:
 
     contender: str
     published: str | None
-    """A CSV file beside the study (see docs/formats.md) whose figures stand beside ours."""
+    """A CSV file, from the study's folder (regatta/published.py); its figures stand beside ours."""
+    published_at: int | None
+    """The step of the axis that they belong to; None: all."""
 
 
 def read_baseline(content: dict[str, Any], raced: Sequence[str]) -> Baseline | None:
     if "baseline" not in content:
         return None
-    table = subtable(content, "baseline", ("contender", "published"))
+    table = subtable(content, "baseline", ("contender", "published", "published_at"))
     if not table.has("contender"):
         raise StudyError("`baseline` has no `contender`; add one of those that are raced")
     return Baseline(
         contender=table.choice("contender", "", raced),
         published=table.text("published", "") if table.has("published") else None,
+        published_at=table.integer("published_at", 0, 0, MAX_STEP)
+        if table.has("published_at")
+        else None,
     )

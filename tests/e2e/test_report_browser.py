@@ -167,7 +167,7 @@ def test_the_counters_of_a_cell_are_those_chosen(opened: Opened) -> None:
     (before,) = visible(page, ".cell h3")
     assert before == "iterative, 1 connection"
     page.locator(".cell-contender").select_option(label="select")
-    page.locator(".cell-connections").select_option("100")
+    page.locator(".cell-step").select_option("100")
     (after,) = visible(page, ".cell h3")
     assert after == "select, 100 connections"
     (table,) = visible(page, "table.counters")

@@ -49,7 +49,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--gate-fd", type=int)
     parser.add_argument("-c", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=1)
-    for option in ("--engine", "--load", "--dialect", "-n", "--samples", "--path"):
+    for option in ("--engine", "--load", "--dialect", "-n", "--samples", "--path", "--duration"):
+        parser.add_argument(option)
+    for option in ("--per-connection", "--rate", "--arrivals", "--seed", "--idle", "--slow"):
         parser.add_argument(option)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--version", action="store_true")
@@ -89,7 +91,12 @@ def ask(options: argparse.Namespace) -> int:
     if gate:
         gate.sendall(b"ready\n")
         gate.recv(64)
-    socket.create_connection((host, int(port)), timeout=5).close()
+    with socket.create_connection((host, int(port)), timeout=5) as connection:
+        if FAKE == "contender" and measured:
+            connection.sendall(b"measured\n")
+            if not connection.recv(1):
+                print("closed early", file=sys.stderr)
+                return 1
     if FAKE == "client-never-done" and measured:
         time.sleep(600)
     if gate:
@@ -114,6 +121,8 @@ def ask(options: argparse.Namespace) -> int:
         "answered": answered,
         "errors": {"connect": 0, "timeout": requests - answered},
         "throughput_per_s": 100.0,
+        "client_bound": "used 93 % of its CPU" if FAKE == "client-bound" else None,
+        "arguments": sys.argv[1:],
         "usage": {"self": six, "children": six},
     }
     print("not json" if FAKE == "client-babbles" else json.dumps(report))

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from regatta.errors import RegattaError, StudyError
 from regatta.programs import Design
-from regatta.study import find_study, load_study, parse_cpus, parse_study
+from regatta.report.palette import LOOKS
+from regatta.study import find_study, load_study, parse_cpus, parse_study, shipped_names
 
+ROOT = Path(__file__).resolve().parents[2]
 DESIGNS = [
     Design("iterative", "one by one"),
     Design("thread-per-client", "a thread each"),
@@ -20,12 +22,17 @@ DESIGNS = [
     Design("prethread", "threads", pool=True),
     Design("uring", "a ring", missing="this kernel has no io_uring"),
 ]
+POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
+TABLE = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
 GOOD = """
 name = "mine"
 [[cells]]
 designs = ["iterative", "select"]
 connections = [1, 10]
 """
+POOL = GOOD.replace('["iterative", "select"]', '["prefork"]')
+OPEN = 'load = "open"\nduration_s = 1\nrate = 100\n'
+GO = '[contenders.go]\ncommand = "go {host} {port}"\n'
 CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = [1]\n'
 
 
@@ -105,6 +112,50 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         (GOOD + 'load = "closed"\nduration_s = 1\nrounds = 1', ["rounds", "burst"]),
         (GOOD + "duration_s = 1", ["duration_s", "closed"]),
         (GOOD + CELLS, ["twice", "select"]),
+        (GOOD + 'work = "wait=0ms"', ["cells[1].work", "wait=0ms", "1us to 60s"]),
+        (GOOD + 'work = "wait=61s"', ["cells[1].work", "wait=61s", "1us to 60s"]),
+        (GOOD + 'work = ["spin=5"]', ["cells[1].work", "spin=5", "50us"]),
+        (GOOD + 'load = "open"\nduration_s = 1', ["open", "`rate`"]),
+        (GOOD + 'load = "open"\nrate = 5', ["open", "`duration_s`"]),
+        (GOOD + OPEN + 'engine = "thread"', ["load open", "epoll", "thread"]),
+        (GOOD + OPEN.replace("100", "0"), ["cells[1].rate", "0", "1 to"]),
+        (GOOD + OPEN + 'arrivals = "bus"', ["cells[1].arrivals", "bus", "even, poisson"]),
+        (GOOD + "rate = 100", ["cells[1].rate", "open", "burst"]),
+        (GOOD + 'arrivals = "even"', ["cells[1].arrivals", "open", "burst"]),
+        (GOOD + "idle = -1", ["cells[1].idle", "-1", "0 to"]),
+        (GOOD + 'idle = 5\nengine = "thread"', ["cells[1].idle", "epoll", "thread"]),
+        (GOOD + 'slow = [0, 5]\nengine = ["epoll", "fork"]', ["cells[1].slow", "epoll", "fork"]),
+        (GOOD + "workers = 4", ["cells[1].workers", "iterative", "pools"]),
+        (POOL + "workers = 0", ["cells[1].workers", "0", "1 to 4096"]),
+        (POOL + "workers = 4097", ["cells[1].workers", "4097"]),
+        (POOL + "workers = 4\n" + POOL.partition("mine")[2][2:], ["prefork", "without", "workers"]),
+        (GOOD + 'path = "/x"', ["cells[1].path", "http"]),
+        (GOOD + 'dialect = "http"\npath = "x"', ["cells[1].path", "x", "slash"]),
+        (
+            GOOD.replace('["iterative", "select"]', '"uring"'),
+            ["uring", "this kernel has no io_uring"],
+        ),
+        (GOOD + 'contenders = ["go"]', ["cells[1].contenders", "[contenders.NAME]"]),
+        (GOOD + 'contenders = ["og"]\n' + GO, ["cells[1].contenders", "og", "go"]),
+        (GOOD + 'contenders = ["go"]\n' + GO, ["dialect line", "go speaks http"]),
+        (GOOD + GO.replace("command", "comand"), ["contenders.go.comand", "command"]),
+        (GOOD + "[contenders.go]", ["contenders.go", "`command`"]),
+        (GOOD + "[contenders.select]", ["contenders.select", "name of a design"]),
+        (GOOD + "[contenders]\ngo = 3", ["[contenders.go]"]),
+        (GOOD + '[contenders."a b"]', ["contenders.a b", "letters"]),
+        (GOOD + "[contenders.go]\ncommand = []", ["contenders.go.command", "[]"]),
+        (GOOD + "[contenders.go]\ncommand = 'a \"b'", ["contenders.go.command", "quot"]),
+        (GOOD + '[contenders.go]\ncommand = "a {host}"', ["contenders.go.command", "{port}"]),
+        (GOOD + '[contenders.go]\ncommand = "a {prot}"', ["{prot}", "{port}"]),
+        (GOOD + GO + 'dialect = "latin"', ["contenders.go.dialect", "latin", "line, http"]),
+        (GOOD + GO + 'dialect = "line"\npath = "/x"', ["contenders.go.path", "http"]),
+        (GOOD + GO + 'ready = "soon"', ["contenders.go.ready", "soon", "port, line"]),
+        (GOOD + GO + 'ready = "line"', ["contenders.go", "ready_line"]),
+        (GOOD + GO + 'ready = "port"\nready_line = "x"', ["contenders.go.ready_line", "line"]),
+        (GOOD + GO + 'ready_line = "("', ["contenders.go.ready_line", "regular expression"]),
+        (GOOD + GO + 'stop_signal = "SIGNAL"', ["contenders.go.stop_signal", "SIGTERM"]),
+        (GOOD + "[baseline]", ["baseline", "contender"]),
+        (GOOD + '[baseline]\ncontender = "poll"', ["baseline.contender", "poll", "iterative"]),
         ('name = "mine"', ["[[cells]]"]),
         ('name = "mine"\ncells = 3', ["[[cells]]"]),
         (CELLS, ["name"]),
@@ -113,6 +164,7 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         ("name = ", ["TOML"]),
         ('name = "a"\nrace = 1\n' + CELLS, ["[race]"]),
         ('name = "a"\n[[cells]]\nconnections = [1]', ["designs"]),
+        ('name = "a"\n[[cells]]\ndesigns = "select"', ["connections"]),
     ],
 )
 def test_a_mistake_is_named_in_one_line(text: str, words: list[str]) -> None:
@@ -122,6 +174,51 @@ def test_a_mistake_is_named_in_one_line(text: str, words: list[str]) -> None:
     assert "\n" not in message
     for word in words:
         assert word in message
+
+
+def test_an_open_load_has_a_rate_and_arrivals() -> None:
+    cells = parse_study(GOOD + OPEN.replace("100", "[100, 200]"), DESIGNS).cells
+    assert {(cell.rate, cell.arrivals, cell.duration_s) for cell in cells} == {
+        (100, "even", 1.0),
+        (200, "even", 1.0),
+    }
+
+
+def test_what_stands_beside_the_load_is_part_of_the_cell() -> None:
+    text = POOL + "idle = [0, 100]\nslow = 5\nworkers = [2, 4]\n"
+    cells = parse_study(text, DESIGNS).cells
+    assert len({cell.identity() for cell in cells}) == len(cells) == 8
+    assert "1 connection · 100 idle connections · 5 slow connections · 4 workers" in {
+        cell.label().removeprefix("prefork · ").removesuffix(" · scan · burst · epoll")
+        for cell in cells
+    }
+
+
+@pytest.mark.parametrize("key", ["top = 3", "max_age_ms = 7"])
+def test_cells_that_differ_in_one_key_are_two_cells(key: str) -> None:
+    text = CELLS + 'work = "snapshot"\n'
+    study = parse_study(f'name = "a"\n{text}{text}{key}\n', DESIGNS)
+    assert len(study.cells) == 2
+
+
+def test_all_designs_are_those_that_can_run_here() -> None:
+    study = parse_study(GOOD.replace('["iterative", "select"]', '"all"'), DESIGNS)
+    raced = {cell.contender for cell in study.cells}
+    assert raced == {design.name for design in DESIGNS} - {"uring"}
+    assert study.left_out == {"uring": "this kernel has no io_uring"}
+
+
+def test_a_contender_is_started_as_the_study_says(tmp_path: Path) -> None:
+    text = (
+        GOOD
+        + 'dialect = "http"\ncontenders = "go"\n'
+        + GO.replace('"go {host} {port}"', "\"{folder}/go 'a b' {host}:{port} -c{cpus} ${x} {0}\"")
+    )
+    study = parse_study(text, DESIGNS, tmp_path)
+    words = study.contenders["go"].words("10.0.0.1", 80, (0, 2), study.folder)
+    assert words == [f"{tmp_path}/go", "a b", "10.0.0.1:80", "-c0,2", "${x}", "{0}"]
+    (cell,) = (cell for cell in study.cells if cell.contender == "go" and cell.connections == 1)
+    assert (cell.contender_order, cell.path) == (len(DESIGNS), None)
 
 
 @given(st.text())
@@ -158,10 +255,19 @@ def test_cpus_that_are_none_are_refused(text: str) -> None:
         parse_cpus(text, "--server-cpus")
 
 
-@pytest.mark.parametrize("name", ["quick", "reports"])
+@pytest.mark.parametrize("name", shipped_names())
 def test_the_shipped_studies_are_found_by_name_and_valid(name: str) -> None:
-    study = load_study(find_study(name), DESIGNS)
+    study = load_study(find_study(name), TABLE)
     assert study.name == name
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("contenders/*/*.toml")), ids=lambda path: path.stem
+)
+def test_the_worked_examples_are_valid(path: Path) -> None:
+    study = load_study(path, TABLE)
+    assert study.contenders
+    assert {cell.contender for cell in study.cells} >= set(study.contenders)
 
 
 def test_the_quick_study_is_three_designs_at_three_sizes() -> None:
@@ -175,7 +281,7 @@ def test_the_reports_study_has_their_connections_and_client_engines() -> None:
 
 
 def test_a_study_that_is_not_there_lists_those_that_are(tmp_path: Path) -> None:
-    with pytest.raises(RegattaError, match="quick, reports"):
+    with pytest.raises(RegattaError, match="all-designs, .*quick, reports"):
         find_study(str(tmp_path / "none.toml"))
 
 

@@ -1,0 +1,3 @@
+module regatta/contenders/go
+
+go 1.19

@@ -1,0 +1,46 @@
+"""Reads a CSV file of published figures, so that a report can show them beside what was raced.
+
+Lines that begin with # say where the figures come from. Then a header with `design`, and a row for
+each contender; every other column holds numbers or nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+from regatta.errors import StudyError
+
+MAX_COLUMNS = 12
+
+
+def read_published(path: Path) -> dict[str, Any]:
+    """`source`, `columns` and `rows` (by contender), as plain data for the ledger."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"`baseline.published`: cannot read {path} ({error})") from error
+    source = " ".join(line.lstrip("# ") for line in lines if line.startswith("#"))
+    reader = csv.DictReader(line for line in lines if line and not line.startswith("#"))
+    columns = [name for name in reader.fieldnames or [] if name != "design"]
+    if "design" not in (reader.fieldnames or []) or not 0 < len(columns) <= MAX_COLUMNS:
+        raise StudyError(f"{path}: the header must hold `design` and 1 to {MAX_COLUMNS} others")
+    rows: dict[str, list[float | None]] = {}
+    for row in reader:
+        rows[str(row["design"])] = [number(path, row[column]) for column in columns]
+    return {"source": source.removeprefix("Source: "), "columns": columns, "rows": rows}
+
+
+def number(path: Path, text: str | None) -> float | None:
+    """None for an empty field: what was not measured is not 0."""
+    if not text or not text.strip():
+        return None
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise StudyError(f"{path} holds {text!r} where a number or nothing belongs") from error
+    if not math.isfinite(value):
+        raise StudyError(f"{path} holds {text!r} where a finite number belongs")
+    return value

@@ -1,0 +1,201 @@
+"""Client-bound trials, costs beyond a baseline and connections per worker, on made-up ledgers."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from regatta import report
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.baseline import differences
+from regatta.analysis.workers import connections_by_rank
+from regatta.errors import StudyError
+from regatta.ledger_read import read
+from regatta.published import read_published
+from tests.lab.synthetic import CLIENT_BOUND, make
+
+POOLS = {
+    "contenders": ["iterative", "prefork", "select"],
+    "pools": {"prefork"},
+    "connections": [10],
+    "axis": "workers",
+    "steps": [2, 15],
+    "cpu_us": {"iterative": 600.0, "prefork": 660.0, "select": 600.0},
+    "blocks": 8,
+}
+BASELINE = {
+    "contender": "iterative",
+    "published": {
+        "source": "a book",
+        "columns": ["solaris_s", "third_edition_s"],
+        "rows": {"iterative": [0.0, 0.0], "prefork": [None, 1.75]},
+        "at": 15,
+    },
+}
+
+
+def analysed(path: Path) -> Analysis:
+    return analyse(read(path))
+
+
+def printed(path: Path) -> str:
+    out = io.StringIO()
+    report.standings_table(path, Console(file=out, width=150))
+    return out.getvalue()
+
+
+def all_files(path: Path) -> dict[str, str]:
+    """Everything that a person may look at, by name."""
+    report.write(path)
+    files = {name: (path.parent / name).read_text() for name in ("report.html", "summary.md")}
+    csv = (path.parent / "summary.csv").read_text()
+    told = json.dumps(report.summary_json(path))
+    return files | {"summary.csv": csv, "json": told, "terminal": printed(path)}
+
+
+def test_a_client_bound_cell_has_no_result_and_wins_nothing(tmp_path: Path) -> None:
+    """select needs the least, but the client set its pace in every trial."""
+    bound = {("select", 10, block) for block in range(1, 11)}
+    path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
+    analysis = analysed(path)
+    (group,) = analysis.groups
+    assert group.overall.winner == "iterative"
+    (select,) = (result for result in group.at(10) if result.cell.contender == "select")
+    assert select.client_bound == 10
+    for side, name in (
+        ("server", "cpu_time_per_request_us"),
+        ("client", "throughput_per_s"),
+        ("client", "latency_p99_ms"),
+    ):
+        estimate = select.estimates[side, name]
+        assert (estimate.value, estimate.state) == (None, "client-bound")
+    for name, text in all_files(path).items():
+        assert "client-bound" in text or "client_bound" in text, name
+        if name != "summary.csv":
+            assert "bottleneck" in text or CLIENT_BOUND in text, name
+
+
+def test_a_few_client_bound_trials_are_left_out_of_the_averages(tmp_path: Path) -> None:
+    bound = {("select", 10, 1), ("select", 10, 2)}
+    path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
+    (group,) = analysed(path).groups
+    (select,) = (result for result in group.at(10) if result.cell.contender == "select")
+    assert select.estimates["client", "throughput_per_s"].trials == 8
+    assert select.estimates["server", "cpu_time_per_request_us"].trials == 8
+    assert (select.client_bound, select.failed) == (2, 0)
+    assert "2 client-bound" in printed(path)
+
+
+def test_luck_is_no_result(tmp_path: Path) -> None:
+    """Six of ten trials were client-bound: the other four are the exception."""
+    bound = {("select", 10, block) for block in range(1, 7)}
+    path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
+    (group,) = analysed(path).groups
+    (select,) = (result for result in group.at(10) if result.cell.contender == "select")
+    assert select.estimates["client", "throughput_per_s"].state == "client-bound"
+
+
+def test_a_difference_is_paired_within_blocks() -> None:
+    """The blocks drift by far more than the difference."""
+    drift = np.random.default_rng(1).normal(0, 50, 8)
+    values = {
+        5: {
+            "base": {block: 600 + drift[block] for block in range(8)},
+            "more": {block: 610 + drift[block] + 0.1 * (block % 2) for block in range(8)},
+            "same": {block: 600 + drift[block] + (-1) ** block for block in range(8)},
+        }
+    }
+    more, same = differences(values, "base")
+    assert (more.contender, more.at, more.blocks) == ("more", 5, 8)
+    assert more.us_per_request == pytest.approx(10.05)
+    assert more.low is not None
+    assert 9.9 < more.low < 10.05 < (more.high or 0) < 10.2
+    assert more.larger
+    assert not same.larger
+    assert (same.low or 0) < 0 < (same.high or 0)
+
+
+def test_who_shares_no_block_with_the_baseline_has_no_difference() -> None:
+    assert differences({5: {"base": {1: 600.0}, "more": {2: 610.0}}}, "base") == []
+    assert differences({5: {"more": {2: 610.0}}}, "base") == []
+
+
+def test_the_table_beyond_the_baseline_has_the_published_figures_beside_it(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", **POOLS, environment={"baseline": BASELINE})
+    for name, text in all_files(path).items():
+        if name in ("summary.csv", "json"):
+            continue
+        assert "CPU time beyond iterative" in text, name
+        assert text.count("third edition, s") == 1, "they belong to 15 workers only"
+        assert "1.75" in text, name
+        assert "a book" in text, name
+    told = report.summary_json(path)
+    (group,) = told["groups"]
+    prefork = {one["at"]: one for one in group["differences"] if one["contender"] == "prefork"}
+    assert prefork[15]["larger"]
+    assert 20 < prefork[15]["us_per_request"] < 100
+    assert told["baseline"]["contender"] == "iterative"
+
+
+def test_without_a_baseline_there_is_no_such_table(tmp_path: Path) -> None:
+    assert "beyond" not in printed(make(tmp_path / "ledger.sqlite", **POOLS))
+
+
+def test_workers_are_ranked_within_each_trial(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", **POOLS)
+    trials = [trial for trial in read(path).trials if len(trial.workers) == 15]
+    ranked = connections_by_rank(trials)
+    assert len(ranked) == 15
+    assert ranked == sorted(ranked, reverse=True)
+    assert ranked[0] > 1.9 * ranked[1]
+    assert connections_by_rank([trial for trial in read(path).trials if not trial.workers]) == []
+
+
+def test_connections_per_worker_are_shown_for_pools_alone(tmp_path: Path) -> None:
+    files = all_files(make(tmp_path / "ledger.sqlite", **POOLS))
+    shown = files["terminal"]
+    assert shown.count("Connections per worker") == 2
+    after = shown.split("Connections per worker")[2].splitlines()
+    assert after[2].split()[:2] == ["prefork", "15"]
+    assert "Each of 15 workers" in files["report.html"]
+    assert "Connections per worker" in files["summary.md"]
+
+
+def test_designs_that_were_left_out_are_named_with_the_reason(tmp_path: Path) -> None:
+    why = {"uring": "this kernel is too old"}
+    for name, text in all_files(
+        make(tmp_path / "ledger.sqlite", environment={"left_out": why})
+    ).items():
+        if name != "summary.csv":
+            assert "this kernel is too old" in text, name
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "header"),
+        ("name,x\na,1\n", "header"),
+        ("design\na\n", "header"),
+        ("design,x\na,many\n", "many"),
+        ("design,x\na,nan\n", "finite"),
+    ],
+)
+def test_a_file_of_published_figures_that_is_none_is_refused(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    path = tmp_path / "figures.csv"
+    path.write_text(text)
+    with pytest.raises(StudyError, match=words):
+        read_published(path)
+
+
+def test_published_figures_are_read_with_their_source() -> None:
+    found = read_published(Path(__file__).parents[2] / "studies" / "published" / "unp30.csv")
+    assert found["source"].startswith("W. R. Stevens")
+    assert found["rows"]["fork-per-client"] == [504.2, 168.9, 29.6, 20.9]
+    assert found["rows"]["prefork-accept"][0] is None
