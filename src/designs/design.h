@@ -38,6 +38,7 @@ extern const struct design design_fork_per_client;
 extern const struct design design_prefork_accept;
 extern const struct design design_prefork_flock;
 extern const struct design design_prefork_mutex;
+extern const struct design design_prefork_fdpass;
 extern const struct design design_thread_per_client;
 extern const struct design design_select;
 extern const struct design design_poll;

@@ -10,6 +10,7 @@ const struct design *const designs[] = {
     &design_prefork_accept,
     &design_prefork_flock,
     &design_prefork_mutex,
+    &design_prefork_fdpass,
     &design_thread_per_client,
     &design_select,
     &design_poll,
