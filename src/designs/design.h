@@ -40,6 +40,8 @@ extern const struct design design_prefork_flock;
 extern const struct design design_prefork_mutex;
 extern const struct design design_prefork_fdpass;
 extern const struct design design_thread_per_client;
+extern const struct design design_prethread_mutex;
+extern const struct design design_prethread_queue;
 extern const struct design design_select;
 extern const struct design design_poll;
 extern const struct design design_epoll;

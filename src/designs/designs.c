@@ -12,6 +12,8 @@ const struct design *const designs[] = {
     &design_prefork_mutex,
     &design_prefork_fdpass,
     &design_thread_per_client,
+    &design_prethread_mutex,
+    &design_prethread_queue,
     &design_select,
     &design_poll,
     &design_epoll,

@@ -72,9 +72,17 @@ void threads_wake(const struct threads *threads) {
         pthread_kill(threads->members[i].id, WAKE_SIGNAL);
 }
 
+bool threads_end_by(struct threads *threads, const struct timespec *end) {
+    for (; threads->joined < threads->count; threads->joined++)
+        if (pthread_clockjoin_np(threads->members[threads->joined].id, NULL, CLOCK_MONOTONIC,
+                                 end) != 0)
+            return false;
+    return true;
+}
+
 void threads_join(struct threads *threads) {
-    for (unsigned i = 0; i < threads->count; i++)
-        pthread_join(threads->members[i].id, NULL);
+    for (; threads->joined < threads->count; threads->joined++)
+        pthread_join(threads->members[threads->joined].id, NULL);
     free(threads->members);
     pthread_mutex_destroy(&threads->starting);
     *threads = (struct threads){.count = 0};

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <time.h>
 
 enum {
     THREAD_STACK_BYTES = 256 * 1024, /* a reply and a scan need about 80 KiB */
@@ -24,7 +25,7 @@ struct threads {
     void *argument;
     pthread_mutex_t starting; /* held until all are there, or not all can be */
     bool is_given_up;
-    unsigned count;
+    unsigned count, joined;
     struct thread *members;
 };
 
@@ -34,8 +35,11 @@ int threads_start(struct threads *threads, unsigned count, thread_function *func
                   void *argument);
 
 /* Interrupts the blocking call that each thread may be in (EINTR). A thread that is about to block
- * is not kept from it: what it would wait for must be changed first. Not after threads_join. */
+ * is not kept from it: what it would wait for must be changed first. Not after threads_end_by. */
 void threads_wake(const struct threads *threads);
+
+/* Waits for all to return, until `end` (CLOCK_MONOTONIC); returns whether they have. */
+bool threads_end_by(struct threads *threads, const struct timespec *end);
 
 /* Waits until all have returned. */
 void threads_join(struct threads *threads);

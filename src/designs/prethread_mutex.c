@@ -1,0 +1,67 @@
+/* prethread-mutex: a pool of threads, accept behind a mutex.
+ *
+ * Each thread is an iterative server: one of them is blocked in accept, the other free ones wait
+ * for the mutex around it. Nobody waits for a thread to be made, and as many clients are served at
+ * a time as there are threads; one more, and it waits until one of them has left. A client costs a
+ * mutex, whose next owner must mostly be woken. */
+#include "designs/crowd.h"
+#include "designs/design.h"
+#include "server/stop.h"
+
+#include <poll.h>
+
+struct pool {
+    struct server *server;
+    pthread_mutex_t mutex; /* around accept, and so around server->listener */
+    struct crowd crowd;
+    struct threads threads;
+};
+
+static int accept_with_mutex(struct pool *pool) {
+    pthread_mutex_lock(&pool->mutex);
+    int fd = listener_accept(pool->server);
+    pthread_mutex_unlock(&pool->mutex);
+    return fd;
+}
+
+static void serve(void *argument, unsigned worker) {
+    struct pool *pool = argument;
+    struct server own = server_for_worker(pool->server, worker);
+    struct member member;
+    while ((member.fd = accept_with_mutex(pool)) >= 0) {
+        crowd_enter(&pool->crowd, &member, own.options->workers);
+        crowd_converse(&pool->crowd, &member, &own);
+    }
+}
+
+/* The signal is this thread's. Its handler has put the stop in the place of the listener (stop.h):
+ * only the thread that is blocked there already must be woken. */
+static void wait_for_stop(void) {
+    struct pollfd stop = {.fd = stop_fd(), .events = POLLIN};
+    while (!stop_is_requested())
+        poll(&stop, 1, -1);
+}
+
+static int run(struct server *server) {
+    struct pool pool = {
+        .server = server, .mutex = PTHREAD_MUTEX_INITIALIZER, .crowd = CROWD_INITIALIZER};
+    int error = threads_start(&pool.threads, server->options->workers, serve, &pool);
+    if (error != 0)
+        return error;
+    error = ready_say(server);
+    if (error == 0)
+        wait_for_stop();
+    else
+        raise(SIGTERM);
+    threads_wake(&pool.threads);
+    crowd_drain_pool(&pool.crowd, &pool.threads);
+    return error;
+}
+
+const struct design design_prethread_mutex = {
+    .name = "prethread-mutex",
+    .summary = "a pool of threads, accept behind a mutex",
+    .workers = 16,
+    .one_at_a_time = true,
+    .run = run,
+};
