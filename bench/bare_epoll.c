@@ -1,13 +1,12 @@
 /* The floor of every server on epoll: one level-triggered loop that writes a constant.
  *
  * It reads, looks at nothing of what it read, and sends the same bytes for each read; it keeps
- * nothing of a connection but its descriptor, and no time. What a real server spends more is what
+ * nothing of a connection but its descriptor, and no time. What a real server costs more is what
  * parsing, answering, limits and timeouts cost. Ended by a signal.
  * usage: bare-epoll HOST:PORT REPLY-FILE */
-#include "base/address.h"
+#include "bare.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,53 +14,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { REPLY_SIZE = 64 * 1024, READ_SIZE = 4096, EVENT_BATCH = 512, BACKLOG = 4096 };
+enum { READ_SIZE = 4096, EVENT_BATCH = 512 };
 
-struct bare {
-    int listener, epoll;
-    char reply[REPLY_SIZE];
-    size_t length;
-};
-
-static int load_reply(struct bare *bare, const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    ssize_t got = read(fd, bare->reply, sizeof bare->reply);
-    int error = got < 0 ? -errno : 0;
-    close(fd);
-    bare->length = got > 0 ? (size_t)got : 0;
-    return error;
-}
-
-static int watch(const struct bare *bare, int fd) {
+static int watch(int epoll, int fd) {
     struct epoll_event readable = {.events = EPOLLIN, .data.fd = fd};
-    return epoll_ctl(bare->epoll, EPOLL_CTL_ADD, fd, &readable) == 0 ? 0 : -errno;
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &readable) == 0 ? 0 : -errno;
 }
 
-static int open_listener(struct bare *bare, const char *where) {
-    struct address address;
-    const char *problem;
-    const int yes = 1;
-    int error = address_parse(where, NULL, &address, &problem);
-    if (error != 0)
-        return error;
-    bare->listener =
-        socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    bare->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (bare->listener < 0 || bare->epoll < 0)
-        return -errno;
-    if (setsockopt(bare->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-        bind(bare->listener, (const struct sockaddr *)&address.storage, address.length) != 0 ||
-        listen(bare->listener, BACKLOG) != 0)
-        return -errno;
-    return watch(bare, bare->listener);
-}
-
-static void accept_all(const struct bare *bare) {
+static void accept_all(const struct bare *bare, int epoll) {
     int fd;
     while ((fd = accept4(bare->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
-        if (watch(bare, fd) != 0)
+        if (watch(epoll, fd) != 0)
             close(fd);
 }
 
@@ -75,23 +38,27 @@ static void serve(const struct bare *bare, int fd) {
 
 static int run(const struct bare *bare) {
     struct epoll_event events[EVENT_BATCH];
-    for (;;) {
-        int ready = epoll_wait(bare->epoll, events, EVENT_BATCH, -1);
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0)
+        return -errno;
+    int error = watch(epoll, bare->listener);
+    while (error == 0) {
+        int ready = epoll_wait(epoll, events, EVENT_BATCH, -1);
         if (ready < 0 && errno != EINTR)
-            return -errno;
+            error = -errno;
         for (int i = 0; i < ready; i++)
             if (events[i].data.fd == bare->listener)
-                accept_all(bare);
+                accept_all(bare, epoll);
             else
                 serve(bare, events[i].data.fd);
     }
+    close(epoll);
+    return error;
 }
 
 int main(int argc, char **argv) {
     static struct bare bare;
-    int error = argc == 3 ? load_reply(&bare, argv[2]) : -EINVAL;
-    if (error == 0)
-        error = open_listener(&bare, argv[1]);
+    int error = bare_open(&bare, argc, argv);
     if (error == 0)
         error = run(&bare);
     fprintf(stderr, "bare-epoll: %s; usage: bare-epoll HOST:PORT REPLY-FILE\n", strerror(-error));

@@ -10,18 +10,20 @@ from dataclasses import replace
 
 from bench.loads import (
     CLIENT_CPU,
+    LATE,
     SERVER_CPU,
     THROUGHPUT,
     Burst,
     Closed,
     GetClient,
+    HalfOpen,
     Load,
     RedisBenchmark,
     Wrk,
 )
 from bench.rest import MEMORY, Rest
 from bench.rows import Best, Goal, Row, Trial
-from bench.servers import BareEpoll, Memcached, Nginx, Ours, Redis, Server
+from bench.servers import Bare, Memcached, Nginx, Ours, Redis, Server
 
 # Those that serve best on one CPU; which of them it is, a screening finds out.
 CANDIDATES = ("epoll", "epoll-edge", "reactors", "uring", "uring-reactors")
@@ -49,15 +51,17 @@ def cost(name: str, group: str, ours: Trial | Best, peer: Trial, goal: float | N
 
 
 def keep_alive_rows(load: Wrk) -> list[Row]:
-    """The bare loop stands beside nginx too: no server on epoll can cost less than that one."""
+    """The bare loops stand beside nginx too: nothing on epoll or io_uring costs less than they."""
     epoll, uring = Trial(Ours("epoll"), load), Trial(Ours("uring"), load)
-    bare, nginx = Trial(BareEpoll(), load), Trial(Nginx(), load)
-    ours, name = best(FEW, load), load.name
+    bare_epoll, bare_uring = Trial(Bare("epoll"), load), Trial(Bare("uring"), load)
+    nginx, name = Trial(Nginx(), load), load.name
     return [
-        cost(f"epoll / bare epoll loop, {name}", name, epoll, bare, 1.05),
+        cost(f"epoll / bare epoll loop, {name}", name, epoll, bare_epoll, 1.05),
+        cost(f"uring / bare uring loop, {name}", name, uring, bare_uring, None),
         cost(f"uring / epoll, {name}", name, uring, epoll, 1.0),
-        cost(f"best design / nginx, {name}", name, ours, nginx, 0.8),
-        cost(f"bare epoll loop / nginx, {name}", name, bare, nginx, None),
+        cost(f"best design / nginx, {name}", name, best(FEW, load), nginx, 0.8),
+        cost(f"bare epoll loop / nginx, {name}", name, bare_epoll, nginx, None),
+        cost(f"bare uring loop / nginx, {name}", name, bare_uring, nginx, None),
     ]
 
 
@@ -115,7 +119,11 @@ def scan_rows() -> list[Row]:
 def client_rows() -> list[Row]:
     """Both clients ask the same server, of which `epoll / bare epoll loop` has the trials too."""
     ours, wrk = Trial(Ours("epoll"), Closed(FEW.connections)), Trial(Ours("epoll"), FEW)
-    return [Row(f"regatta-client / wrk, {FEW.name}", FEW.name, CLIENT_CPU, ours, wrk, Goal(1.0))]
+    half = Trial(Ours("epoll"), HalfOpen(FEW.connections))
+    return [
+        Row(f"regatta-client / wrk, {FEW.name}", FEW.name, CLIENT_CPU, ours, wrk, Goal(1.0)),
+        Row(half.load.name, FEW.name, LATE, half, None, Goal(100)),
+    ]
 
 
 def beside_idle(design: str, idle: int, goal: float | None) -> list[Row]:
@@ -188,9 +196,13 @@ def present(row: Row, designs: dict[str, str | None]) -> Row | str:
 
 
 def lacks(server: Server, designs: dict[str, str | None]) -> str | None:
-    """Why a server of ours cannot run here; None: it can, or is a peer."""
-    if not isinstance(server, Ours):
+    """Why a server of ours, or a loop that stands for a design, cannot run here.
+
+    None: it can, or is a peer.
+    """
+    if not isinstance(server, Ours | Bare):
         return None
-    if server.design not in designs:
-        return f"this server has no design {server.design}"
-    return designs[server.design]
+    design = server.design if isinstance(server, Ours) else server.kind
+    if design not in designs:
+        return f"this server has no design {design}"
+    return designs[design]

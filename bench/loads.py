@@ -23,6 +23,7 @@ from regatta.errors import TrialError
 SERVER_CPU = "server CPU per request, µs"
 CLIENT_CPU = "client CPU per request, µs"
 THROUGHPUT = "requests per second"
+LATE = "start of requests after their time, 99th percentile, µs"
 
 
 @dataclass(frozen=True)
@@ -226,3 +227,36 @@ class Closed:
 
     def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
         return drive(stand, serving, self.command(serving.target), read_regatta_client)
+
+
+def read_lateness(printed: str) -> float:
+    """What the client itself was late with; for a busy server it is not to blame."""
+    told = read_json(printed)
+    read_regatta_client(printed)
+    return float(told["late_ns"]["p99"]) / 1000
+
+
+@dataclass(frozen=True)
+class HalfOpen:
+    """regatta-client with an open load at half of what it could start a second.
+
+    What it could is a second over its CPU time per request, of a closed load just before.
+    """
+
+    connections: int
+    seconds: int = 2
+
+    @property
+    def name(self) -> str:
+        return f"regatta-client at half its capacity, {self.connections} connections"
+
+    def check(self) -> None:
+        """Built with the project."""
+
+    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
+        closed = Closed(self.connections).run(stand, server, serving)
+        rate = round(1e6 / closed[CLIENT_CPU] / 2)
+        options = ["--dialect", "http", "--load", "open", "--rate", str(rate)]
+        options += ["--duration", str(self.seconds), serving.target]
+        printed, _ = stand.run_client(regatta_client(self.connections, *options))
+        return {LATE: read_lateness(printed)}

@@ -85,8 +85,10 @@ def resident_bytes(pid: int) -> int:
 
 @dataclass(frozen=True)
 class Rest:
-    """So many connections that have each asked once, or never. No socket buffer is counted: the
-    kernel's memory for a connection is the same under every design."""
+    """So many connections that have each asked once, or never.
+
+    The server's own memory: what the kernel keeps of a socket or a ring is not counted.
+    """
 
     connections: int
     asks: bool

@@ -86,8 +86,14 @@ class Ours(Http):
 
 
 @dataclass(frozen=True)
-class BareEpoll(Http):
-    name = "bare epoll loop"
+class Bare(Http):
+    """A loop on epoll or uring that writes a constant."""
+
+    kind: str
+
+    @property
+    def name(self) -> str:
+        return f"bare {self.kind} loop"
 
     def command(self, stand: Stand, port: int) -> list[str]:
         head = (
@@ -95,7 +101,7 @@ class BareEpoll(Http):
             f"Content-Length: {len(stand.body)}\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\n\r\n"
         )
         reply = stand.write("reply", head.encode() + stand.body)
-        return [str(BUILT / "bare-epoll"), f"{stand.host}:{port}", reply]
+        return [str(BUILT / f"bare-{self.kind}"), f"{stand.host}:{port}", reply]
 
 
 @dataclass(frozen=True)
