@@ -115,7 +115,7 @@ def read(pid: int) -> Reading:
         user_ns += (fields[10] + fields[12]) * NS_PER_TICK
         system_ns += (fields[11] + fields[13]) * NS_PER_TICK
         reaped_ns += (fields[12] + fields[13]) * NS_PER_TICK
-        for tid in thread_ids(member):
+        for tid in threads_of(member):
             try:
                 thread_run_ns, thread_switches = thread_account(member, tid)
             except (OSError, ValueError, IndexError):

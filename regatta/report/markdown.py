@@ -70,11 +70,16 @@ def _table(table: Table, heading: str) -> list[str]:
         "",
         f"| {' | '.join(map(escape, table.header))} |",
         "| --- |" + " ---: |" * (len(table.header) - 1),
-        *(f"| {' | '.join(map(escape, row))} |" for row in table.rows),
+        *(f"| {' | '.join(escape(_one_line(text)) for text in row)} |" for row in table.rows),
         "",
         escape(table.says),
         "",
     ]
+
+
+def _one_line(figure: str) -> str:
+    value, _, interval = figure.partition("\n")
+    return f"{value} [{interval}]" if interval else value
 
 
 def _noted(noted: Noted) -> str:

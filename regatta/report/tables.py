@@ -1,6 +1,6 @@
 """Two tables that only some races have, as rows of text: costs beyond a baseline, and workers.
 
-The same rows stand in the terminal, summary.md and the page.
+The same rows stand in every form of the report; the workers of each pool are not in the terminal.
 """
 
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ class Table:
     """What the reader must know to read it."""
     header: list[str]
     rows: list[list[str]]
-    """The contender, then its figures."""
+    """The contender, then its figures, each with its interval, if it has one, in a second line."""
 
 
 def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
     """Those that this race has at this step of the axis."""
-    found = [_beyond_baseline(analysis, group, step), _workers(group, step)]
+    found = [beyond_baseline(analysis, group, step), _workers(group, step)]
     return [table for table in found if table is not None]
 
 
-def _beyond_baseline(analysis: Analysis, group: Group, step: int) -> Table | None:
+def beyond_baseline(analysis: Analysis, group: Group, step: int) -> Table | None:
     baseline = analysis.baseline
     known = {one.contender: one for one in group.differences if one.at == step}
     if baseline is None or not known:
@@ -36,10 +36,9 @@ def _beyond_baseline(analysis: Analysis, group: Group, step: int) -> Table | Non
     if published is not None and published.at not in (step, None):
         published = None
     requests = _requests(group, step)
-    header = ["design", "µs/request", "interval"]
-    header += [f"s for {requests:,}", "interval"] if requests else []
-    header += [f"published: {_words(name)}" for name in published.columns] if published else []
-    rows = [[baseline.contender, *[""] * (len(header) - 1)]]
+    header = ["design", "µs per request", *([f"s for {requests:,}"] if requests else [])]
+    header += [_words(name) for name in published.columns] if published else []
+    rows = [[baseline.contender, *["0"] * (len(header) - 1)]]
     for result in group.at(step):
         name = result.cell.contender
         if name in known:
@@ -52,7 +51,8 @@ def _beyond_baseline(analysis: Analysis, group: Group, step: int) -> Table | Non
         "intervals; in brackets what is not larger than the noise (Holm over the table)."
     )
     if published:
-        says += f" Published: {published.source}"
+        first = _words(published.columns[0])
+        says += f" Published, from the column “{first}” on: {published.source}"
     return Table(f"CPU time beyond {baseline.contender}", says, header, rows)
 
 
@@ -61,8 +61,8 @@ def _figures(one: Difference, requests: int | None) -> list[str]:
     for factor in [1.0] if requests is None else [1.0, requests / 1e6]:
         low, high = (None if end is None else end * factor for end in (one.low, one.high))
         value = Estimate(one.us_per_request * factor, low, high, one.blocks, MEASURED)
-        text = value_of(value)
-        figures += [text if one.larger else f"({text})", interval_of(value)]
+        text = value_of(value) if one.larger else f"({value_of(value)})"
+        figures.append(f"{text}\n{interval_of(value)}".strip())
     return figures
 
 

@@ -16,7 +16,7 @@ from regatta.report.sentences import (
     verdict_sentence,
 )
 from regatta.report.tables import Table as Extra
-from regatta.report.tables import tables
+from regatta.report.tables import beyond_baseline
 
 HEADERS = {
     "cpu_time_per_request_us": "server CPU\nµs/request",
@@ -57,17 +57,24 @@ def _print_step(
             console.print()
         console.print(_table(analysis, group, verdict, columns, console))
     console.print(_plain(verdict_sentence(group, verdict), console))
-    for table in tables(analysis, group, step):
-        _print_extra(table, console)
+    beyond = beyond_baseline(analysis, group, step)
+    if beyond is not None:
+        _print_extra(beyond, console)
 
 
 def _print_extra(extra: Extra, console: Console) -> None:
-    console.print(_plain(f"\n{extra.title}", console, "bold"))
+    console.print()
+    console.print(_plain(extra.title, console, "bold"))
     table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 1))
     for number, title in enumerate(extra.header):
-        table.add_column(_plain(title, console), justify="right" if number else "left")
-    for row in extra.rows:
-        table.add_row(*(_plain(text, console) for text in row))
+        table.add_column(
+            _plain(title, console),
+            justify="right" if number else "left",
+            overflow="fold",
+            no_wrap=number == 0,
+        )
+    for name, *figures in extra.rows:
+        table.add_row(_plain(name, console), *(_two_lines(text, console) for text in figures))
     console.print(table)
     console.print(_plain(extra.says, console, "dim"))
 
@@ -116,6 +123,14 @@ def _figure(result: CellResult, metric: Metric, console: Console) -> Text:
     if interval:
         text.append(f"\n{interval}", style="dim not bold")
     return _fit(text, console)
+
+
+def _two_lines(figure: str, console: Console) -> Text:
+    value, _, interval = figure.partition("\n")
+    text = _plain(value, console)
+    if interval:
+        text.append(_encodable(f"\n{interval}", console), style="dim")
+    return text
 
 
 def _fit(text: Text, console: Console) -> Text:

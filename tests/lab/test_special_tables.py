@@ -158,12 +158,11 @@ def test_workers_are_ranked_within_each_trial(tmp_path: Path) -> None:
 
 def test_connections_per_worker_are_shown_for_pools_alone(tmp_path: Path) -> None:
     files = all_files(make(tmp_path / "ledger.sqlite", **POOLS))
-    shown = files["terminal"]
+    shown = files["summary.md"]
     assert shown.count("Connections per worker") == 2
     after = shown.split("Connections per worker")[2].splitlines()
-    assert after[2].split()[:2] == ["prefork", "15"]
+    assert after[4].split(" | ")[:2] == ["| prefork", "15"]
     assert "Each of 15 workers" in files["report.html"]
-    assert "Connections per worker" in files["summary.md"]
 
 
 def test_designs_that_were_left_out_are_named_with_the_reason(tmp_path: Path) -> None:
