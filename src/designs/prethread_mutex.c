@@ -8,10 +8,13 @@
 #include "designs/design.h"
 #include "server/stop.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 
 struct pool {
     struct server *server;
+    struct server *own;    /* of each thread */
     pthread_mutex_t mutex; /* around accept, and so around server->listener */
     struct crowd crowd;
     struct threads threads;
@@ -26,11 +29,11 @@ static int accept_with_mutex(struct pool *pool) {
 
 static void serve(void *argument, unsigned worker) {
     struct pool *pool = argument;
-    struct server own = server_for_worker(pool->server, worker);
+    struct server *own = &pool->own[worker];
     struct member member;
     while ((member.fd = accept_with_mutex(pool)) >= 0) {
-        crowd_enter(&pool->crowd, &member, own.options->workers);
-        crowd_converse(&pool->crowd, &member, &own);
+        crowd_enter(&pool->crowd, &member, own->options->workers);
+        crowd_converse(&pool->crowd, &member, own);
     }
 }
 
@@ -42,19 +45,27 @@ static void wait_for_stop(void) {
         poll(&stop, 1, -1);
 }
 
-static int run(struct server *server) {
-    struct pool pool = {
-        .server = server, .mutex = PTHREAD_MUTEX_INITIALIZER, .crowd = CROWD_INITIALIZER};
-    int error = threads_start(&pool.threads, server->options->workers, serve, &pool);
-    if (error != 0)
-        return error;
-    error = ready_say(server);
+static int serve_until_stopped(struct pool *pool) {
+    int error = ready_say(pool->server);
     if (error == 0)
         wait_for_stop();
     else
         raise(SIGTERM);
-    threads_wake(&pool.threads);
-    crowd_drain_pool(&pool.crowd, &pool.threads);
+    threads_wake(&pool->threads);
+    crowd_drain_pool(&pool->crowd, &pool->threads);
+    return error;
+}
+
+static int run(struct server *server) {
+    struct pool pool = {
+        .server = server, .mutex = PTHREAD_MUTEX_INITIALIZER, .crowd = CROWD_INITIALIZER};
+    pool.own = servers_for_workers(server);
+    int error = pool.own == NULL ? -ENOMEM : 0;
+    if (error == 0)
+        error = threads_start(&pool.threads, server->options->workers, serve, &pool);
+    if (error == 0)
+        error = serve_until_stopped(&pool);
+    free(pool.own);
     return error;
 }
 

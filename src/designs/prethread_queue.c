@@ -14,6 +14,7 @@
 
 struct pool {
     struct server *server;
+    struct server *own; /* of each thread */
     struct crowd crowd; /* those being served */
     struct threads threads;
 
@@ -71,11 +72,11 @@ static void end(struct pool *pool) {
 
 static void serve(void *argument, unsigned worker) {
     struct pool *pool = argument;
-    struct server own = server_for_worker(pool->server, worker);
+    struct server *own = &pool->own[worker];
     struct member member;
     while ((member.fd = take(pool)) >= 0) {
-        crowd_enter(&pool->crowd, &member, own.options->workers);
-        crowd_converse(&pool->crowd, &member, &own);
+        crowd_enter(&pool->crowd, &member, own->options->workers);
+        crowd_converse(&pool->crowd, &member, own);
         make_room(pool);
     }
 }
@@ -93,7 +94,8 @@ static int run(struct server *server) {
                         .lock = PTHREAD_MUTEX_INITIALIZER,
                         .has_clients = PTHREAD_COND_INITIALIZER};
     pool.queue = calloc(server->options->max_connections, sizeof *pool.queue);
-    int error = pool.queue == NULL ? -ENOMEM : 0;
+    pool.own = servers_for_workers(server);
+    int error = pool.queue == NULL || pool.own == NULL ? -ENOMEM : 0;
     if (error == 0)
         error = threads_start(&pool.threads, server->options->workers, serve, &pool);
     if (error == 0) {
@@ -103,6 +105,7 @@ static int run(struct server *server) {
         end(&pool);
         crowd_drain_pool(&pool.crowd, &pool.threads);
     }
+    free(pool.own);
     free(pool.queue);
     return error;
 }

@@ -32,3 +32,7 @@ static inline struct server server_for_worker(const struct server *server, unsig
     own.counts = &server->stats->workers[worker];
     return own;
 }
+
+/* Those of all workers, made before the first thread runs: later the server may be changing. The
+ * caller frees them. NULL if there is no memory. */
+struct server *servers_for_workers(const struct server *server);

@@ -24,11 +24,15 @@ void threads_attributes(pthread_attr_t *attributes) {
 static void *begin(void *argument) {
     const struct thread *member = argument;
     struct threads *threads = member->threads;
-    pthread_mutex_lock(&threads->starting);
+    pthread_mutex_lock(&threads->lock);
     bool is_given_up = threads->is_given_up;
-    pthread_mutex_unlock(&threads->starting);
+    pthread_mutex_unlock(&threads->lock);
     if (!is_given_up)
         threads->function(threads->argument, (unsigned)(member - threads->members));
+    pthread_mutex_lock(&threads->lock);
+    if (++threads->ended == threads->count)
+        pthread_cond_signal(&threads->have_ended);
+    pthread_mutex_unlock(&threads->lock);
     return NULL;
 }
 
@@ -57,11 +61,12 @@ int threads_start(struct threads *threads, unsigned count, thread_function *func
     threads->members = calloc(count, sizeof threads->members[0]);
     if (threads->members == NULL)
         return -ENOMEM;
-    pthread_mutex_init(&threads->starting, NULL);
-    pthread_mutex_lock(&threads->starting);
+    pthread_mutex_init(&threads->lock, NULL);
+    pthread_cond_init(&threads->have_ended, NULL);
+    pthread_mutex_lock(&threads->lock);
     int error = create(threads, count);
     threads->is_given_up = error != 0;
-    pthread_mutex_unlock(&threads->starting);
+    pthread_mutex_unlock(&threads->lock);
     if (error != 0)
         threads_join(threads);
     return error;
@@ -73,17 +78,20 @@ void threads_wake(const struct threads *threads) {
 }
 
 bool threads_end_by(struct threads *threads, const struct timespec *end) {
-    for (; threads->joined < threads->count; threads->joined++)
-        if (pthread_clockjoin_np(threads->members[threads->joined].id, NULL, CLOCK_MONOTONIC,
-                                 end) != 0)
-            return false;
-    return true;
+    int error = 0;
+    pthread_mutex_lock(&threads->lock);
+    while (threads->ended < threads->count && error != ETIMEDOUT)
+        error = pthread_cond_clockwait(&threads->have_ended, &threads->lock, CLOCK_MONOTONIC, end);
+    bool have_ended = threads->ended == threads->count;
+    pthread_mutex_unlock(&threads->lock);
+    return have_ended;
 }
 
 void threads_join(struct threads *threads) {
-    for (; threads->joined < threads->count; threads->joined++)
-        pthread_join(threads->members[threads->joined].id, NULL);
+    for (unsigned i = 0; i < threads->count; i++)
+        pthread_join(threads->members[i].id, NULL);
     free(threads->members);
-    pthread_mutex_destroy(&threads->starting);
+    pthread_mutex_destroy(&threads->lock);
+    pthread_cond_destroy(&threads->have_ended);
     *threads = (struct threads){.count = 0};
 }

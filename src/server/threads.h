@@ -23,10 +23,13 @@ typedef void thread_function(void *argument, unsigned worker);
 struct threads {
     thread_function *function;
     void *argument;
-    pthread_mutex_t starting; /* held until all are there, or not all can be */
-    bool is_given_up;
-    unsigned count, joined;
+    unsigned count;
     struct thread *members;
+
+    pthread_mutex_t lock; /* guards what follows; held until all are there, or not all can be */
+    pthread_cond_t have_ended;
+    bool is_given_up;
+    unsigned ended;
 };
 
 /* Starts `count` threads: either all of them run the function, or none does. `threads` must stay
@@ -35,10 +38,11 @@ int threads_start(struct threads *threads, unsigned count, thread_function *func
                   void *argument);
 
 /* Interrupts the blocking call that each thread may be in (EINTR). A thread that is about to block
- * is not kept from it: what it would wait for must be changed first. Not after threads_end_by. */
+ * is not kept from it: what it would wait for must be changed first. Not after threads_join. */
 void threads_wake(const struct threads *threads);
 
-/* Waits for all to return, until `end` (CLOCK_MONOTONIC); returns whether they have. */
+/* Waits for all to return, until `end` (CLOCK_MONOTONIC); returns whether they have. They are yet
+ * to be joined. */
 bool threads_end_by(struct threads *threads, const struct timespec *end);
 
 /* Waits until all have returned. */
