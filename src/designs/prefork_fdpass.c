@@ -171,9 +171,10 @@ static int fill(struct parent *parent, unsigned worker) {
 }
 
 static void refill(struct parent *parent) {
+    bool is_serving = !stop_is_requested();
     int worker;
     while ((worker = processes_vacancy(&parent->processes)) >= 0)
-        if (fill(parent, (unsigned)worker) == 0 && !stop_is_requested())
+        if (fill(parent, (unsigned)worker) == 0 && is_serving)
             stats_add(&parent->server->stats->replaced);
 }
 

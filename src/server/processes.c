@@ -81,7 +81,7 @@ static int to_ms(int64_t ns) {
 
 /* Nanoseconds until a place may be filled; 0: now. */
 static int64_t left_ns(const struct process *member, int64_t now_ns) {
-    int64_t due_ns = member->started_ns + REFILL_MS * NS_PER_MS;
+    int64_t due_ns = member->started_ns + REFILL_MS * (int64_t)NS_PER_MS;
     return member->started_ns == 0 || due_ns <= now_ns ? 0 : due_ns - now_ns;
 }
 
@@ -121,7 +121,7 @@ static void wait_for_deaths(struct processes *processes, int wait_ms) {
 
 void processes_close(struct processes *processes) {
     int left_ms = stop_is_requested() ? stop_left_ms() : DRAIN_LIMIT_S * 1000;
-    int64_t deadline_ns = clock_monotonic_ns() + (left_ms + GRACE_MS) * NS_PER_MS;
+    int64_t deadline_ns = clock_monotonic_ns() + (left_ms + GRACE_MS) * (int64_t)NS_PER_MS;
     processes_tell_stop(processes);
     while (processes->alive > 0 && (left_ms = to_ms(deadline_ns - clock_monotonic_ns())) > 0)
         wait_for_deaths(processes, left_ms);
@@ -161,9 +161,10 @@ static int start(struct pool *pool) {
 
 /* Fills the places that are due; one that cannot be filled now is due again later. */
 static void refill(struct pool *pool) {
+    bool is_serving = !stop_is_requested();
     int worker;
     while ((worker = processes_vacancy(&pool->processes)) >= 0)
-        if (fill(pool, (unsigned)worker) == 0 && !stop_is_requested())
+        if (fill(pool, (unsigned)worker) == 0 && is_serving)
             stats_add(&pool->processes.server->stats->replaced);
 }
 
