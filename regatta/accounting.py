@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.counters import Counter, counted, not_supported
+from regatta.errors import TrialError
 
 NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 PROVABLE_WITHIN_NS = 20_000
+READ_ATTEMPTS = 100
 # Clock 2 of a process is what its threads have run (see clock_getcpuclockid).
 CPUCLOCK_SCHED = 2
 PROC = Path("/proc")
@@ -97,8 +99,26 @@ def thread_account(pid: int, tid: int) -> tuple[int, int]:
     return run_ns, switches
 
 
+class VanishedError(Exception):
+    """A descendant was there when they were listed, and is not now."""
+
+
 def read(pid: int) -> Reading:
-    """Reads all accounts of a process tree. The clock comes first: it is the one that matters."""
+    """Reads all accounts of a process tree, in one piece.
+
+    A parent is read before its children. So a child that is reaped in between is in neither's
+    account: then all is read again, until nobody was.
+    """
+    for _ in range(READ_ATTEMPTS):
+        try:
+            return read_once(pid)
+        except VanishedError:
+            continue
+    raise TrialError("the server's processes came and went too fast to read their accounts")
+
+
+def read_once(pid: int) -> Reading:
+    """The same, if nobody ends meanwhile. The clock comes first: it is the one that matters."""
     clock_ns = reaped_ns = user_ns = system_ns = faults = run_ns = switches = 0
     threads: set[tuple[int, int]] = set()
     for member in descendants(pid):
@@ -106,11 +126,10 @@ def read(pid: int) -> Reading:
             clock_ns += cpu_clock_ns(member)
             # From field 4 (ppid) on: minflt cminflt majflt cmajflt utime stime cutime cstime.
             fields = stat_fields(member)
-        except (OSError, ValueError):
-            # It ended just now: its parent has its times, or will have them.
+        except (OSError, ValueError) as error:
             if member == pid:
                 raise
-            continue
+            raise VanishedError from error
         faults += sum(fields[6:10])
         user_ns += (fields[10] + fields[12]) * NS_PER_TICK
         system_ns += (fields[11] + fields[13]) * NS_PER_TICK

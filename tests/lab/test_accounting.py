@@ -32,6 +32,11 @@ for line in sys.stdin:
         thread = threading.Thread(target=spin, args=(0.05,)); thread.start(); thread.join()
     if what == "fork": subprocess.run(
         [sys.executable, "-c", "import time\\nwhile time.process_time() < 0.1: pass"])
+    if what == "keep":
+        kept = subprocess.Popen([sys.executable, "-c", "import sys, time\nwhile time.process_time()"
+            " < 0.1: pass\nprint(flush=True)\nsys.stdin.read()"], stdin=-1, stdout=-1)
+        kept.stdout.readline()
+    if what == "reap": kept.communicate()
     if what == "sleep": time.sleep(0.001)
     if what == "touch": keep = bytearray(4096 * 500)
     print(json.dumps(usage()), flush=True)
@@ -89,6 +94,28 @@ def test_cpu_time_holds_children_that_were_reaped_to_the_tick() -> None:
     ticks_ns = 3 * accounting.NS_PER_TICK
     assert counters["cpu-time"] == pytest.approx(own["cpu"] * 1e9, abs=ticks_ns)
     assert own["cpu"] >= 0.09
+
+
+def test_a_child_that_is_reaped_while_the_accounts_are_read_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Between the reading of its parent's account and of its own."""
+    with worker() as found:
+        before = accounting.read(found.pid)
+        found.do("keep")
+        real = accounting.cpu_clock_ns
+        reaped = []
+
+        def reap_first(pid: int) -> int:
+            if pid != found.pid and not reaped:
+                reaped.append(found.do("reap"))
+            return real(pid)
+
+        monkeypatch.setattr(accounting, "cpu_clock_ns", reap_first)
+        after = accounting.read(found.pid)
+    assert reaped
+    counters = {counter.event: counter.value for counter in server_counters(before, after)}
+    assert counters["cpu-time"] >= 0.09e9
 
 
 def test_user_and_system_time_make_up_the_cpu_time_to_the_tick() -> None:
