@@ -33,8 +33,9 @@ for line in sys.stdin:
     if what == "fork": subprocess.run(
         [sys.executable, "-c", "import time\\nwhile time.process_time() < 0.1: pass"])
     if what == "keep":
-        kept = subprocess.Popen([sys.executable, "-c", "import sys, time\nwhile time.process_time()"
-            " < 0.1: pass\nprint(flush=True)\nsys.stdin.read()"], stdin=-1, stdout=-1)
+        kept = subprocess.Popen([sys.executable, "-c", "import sys, time\\n"
+            "while time.process_time() < 0.1: pass\\n"
+            "print(flush=True); sys.stdin.read()"], stdin=-1, stdout=-1)
         kept.stdout.readline()
     if what == "reap": kept.communicate()
     if what == "sleep": time.sleep(0.001)
