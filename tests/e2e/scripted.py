@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,13 @@ class Scripted:
         with connection, contextlib.suppress(OSError):
             connection.settimeout(PATIENCE_S)
             self.handler(connection, number)
+
+    def wait_for(self, connections: int) -> None:
+        """Until so many have been accepted in all."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self.accepted < connections:
+            assert time.monotonic() < deadline, f"only {self.accepted} of {connections} came"
+            time.sleep(0.01)
 
     def hold(self) -> None:
         """Says nothing until the test is over."""

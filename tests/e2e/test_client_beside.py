@@ -52,8 +52,7 @@ def test_they_are_connected_before_the_window() -> None:
         )
         inside.close()
         assert outside.recv(100) == b"ready\n"
-        while server.accepted < 7:
-            time.sleep(0.01)
+        server.wait_for(7)
         outside.sendall(b"go\n")
         assert outside.recv(100) == b"done\n"
         assert server.accepted == 8

@@ -105,8 +105,7 @@ def test_a_process_that_dies_is_a_failure_and_no_hang() -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        while server.accepted < 3:
-            time.sleep(0.01)
+        server.wait_for(3)
         pid = running_client.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         assert len(children) == 3
@@ -185,8 +184,7 @@ def test_ctrl_c_stops_and_sums_up_what_was_done(engine: str, load: list[str]) ->
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        while server.accepted < 4:
-            time.sleep(0.01)
+        server.wait_for(4)
         assert has_read.wait(PATIENCE_S)
         running_client.send_signal(signal.SIGINT)
         begun = time.monotonic()

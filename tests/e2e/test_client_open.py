@@ -154,8 +154,7 @@ def test_connections_that_stay_are_made_before_the_window() -> None:
     counts: dict[int, int] = {}
     with serving(always(LINE_REPLY, counts)) as server:
         gated = Gated(*open_load(200, 0.3), "-c", "12", server.address)
-        while server.accepted < 12:
-            time.sleep(0.01)
+        server.wait_for(12)
         assert counts == {}
         gated.go()
         result = gated.result()
