@@ -8,7 +8,7 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report import shapes
 from regatta.report.charts import latency_chart, measured_sides, metric_chart, metric_rows
@@ -135,6 +135,7 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
             {
                 "contender": result.cell.contender,
                 "at": step,
+                "title": _cell_title(group, result, step),
                 "lines": counter_lines(result),
                 "elapsed": elapsed(result),
                 "requests": result.perf.requests,
@@ -145,6 +146,13 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
             for step, result in group.places()
         ],
     }
+
+
+def _cell_title(group: Group, result: CellResult, step: int) -> str:
+    """A design without workers, which stands beside every number of them, has none itself."""
+    name = result.cell.contender
+    own = getattr(result.cell, group.axis.name) is not None
+    return f"{name}, {group.axis.count(step)}" if own else name
 
 
 def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> list[dict[str, Any]]:

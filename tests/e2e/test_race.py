@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from regatta.programs import find_tool
+
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "REGATTA_TEST_MARK"
 # perf attaches its counter after a thread is made and takes it away before the thread has ended.
@@ -329,3 +331,62 @@ def test_without_rights_it_races_too(open_folder: Path) -> None:
         WHERE origin = 'perf' AND event IN ('context-switches', 'syscalls')
     """
     assert {state for _, state in rows(out, query)} == {"not supported"}
+
+
+def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
+    study = """
+        name = "loads"
+        [race]
+        blocks = 2
+        counted_blocks = 0
+        [[cells]]
+        designs = ["epoll"]
+        connections = 5
+        work = ["spin=50us", "wait=1ms"]
+        load = "open"
+        rate = [100, 200]
+        arrivals = "poisson"
+        duration_s = 0.2
+        idle = 20
+        slow = 2
+        dialect = "http"
+        [[cells]]
+        designs = ["reactors", "prefork-mutex"]
+        connections = 4
+        workers = [2, 3]
+        requests = 40
+        dialect = "http"
+        path = "/healthz"
+    """
+    folder = race(tmp_path, study)
+    assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 16, None)]
+    query = """
+        SELECT DISTINCT workers, json_array_length(server, '$.workers') FROM trial
+        JOIN cell ON cell.id = cell_id WHERE workers IS NOT NULL ORDER BY 1
+    """
+    assert rows(folder, query) == [(2, 2), (3, 3)]
+    query = """
+        SELECT json_extract(client, '$.idle'), json_extract(client, '$.slow'), rate
+        FROM trial JOIN cell ON cell.id = cell_id WHERE load = 'open'
+    """
+    assert set(rows(folder, query)) == {(20, 2, 100), (20, 2, 200)}
+    page = (folder / "summary.md").read_text()
+    assert "200 requests/s" in page
+    assert "Connections per worker" in page
+
+
+@pytest.mark.skipif(find_tool("nginx") is None, reason="nginx is not installed")
+def test_nginx_races_beside_ours_and_both_its_processes_are_counted(tmp_path: Path) -> None:
+    text = (ROOT / "contenders" / "nginx" / "nginx.toml").read_text()
+    study = text.replace("{folder}", str(ROOT / "contenders" / "nginx"))
+    study = study.replace("blocks = 8", "blocks = 1").replace('"uring"', '"select"')
+    folder = race(tmp_path, study.replace("counted_blocks = 2", "counted_blocks = 1"))
+    query = "SELECT DISTINCT contender, status, reason FROM trial JOIN cell ON cell.id = cell_id"
+    assert set(rows(folder, query)) == {(name, "ok", None) for name in ("epoll", "select", "nginx")}
+    # All the work is the worker's, a child of the process that the lab has started.
+    query = """
+        SELECT min(value / requests) FROM counter JOIN trial ON trial.id = trial_id
+        JOIN cell ON cell.id = cell_id
+        WHERE contender = 'nginx' AND side = 'server' AND event = 'cpu-time'
+    """
+    assert float(str(rows(folder, query)[0][0])) > 1000

@@ -43,6 +43,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "quick": {},
         "hardware": {"hardware": True, "counted_blocks": 5},
         "engines": {"engines": ["thread", "fork"], "connections": [1, 10]},
+        "workers": {
+            "contenders": ["iterative", "prefork-mutex", "select"],
+            "pools": {"prefork-mutex"},
+            "connections": [10],
+            "axis": "workers",
+            "steps": [2, 15],
+        },
+        "client-bound": {"client_bound": {("select", 10, block) for block in range(1, 11)}},
         "hostile": {"contenders": [HOSTILE, "</script>"], "connections": [1, 10]},
     }
     made = {}
@@ -208,6 +216,31 @@ def test_every_group_of_cells_can_be_chosen(opened: Opened) -> None:
     assert len(before) == len(after) == 1
     assert before != after
     wait_for_charts(page)
+
+
+@pytest.mark.parametrize("opened", [("workers", 1280, "light")], indirect=True)
+def test_the_axis_is_what_the_study_varies(opened: Opened) -> None:
+    page = opened.page
+    tabs = page.get_by_role("tablist", name="Number of workers").first
+    tabs.get_by_role("tab", name="15", exact=True).click()
+    (sentence,) = visible(page, ".sentence")
+    assert sentence.startswith("With 15 workers")
+    (each,) = visible(page, "details summary:has-text('Each of 15 workers')")
+    assert each == "Each of 15 workers, the busiest first"
+    page.locator(".cell-step").select_option("15")
+    assert visible(page, ".cell h3") == ["iterative"]
+    wait_for_charts(page)
+
+
+@pytest.mark.parametrize("opened", [("client-bound", 1280, "light")], indirect=True)
+def test_a_client_bound_cell_is_marked_and_shows_no_number(opened: Opened) -> None:
+    page = opened.page
+    page.get_by_role("tab", name="10", exact=True).first.click()
+    row = page.locator("table.standings:visible tr", has_text="select")
+    assert "10 client-bound" in row.inner_text()
+    assert row.locator("td").first.inner_text().strip() == "client-bound"
+    assert row.locator("td").last.inner_text().strip() == "client-bound"
+    assert page.locator("#client-bound table tbody tr").count() == 10
 
 
 @pytest.mark.parametrize("opened", [("hardware", 1280, "light")], indirect=True)
