@@ -105,7 +105,7 @@ def measure(rows: list[Row], blocks: int, seed: int, console: Console) -> Report
 
 
 def main(
-    blocks: Annotated[int, typer.Option(min=2, help="trials of each side in each row")] = 12,
+    blocks: Annotated[int, typer.Option(min=2, help="trials of each side in each row")] = 15,
     only: Annotated[str, typer.Option(help="measure the rows that match this pattern")] = "",
     seed: Annotated[int, typer.Option(help="of the order within blocks")] = 7342,
     json_: Annotated[bool, typer.Option("--json", help="print JSON, not a table")] = False,
