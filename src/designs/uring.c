@@ -24,16 +24,21 @@
 enum operation {
     CANCEL, /* whether it found anything does not matter */
     RECEIVE,
-    SEND,
-    ACCEPT, /* multishot, of the listener */
-    LISTEN, /* ... or waiting until somebody can be accepted, after it failed */
-    TIMER,  /* for the longest silent */
+    SEND,        /* what fits now; no completion: all of it */
+    SEND_SLOWLY, /* ... when there is room */
+    ACCEPT,      /* multishot, of the listener */
+    LISTEN,      /* ... or waiting until somebody can be accepted, after it failed */
+    TIMER,       /* for the longest silent */
     STOP,
     OPERATION_MASK = 15,
 };
 
 /* A connection's operations that are under way: it must outlive them. */
-enum { RECEIVING = 1 << RECEIVE, SENDING = 1 << SEND };
+enum {
+    RECEIVING = 1 << RECEIVE,
+    SENDING_SLOWLY = 1 << SEND_SLOWLY,
+    SENDING = 1 << SEND | SENDING_SLOWLY,
+};
 
 /* More than this may a client not send ahead; but what was under way when that was seen is kept:
  * up to BUFFER_COUNT buffers more on the oldest kernels, 32 since Linux 6.8. */
@@ -43,6 +48,8 @@ struct loop {
     struct server *server;
     struct connections connections;
     struct uring uring;
+    struct connection *sending; /* those whose replies are sent with the next wait */
+    bool is_hurried;            /* ... which is none: there is more to do as soon as they are */
     uint64_t accepting; /* the user data of what is under way for the listener; 0: nothing */
     bool is_timing;
     struct __kernel_timespec deadline; /* of the timer: CLOCK_MONOTONIC */
@@ -85,13 +92,28 @@ static void receive(struct loop *loop, struct connection *connection, bool is_fi
     connection->under_way |= RECEIVING;
 }
 
-/* Not MSG_WAITALL: every piece that a slow reader takes is a sign of its life. */
-static void send_output(struct loop *loop, struct connection *connection) {
-    struct span out = exchange_output(&connection->exchange);
+/* Sending never waits here (MSG_DONTWAIT): when the kernel has taken the entry it is over. So it
+ * needs no completion, but for an error or less than all (MSG_WAITALL), which is then there when
+ * the call returns (settle). That saves the wake-up for it, which with few clients is a system call
+ * a request. */
+static void send_now(struct loop *loop, struct connection *connection, struct span out) {
+    struct io_uring_sqe *entry = next_entry(loop);
+    io_uring_prep_send(entry, connection->fd, out.bytes, out.length,
+                       MSG_NOSIGNAL | MSG_DONTWAIT | MSG_WAITALL);
+    entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
+    entry->user_data = data_of(connection, SEND);
+    connection->under_way |= 1 << SEND;
+    connection->sent = (int)out.length;
+    connection->next_again = loop->sending;
+    loop->sending = connection;
+}
+
+/* To one whose socket is full. Not MSG_WAITALL: every piece that it takes is a sign of life. */
+static void send_slowly(struct loop *loop, struct connection *connection, struct span out) {
     struct io_uring_sqe *entry = next_entry(loop);
     io_uring_prep_send(entry, connection->fd, out.bytes, out.length, MSG_NOSIGNAL);
-    entry->user_data = data_of(connection, SEND);
-    connection->under_way |= SENDING;
+    entry->user_data = data_of(connection, SEND_SLOWLY);
+    connection->under_way |= SENDING_SLOWLY;
 }
 
 static void cancel(struct loop *loop, uint64_t user_data) {
@@ -138,17 +160,24 @@ static void set_timer(struct loop *loop) {
 
 /* ---- A connection ---- */
 
+static bool is_sending_now(const struct connection *connection) {
+    return connection->under_way & 1 << SEND;
+}
+
 /* Ends it, when nothing of it is under way any longer. */
 static void finish(struct loop *loop, struct connection *connection) {
     if (!connection->is_over) {
         connection->is_over = true;
         connections_touch(&loop->connections, connection, loop->now_ns);
-        for (int operation = RECEIVE; operation <= SEND; operation++)
-            if (connection->under_way & 1 << operation)
-                cancel(loop, data_of(connection, (enum operation)operation));
+        if (connection->under_way & RECEIVING)
+            cancel(loop, data_of(connection, RECEIVE));
+        if (connection->under_way & SENDING_SLOWLY)
+            cancel(loop, data_of(connection, SEND_SLOWLY));
     }
-    if (connection->under_way != 0)
+    if (connection->under_way != 0) {
+        loop->is_hurried |= is_sending_now(connection);
         return;
+    }
     surplus_release(&connection->surplus);
     connections_remove(&loop->connections, connection);
 }
@@ -158,10 +187,17 @@ static void lose(struct loop *loop, struct connection *connection) {
     finish(loop, connection);
 }
 
+/* When its output is sent, there is something to do at once. */
+static bool has_more(const struct connection *connection) {
+    return !exchange_is_answered(&connection->exchange) || connection->surplus != NULL ||
+           connection->is_shut;
+}
+
 /* All that can be done now. is_alive: what came was a sign of life, and not only more of a request
  * that is still not complete. */
 static void advance(struct loop *loop, struct connection *connection, bool is_alive) {
     struct exchange *exchange = &connection->exchange;
+    bool is_full = exchange_output(exchange).length > 0; /* it did not take all of that */
     surplus_pour(&connection->surplus, exchange);
     if (connection->is_shut && connection->surplus == NULL) {
         connection->is_shut = false;
@@ -170,8 +206,16 @@ static void advance(struct loop *loop, struct connection *connection, bool is_al
     unsigned answered = answer_requests(loop->server, connection->fd, exchange, REQUEST_BATCH);
     if (is_alive || answered > 0)
         connections_touch(&loop->connections, connection, loop->now_ns);
-    if (exchange_output(exchange).length > 0)
-        send_output(loop, connection); /* and go on when it is sent, after others had their turn */
+    /* It goes on when that is sent, after others had their turn. */
+    struct span out = exchange_output(exchange);
+    if (out.length > 0 && is_full) {
+        send_slowly(loop, connection, out);
+        return;
+    }
+    if (out.length > 0)
+        send_now(loop, connection, out);
+    if (out.length > 0 && has_more(connection))
+        loop->is_hurried = true;
     else if (exchange_is_done(exchange))
         finish(loop, connection);
     else if (!(connection->under_way & RECEIVING))
@@ -212,6 +256,7 @@ static void received(struct loop *loop, struct connection *connection, int resul
         lose(loop, connection);
     } else {
         connection->is_shut |= result == 0;
+        loop->is_hurried |= is_sending_now(connection);
         if (!(connection->under_way & SENDING))
             advance(loop, connection, !was_partial);
         else if (surplus_length(connection->surplus) > SURPLUS_LIMIT &&
@@ -224,7 +269,7 @@ static void sent(struct loop *loop, struct connection *connection, int result) {
     connection->under_way &= (uint8_t)~SENDING;
     if (connection->is_over) {
         finish(loop, connection);
-    } else if (result < 0 && result != -EINTR) {
+    } else if (result < 0 && result != -EAGAIN && result != -EINTR) {
         lose(loop, connection);
     } else {
         exchange_sent(&connection->exchange, result > 0 ? (size_t)result : 0);
@@ -294,14 +339,43 @@ static void close_silent(struct loop *loop) {
     }
 }
 
+static enum operation operation_of(const char *data) {
+    return (enum operation)((uintptr_t)data & OPERATION_MASK);
+}
+
+static struct connection *connection_of(char *data) {
+    return (struct connection *)(data - operation_of(data));
+}
+
+/* What was sent with the last wait: all of it, but where a completion says otherwise. */
+static void settle(struct loop *loop) {
+    struct io_uring *ring = &loop->uring.ring;
+    struct io_uring_cqe *completion;
+    unsigned head;
+    /* In the rare case that not all was taken, or not all is told yet, it is known later. */
+    loop->is_hurried = io_uring_sq_ready(ring) > 0 || io_uring_cq_has_overflow(ring);
+    if (loop->is_hurried)
+        return;
+    io_uring_for_each_cqe(ring, head, completion) {
+        char *data = io_uring_cqe_get_data(completion);
+        if (operation_of(data) == SEND)
+            connection_of(data)->sent = completion->res;
+    }
+    struct connection *next, *connection = loop->sending;
+    loop->sending = NULL;
+    for (; connection != NULL; connection = next) {
+        next = connection->next_again;
+        sent(loop, connection, connection->sent);
+    }
+}
+
 static void complete(struct loop *loop, char *data, int result, uint32_t flags) {
-    enum operation operation = (enum operation)((uintptr_t)data & OPERATION_MASK);
-    struct connection *connection = (struct connection *)(data - operation);
-    switch (operation) {
+    struct connection *connection = connection_of(data);
+    switch (operation_of(data)) {
     case RECEIVE:
         received(loop, connection, result, flags);
         break;
-    case SEND:
+    case SEND_SLOWLY:
         sent(loop, connection, result);
         break;
     case ACCEPT:
@@ -326,13 +400,16 @@ static void turn(struct loop *loop, int wait_ms) {
                                       .tv_nsec = wait_ms % 1000 * NS_PER_MS};
     struct io_uring_cqe *completion;
     set_timer(loop);
-    int error = wait_ms < 0 ? io_uring_submit_and_wait(ring, 1)
-                            : io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);
+    int error = loop->is_hurried ? io_uring_submit_and_get_events(ring)
+                : wait_ms < 0
+                    ? io_uring_submit_and_wait(ring, 1)
+                    : io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);
     if (error < 0 && error != -EINTR && error != -ETIME && error != -EAGAIN && error != -EBUSY)
         loop->error = error;
     loop->now_ns = clock_monotonic_ns();
-    /* What is completed meanwhile waits for the next turn. */
-    for (unsigned ready = io_uring_cq_ready(ring); ready > 0; ready--) {
+    unsigned ready = io_uring_cq_ready(ring); /* what completes meanwhile waits for the next turn */
+    settle(loop);
+    for (; ready > 0; ready--) {
         if (io_uring_peek_cqe(ring, &completion) != 0)
             break;
         char *data = io_uring_cqe_get_data(completion);

@@ -216,6 +216,10 @@ bool exchange_is_done(const struct exchange *exchange) {
     return is_sent && (exchange->closing || (exchange->ended && waiting_input(exchange) == 0));
 }
 
+bool exchange_is_answered(const struct exchange *exchange) {
+    return waiting_input(exchange) == 0 && !exchange->closing && !exchange->ended;
+}
+
 bool exchange_is_idle(const struct exchange *exchange) {
     return exchange->output.length == 0 && waiting_input(exchange) == 0;
 }

@@ -73,6 +73,9 @@ void exchange_sent(struct exchange *exchange, size_t length);
 /* Everything was answered and sent and nothing more will come. */
 bool exchange_is_done(const struct exchange *exchange);
 
+/* When what waits to be sent is sent, nothing is to be done until the client sends more. */
+bool exchange_is_answered(const struct exchange *exchange);
+
 /* Nothing was asked that has not been answered and sent: it may be closed without loss. */
 bool exchange_is_idle(const struct exchange *exchange);
 

@@ -17,6 +17,7 @@ struct connection {
     bool is_over;      /* it is closed then */
     bool is_busy;      /* a worker answers it */
     uint8_t under_way; /* uring: a bit for each operation that the kernel is at */
+    int sent;          /* uring: what came of sending, bytes or -errno */
     int64_t active_ns; /* CLOCK_MONOTONIC */
     struct connection *older, *newer, *next_again;
     struct surplus *surplus; /* uring: what came before the exchange had space for it, or NULL */
