@@ -157,7 +157,7 @@ def running(
         yield server
         server.stop()
     finally:
-        if not server.is_over:  # it failed: neither it nor its workers shall disturb other tests
+        if not server.summary:  # neither it nor its workers shall disturb other tests
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         process.communicate()

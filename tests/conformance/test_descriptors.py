@@ -71,16 +71,40 @@ def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
 ) -> None:
     server = start(*HELD_LONG)
     server.ask(b"top 2\n")
-    few = {pid: max(descriptors(pid)) + 5 for pid in tree(server.process.pid)}
+    few = {pid: max(low_descriptors(pid)) + 5 for pid in tree(server.process.pid)}
     with descriptor_limits(few):
         clients = crowd(server)
         for client in clients:
             ask(client)
         answers = [answer_of(client) for client in clients]
+    refused = sum(map(is_refusal, answers))
+    assert refused < CROWD, "nobody was served"
     for answer in answers:
         assert is_refusal(answer) or len(rows_of(answer)) == 2
-    assert sum(map(is_refusal, answers)) < CROWD, "nobody was served"
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
+    assert server.stop()["errors"]["refused"] == refused
+    if refused == 0:
+        pytest.skip("it never holds so many descriptors in one process")
+
+
+def test_where_the_limit_is_low_from_the_start_clients_are_served_or_told_so(
+    start: Callable[..., Server], crowd: Callable[[Server], list[socket.socket]]
+) -> None:
+    """Some descriptors are kept for the server's own needs; and there is room again later."""
+    server = start("--work", "snapshot", "--max-age", "0", descriptors=CROWD)
+    for _ in range(2):
+        clients = crowd(server)
+        for client in clients:
+            ask(client)
+        answers = [answer_of(client) for client in clients]
+        assert sum(map(is_refusal, answers)) < CROWD, "nobody was served"
+        for answer in answers:
+            assert is_refusal(answer) or len(rows_of(answer)) == 2
+
+
+def low_descriptors(pid: int) -> list[int]:
+    """All but the files of /proc that a scan keeps open, which are far above the others."""
+    return [fd for fd, path in descriptors(pid).items() if not path.endswith("/stat")]
 
 
 def test_where_no_descriptor_is_left_clients_wait_and_nothing_spins(

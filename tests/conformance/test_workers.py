@@ -45,6 +45,13 @@ def await_that(what: Callable[[], bool], complaint: str) -> None:
         assert time.monotonic() < deadline, complaint
 
 
+def kill(*workers: int) -> None:
+    """Waits for their end: until then they may still take a client with them."""
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    await_that(lambda: all(map(is_gone, workers)), "SIGKILL ends everybody")
+
+
 def test_a_worker_that_is_killed_costs_its_own_client_alone(
     start: Callable[..., Server], design: Design
 ) -> None:
@@ -74,6 +81,25 @@ def test_a_worker_that_is_killed_costs_its_own_client_alone(
         assert server.stop()["workers_replaced"] == WORKERS
 
 
+def test_workers_that_are_killed_all_at_once_are_all_replaced(
+    start: Callable[..., Server], design: Design
+) -> None:
+    """Among them whoever has the lock under which they accept, if there is one."""
+    server = start(*(("--workers", str(WORKERS)) if design.pool else ()))
+    server.ask(b"top 1\n")
+    workers = children(server.process.pid)
+    if not workers:
+        pytest.skip("it has no worker processes")
+    kill(*workers)
+    for _ in range(2 * WORKERS):
+        assert len(rows_of(server.ask(b"top 2\n"))) == 2
+    await_that(
+        lambda: len(set(children(server.process.pid)) - set(workers)) == len(workers),
+        "not all workers were replaced",
+    )
+    assert server.stop()["workers_replaced"] == WORKERS
+
+
 def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(
     start: Callable[..., Server],
 ) -> None:
@@ -85,8 +111,7 @@ def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(
         if not workers:
             pytest.skip("it has no worker processes")
         begun = time.monotonic()
-        for pid in workers:
-            os.kill(pid, signal.SIGKILL)
+        kill(*workers)
         server.stop()
         assert time.monotonic() - begun < 3
 
