@@ -23,12 +23,16 @@ def tree(pid: int) -> list[int]:
     return [pid, *(below for child in children(pid) for below in tree(child))]
 
 
-def is_gone(pid: int) -> bool:
-    """It has ended, though perhaps nobody has waited for it yet."""
+def state(pid: int) -> str | None:
+    """As in proc(5): "S" asleep, "Z" ended, though nobody has waited for it; None: no such one."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
-        return True
+        return None
+
+
+def is_gone(pid: int) -> bool:
+    return state(pid) in (None, "Z", "X")
 
 
 def cpu_seconds(pid: int) -> float:
