@@ -68,11 +68,14 @@ class Ours(Http):
     design: str
     work: str = "snapshot"
     program: str = OURS
+    deferred: bool = False
 
     @property
     def name(self) -> str:
         scanning = "" if self.work == "snapshot" else f", work {self.work}"
-        return f"{self.design}{scanning}" if self.program == OURS else f"{self.program}{scanning}"
+        deferring = " with deferred accept" if self.deferred else ""
+        program = self.design if self.program == OURS else self.program
+        return f"{program}{scanning}{deferring}"
 
     def path(self) -> Path:
         built = BUILT / self.program
@@ -82,6 +85,8 @@ class Ours(Http):
         command = [str(self.path()), "--quiet", "--design", self.design, "--work", self.work]
         if self.work == "snapshot":
             command += ["--max-age", str(UNCHANGING_MS)]
+        if self.deferred:
+            command.append("--defer-accept")
         return [*command, "--listen", f"{stand.host}:{port}"]
 
 

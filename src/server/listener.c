@@ -21,14 +21,19 @@ static int open_reserve(void) {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static int configure(int fd, int64_t idle_timeout_ms) {
+static int configure(int fd, const struct options *options) {
     const int yes = 1;
-    const struct timeval timeout = {.tv_sec = idle_timeout_ms / 1000,
-                                    .tv_usec = idle_timeout_ms % 1000 * 1000};
+    int64_t idle_ms = options->idle_timeout_ms;
+    const struct timeval timeout = {.tv_sec = idle_ms / 1000, .tv_usec = idle_ms % 1000 * 1000};
+    /* The kernel shall keep a client that says nothing about as long as a design would. */
+    const int silent_s = (int)((idle_ms + 999) / 1000);
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0)
+        return -errno;
+    if (options->defers_accept &&
+        setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silent_s, sizeof silent_s) != 0)
         return -errno;
     return 0;
 }
@@ -65,7 +70,7 @@ static int open_listener(struct listener *listener, const struct options *option
         return -errno;
     listener->last_clients = shared;
     listener->fd = socket(options->listen.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int error = listener->fd < 0 ? -errno : configure(listener->fd, options->idle_timeout_ms);
+    int error = listener->fd < 0 ? -errno : configure(listener->fd, options);
     if (error == 0)
         error = bind_and_listen(listener->fd, options, is_first);
     if (error == 0) {

@@ -33,6 +33,8 @@ static const char help[] =
     "      --max-age MS         age that a snapshot may have, 0 to 86400000 (default: 1000)\n"
     "      --source SOURCE      where process times are read from (default: procfs)\n"
     "      --backlog N          connections that may wait for accept (default: 4096)\n"
+    "      --defer-accept       accept a client when it has asked something, not before: cheaper\n"
+    "                           for clients that ask at once; silent ones are the kernel's\n"
     "      --max-connections N  clients at a time; more are refused (default: 65536)\n"
     "      --idle-timeout MS    a client this long silent is closed (default: 30000)\n"
     "      --workers N          processes or threads of a pool (default: 16; one for each CPU\n"
@@ -59,6 +61,7 @@ enum {
     OPTION_MAX_AGE = 256,
     OPTION_SOURCE,
     OPTION_BACKLOG,
+    OPTION_DEFER_ACCEPT,
     OPTION_MAX_CONNECTIONS,
     OPTION_IDLE_TIMEOUT,
     OPTION_WORKERS,
@@ -77,6 +80,7 @@ static const struct option long_options[] = {
     {"max-age", required_argument, NULL, OPTION_MAX_AGE},
     {"source", required_argument, NULL, OPTION_SOURCE},
     {"backlog", required_argument, NULL, OPTION_BACKLOG},
+    {"defer-accept", no_argument, NULL, OPTION_DEFER_ACCEPT},
     {"max-connections", required_argument, NULL, OPTION_MAX_CONNECTIONS},
     {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
     {"workers", required_argument, NULL, OPTION_WORKERS},
@@ -166,6 +170,9 @@ static int take(struct options *options, int option, const char *value,
         status = take_number("--backlog", value, 1, PORT_LIMIT, &number);
         options->backlog = (int)number;
         return status;
+    case OPTION_DEFER_ACCEPT:
+        options->defers_accept = true;
+        return -1;
     case OPTION_MAX_CONNECTIONS:
         status = take_number("--max-connections", value, 1, CONNECTION_LIMIT, &number);
         options->max_connections = (unsigned)number;

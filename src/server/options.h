@@ -17,6 +17,7 @@ struct options {
     unsigned max_connections;
     unsigned workers; /* 1 in a design without a pool */
     int backlog;
+    bool defers_accept;
     const char *cpus;    /* NULL: not pinned */
     int ready_fd;        /* -1: nobody waits */
     const char *summary; /* NULL: no summary is written */
