@@ -64,9 +64,9 @@ def test_the_port_is_free_at_once_after_the_end(start: Callable[..., Server]) ->
 def test_with_deferred_accept_a_client_is_accepted_when_it_asks(
     start: Callable[..., Server],
 ) -> None:
-    """One that says nothing is the kernel's; it leaves, and nobody has noticed."""
+    """One that says nothing is the kernel's."""
     server = start("--defer-accept")
     with server.connect(), server.connect() as asking:
         asking.sendall(b"top 2\n")
         assert len(rows_of(read_reply(asking))) == 2
-    assert server.stop()["connections"] == 1
+        assert server.stop()["connections"] == 1
