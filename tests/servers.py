@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,18 @@ class Server:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.connect((self.host, self.port))
         return connection
+
+    def connect_when_there_is_room(self) -> socket.socket:
+        """A connection that is served: those who left before must first be noticed."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            connection = self.connect()
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(b"top 2\n")
+                if read_reply(connection).startswith(b"rank"):
+                    return connection
+            connection.close()
+            assert time.monotonic() < deadline, "the server did not recover"
 
     def ask(self, request: bytes) -> bytes:
         """Sends a request, ends sending, and returns all that comes back."""

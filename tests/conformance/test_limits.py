@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import time
 from collections.abc import Callable
 
 from tests.servers import PATIENCE_S, Design, Server, is_refusal, read_all, read_reply, rows_of
@@ -65,20 +64,7 @@ def test_there_is_room_again_when_clients_have_left(
     allowed = 1 if design.serves == "one" else ALLOWED
     server = start("--max-connections", str(allowed))
     for _ in range(20):
-        eventually_served(server).close()
+        server.connect_when_there_is_room().close()
     with contextlib.ExitStack() as stack:
         for _ in range(allowed):
-            stack.enter_context(eventually_served(server))
-
-
-def eventually_served(server: Server) -> socket.socket:
-    """Asks until it is served: those who left before must first be noticed."""
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        connection = server.connect()
-        with contextlib.suppress(ConnectionError):
-            connection.sendall(b"top 2\n")
-            if read_reply(connection).startswith(b"rank"):
-                return connection
-        connection.close()
-        assert time.monotonic() < deadline, "the server did not recover"
+            stack.enter_context(server.connect_when_there_is_room())
