@@ -92,7 +92,6 @@ def test_workers_that_are_killed_all_at_once_are_all_replaced(
 ) -> None:
     """Among them whoever has the lock under which they accept, if there is one."""
     server = start(*(("--workers", str(WORKERS)) if design.pool else ()))
-    server.ask(b"top 1\n")
     workers = children(server.process.pid)
     if not workers:
         pytest.skip("it has no worker processes")
