@@ -193,11 +193,10 @@ static bool has_more(const struct connection *connection) {
            connection->is_shut;
 }
 
-/* All that can be done now. is_alive: what came was a sign of life, and not only more of a request
- * that is still not complete. */
+/* All that can be done now, unless replies are under way. is_alive: what came was a sign of life,
+ * and not only more of a request that is still not complete. */
 static void advance(struct loop *loop, struct connection *connection, bool is_alive) {
     struct exchange *exchange = &connection->exchange;
-    bool is_full = exchange_output(exchange).length > 0; /* it did not take all of that */
     surplus_pour(&connection->surplus, exchange);
     if (connection->is_shut && connection->surplus == NULL) {
         connection->is_shut = false;
@@ -208,10 +207,6 @@ static void advance(struct loop *loop, struct connection *connection, bool is_al
         connections_touch(&loop->connections, connection, loop->now_ns);
     /* It goes on when that is sent, after others had their turn. */
     struct span out = exchange_output(exchange);
-    if (out.length > 0 && is_full) {
-        send_slowly(loop, connection, out);
-        return;
-    }
     if (out.length > 0)
         send_now(loop, connection, out);
     if (out.length > 0 && has_more(connection))
@@ -266,6 +261,7 @@ static void received(struct loop *loop, struct connection *connection, int resul
 }
 
 static void sent(struct loop *loop, struct connection *connection, int result) {
+    bool is_slow = connection->under_way & SENDING_SLOWLY;
     connection->under_way &= (uint8_t)~SENDING;
     if (connection->is_over) {
         finish(loop, connection);
@@ -273,7 +269,13 @@ static void sent(struct loop *loop, struct connection *connection, int result) {
         lose(loop, connection);
     } else {
         exchange_sent(&connection->exchange, result > 0 ? (size_t)result : 0);
-        advance(loop, connection, true);
+        struct span left = exchange_output(&connection->exchange);
+        if (is_slow) /* what is sent at once was answered just now */
+            connections_touch(&loop->connections, connection, loop->now_ns);
+        if (left.length > 0)
+            send_slowly(loop, connection, left);
+        else if (has_more(connection) || !(connection->under_way & RECEIVING))
+            advance(loop, connection, true);
     }
 }
 
