@@ -1,5 +1,6 @@
 #include "designs/uring_ring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,8 @@ static int open_ring(struct io_uring *ring, unsigned submissions, unsigned compl
 static size_t buffers_size(void) {
     return (size_t)BUFFER_COUNT * (BUFFER_BYTES + sizeof(struct io_uring_buf));
 }
+
+static_assert(BUFFER_COUNT * BUFFER_BYTES % (64 * 1024) == 0, "a ring begins on a page");
 
 static int provide_buffers(struct uring *uring) {
     void *memory =
