@@ -35,9 +35,10 @@ static void serve(struct server *server, struct exchange *exchange, const char *
 }
 
 static double fastest_ns(struct server *server, const char *bytes) {
+    struct buffers buffers = {0};
     struct exchange exchange;
     int64_t fastest_ns = INT64_MAX;
-    exchange_open(&exchange);
+    exchange_open(&exchange, &buffers);
     for (int round = 0; round < ROUNDS; round++) {
         int64_t begun_ns = clock_monotonic_ns();
         for (int i = 0; i < REQUESTS; i++)
@@ -46,6 +47,7 @@ static double fastest_ns(struct server *server, const char *bytes) {
         fastest_ns = took_ns < fastest_ns ? took_ns : fastest_ns;
     }
     exchange_close(&exchange);
+    buffers_close(&buffers);
     return (double)fastest_ns / REQUESTS;
 }
 

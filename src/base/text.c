@@ -7,14 +7,6 @@
 
 enum { FIRST_CAPACITY = 512 };
 
-struct text text_growing(uint32_t limit) {
-    return (struct text){.limit = limit};
-}
-
-struct text text_fixed(char *bytes, uint32_t capacity) {
-    return (struct text){.bytes = bytes, .capacity = capacity, .limit = capacity};
-}
-
 void text_release(struct text *text) {
     if (text->is_owned) {
         free(text->bytes);

@@ -19,10 +19,14 @@ struct text {
 };
 
 /* An empty text that will grow up to limit bytes. */
-struct text text_growing(uint32_t limit);
+static inline struct text text_growing(uint32_t limit) {
+    return (struct text){.limit = limit};
+}
 
 /* An empty text in the caller's memory. */
-struct text text_fixed(char *bytes, uint32_t capacity);
+static inline struct text text_fixed(char *bytes, uint32_t capacity) {
+    return (struct text){.bytes = bytes, .capacity = capacity, .limit = capacity};
+}
 
 /* Frees what a growing text holds; it is empty and usable again. */
 void text_release(struct text *text);

@@ -57,10 +57,11 @@ static int take_turn(struct server *server, int fd, struct exchange *exchange) {
 }
 
 bool converse(struct server *server, int fd) {
+    struct buffers buffers = {0};
     struct exchange exchange;
     int64_t begun_ns = 0;
     int error = 0;
-    exchange_open(&exchange);
+    exchange_open(&exchange, &buffers);
     stats_add(&server->counts->connections);
     while (error == 0 && !exchange_is_done(&exchange)) {
         error = take_turn(server, fd, &exchange);
@@ -72,6 +73,7 @@ bool converse(struct server *server, int fd) {
     if (error != 0)
         answer_lost(server, fd, &exchange);
     exchange_close(&exchange);
+    buffers_close(&buffers);
     return exchange.is_refused;
 }
 

@@ -8,48 +8,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room that a reply may need: its body, and its head. */
-enum { REPLY_ROOM = REPLY_LIMIT + 512 };
+/* Room that a reply may need: its head, and its body. */
+enum { REPLY_HEAD_ROOM = 512, REPLY_ROOM = REPLY_HEAD_ROOM + REPLY_LIMIT };
 
-void exchange_open(struct exchange *exchange) {
-    *exchange = (struct exchange){.output = text_growing(OUTPUT_LIMIT)};
+static_assert((int)BUFFER_KEPT_BYTES <= (int)HEAD_LIMIT, "no input is larger than a head may be");
+
+void exchange_open(struct exchange *exchange, struct buffers *buffers) {
+    *exchange = (struct exchange){.buffers = buffers, .output = text_growing(OUTPUT_LIMIT)};
 }
 
 static void release_input(struct exchange *exchange) {
-    free(exchange->input);
+    buffers_give(exchange->buffers, (struct buffer){exchange->input, exchange->input_capacity});
     exchange->input = NULL;
-    exchange->input_from = exchange->input_to = 0;
+    exchange->input_capacity = exchange->input_from = exchange->input_to = 0;
+}
+
+static void release_output(struct exchange *exchange) {
+    buffers_give(exchange->buffers,
+                 (struct buffer){exchange->output.bytes, exchange->output.capacity});
+    exchange->output = text_growing(OUTPUT_LIMIT);
+    exchange->output_sent = 0;
 }
 
 void exchange_close(struct exchange *exchange) {
     release_input(exchange);
-    text_release(&exchange->output);
+    release_output(exchange);
 }
 
 static uint32_t waiting_input(const struct exchange *exchange) {
     return exchange->input_to - exchange->input_from;
 }
 
-struct span exchange_space(struct exchange *exchange) {
-    if (exchange->closing || exchange->ended || exchange->output.length > 0)
-        return (struct span){NULL, 0};
+/* Makes room for more input, where there may be more. Returns false if no memory is left. */
+static bool make_room(struct exchange *exchange) {
     if (exchange->input == NULL) {
-        exchange->input = malloc(HEAD_LIMIT);
-        if (exchange->input == NULL) {
-            exchange->closing = true;
-            return (struct span){NULL, 0};
-        }
-    }
-    if (exchange->input_from > 0) {
+        struct buffer buffer = buffers_take(exchange->buffers);
+        exchange->input = buffer.bytes;
+        exchange->input_capacity = buffer.capacity;
+    } else if (exchange->input_from > 0) {
         memmove(exchange->input, exchange->input + exchange->input_from, waiting_input(exchange));
         exchange->input_to -= exchange->input_from;
         exchange->input_from = 0;
+    } else if (exchange->input_to == exchange->input_capacity &&
+               exchange->input_capacity < HEAD_LIMIT) {
+        char *larger = realloc(exchange->input, HEAD_LIMIT);
+        if (larger == NULL)
+            return false;
+        exchange->input = larger;
+        exchange->input_capacity = HEAD_LIMIT;
     }
-    return (struct span){exchange->input + exchange->input_to, HEAD_LIMIT - exchange->input_to};
+    return exchange->input != NULL;
+}
+
+struct span exchange_space(struct exchange *exchange) {
+    if (exchange->closing || exchange->ended || exchange->output.length > 0)
+        return (struct span){NULL, 0};
+    if (!make_room(exchange)) {
+        exchange->closing = true;
+        return (struct span){NULL, 0};
+    }
+    return (struct span){exchange->input + exchange->input_to,
+                         exchange->input_capacity - exchange->input_to};
 }
 
 void exchange_received(struct exchange *exchange, size_t length) {
-    assert(length <= HEAD_LIMIT - exchange->input_to);
+    assert(length <= exchange->input_capacity - exchange->input_to);
     if (length == 0)
         exchange->ended = true;
     exchange->input_to += (uint32_t)length;
@@ -160,10 +183,23 @@ static void add_http_head(struct exchange *exchange, const struct request *reque
     text_add_string(out, "\r\n\r\n");
 }
 
+/* Room for a reply at once, in a buffer that is kept, if there is none yet. */
+static void make_room_for(struct exchange *exchange, const struct text *body) {
+    struct text *out = &exchange->output;
+    if (out->bytes == NULL) {
+        struct buffer buffer = buffers_take(exchange->buffers);
+        out->bytes = buffer.bytes;
+        out->capacity = buffer.capacity;
+        out->is_owned = true;
+    }
+    text_reserve(out, REPLY_HEAD_ROOM + body->length);
+}
+
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
                     const struct text *body) {
     struct text *out = &exchange->output;
     assert(body->length <= REPLY_LIMIT);
+    make_room_for(exchange, body);
     if (exchange->dialect == DIALECT_HTTP) {
         add_http_head(exchange, request, status, body->length);
         if (!exchange->is_head)
@@ -192,8 +228,7 @@ bool exchange_time_out(struct exchange *exchange, struct request *request) {
     if (exchange_is_partial(exchange))
         return refuse(exchange, STATUS_TIMEOUT, "the request took too long", request);
     exchange->closing = true;
-    text_release(&exchange->output);
-    exchange->output_sent = 0;
+    release_output(exchange);
     return false;
 }
 
@@ -205,10 +240,8 @@ struct span exchange_output(const struct exchange *exchange) {
 void exchange_sent(struct exchange *exchange, size_t length) {
     assert(length <= exchange->output.length - exchange->output_sent);
     exchange->output_sent += (uint32_t)length;
-    if (exchange->output_sent == exchange->output.length) {
-        text_release(&exchange->output);
-        exchange->output_sent = 0;
-    }
+    if (exchange->output_sent == exchange->output.length)
+        release_output(exchange);
 }
 
 bool exchange_is_done(const struct exchange *exchange) {

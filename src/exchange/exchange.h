@@ -12,9 +12,11 @@
  *
  * Its business, once, and no design's: two dialects, requests split at any byte or pipelined,
  * half-close, partial writes, every limit. At rest it holds no buffer: its own size is all it
- * costs. While requests or replies are under way it holds up to HEAD_LIMIT + OUTPUT_LIMIT bytes. */
+ * costs. While requests or replies are under way it holds up to HEAD_LIMIT + OUTPUT_LIMIT bytes,
+ * mostly two of the buffers that its thread keeps for all of its exchanges. */
 #pragma once
 #include "base/text.h"
+#include "exchange/buffers.h"
 #include "service/request.h"
 
 #include <stdbool.h>
@@ -24,8 +26,10 @@
 enum dialect { DIALECT_UNKNOWN, DIALECT_LINE, DIALECT_HTTP };
 
 struct exchange {
-    char *input;         /* HEAD_LIMIT bytes, or NULL: none waits */
-    uint32_t input_from; /* what came before is consumed */
+    struct buffers *buffers; /* where its own come from */
+    char *input;             /* NULL: none waits */
+    uint32_t input_capacity; /* HEAD_LIMIT at most */
+    uint32_t input_from;     /* what came before is consumed */
     uint32_t input_to;
     struct text output;
     uint32_t output_sent;
@@ -43,7 +47,8 @@ struct span {
     size_t length;
 };
 
-void exchange_open(struct exchange *exchange);
+/* An exchange and its buffers belong to one thread, or are handed over together. */
+void exchange_open(struct exchange *exchange, struct buffers *buffers);
 void exchange_close(struct exchange *exchange);
 
 /* Where to read into. Empty: nothing is to be read now (replies wait to be sent, or it is closing),

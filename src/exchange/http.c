@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 struct slice {
@@ -20,15 +19,18 @@ static bool equals(struct slice slice, const char *word) {
 }
 
 /* word is in small letters. No locale has a say in this. */
-static bool equals_any_case(struct slice slice, const char *word) {
-    if (slice.length != strlen(word))
-        return false;
-    for (size_t i = 0; i < slice.length; i++) {
+static bool starts_any_case(struct slice slice, const char *word) {
+    size_t i = 0;
+    for (; i < slice.length && word[i] != '\0'; i++) {
         char c = slice.bytes[i];
         if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i])
             return false;
     }
-    return true;
+    return word[i] == '\0';
+}
+
+static bool equals_any_case(struct slice slice, const char *word) {
+    return slice.length == strlen(word) && starts_any_case(slice, word);
 }
 
 static bool is_digit(char c) {
@@ -160,8 +162,7 @@ static void parse_query(struct slice query, struct parse *parse) {
 static void parse_target(struct slice target, struct parse *parse) {
     struct http_head *head = parse->head;
     struct slice path, query;
-    if (target.length >= strlen("http://") &&
-        strncasecmp(target.bytes, "http://", strlen("http://")) == 0) {
+    if (starts_any_case(target, "http://")) {
         target.bytes += strlen("http://");
         target.length -= strlen("http://");
         const char *slash = memchr(target.bytes, '/', target.length);

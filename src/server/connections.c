@@ -52,7 +52,7 @@ struct connection *connections_add(struct connections *connections, int fd, int6
     }
     connection->fd = fd;
     connection->active_ns = now_ns;
-    exchange_open(&connection->exchange);
+    exchange_open(&connection->exchange, &connections->buffers);
     append(connections, connection);
     connections->count++;
     stats_add(&connections->server->counts->connections);
@@ -70,10 +70,11 @@ void connections_touch(struct connections *connections, struct connection *conne
 
 void connections_remove(struct connections *connections, struct connection *connection) {
     unlink_from(connections, connection);
-    connections->count--;
     hang_up(connection->fd, connection->exchange.is_refused);
     exchange_close(&connection->exchange);
     free(connection);
+    if (--connections->count == 0)
+        buffers_close(&connections->buffers);
     leave(connections->server);
 }
 

@@ -28,6 +28,7 @@ struct connections {
     struct server *server;
     struct connection *oldest, *newest;
     unsigned count;
+    struct buffers buffers; /* of their exchanges; freed with the last connection */
 };
 
 /* None yet. */
