@@ -26,3 +26,15 @@ int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t 
         *value = sum;
     return outcome;
 }
+
+size_t number_format(uint64_t number, char *digits) {
+    char backwards[NUMBER_DIGITS];
+    size_t length = 0;
+    do {
+        backwards[length++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    for (size_t i = 0; i < length; i++)
+        digits[i] = backwards[length - 1 - i];
+    return length;
+}

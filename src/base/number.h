@@ -1,4 +1,4 @@
-/* Numbers from text, strictly: digits only, the whole text, within a range. */
+/* Numbers from text, strictly: digits only, the whole text, within a range; and to text. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -9,3 +9,8 @@ int number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value)
 /* The same for text of a known length that no zero byte ends. */
 int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t high,
                        uint64_t *value);
+
+enum { NUMBER_DIGITS = 20 }; /* of the largest */
+
+/* Writes the number's digits, at most NUMBER_DIGITS and no zero byte; returns how many. */
+size_t number_format(uint64_t number, char *digits);

@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include "base/number.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,13 +45,8 @@ bool text_reserve(struct text *text, size_t length) {
 }
 
 void text_add_number(struct text *text, uint64_t number) {
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    text_add(text, digits + at, sizeof digits - at);
+    char digits[NUMBER_DIGITS];
+    text_add(text, digits, number_format(number, digits));
 }
 
 void text_addf(struct text *text, const char *format, ...) {

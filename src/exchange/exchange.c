@@ -1,6 +1,7 @@
 #include "exchange/exchange.h"
 
 #include "base/limits.h"
+#include "base/number.h"
 #include "exchange/http.h"
 #include "exchange/line.h"
 
@@ -115,8 +116,7 @@ static bool next_line(struct exchange *exchange, const char *bytes, size_t lengt
 
 static bool next_head(struct exchange *exchange, const char *bytes, size_t length,
                       struct request *request) {
-    const char *line_end = memchr(bytes, '\n', length);
-    if ((line_end == NULL ? length : (size_t)(line_end - bytes)) > REQUEST_LINE_LIMIT)
+    if (length > REQUEST_LINE_LIMIT && memchr(bytes, '\n', REQUEST_LINE_LIMIT + 1) == NULL)
         return refuse(exchange, STATUS_URI_TOO_LONG, "the request line is too long", request);
     size_t head_length = http_head_length(bytes, length);
     if (head_length == 0) {
@@ -160,31 +160,41 @@ bool exchange_next(struct exchange *exchange, struct request *request) {
                                              : next_line(exchange, bytes, length, request);
 }
 
-static void add_http_head(struct exchange *exchange, const struct request *request,
-                          enum status status, uint32_t body_length) {
-    struct text *out = &exchange->output;
-    bool is_json =
-        request->format == FORMAT_JSON && status == STATUS_OK && request->kind == REQUEST_TOP;
-    text_add_string(out, http_status_line(status));
-    if (is_json)
-        text_add_string(out, "Content-Type: application/json\r\n");
-    else
-        text_add_string(out, "Content-Type: text/plain; charset=utf-8\r\n");
-    text_add_string(out, "Content-Length: ");
-    text_add_number(out, body_length);
-    text_add_string(out, "\r\nDate: ");
-    text_add(out, http_date(), HTTP_DATE_LENGTH);
-    if (status == STATUS_METHOD_NOT_ALLOWED)
-        text_add_string(out, "\r\nAllow: GET, HEAD");
-    if (!exchange->keeps_open)
-        text_add_string(out, "\r\nConnection: close");
-    else if (exchange->says_keep)
-        text_add_string(out, "\r\nConnection: keep-alive");
-    text_add_string(out, "\r\n\r\n");
+/* Inline: of a literal only a few moves are left. */
+static inline char *put(char *at, const char *string) {
+    size_t length = strlen(string);
+    memcpy(at, string, length);
+    return at + length;
 }
 
-/* Room for a reply at once, in a buffer that is kept, if there is none yet. */
-static void make_room_for(struct exchange *exchange, const struct text *body) {
+/* Writes the head, of REPLY_HEAD_ROOM bytes at most; returns its end. */
+static char *put_http_head(char *at, const struct exchange *exchange, const struct request *request,
+                           enum status status, uint32_t body_length) {
+    bool is_json =
+        request->format == FORMAT_JSON && status == STATUS_OK && request->kind == REQUEST_TOP;
+    if (status == STATUS_OK)
+        at = put(at, "HTTP/1.1 200 OK\r\n");
+    else
+        at = put(at, http_status_line(status));
+    if (is_json)
+        at = put(at, "Content-Type: application/json\r\nContent-Length: ");
+    else
+        at = put(at, "Content-Type: text/plain; charset=utf-8\r\nContent-Length: ");
+    at += number_format(body_length, at);
+    at = put(at, "\r\nDate: ");
+    memcpy(at, http_date(), HTTP_DATE_LENGTH);
+    at += HTTP_DATE_LENGTH;
+    if (status == STATUS_METHOD_NOT_ALLOWED)
+        at = put(at, "\r\nAllow: GET, HEAD");
+    if (!exchange->keeps_open)
+        at = put(at, "\r\nConnection: close");
+    else if (exchange->says_keep)
+        at = put(at, "\r\nConnection: keep-alive");
+    return put(at, "\r\n\r\n");
+}
+
+/* Room for a whole reply at the end of the output; NULL if no memory is left. */
+static char *room_for(struct exchange *exchange, const struct text *body) {
     struct text *out = &exchange->output;
     if (out->bytes == NULL) {
         struct buffer buffer = buffers_take(exchange->buffers);
@@ -192,28 +202,37 @@ static void make_room_for(struct exchange *exchange, const struct text *body) {
         out->capacity = buffer.capacity;
         out->is_owned = true;
     }
-    text_reserve(out, REPLY_HEAD_ROOM + body->length);
+    return text_reserve(out, REPLY_HEAD_ROOM + body->length) ? out->bytes + out->length : NULL;
+}
+
+/* Writes the reply, returns its end. */
+static char *put_reply(char *at, const struct exchange *exchange, const struct request *request,
+                       enum status status, const struct text *body) {
+    bool is_http = exchange->dialect == DIALECT_HTTP;
+    if (is_http)
+        at = put_http_head(at, exchange, request, status, body->length);
+    else if (status != STATUS_OK)
+        at = put(at, "error: ");
+    if (!is_http || !exchange->is_head) {
+        memcpy(at, body->bytes, body->length);
+        at += body->length;
+    }
+    return is_http ? at : put(at, "\n");
 }
 
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
                     const struct text *body) {
     struct text *out = &exchange->output;
     assert(body->length <= REPLY_LIMIT);
-    make_room_for(exchange, body);
-    if (exchange->dialect == DIALECT_HTTP) {
-        add_http_head(exchange, request, status, body->length);
-        if (!exchange->is_head)
-            text_add(out, body->bytes, body->length);
-    } else {
-        if (status != STATUS_OK)
-            text_add_string(out, "error: ");
-        text_add(out, body->bytes, body->length);
-        text_add(out, "\n", 1);
+    char *begin = room_for(exchange, body);
+    if (begin != NULL) {
+        size_t length = (size_t)(put_reply(begin, exchange, request, status, body) - begin);
+        assert(length <= REPLY_HEAD_ROOM + body->length);
+        out->length += (uint32_t)length;
     }
-    /* Half a reply must not look like a whole one: with no memory left, send nothing more. */
-    if (out->overflow)
-        exchange->output_sent = out->length = 0;
-    if (!exchange->keeps_open || out->overflow) {
+    /* The next reply would be taken for the one that is left out: with no memory left, it is over
+     * after those before. */
+    if (!exchange->keeps_open || begin == NULL) {
         exchange->closing = true;
         exchange->is_refused |= request->kind == REQUEST_INVALID;
         release_input(exchange);

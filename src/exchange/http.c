@@ -67,13 +67,20 @@ static const struct set visible = {{ALL << '!', ALL & ~BIT(0x7F)}};
 /* What a header's value is made of: no control character but the tab. */
 static const struct set printed = {{ALL << ' ' | BIT('\t'), ALL & ~BIT(0x7F), ALL, ALL}};
 
+static bool is_in(const struct set *set, char c) {
+    return (set->bits[(unsigned char)c / 64] >> ((unsigned char)c % 64) & 1) != 0;
+}
+
+/* Bytes of the set that the slice begins with. */
+static size_t leading(struct slice slice, const struct set *set) {
+    size_t i = 0;
+    while (i < slice.length && is_in(set, slice.bytes[i]))
+        i++;
+    return i;
+}
+
 static bool is_all(struct slice slice, const struct set *set) {
-    uint64_t all = 1;
-    for (size_t i = 0; i < slice.length; i++) {
-        unsigned char c = (unsigned char)slice.bytes[i];
-        all &= set->bits[c / 64] >> (c % 64);
-    }
-    return all != 0;
+    return leading(slice, set) == slice.length;
 }
 
 /* Cuts what comes before `mark` off *rest; false if there is no mark. */
@@ -84,6 +91,18 @@ static bool cut(struct slice *rest, char mark, struct slice *before) {
     *before = (struct slice){rest->bytes, (size_t)(at - rest->bytes)};
     rest->length -= before->length + 1;
     rest->bytes = at + 1;
+    return true;
+}
+
+/* Cuts what is made of the set, and the mark after it, off *rest; false if it is nothing, or if
+ * something else comes after it. */
+static bool cut_all(struct slice *rest, const struct set *set, char mark, struct slice *before) {
+    size_t length = leading(*rest, set);
+    if (length == 0 || length == rest->length || rest->bytes[length] != mark)
+        return false;
+    *before = (struct slice){rest->bytes, length};
+    rest->bytes += length + 1;
+    rest->length -= length + 1;
     return true;
 }
 
@@ -193,10 +212,9 @@ static void parse_target(struct slice target, struct parse *parse) {
 static void parse_request_line(struct slice line, struct parse *parse) {
     struct http_head *head = parse->head;
     struct slice method, target;
-    bool has_method = cut(&line, ' ', &method) && method.length > 0 && is_all(method, &token);
+    bool has_method = cut_all(&line, &token, ' ', &method);
     head->is_head = has_method && equals(method, "HEAD"); /* malformed as the rest may be */
-    if (!has_method || !cut(&line, ' ', &target) || target.length == 0 ||
-        !is_all(target, &visible)) {
+    if (!has_method || !cut_all(&line, &visible, ' ', &target)) {
         refuse_and_close(head, "malformed request line");
         return;
     }
@@ -274,8 +292,10 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
     struct http_head *head = parse->head;
     if (equals_any_case(name, "host")) {
         parse->hosts++;
-        if (!is_all(value, &host))
+        if (!is_all(value, &host)) /* of which no control character is one */
             refuse_and_close(head, "malformed Host header");
+    } else if (!is_all(value, &printed)) {
+        refuse_and_close(head, "control character in a header");
     } else if (equals_any_case(name, "connection")) {
         parse->closes |= lists(value, "close");
         parse->keeps |= lists(value, "keep-alive");
@@ -295,12 +315,10 @@ static void parse_fields(struct slice rest, struct parse *parse) {
     while (cut_line(&rest, &line)) {
         if (line.length == 0)
             return;
-        if (!cut(&line, ':', &name) || name.length == 0 || !is_all(name, &token)) {
+        if (!cut_all(&line, &token, ':', &name)) {
             refuse_and_close(parse->head, "malformed header line");
             return;
         }
-        if (!is_all(line, &printed))
-            refuse_and_close(parse->head, "control character in a header");
         take_field(name, trim(line), parse);
     }
     refuse_and_close(parse->head, "malformed header line");

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-/* Plays the part of a design and of the service: gives `input` in pieces of at most `piece` bytes,
- * answers each request with a line that shows how it was understood, takes output in pieces too. */
 static struct buffers buffers;
 
+/* Plays the part of a design and of the service: gives `input` in pieces of at most `piece` bytes,
+ * answers each request with a line that shows how it was understood, takes output in pieces too. */
 struct play {
     struct exchange exchange;
     char output[1 << 20];
@@ -326,6 +326,62 @@ static void at_rest_it_holds_no_memory(void **state) {
     exchange_close(&play.exchange);
 }
 
+static void buffers_are_used_again_and_few_are_kept(void **state) {
+    (void)state;
+    struct buffers store = {0};
+    static struct buffer taken[3 * BUFFERS_KEPT];
+    struct buffer first = buffers_take(&store);
+    assert_int_equal(first.capacity, BUFFER_FIRST_BYTES);
+    buffers_give(&store, first);
+    assert_ptr_equal(buffers_take(&store).bytes, first.bytes);
+    buffers_give(&store, first);
+    for (size_t i = 0; i < 3 * BUFFERS_KEPT; i++) {
+        taken[i] = buffers_take(&store);
+        memset(taken[i].bytes, 'x', taken[i].capacity);
+    }
+    assert_int_equal(store.count, 0);
+    for (size_t i = 0; i < 3 * BUFFERS_KEPT; i++)
+        buffers_give(&store, taken[i]);
+    assert_int_equal(store.count, BUFFERS_KEPT);
+    buffers_give(&store, (struct buffer){NULL, 0});
+    assert_int_equal(store.count, BUFFERS_KEPT);
+    buffers_close(&store);
+    assert_int_equal(store.count, 0);
+    assert_null(store.kept);
+}
+
+static void a_buffer_that_has_grown_is_kept_up_to_a_size(void **state) {
+    (void)state;
+    struct buffers store = {0};
+    buffers_give(&store, (struct buffer){malloc(BUFFER_KEPT_BYTES), BUFFER_KEPT_BYTES});
+    assert_int_equal(store.count, 1);
+    buffers_give(&store, (struct buffer){malloc(BUFFER_KEPT_BYTES + 1), BUFFER_KEPT_BYTES + 1});
+    assert_int_equal(store.count, 1);
+    struct buffer grown = buffers_take(&store);
+    assert_int_equal(grown.capacity, BUFFER_KEPT_BYTES);
+    free(grown.bytes);
+    buffers_close(&store);
+}
+
+/* A hundred exchanges, one after the other and then all in the middle of a request. */
+static void exchanges_of_a_thread_share_their_buffers(void **state) {
+    (void)state;
+    static struct play plays[100];
+    struct buffers store = {0};
+    for (int i = 0; i < 100; i++) {
+        exchange_open(&plays[i].exchange, &store);
+        give(&plays[i], "top 2\n", 6, 6);
+        assert_int_equal(store.count, 1); /* read into, then replied from */
+    }
+    for (int i = 0; i < 100; i++)
+        give(&plays[i], "top", 3, 3);
+    assert_int_equal(store.count, 0);
+    for (int i = 0; i < 100; i++)
+        exchange_close(&plays[i].exchange);
+    assert_int_equal(store.count, BUFFERS_KEPT);
+    buffers_close(&store);
+}
+
 /* Random bytes, and real requests with random damage: whatever comes, the limits hold and it ends.
  */
 static void it_survives_noise(void **state) {
@@ -368,7 +424,12 @@ int main(void) {
         cmocka_unit_test(replies_that_are_not_taken_hold_back_requests),
         cmocka_unit_test(silence_is_answered_if_a_request_had_begun),
         cmocka_unit_test(at_rest_it_holds_no_memory),
+        cmocka_unit_test(buffers_are_used_again_and_few_are_kept),
+        cmocka_unit_test(a_buffer_that_has_grown_is_kept_up_to_a_size),
+        cmocka_unit_test(exchanges_of_a_thread_share_their_buffers),
         cmocka_unit_test(it_survives_noise),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    buffers_close(&buffers);
+    return failed;
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
@@ -98,12 +99,16 @@ static struct service *open_service(const char *work_text, int64_t max_age_ms) {
     return service;
 }
 
-static void ask(struct service *service, const struct request *request, enum status expected) {
+/* Returns the reply's body, which the next one overwrites. */
+static const char *ask(struct service *service, const struct request *request,
+                       enum status expected) {
     static char space[REPLY_LIMIT];
-    struct text body = text_fixed(space, sizeof space);
+    struct text body = text_fixed(space, sizeof space - 1);
     assert_int_equal(service_answer(service, request, &body), expected);
     assert_true(body.length > 0);
     assert_false(body.overflow);
+    space[body.length] = '\0';
+    return space;
 }
 
 static void do_nothing(int signal_number) {
@@ -143,6 +148,50 @@ static void only_the_top_is_worked_for(void **state) {
     service_close(service);
 }
 
+static int64_t age_ms(const char *json) {
+    const char *age = strstr(json, "\"age_ms\": ");
+    assert_non_null(age);
+    return atoll(age + strlen("\"age_ms\": "));
+}
+
+/* Asked again and again for five times the age that a snapshot may have. A reply may be made a
+ * while after it was decided from which snapshot, as long as the call took at most. */
+static void a_snapshot_is_used_until_it_is_too_old(void **state) {
+    (void)state;
+    enum { MAX_AGE_MS = 40 };
+    const struct request top = {
+        .kind = REQUEST_TOP, .rows = 2, .format = FORMAT_JSON, .status = STATUS_OK};
+    struct service *service = open_service("snapshot", MAX_AGE_MS);
+    int64_t begun_ns = clock_monotonic_ns(), oldest_ms = 0, asked = 0;
+    while (clock_monotonic_ns() - begun_ns < 5 * MAX_AGE_MS * NS_PER_MS) {
+        int64_t before_ns = clock_monotonic_ns();
+        int64_t age = age_ms(ask(service, &top, STATUS_OK));
+        int64_t took_ms = (clock_monotonic_ns() - before_ns) / NS_PER_MS + 1;
+        assert_true(age >= 0 && age <= MAX_AGE_MS + took_ms);
+        oldest_ms = age > oldest_ms ? age : oldest_ms;
+        asked++;
+    }
+    uint64_t scans = service_scans(service);
+    assert_true(scans >= 2 && scans <= 6);
+    assert_true((uint64_t)asked > scans);
+    assert_true(oldest_ms >= MAX_AGE_MS / 2);
+    service_close(service);
+}
+
+static void with_no_age_allowed_each_request_is_answered_afresh(void **state) {
+    (void)state;
+    const struct request text = {.kind = REQUEST_TOP, .rows = 64, .status = STATUS_OK};
+    const struct request json = {
+        .kind = REQUEST_TOP, .rows = 64, .format = FORMAT_JSON, .status = STATUS_OK};
+    struct service *service = open_service("snapshot", 0);
+    for (int i = 1; i <= 5; i++) {
+        ask(service, &text, STATUS_OK);
+        ask(service, &json, STATUS_OK);
+        assert_int_equal(service_scans(service), 2 * i);
+    }
+    service_close(service);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(works_are_parsed),
@@ -150,6 +199,8 @@ int main(void) {
         cmocka_unit_test(a_spin_computes_as_long_as_it_says),
         cmocka_unit_test(a_wait_is_not_shortened_by_signals_and_uses_no_cpu),
         cmocka_unit_test(only_the_top_is_worked_for),
+        cmocka_unit_test(a_snapshot_is_used_until_it_is_too_old),
+        cmocka_unit_test(with_no_age_allowed_each_request_is_answered_afresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
