@@ -1,5 +1,6 @@
 #include "exchange/buffers.h"
 
+#include <malloc.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -9,29 +10,51 @@ struct kept_buffer {
     uint32_t capacity;
 };
 
+static struct buffer taken(struct buffers *buffers, char *bytes, uint32_t capacity) {
+    if (++buffers->in_use > buffers->most_in_use)
+        buffers->most_in_use = buffers->in_use;
+    return (struct buffer){bytes, capacity};
+}
+
 struct buffer buffers_take(struct buffers *buffers) {
     struct kept_buffer *kept = buffers->kept;
     if (kept != NULL) {
         buffers->kept = kept->next;
         buffers->count--;
-        return (struct buffer){(char *)kept, kept->capacity};
+        return taken(buffers, (char *)kept, kept->capacity);
     }
     char *bytes = malloc(BUFFER_FIRST_BYTES);
-    return (struct buffer){bytes, bytes != NULL ? BUFFER_FIRST_BYTES : 0};
+    return bytes != NULL ? taken(buffers, bytes, BUFFER_FIRST_BYTES) : (struct buffer){NULL, 0};
+}
+
+static void keep(struct buffers *buffers, struct buffer buffer) {
+    struct kept_buffer *kept = (struct kept_buffer *)(void *)buffer.bytes;
+    *kept = (struct kept_buffer){buffers->kept, buffer.capacity};
+    buffers->kept = kept;
+    buffers->count++;
 }
 
 void buffers_give(struct buffers *buffers, struct buffer buffer) {
-    if (buffers->count >= BUFFERS_KEPT || buffer.capacity > BUFFER_KEPT_BYTES) {
+    if (buffer.bytes == NULL)
+        return;
+    buffers->in_use--;
+    if (buffers->count < BUFFERS_KEPT && buffer.capacity <= BUFFER_KEPT_BYTES)
+        keep(buffers, buffer);
+    else
         free(buffer.bytes);
-    } else if (buffer.bytes != NULL) {
-        struct kept_buffer *kept = (struct kept_buffer *)(void *)buffer.bytes;
-        *kept = (struct kept_buffer){buffers->kept, buffer.capacity};
-        buffers->kept = kept;
-        buffers->count++;
+    /* What free gets back it gives to the system from the end of the heap only, and there is mostly
+     * something at the end. */
+    if (buffers->most_in_use >= BUFFERS_BURST && buffers->in_use <= BUFFERS_KEPT) {
+        malloc_trim(0);
+        buffers->most_in_use = 0;
     }
 }
 
 void buffers_close(struct buffers *buffers) {
-    while (buffers->kept != NULL)
-        free(buffers_take(buffers).bytes);
+    for (struct kept_buffer *next, *kept = buffers->kept; kept != NULL; kept = next) {
+        next = kept->next;
+        free(kept);
+    }
+    buffers->kept = NULL;
+    buffers->count = 0;
 }

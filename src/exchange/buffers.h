@@ -2,8 +2,8 @@
  *
  * A loop that serves ten thousand connections reads, answers and writes one at a time: mostly the
  * same two buffers go round, and stay in the cache. More are allocated when there is need (clients
- * that are slow to send or to take), and of those that come back no more than BUFFERS_KEPT stay. A
- * struct of zeroes is a valid empty store. */
+ * that are slow to send or to take), and of those that come back no more than BUFFERS_KEPT stay:
+ * after a burst the memory is the system's again. A struct of zeroes is a valid empty store. */
 #pragma once
 #include <stdint.h>
 
@@ -11,6 +11,7 @@ enum {
     BUFFER_FIRST_BYTES = 1024, /* a head or a reply mostly fits in it */
     BUFFER_KEPT_BYTES = 8192,  /* one that has grown beyond is not kept */
     BUFFERS_KEPT = 64,
+    BUFFERS_BURST = 1024, /* so many in use at once leave a heap that is worth tidying up */
 };
 
 struct buffer {
@@ -21,6 +22,8 @@ struct buffer {
 struct buffers {
     struct kept_buffer *kept;
     unsigned count;
+    unsigned in_use;
+    unsigned most_in_use; /* since the heap was tidied up last */
 };
 
 /* BUFFER_FIRST_BYTES or more; no bytes if no memory is left. It is malloc's: the caller may realloc

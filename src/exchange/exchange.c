@@ -147,8 +147,10 @@ bool exchange_next(struct exchange *exchange, struct request *request) {
     if (exchange->closing || exchange->output.length > OUTPUT_LIMIT - REPLY_ROOM)
         return false;
     skip_empty_lines(exchange);
-    if (waiting_input(exchange) == 0)
+    if (waiting_input(exchange) == 0) {
+        release_input(exchange); /* nothing came into it */
         return false;
+    }
     const char *bytes = exchange->input + exchange->input_from;
     size_t length = waiting_input(exchange);
     if (exchange->dialect == DIALECT_UNKNOWN) {

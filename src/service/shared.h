@@ -19,7 +19,7 @@
 struct shared;
 
 /* In memory that forked processes share. Returns 0 or -errno. */
-int shared_open(struct shared **shared);
+int shared_open(struct shared **opened);
 void shared_close(struct shared *shared);
 
 /* Appends the text of up to `rows` rows to *out, or leaves it as it was and returns false: there is
