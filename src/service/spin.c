@@ -7,7 +7,8 @@ enum {
     SAMPLES = 200,          /* of which the fastest counts: nothing came between it */
 };
 
-void spin(uint64_t steps) {
+/* Never inlined: what was measured shall be what is run. */
+__attribute__((noinline)) void spin(uint64_t steps) {
     uint64_t state = steps;
     for (; steps > 0; steps--) {
         /* Each step needs the one before, so no CPU can do two at once... */
