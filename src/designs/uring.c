@@ -22,7 +22,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
 
 /* What a completion is of: the lowest bits of its user data, beside the connection's address. */
@@ -222,31 +221,14 @@ static void advance(struct loop *loop, struct connection *connection, bool is_al
         receive(loop, connection, false);
 }
 
-/* Into the exchange, or behind what waits for it already. */
-static bool keep(struct connection *connection, const char *bytes, size_t length) {
-    struct exchange *exchange = &connection->exchange;
-    if (exchange->closing)
-        return true; /* nobody will read it */
-    if (connection->surplus == NULL && !(connection->under_way & SENDING)) {
-        struct span space = exchange_space(exchange);
-        size_t taken = length < space.length ? length : space.length;
-        if (taken > 0) {
-            memcpy(space.bytes, bytes, taken);
-            exchange_received(exchange, taken);
-        }
-        bytes += taken;
-        length -= taken;
-    }
-    return length == 0 || surplus_add(&connection->surplus, bytes, length);
-}
-
 static void received(struct loop *loop, struct connection *connection, int result, uint32_t flags) {
     bool was_partial = exchange_is_partial(&connection->exchange), is_kept = true;
     if (!(flags & IORING_CQE_F_MORE))
         connection->under_way &= (uint8_t)~RECEIVING;
     if (flags & IORING_CQE_F_BUFFER) {
         if (result > 0 && !connection->is_over)
-            is_kept = keep(connection, uring_buffer(&loop->uring, flags), (size_t)result);
+            is_kept = surplus_keep(&connection->surplus, &connection->exchange,
+                                   uring_buffer(&loop->uring, flags), (size_t)result);
         uring_give_back(&loop->uring, flags);
     }
     if (connection->is_over) {

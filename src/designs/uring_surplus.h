@@ -12,10 +12,13 @@ struct surplus {
     char bytes[];
 };
 
-/* Adds to *surplus, which is NULL while there is none. False: no memory, and nothing was added. */
-bool surplus_add(struct surplus **surplus, const char *bytes, size_t length);
+/* Gives the bytes to the exchange, or keeps them, behind what is kept already; *surplus is NULL
+ * while nothing is. False: no memory. */
+bool surplus_keep(struct surplus **surplus, struct exchange *exchange, const char *bytes,
+                  size_t length);
 
-/* Moves into the exchange what it has space for. */
+/* Gives the exchange what it has space for. If something is left after that it has none, and has
+ * replies to send or a request to answer. */
 void surplus_pour(struct surplus **surplus, struct exchange *exchange);
 
 size_t surplus_length(const struct surplus *surplus);
