@@ -382,12 +382,21 @@ static void complete(struct loop *loop, char *data, int result, uint32_t flags) 
     }
 }
 
+/* The work may have taken long, and nobody is silent while it is done for him. */
+static void note_answered(struct loop *loop) {
+    if (loop->sending != NULL)
+        loop->now_ns = clock_monotonic_ns();
+    for (struct connection *c = loop->sending; c != NULL; c = c->next_again)
+        c->active_ns = loop->now_ns;
+}
+
 /* One wait, of wait_ms at most (-1: without end), and all that came of it. */
 static void turn(struct loop *loop, int wait_ms) {
     struct io_uring *ring = &loop->uring.ring;
     struct __kernel_timespec limit = {.tv_sec = wait_ms / 1000,
                                       .tv_nsec = wait_ms % 1000 * NS_PER_MS};
     struct io_uring_cqe *completion;
+    note_answered(loop);
     set_timer(loop);
     int error = loop->is_hurried ? io_uring_submit_and_get_events(ring)
                 : wait_ms < 0
