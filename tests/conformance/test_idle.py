@@ -54,6 +54,19 @@ def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
     assert sum(server.stop()["errors"].values()) == 0
 
 
+def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(
+    start: Callable[..., Server], dialect: Dialect
+) -> None:
+    """It takes longer than the idle timeout, which begins with the answer."""
+    server = start("--idle-timeout", str(TIMEOUT_MS), "--work", f"wait={2 * TIMEOUT_MS}ms")
+    with server.connect() as connection:
+        connection.sendall(dialect.request(2))
+        assert len(dialect.read_answer(connection)) == 2
+        begun = time.monotonic()
+        assert connection.recv(1) == b""
+        assert 0.8 * TIMEOUT_MS / 1000 < time.monotonic() - begun < SOON_S
+
+
 @pytest.mark.parametrize(("drop", "ending"), [(b"t", LINE.ending), (b"T", HTTP.ending)])
 def test_a_request_that_comes_a_byte_at_a_time_is_ended(
     start: Callable[..., Server], drop: bytes, ending: bytes
