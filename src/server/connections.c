@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 static void append(struct connections *connections, struct connection *connection) {
+    connection->listed_ns = connection->active_ns;
     connection->newer = NULL;
     connection->older = connections->newest;
     if (connections->newest != NULL)
@@ -61,11 +62,12 @@ struct connection *connections_add(struct connections *connections, int fd, int6
 
 void connections_touch(struct connections *connections, struct connection *connection,
                        int64_t now_ns) {
+    int64_t tolerance_ns = connections->server->options->idle_timeout_ms * NS_PER_MS / 16;
     connection->active_ns = now_ns;
-    if (connection != connections->newest) {
-        unlink_from(connections, connection);
-        append(connections, connection);
-    }
+    if (now_ns - connection->listed_ns <= tolerance_ns)
+        return;
+    unlink_from(connections, connection);
+    append(connections, connection);
 }
 
 void connections_remove(struct connections *connections, struct connection *connection) {

@@ -19,6 +19,7 @@ struct connection {
     uint8_t under_way; /* uring: a bit for each operation that the kernel is at */
     int sent;          /* uring: what came of sending, bytes or -errno */
     int64_t active_ns; /* CLOCK_MONOTONIC */
+    int64_t listed_ns; /* ... when it took its place in the list */
     struct connection *older, *newer, *next_again;
     struct surplus *surplus; /* uring: what came before the exchange had space for it, or NULL */
     struct exchange exchange;
@@ -38,7 +39,9 @@ struct connections connections_of(struct server *server);
  * workers together, or if there is no memory. The descriptor is the connection's from here on. */
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns);
 
-/* Something came or went. */
+/* Something came or went. It moves to the end of the list only if its place there is older than a
+ * sixteenth of --idle-timeout: so the list is out of order by no more than that, a silent client is
+ * found that much later at most, and a busy one is not moved for each request. */
 void connections_touch(struct connections *connections, struct connection *connection,
                        int64_t now_ns);
 

@@ -22,17 +22,33 @@ static int fail(const char *what, int error, const char *advice) {
     return EXIT_FAILURE;
 }
 
+/* Only a privileged process may; others keep what they have. */
+static void raise_hard_limit(struct rlimit *limit, rlim_t wanted) {
+    const struct rlimit raised = {wanted, wanted};
+    if (limit->rlim_max < wanted && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        *limit = raised;
+}
+
 /* Each connection takes a descriptor: all that the system allows without asking anybody. The last
  * few are not for connections: with them a scan can always be made for those that are served. */
 static void budget_descriptors(struct options *options) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
+    if (options->wants_connections)
+        raise_hard_limit(&limit, options->max_connections + SPARE_DESCRIPTORS);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
     rlim_t spare = limit.rlim_cur > 2 * SPARE_DESCRIPTORS ? SPARE_DESCRIPTORS : limit.rlim_cur / 2;
-    if (options->max_connections > limit.rlim_cur - spare)
-        options->max_connections = (unsigned)(limit.rlim_cur - spare);
+    unsigned allowed = (unsigned)(limit.rlim_cur - spare);
+    if (options->max_connections <= limit.rlim_cur - spare)
+        return;
+    if (options->wants_connections)
+        fprintf(stderr,
+                "regatta-server: the limit of open files allows %u connections, not %u; raise it "
+                "(see: ulimit -Hn)\n",
+                allowed, options->max_connections);
+    options->max_connections = allowed;
 }
 
 /* After pinning: a pool that wants a worker for each CPU counts those that it may use. */

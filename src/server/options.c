@@ -176,6 +176,7 @@ static int take(struct options *options, int option, const char *value,
     case OPTION_MAX_CONNECTIONS:
         status = take_number("--max-connections", value, 1, CONNECTION_LIMIT, &number);
         options->max_connections = (unsigned)number;
+        options->wants_connections = true;
         return status;
     case OPTION_IDLE_TIMEOUT:
         status = take_number("--idle-timeout", value, 1, MAX_MS, &number);
