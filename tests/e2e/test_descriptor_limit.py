@@ -7,7 +7,6 @@ from pathlib import Path
 
 from tests.servers import PATIENCE_S, needs, program
 
-
 CAP_SYS_RESOURCE = 24
 
 
