@@ -26,6 +26,7 @@ static int grow(struct poll_loop *self, uint32_t capacity) {
     if (fds == NULL)
         return -ENOMEM;
     self->fds = fds;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is pointers that the array holds */
     struct connection **connections = realloc(self->connections, capacity * sizeof *connections);
     if (connections == NULL)
         return -ENOMEM;

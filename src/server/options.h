@@ -16,7 +16,7 @@ struct options {
     int64_t idle_timeout_ms;
     unsigned max_connections;
     bool wants_connections; /* so many were asked for */
-    unsigned workers; /* 1 in a design without a pool */
+    unsigned workers;       /* 1 in a design without a pool */
     int backlog;
     bool defers_accept;
     const char *cpus;    /* NULL: not pinned */

@@ -23,6 +23,13 @@ pid_t process_fork(int waits_in, const sigset_t *mask) {
     return error != 0 ? error : pid;
 }
 
+static void release(struct processes *processes) {
+    if (processes->deaths_fd >= 0)
+        close(processes->deaths_fd);
+    free(processes->members);
+    sigprocmask(SIG_SETMASK, &processes->inherited, NULL);
+}
+
 int processes_open(struct processes *processes, struct server *server) {
     sigset_t deaths;
     unsigned count = server->options->workers;
@@ -35,8 +42,8 @@ int processes_open(struct processes *processes, struct server *server) {
     processes->members = calloc(count, sizeof processes->members[0]);
     if (processes->deaths_fd >= 0 && processes->members != NULL)
         return 0;
-    int error = -errno;
-    processes_close(processes);
+    int error = processes->members == NULL ? -ENOMEM : -EMFILE;
+    release(processes);
     return error;
 }
 
@@ -128,10 +135,7 @@ void processes_close(struct processes *processes) {
     signal_all(processes, SIGKILL);
     while (processes->alive > 0)
         wait_for_deaths(processes, -1);
-    if (processes->deaths_fd >= 0)
-        close(processes->deaths_fd);
-    free(processes->members);
-    sigprocmask(SIG_SETMASK, &processes->inherited, NULL);
+    release(processes);
 }
 
 /* A pool whose workers all run one function. */
