@@ -70,7 +70,9 @@ class Scripted:
         self.accepted = 0
         self.requests: list[int] = []
         self._over = threading.Event()
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._handlers: list[threading.Thread] = []
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def _accept(self) -> None:
         while True:
@@ -80,7 +82,9 @@ class Scripted:
                 return
             number = self.accepted
             self.accepted += 1
-            threading.Thread(target=self._handle, args=(connection, number), daemon=True).start()
+            handler = threading.Thread(target=self._handle, args=(connection, number), daemon=True)
+            self._handlers.append(handler)
+            handler.start()
 
     def _handle(self, connection: socket.socket, number: int) -> None:
         # The client may hang up at any time: that is its right.
@@ -103,6 +107,10 @@ class Scripted:
         self._over.set()
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+        # What handlers noted is complete only when they have seen their client hang up.
+        for thread in (self._accepting, *self._handlers):
+            thread.join(PATIENCE_S)
+            assert not thread.is_alive(), "a handler still waits for its client"
 
 
 @contextlib.contextmanager

@@ -69,7 +69,6 @@ def test_idle_connections_say_nothing_and_those_that_the_server_ends_are_counted
             if number % 2 == 0:
                 connection.sendall(b"error: you have been silent for too long\n\n")
                 return
-            connection.settimeout(0.6)
             said.append(connection.recv(100))
             return
         while read_request(connection):
@@ -176,7 +175,8 @@ def test_many_slow_connections_do_not_delay_the_measured_ones(tmp_path: Path) ->
         )
     assert status == 0
     assert server.summary["connections"] == 10 + 300 + 1000
-    assert result["late_ns"]["p50"] < 1e6
+    # Were the 10 ms of each slow connection waited for, this would be seconds.
+    assert result["late_ns"]["p50"] < 50e6
 
 
 def test_connections_that_cannot_be_made_are_one_line_and_no_load() -> None:
