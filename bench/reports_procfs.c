@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,36 +26,39 @@ void procfs_close(struct procfs *procfs) {
     close(procfs->directory);
 }
 
-static void read_process(const char *pid, int64_t tick_ns, struct snapshot *snapshot) {
+static bool read_process(const char *pid, int64_t tick_ns, struct process *process) {
     char path[sizeof "/proc/" + sizeof((struct dirent *)NULL)->d_name + sizeof "/stat"];
     char name[NAME_LIMIT + 1];
     unsigned long user, system;
-    struct process process = {0};
     snprintf(path, sizeof path, "/proc/%s/stat", pid);
     FILE *file = fopen(path, "r");
     if (file == NULL)
-        return;
+        return false;
     int fields = fscanf(file, "%d (%64[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-                        &process.pid, name, &user, &system);
+                        &process->pid, name, &user, &system);
     fclose(file);
     if (fields != 4)
-        return;
-    process.name_length = (uint8_t)strlen(name);
-    memcpy(process.name, name, process.name_length);
-    process.user_ns = (int64_t)user * tick_ns;
-    process.system_ns = (int64_t)system * tick_ns;
-    snapshot_offer(snapshot, &process);
+        return false;
+    process->name_length = (uint8_t)strlen(name);
+    memcpy(process->name, name, process->name_length);
+    process->user_ns = (int64_t)user * tick_ns;
+    process->system_ns = (int64_t)system * tick_ns;
+    return true;
 }
 
-int procfs_scan(struct procfs *procfs, struct snapshot *snapshot) {
+int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, void *context) {
     DIR *directory = opendir("/proc");
     if (directory == NULL)
         return -errno;
-    snapshot_begin(snapshot, "procfs");
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        if (isdigit((unsigned char)entry->d_name[0]))
-            read_process(entry->d_name, procfs->tick_ns, snapshot);
+    scan_begin(scan, "procfs");
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        struct process process = {0};
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !read_process(entry->d_name, procfs->tick_ns, &process))
+            continue;
+        scan->seen++;
+        visit(context, &process);
+    }
     closedir(directory);
-    snapshot_end(snapshot);
     return 0;
 }

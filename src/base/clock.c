@@ -12,6 +12,10 @@ int64_t clock_monotonic_ns(void) {
     return read_ns(CLOCK_MONOTONIC);
 }
 
+int64_t clock_boot_ns(void) {
+    return read_ns(CLOCK_BOOTTIME);
+}
+
 int64_t clock_unix_ns(void) {
     return read_ns(CLOCK_REALTIME);
 }

@@ -120,8 +120,8 @@ static int serve(struct server *server) {
 
 static int open_and_serve(struct options *options) {
     struct server server = {.options = options, .ready.fd = options->ready_fd};
-    const struct service_options service = {.work = options->work,
-                                            .max_age_ms = options->max_age_ms};
+    const struct service_options service = {
+        .work = options->work, .source = options->source, .max_age_ms = options->max_age_ms};
     int error = service_open(&server.service, &service);
     if (error != 0)
         return fail("cannot read /proc", error, NULL);

@@ -31,7 +31,8 @@ static const char help[] =
     "                             spin=50us  compute that long, then snapshot\n"
     "                           (a whole number of us, ms or s, from 1us to 60s)\n"
     "      --max-age MS         age that a snapshot may have, 0 to 86400000 (default: 1000)\n"
-    "      --source SOURCE      where process times are read from (default: procfs)\n"
+    "      --source SOURCE      where process times are read from: auto, procfs\n"
+    "                           (default: auto, the best that is permitted)\n"
     "      --backlog N          connections that may wait for accept (default: 4096)\n"
     "      --defer-accept       accept a client when it has asked something, not before: cheaper\n"
     "                           for clients that ask at once; silent ones are the kernel's\n"
@@ -130,6 +131,16 @@ static int take_work(struct options *options, const char *text) {
     return wrong("--work", text, problem);
 }
 
+static int take_source(struct options *options, const char *name) {
+    if (strcmp(name, "auto") == 0)
+        options->source = SOURCE_AUTO;
+    else if (strcmp(name, "procfs") == 0)
+        options->source = SOURCE_PROCFS;
+    else
+        return wrong("--source", name, "no such source; there are: auto, procfs");
+    return -1;
+}
+
 static int take_listen(struct options *options, const char *text) {
     const char *problem;
     if (address_parse(text, DEFAULT_PORT, &options->listen, &problem) == 0)
@@ -162,10 +173,7 @@ static int take(struct options *options, int option, const char *value,
         options->max_age_ms = (int64_t)number;
         return status;
     case OPTION_SOURCE:
-        options->source = value;
-        return strcmp(value, "procfs") == 0
-                   ? -1
-                   : wrong("--source", value, "no such source; there is: procfs");
+        return take_source(options, value);
     case OPTION_BACKLOG:
         status = take_number("--backlog", value, 1, PORT_LIMIT, &number);
         options->backlog = (int)number;
@@ -244,7 +252,7 @@ int options_parse(struct options *options, int argc, char **argv) {
     *options = (struct options){
         .design = &design_select,
         .work = {.kind = WORK_SCAN, .text = "scan"},
-        .source = "procfs",
+        .source = SOURCE_AUTO,
         .max_age_ms = 1000,
         .idle_timeout_ms = 30000,
         .max_connections = 65536,

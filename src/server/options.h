@@ -3,6 +3,7 @@
 #include "base/address.h"
 #include "designs/design.h"
 #include "service/work.h"
+#include "top/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +12,7 @@ struct options {
     const struct design *design;
     struct address listen;
     struct work work;
-    const char *source;
+    enum source_kind source;
     int64_t max_age_ms;
     int64_t idle_timeout_ms;
     unsigned max_connections;

@@ -49,7 +49,7 @@ int processes_open(struct processes *processes, struct server *server) {
 
 pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
                      struct server *own) {
-    struct process *member = &processes->members[worker];
+    struct worker_process *member = &processes->members[worker];
     member->started_ns = clock_monotonic_ns();
     pid_t pid = process_fork(waits_in, &processes->inherited);
     if (pid == 0) {
@@ -87,7 +87,7 @@ static int to_ms(int64_t ns) {
 }
 
 /* Nanoseconds until a place may be filled; 0: now. */
-static int64_t left_ns(const struct process *member, int64_t now_ns) {
+static int64_t left_ns(const struct worker_process *member, int64_t now_ns) {
     int64_t due_ns = member->started_ns + REFILL_MS * (int64_t)NS_PER_MS;
     return member->started_ns == 0 || due_ns <= now_ns ? 0 : due_ns - now_ns;
 }

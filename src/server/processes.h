@@ -18,14 +18,14 @@
 
 enum { REFILL_MS = 1000, GRACE_MS = 1000 };
 
-struct process {
+struct worker_process {
     pid_t pid;          /* 0: the place is empty */
     int64_t started_ns; /* CLOCK_MONOTONIC; 0: never */
 };
 
 struct processes {
     struct server *server;
-    struct process *members;
+    struct worker_process *members;
     unsigned count, alive;
     int deaths_fd;      /* readable when a worker has died */
     sigset_t inherited; /* the signal mask that a child gets */

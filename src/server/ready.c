@@ -19,8 +19,9 @@ int ready_say(struct server *server) {
     const struct options *options = server->options;
     char listen[ADDRESS_TEXT_LIMIT];
     address_format(&options->listen, listen);
-    fprintf(stderr, "regatta-server: %s, work %s, source %s, listening on %s (Ctrl-C stops)\n",
-            options->design->name, options->work.text, options->source, listen);
+    fprintf(stderr, "regatta-server: %s, work %s, source %s (%s), listening on %s (Ctrl-C stops)\n",
+            options->design->name, options->work.text, service_source(server->service),
+            service_source_reason(server->service), listen);
     if (server->ready.fd >= 0 && dprintf(server->ready.fd, "ready %s\n", listen) < 0)
         return -errno;
     ready_forget(server);

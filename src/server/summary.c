@@ -40,7 +40,8 @@ static void add_json(const struct server *server, struct text *out) {
               "{\"version\": \"%s\", \"design\": \"%s\", \"work\": \"%s\", \"source\": \"%s\", "
               "\"listen\": \"%s\",\n \"serving_ns\": %" PRId64 ", \"requests\": %" PRIu64
               ", \"connections\": %" PRIu64 ", \"scans\": %" PRIu64 ",\n \"errors\": {",
-              REGATTA_VERSION, options->design->name, options->work.text, options->source, listen,
+              REGATTA_VERSION, options->design->name, options->work.text,
+              service_source(server->service), listen,
               clock_monotonic_ns() - server->ready.since_ns, stats_requests(stats),
               stats_read(&stats->connections), service_scans(server->service));
     for (int kind = 0; kind < ERROR_KINDS; kind++)

@@ -52,13 +52,14 @@ void render_json(const struct snapshot *snapshot, unsigned rows, const char *hos
                  struct text *out) {
     text_add_string(out, "{\"host\": ");
     text_add_json_string(out, host, strlen(host));
-    add_field(out, ", \"taken_at\": ", snapshot->taken_at_ns);
+    add_field(out, ", \"taken_at\": ", snapshot->scan.taken_at_ns);
     text_add_string(out, ", \"age_ms\": ");
-    text_add_number(out, (uint64_t)((clock_monotonic_ns() - snapshot->taken_mono_ns) / NS_PER_MS));
+    text_add_number(out,
+                    (uint64_t)((clock_monotonic_ns() - snapshot->scan.taken_mono_ns) / NS_PER_MS));
     text_add_string(out, ", \"source\": \"");
-    text_add_string(out, snapshot->source);
+    text_add_string(out, snapshot->scan.source);
     text_add_string(out, "\", \"tasks_seen\": ");
-    text_add_number(out, snapshot->tasks_seen);
+    text_add_number(out, snapshot->scan.seen);
     text_add_string(out, ", \"processes\": [");
     for (unsigned i = 0; i < fewer(rows, snapshot); i++) {
         const struct process *process = &snapshot->top[i];
@@ -70,7 +71,7 @@ void render_json(const struct snapshot *snapshot, unsigned rows, const char *hos
         text_add_json_string(out, process->name, process->name_length);
         add_field(out, ", \"user_seconds\": ", process->user_ns);
         add_field(out, ", \"system_seconds\": ", process->system_ns);
-        add_field(out, ", \"started_at\": ", process->started_at_ns);
+        add_field(out, ", \"started_at\": ", snapshot->scan.boot_at_ns + process->started_ns);
         text_add(out, "}", 1);
     }
     text_add_string(out, "]}\n");

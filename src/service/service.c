@@ -4,7 +4,7 @@
 #include "service/render.h"
 #include "service/shared.h"
 #include "service/spin.h"
-#include "top/procfs.h"
+#include "top/source.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,14 +19,21 @@ struct service {
     struct work work;
     uint64_t spin_steps; /* of WORK_SPIN */
     int64_t max_age_ns;
-    struct procfs procfs;
+    struct source *source;
     struct shared *shared;
     char host[256];
 };
 
+static void offer(void *snapshot, const struct process *process) {
+    snapshot_offer(snapshot, process);
+}
+
 static bool look(struct service *service, struct snapshot *snapshot) {
     atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
-    return procfs_scan(&service->procfs, snapshot) == 0;
+    snapshot_begin(snapshot);
+    int error = source_scan(service->source, &snapshot->scan, offer, snapshot);
+    snapshot_end(snapshot);
+    return error == 0;
 }
 
 static bool answer_afresh(struct service *service, const struct request *request,
@@ -107,11 +114,11 @@ int service_open(struct service **opened, const struct service_options *options)
     service->max_age_ns = options->max_age_ms * NS_PER_MS;
     if (gethostname(service->host, sizeof service->host - 1) != 0)
         strcpy(service->host, "?");
-    int error = procfs_open(&service->procfs, "/proc");
+    int error = source_open(&service->source, options->source);
     if (error == 0) {
         error = shared_open(&service->shared);
         if (error != 0)
-            procfs_close(&service->procfs);
+            source_close(service->source);
     }
     if (error != 0) {
         free(service);
@@ -122,13 +129,21 @@ int service_open(struct service **opened, const struct service_options *options)
 }
 
 void service_close(struct service *service) {
-    procfs_close(&service->procfs);
+    source_close(service->source);
     shared_close(service->shared);
     free(service);
 }
 
 void service_keep_none(struct service *service) {
-    kept_forgo(&service->procfs.kept);
+    source_keep_none(service->source);
+}
+
+const char *service_source(const struct service *service) {
+    return source_name(service->source);
+}
+
+const char *service_source_reason(const struct service *service) {
+    return source_reason(service->source);
 }
 
 uint64_t service_scans(const struct service *service) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "service/request.h"
 #include "service/work.h"
+#include "top/source.h"
 
 #include <stdint.h>
 
@@ -15,6 +16,7 @@ struct service;
 
 struct service_options {
     struct work work;
+    enum source_kind source;
     int64_t max_age_ms; /* of the shared snapshot */
 };
 
@@ -25,6 +27,10 @@ void service_close(struct service *service);
 /* Keeps nothing open from one scan to the next (top/kept.h): for a design whose processes live for
  * one client, so that what they keep is thrown away. */
 void service_keep_none(struct service *service);
+
+/* The name of the source, and why it was chosen (top/source.h). */
+const char *service_source(const struct service *service);
+const char *service_source_reason(const struct service *service);
 
 /* Snapshots that were taken so far. */
 uint64_t service_scans(const struct service *service);

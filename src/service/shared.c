@@ -86,7 +86,7 @@ static void store(struct shared *shared, size_t offset, size_t length) {
 static uint64_t begin(const struct shared *shared, int64_t oldest_ns) {
     uint64_t sequence = atomic_load_explicit(&shared->sequence, memory_order_acquire);
     int64_t taken_mono_ns;
-    load(shared, offsetof(struct content, snapshot.taken_mono_ns), &taken_mono_ns, WORD);
+    load(shared, offsetof(struct content, snapshot.scan.taken_mono_ns), &taken_mono_ns, WORD);
     return taken_mono_ns >= oldest_ns ? sequence : 1;
 }
 

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -16,17 +16,11 @@ enum {
     STAT_BYTES = 1024,           /* 52 numbers and a name; the longest is under 700 */
 };
 
-/* The Unix time of the boot, as of now: it changes when the clock is set. */
-static int64_t boot_unix_ns(void) {
-    struct timespec since_boot;
-    clock_gettime(CLOCK_BOOTTIME, &since_boot);
-    return clock_unix_ns() - (int64_t)since_boot.tv_sec * NS_PER_S - since_boot.tv_nsec;
-}
-
 int procfs_open(struct procfs *procfs, const char *root) {
     procfs->directory = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (procfs->directory < 0)
         return -errno;
+    procfs->busy = openat(procfs->directory, "stat", O_RDONLY | O_CLOEXEC);
     procfs->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
     kept_open(&procfs->kept);
     return 0;
@@ -34,69 +28,75 @@ int procfs_open(struct procfs *procfs, const char *root) {
 
 void procfs_close(struct procfs *procfs) {
     close(procfs->directory);
+    if (procfs->busy >= 0)
+        close(procfs->busy);
     kept_close(&procfs->kept);
 }
 
-/* One scan under way. */
-struct scan {
+/* One reading under way. */
+struct reading {
     struct procfs *procfs;
-    int root; /* /proc, with a position of its own */
-    struct stat_units units;
-    struct snapshot *snapshot;
+    int root;           /* /proc, with a position of its own */
+    int64_t started_ns; /* since the boot */
+    struct scan *scan;
+    scan_visit *visit;
+    void *context;
     struct kept_news news;
 };
 
-/* Returns whether the process was there and is in the snapshot now. */
-static bool take(struct scan *scan, const char *text, ssize_t length, struct process *process) {
-    if (length <= 0 || stat_parse(text, (size_t)length, &scan->units, process) != 0)
+/* Returns whether the process was there and has been visited. */
+static bool take(struct reading *reading, const char *text, ssize_t length,
+                 struct process *process) {
+    if (length <= 0 || stat_parse(text, (size_t)length, reading->procfs->tick_ns, process) != 0)
         return false;
-    snapshot_offer(scan->snapshot, process);
+    reading->scan->seen++;
+    reading->visit(reading->context, process);
     return true;
 }
 
 /* Returns 0 whether or not the process is still there; -errno if no descriptor was left. */
-static int read_new(struct scan *scan, const char *name, size_t name_length) {
+static int read_new(struct reading *reading, const char *name, size_t name_length) {
     char path[32], text[STAT_BYTES];
     struct process process;
     if (name_length > sizeof path - sizeof "/stat")
         return 0;
     memcpy(path, name, name_length);
     memcpy(path + name_length, "/stat", sizeof "/stat");
-    int fd = openat(scan->root, path, O_RDONLY | O_CLOEXEC);
+    int fd = openat(reading->root, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
-    bool is_there = take(scan, text, read(fd, text, sizeof text), &process);
-    if (is_there && scan->snapshot->taken_at_ns - process.started_at_ns > KEPT_YOUNG_NS)
-        kept_offer(&scan->procfs->kept, &scan->news, process.pid, fd);
+    bool is_there = take(reading, text, read(fd, text, sizeof text), &process);
+    if (is_there && reading->started_ns - process.started_ns > KEPT_YOUNG_NS)
+        kept_offer(&reading->procfs->kept, &reading->news, process.pid, fd);
     else
         close(fd);
     return 0;
 }
 
 /* Returns 0 or -errno, as read_new. */
-static int read_process(struct scan *scan, const char *name) {
+static int read_process(struct reading *reading, const char *name) {
     char text[STAT_BYTES];
     struct process process;
     uint64_t pid;
     size_t name_length = strlen(name);
     if (number_parse_bytes(name, name_length, 1, INT32_MAX, &pid) != 0)
         return 0; /* not a process */
-    int fd = kept_find(&scan->procfs->kept, (int32_t)pid);
-    if (fd >= 0 && take(scan, text, pread(fd, text, sizeof text, 0), &process)) {
-        scan->news.known_count++;
+    int fd = kept_find(&reading->procfs->kept, (int32_t)pid);
+    if (fd >= 0 && take(reading, text, pread(fd, text, sizeof text, 0), &process)) {
+        reading->news.known_count++;
         return 0;
     }
-    return read_new(scan, name, name_length);
+    return read_new(reading, name, name_length);
 }
 
-static int read_directory(struct scan *scan) {
+static int read_directory(struct reading *reading) {
     char entries[DIRECTORY_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
     ssize_t filled;
-    while ((filled = getdents64(scan->root, entries, sizeof entries)) > 0) {
+    while ((filled = getdents64(reading->root, entries, sizeof entries)) > 0) {
         for (ssize_t at = 0; at < filled;) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
             at += entry->d_reclen;
-            int error = read_process(scan, entry->d_name);
+            int error = read_process(reading, entry->d_name);
             if (error != 0)
                 return error;
         }
@@ -104,21 +104,38 @@ static int read_directory(struct scan *scan) {
     return filled < 0 ? -errno : 0;
 }
 
-int procfs_scan(struct procfs *procfs, struct snapshot *snapshot) {
+/* "cpu  user nice system idle iowait irq softirq steal ..." in ticks: the first line. */
+static void read_busy(const struct procfs *procfs, struct scan *scan) {
+    char text[256];
+    unsigned long long user, nice, system, irq, softirq;
+    ssize_t length = pread(procfs->busy, text, sizeof text - 1, 0);
+    if (length <= 0)
+        return;
+    text[length] = '\0';
+    if (sscanf(text, "cpu %llu %llu %llu %*u %*u %llu %llu", &user, &nice, &system, &irq,
+               &softirq) != 5)
+        return;
+    scan->user_ns = (int64_t)(user + nice) * procfs->tick_ns;
+    scan->system_ns = (int64_t)(system + irq + softirq) * procfs->tick_ns;
+}
+
+int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, void *context) {
     /* A descriptor of its own for each scan: the position in the directory belongs to it. */
-    struct scan scan = {
+    struct reading reading = {
         .procfs = procfs,
-        .units = {.tick_ns = procfs->tick_ns, .boot_unix_ns = boot_unix_ns()},
-        .snapshot = snapshot,
+        .root = openat(procfs->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+        .scan = scan,
+        .visit = visit,
+        .context = context,
     };
-    scan.root = openat(procfs->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (scan.root < 0)
+    if (reading.root < 0)
         return -errno;
-    snapshot_begin(snapshot, "procfs");
-    kept_lock(&procfs->kept, &scan.news);
-    int error = read_directory(&scan);
-    kept_unlock(&procfs->kept, &scan.news);
-    close(scan.root);
-    snapshot_end(snapshot);
+    scan_begin(scan, "procfs");
+    reading.started_ns = scan->taken_at_ns - scan->boot_at_ns;
+    read_busy(procfs, scan);
+    kept_lock(&procfs->kept, &reading.news);
+    int error = read_directory(&reading);
+    kept_unlock(&procfs->kept, &reading.news);
+    close(reading.root);
     return error;
 }

@@ -5,11 +5,12 @@
  * machine, 10 us a new one. A struct procfs may be used by several threads at once. */
 #pragma once
 #include "top/kept.h"
-#include "top/snapshot.h"
+#include "top/scan.h"
 #include "top/stat.h"
 
 struct procfs {
     int directory;
+    int busy; /* its file stat: what all CPUs did since the boot; -1: there is none */
     int64_t tick_ns;
     struct kept kept;
 };
@@ -18,6 +19,5 @@ struct procfs {
 int procfs_open(struct procfs *procfs, const char *root);
 void procfs_close(struct procfs *procfs);
 
-/* Takes a snapshot. A process that vanishes meanwhile is left out. Returns 0, or -errno if the
- * directory itself cannot be read (-EMFILE, -ENFILE: no descriptor was left). */
-int procfs_scan(struct procfs *procfs, struct snapshot *snapshot);
+/* As source_scan. */
+int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, void *context);

@@ -1,8 +1,6 @@
 /* While a snapshot is taken its rows are a heap with the least busy on top: the one to give way. */
 #include "top/snapshot.h"
 
-#include "base/clock.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -37,16 +35,11 @@ static void sift_up(struct process *heap, size_t at) {
     }
 }
 
-void snapshot_begin(struct snapshot *snapshot, const char *source) {
-    snapshot->source = source;
-    snapshot->taken_at_ns = clock_unix_ns();
-    snapshot->taken_mono_ns = clock_monotonic_ns();
-    snapshot->tasks_seen = 0;
+void snapshot_begin(struct snapshot *snapshot) {
     snapshot->count = 0;
 }
 
 void snapshot_offer(struct snapshot *snapshot, const struct process *process) {
-    snapshot->tasks_seen++;
     if (snapshot->count < TOP_LIMIT) {
         snapshot->top[snapshot->count] = *process;
         sift_up(snapshot->top, snapshot->count++);

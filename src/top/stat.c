@@ -15,8 +15,7 @@ static int field_number(const char *at, const char *end, uint64_t *value) {
     return number_parse_bytes(at, (size_t)(blank - at), 0, INT64_MAX, value);
 }
 
-int stat_parse(const char *text, size_t length, const struct stat_units *units,
-               struct process *process) {
+int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process *process) {
     const char *end = text + length;
     const char *open = memchr(text, '(', length);
     const char *close = memrchr(text, ')', length);
@@ -47,11 +46,9 @@ int stat_parse(const char *text, size_t length, const struct stat_units *units,
     process->pid = (int32_t)pid;
     process->name_length = (uint8_t)name_length;
     memcpy(process->name, open + 1, name_length);
-    int64_t started_ns;
-    if (__builtin_mul_overflow((int64_t)user, units->tick_ns, &process->user_ns) ||
-        __builtin_mul_overflow((int64_t)system, units->tick_ns, &process->system_ns) ||
-        __builtin_mul_overflow((int64_t)start, units->tick_ns, &started_ns) ||
-        __builtin_add_overflow(started_ns, units->boot_unix_ns, &process->started_at_ns))
+    if (__builtin_mul_overflow((int64_t)user, tick_ns, &process->user_ns) ||
+        __builtin_mul_overflow((int64_t)system, tick_ns, &process->system_ns) ||
+        __builtin_mul_overflow((int64_t)start, tick_ns, &process->started_ns))
         return -EINVAL;
     return 0;
 }

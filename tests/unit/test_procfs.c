@@ -2,7 +2,9 @@
  * demand. */
 #include "unit.h"
 
+#include "base/clock.h"
 #include "top/procfs.h"
+#include "top/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +17,17 @@
 #include <unistd.h>
 
 static char root[] = "/tmp/regatta-procfs-XXXXXX";
+
+static void offer(void *snapshot, const struct process *process) {
+    snapshot_offer(snapshot, process);
+}
+
+static int take(struct procfs *procfs, struct snapshot *snapshot) {
+    snapshot_begin(snapshot);
+    int error = procfs_scan(procfs, &snapshot->scan, offer, snapshot);
+    snapshot_end(snapshot);
+    return error;
+}
 
 static void write_at(const char *directory, const char *name, const char *text) {
     char path[256];
@@ -60,15 +73,15 @@ static void only_whole_processes_are_seen(void **state) {
     struct procfs procfs;
     static struct snapshot snapshot;
     assert_int_equal(procfs_open(&procfs, root), 0);
-    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-    assert_int_equal(snapshot.tasks_seen, 3);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 3);
     assert_int_equal(snapshot.count, 3);
     const int expected[] = {20, 300, 1};
     for (int i = 0; i < 3; i++)
         assert_int_equal(snapshot.top[i].pid, expected[i]);
     assert_memory_equal(snapshot.top[0].name, "a) R 1 (b", 9);
     assert_memory_equal(snapshot.top[1].name, "two\nlines", 9);
-    assert_true(snapshot.top[0].started_at_ns < snapshot.taken_at_ns);
+    assert_true(snapshot.top[0].started_ns < clock_boot_ns());
     procfs_close(&procfs);
 }
 
@@ -78,8 +91,8 @@ static void a_scan_can_be_repeated(void **state) {
     static struct snapshot snapshot;
     assert_int_equal(procfs_open(&procfs, root), 0);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-        assert_int_equal(snapshot.tasks_seen, 3);
+        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.scan.seen, 3);
     }
     procfs_close(&procfs);
 }
@@ -90,19 +103,19 @@ static void a_descriptor_is_kept_until_its_process_ends(void **state) {
     struct procfs procfs;
     static struct snapshot snapshot;
     assert_int_equal(procfs_open(&procfs, root), 0);
-    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
+    assert_int_equal(take(&procfs, &snapshot), 0);
     assert_int_equal(procfs.kept.count, 3);
     for (uint32_t i = 0; i < 3; i++)
         assert_true(procfs.kept.entries[i].fd >= KEPT_FLOOR);
 
     write_at("20", "stat", "");
-    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-    assert_int_equal(snapshot.tasks_seen, 2);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 2);
     assert_int_equal(procfs.kept.count, 2);
 
     add_process("20", "another", 40); /* the pid is used again */
-    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-    assert_int_equal(snapshot.tasks_seen, 3);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 3);
     assert_memory_equal(snapshot.top[0].name, "another", 7);
     add_process("20", "a) R 1 (b", 30);
     procfs_close(&procfs);
@@ -119,8 +132,8 @@ static void with_few_descriptors_none_is_kept(void **state) {
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
     assert_int_equal(procfs_open(&procfs, root), 0);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-        assert_int_equal(snapshot.tasks_seen, 3);
+        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.scan.seen, 3);
         assert_int_equal(procfs.kept.count, 0);
     }
     procfs_close(&procfs);
@@ -145,8 +158,8 @@ static void many_processes_are_all_kept_in_the_end(void **state) {
     }
     assert_int_equal(procfs_open(&procfs, root), 0);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-        assert_int_equal(snapshot.tasks_seen, MANY + 3);
+        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.scan.seen, MANY + 3);
     }
     assert_int_equal(procfs.kept.count, MANY + 3);
     for (uint32_t i = 1; i < procfs.kept.count; i++)
@@ -155,8 +168,8 @@ static void many_processes_are_all_kept_in_the_end(void **state) {
         snprintf(path, sizeof path, "%s/%d/stat", root, 1000 + i);
         assert_int_equal(truncate(path, 0), 0);
     }
-    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-    assert_int_equal(snapshot.tasks_seen, 3);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 3);
     assert_int_equal(procfs.kept.count, 3);
     procfs_close(&procfs);
     setrlimit(RLIMIT_NOFILE, &before);
@@ -165,7 +178,7 @@ static void many_processes_are_all_kept_in_the_end(void **state) {
 static void *scan_often(void *procfs) {
     static _Thread_local struct snapshot snapshot;
     for (int i = 0; i < 300; i++)
-        if (procfs_scan(procfs, &snapshot) != 0 || snapshot.tasks_seen < 2)
+        if (take(procfs, &snapshot) != 0 || snapshot.scan.seen < 2)
             return NULL;
     return procfs;
 }
@@ -190,9 +203,9 @@ static void scans_may_run_at_the_same_time(void **state) {
         assert_ptr_equal(outcome, &procfs);
     }
     static struct snapshot snapshot;
-    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-    assert_int_equal(procfs_scan(&procfs, &snapshot), 0);
-    assert_int_equal(snapshot.tasks_seen, 3);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 3);
     assert_int_equal(procfs.kept.count, 3);
     procfs_close(&procfs);
 }

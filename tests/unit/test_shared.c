@@ -13,12 +13,12 @@
 
 /* A snapshot of which every number is `mark`, so that half of one and half of another are seen. */
 static void fill(struct snapshot *snapshot, unsigned mark, unsigned count) {
-    *snapshot = (struct snapshot){
-        .source = "test", .taken_mono_ns = mark, .tasks_seen = mark, .count = count};
+    *snapshot = (struct snapshot){.scan = {.source = "test", .taken_mono_ns = mark, .seen = mark},
+                                  .count = count};
     for (unsigned i = 0; i < count; i++) {
         struct process *process = &snapshot->top[i];
         *process = (struct process){
-            .pid = (int32_t)mark, .user_ns = mark * (int64_t)NS_PER_S, .started_at_ns = mark};
+            .pid = (int32_t)mark, .user_ns = mark * (int64_t)NS_PER_S, .started_ns = mark};
         process->name_length = (uint8_t)snprintf(process->name, sizeof process->name, "%u", mark);
     }
 }
@@ -52,7 +52,7 @@ static void assert_reads(const struct shared *shared, unsigned mark, unsigned co
         assert_memory_equal(text.bytes, wanted.bytes, wanted.length);
         assert_true(shared_rows(shared, mark, n, &rows));
         assert_int_equal(rows.count, n < count ? n : count);
-        assert_int_equal(rows.tasks_seen, mark);
+        assert_int_equal(rows.scan.seen, mark);
         assert_memory_equal(rows.top, expected.top, rows.count * sizeof rows.top[0]);
     }
 }
@@ -162,7 +162,7 @@ static void no_reader_sees_two_snapshots_in_one(void **state) {
             if (shared_rows(shared, 0, TOP_LIMIT, &rows)) {
                 read++;
                 for (unsigned i = 0; i < rows.count; i++)
-                    assert_int_equal(rows.top[i].pid, rows.tasks_seen);
+                    assert_int_equal(rows.top[i].pid, rows.scan.seen);
             }
             struct text text = read_text(shared, 0, TOP_LIMIT, &is_there);
             if (is_there)

@@ -1,0 +1,14 @@
+/* A process is a thread group; its CPU time is that of its live and its dead threads. Its identity
+ * is (pid, start time). */
+#pragma once
+#include "base/limits.h"
+
+#include <stdint.h>
+
+struct process {
+    int32_t pid;
+    uint8_t name_length;
+    char name[NAME_LIMIT]; /* raw bytes as the process set them; no zero byte ends them */
+    int64_t user_ns, system_ns;
+    int64_t started_ns; /* since the boot: as exact as the source has it */
+};
