@@ -114,7 +114,7 @@ int service_open(struct service **opened, const struct service_options *options)
     service->max_age_ns = options->max_age_ms * NS_PER_MS;
     if (gethostname(service->host, sizeof service->host - 1) != 0)
         strcpy(service->host, "?");
-    int error = source_open(&service->source, options->source);
+    int error = source_open(&service->source, options->source, 0);
     if (error == 0) {
         error = shared_open(&service->shared);
         if (error != 0)

@@ -10,7 +10,8 @@ struct source {
     struct procfs procfs;
 };
 
-int source_open(struct source **opened, enum source_kind wanted) {
+int source_open(struct source **opened, enum source_kind wanted, unsigned flags) {
+    (void)flags; /* procfs knows of no ends */
     struct source *source = calloc(1, sizeof *source);
     if (source == NULL)
         return -ENOMEM;
@@ -40,6 +41,14 @@ const char *source_reason(const struct source *source) {
 
 int source_scan(struct source *source, struct scan *scan, scan_visit *visit, void *context) {
     return procfs_scan(&source->procfs, scan, visit, context);
+}
+
+bool source_ended(struct source *source, ended_visit *visit, void *context, uint32_t *lost) {
+    (void)source;
+    (void)visit;
+    (void)context;
+    *lost = 0;
+    return false;
 }
 
 void source_keep_none(struct source *source) {
