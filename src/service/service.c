@@ -20,7 +20,9 @@ struct service {
     uint64_t spin_steps; /* of WORK_SPIN */
     int64_t max_age_ns;
     struct source *source;
+    struct source *recorded; /* that of the recorder; may be the same */
     struct shared *shared;
+    struct history *history;
     char host[256];
 };
 
@@ -102,6 +104,21 @@ static bool answer_top(struct service *service, const struct request *request, s
     return answer_shared(service, request, body);
 }
 
+/* Returns 0 or -errno; what is open then is for service_close. */
+static int open_parts(struct service *service, const struct service_options *options) {
+    int error = source_open(&service->source, options->source, 0);
+    if (error != 0)
+        return error;
+    service->recorded = service->source;
+    if (options->records)
+        error = source_open(&service->recorded, options->source, SOURCE_ENDED);
+    if (error == 0)
+        error = shared_open(&service->shared);
+    if (error == 0)
+        error = history_open(&service->history);
+    return error;
+}
+
 int service_open(struct service **opened, const struct service_options *options) {
     struct service *service = calloc(1, sizeof *service);
     if (service == NULL)
@@ -114,14 +131,9 @@ int service_open(struct service **opened, const struct service_options *options)
     service->max_age_ns = options->max_age_ms * NS_PER_MS;
     if (gethostname(service->host, sizeof service->host - 1) != 0)
         strcpy(service->host, "?");
-    int error = source_open(&service->source, options->source, 0);
-    if (error == 0) {
-        error = shared_open(&service->shared);
-        if (error != 0)
-            source_close(service->source);
-    }
+    int error = open_parts(service, options);
     if (error != 0) {
-        free(service);
+        service_close(service);
         return error;
     }
     *opened = service;
@@ -129,8 +141,14 @@ int service_open(struct service **opened, const struct service_options *options)
 }
 
 void service_close(struct service *service) {
-    source_close(service->source);
-    shared_close(service->shared);
+    if (service->recorded != NULL && service->recorded != service->source)
+        source_close(service->recorded);
+    if (service->source != NULL)
+        source_close(service->source);
+    if (service->shared != NULL)
+        shared_close(service->shared);
+    if (service->history != NULL)
+        history_close(service->history);
     free(service);
 }
 
@@ -144,6 +162,20 @@ const char *service_source(const struct service *service) {
 
 const char *service_source_reason(const struct service *service) {
     return source_reason(service->source);
+}
+
+struct history *service_history(const struct service *service) {
+    return service->history;
+}
+
+int service_record(struct service *service) {
+    struct snapshot *next = shared_lock(service->shared);
+    atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
+    int error = history_record(service->history, service->recorded, next);
+    if (error == 0)
+        shared_publish(service->shared);
+    shared_unlock(service->shared);
+    return error;
 }
 
 uint64_t service_scans(const struct service *service) {

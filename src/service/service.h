@@ -6,10 +6,12 @@
  * too. */
 #pragma once
 #include "base/text.h"
+#include "history/history.h"
 #include "service/request.h"
 #include "service/work.h"
 #include "top/source.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct service;
@@ -18,6 +20,7 @@ struct service_options {
     struct work work;
     enum source_kind source;
     int64_t max_age_ms; /* of the shared snapshot */
+    bool records;       /* somebody will call service_record: it gets a source of its own */
 };
 
 /* Returns 0 or -errno. With the work `spin` it measures this CPU, which takes some milliseconds. */
@@ -31,6 +34,15 @@ void service_keep_none(struct service *service);
 /* The name of the source, and why it was chosen (top/source.h). */
 const char *service_source(const struct service *service);
 const char *service_source_reason(const struct service *service);
+
+/* What its readings left (history/history.h). */
+struct history *service_history(const struct service *service);
+
+/* Takes one reading for the history and for the shared snapshot: one scan for both. For the
+ * recorder: it has a source that nobody else uses, so that no lock of it is held when the server
+ * forks; without `records` it is that of all others. Returns 0, or -errno if the processes could
+ * not be read. */
+int service_record(struct service *service);
 
 /* Snapshots that were taken so far. */
 uint64_t service_scans(const struct service *service);
