@@ -4,10 +4,11 @@
 #pragma once
 
 enum {
-    NAME_LIMIT = 64,  /* bytes of a process's name: the kernel's longest, of a kernel worker */
-    TOP_LIMIT = 64,   /* rows of a reply at most */
-    TOP_DEFAULT = 2,  /* rows of a reply when not asked for a number */
-    LINE_LIMIT = 128, /* bytes of a request in the line dialect */
+    NAME_LIMIT = 64,     /* bytes of a process's name: the kernel's longest, of a kernel worker */
+    TOP_LIMIT = 64,      /* rows of a reply at most */
+    TOP_DEFAULT = 2,     /* rows of a reply when not asked for a number */
+    THREADED_LIMIT = 16, /* rows whose threads can be asked for at once */
+    LINE_LIMIT = 128,    /* bytes of a request in the line dialect */
     REQUEST_LINE_LIMIT = 1024, /* bytes of the first line of an HTTP head; longer is 414 */
     HEAD_LIMIT = 8192,         /* bytes of an HTTP head; longer is 431 */
     REPLY_LIMIT = 32 * 1024,   /* bytes of a reply's body: 64 rows of JSON with the worst names */

@@ -2,8 +2,7 @@
  * colon, a missing or second Host, a body. Each of these has let one request hide in another. */
 #include "exchange/http.h"
 
-#include "base/limits.h"
-#include "base/number.h"
+#include "exchange/query.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -130,7 +129,7 @@ static bool cut_line(struct slice *rest, struct slice *line) {
 struct parse {
     struct http_head *head;
     bool is_1_0;
-    bool has_format;    /* named in the query, which is more than an Accept header */
+    struct query query;
     bool closes, keeps; /* what Connection said */
     bool has_length;
     unsigned hosts;
@@ -150,31 +149,18 @@ static void refuse_and_close(struct http_head *head, const char *problem) {
     head->keep_alive = false;
 }
 
-/* "n=2&format=json"; parameters that are not ours are ignored, as in any URL. */
+/* "n=2&format=json" */
 static void parse_query(struct slice query, struct parse *parse) {
-    struct http_head *head = parse->head;
-    struct slice parameter, name;
+    struct slice parameter;
     while (query.length > 0) {
         if (!cut(&query, '&', &parameter)) {
             parameter = query;
             query.length = 0;
         }
-        if (!cut(&parameter, '=', &name))
-            continue;
-        if (equals(name, "n")) {
-            uint64_t rows;
-            if (number_parse_bytes(parameter.bytes, parameter.length, 1, TOP_LIMIT, &rows) != 0)
-                refuse(head, STATUS_BAD_REQUEST, "n must be a number from 1 to 64");
-            else
-                head->request.rows = (unsigned)rows;
-        } else if (equals(name, "format")) {
-            parse->has_format = true;
-            if (equals(parameter, "json"))
-                head->request.format = FORMAT_JSON;
-            else if (!equals(parameter, "text"))
-                refuse(head, STATUS_BAD_REQUEST, "format must be text or json");
-        }
+        if (parameter.length > 0)
+            query_take(&parse->query, parameter.bytes, parameter.length);
     }
+    query_end(&parse->query);
 }
 
 /* Origin form ("/top?n=2") or absolute form ("http://host/top"), which a server must take too. */
@@ -299,7 +285,7 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
     } else if (equals_any_case(name, "connection")) {
         parse->closes |= lists(value, "close");
         parse->keeps |= lists(value, "keep-alive");
-    } else if (equals_any_case(name, "accept") && !parse->has_format) {
+    } else if (equals_any_case(name, "accept") && !query_has_format(&parse->query)) {
         head->request.format = accepted(value, head->request.format);
     } else if (equals_any_case(name, "transfer-encoding") ||
                (equals_any_case(name, "content-length") &&
@@ -326,10 +312,10 @@ static void parse_fields(struct slice rest, struct parse *parse) {
 
 void http_parse_head(const char *bytes, size_t length, struct http_head *head) {
     *head = (struct http_head){
-        .request = {.kind = REQUEST_TOP, .rows = TOP_DEFAULT, .status = STATUS_OK},
         .keep_alive = true, /* until something speaks against it; never set again */
     };
     struct parse parse = {.head = head};
+    query_begin(&parse.query, &head->request);
     struct slice rest = {bytes, length}, line;
     if (!cut_line(&rest, &line)) {
         refuse_and_close(head, "malformed request line");

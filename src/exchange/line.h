@@ -1,4 +1,4 @@
-/* A request of the line dialect: "top 5". A pure parser. */
+/* A request of the line dialect: "top 5", "top 5 by=recent window=10s". A pure parser. */
 #pragma once
 #include "service/request.h"
 

@@ -1,9 +1,11 @@
 /* What a client asked: the exchange makes requests out of bytes, the service answers them. */
 #pragma once
+#include "history/ask.h"
+
 #include <stdbool.h>
 
 enum request_kind {
-    REQUEST_TOP,     /* the `rows` busiest processes, as `format` */
+    REQUEST_TOP,     /* the `rows` busiest processes or groups, as `format` */
     REQUEST_HEALTH,  /* is the server alive? */
     REQUEST_INVALID, /* `status` and `problem` say why */
 };
@@ -27,6 +29,11 @@ struct request {
     enum request_kind kind;
     unsigned rows;
     enum format format;
+    enum by by;
+    enum grouping group;
+    int64_t window_ns;  /* of BY_RECENT */
+    bool wants_threads; /* each row's busiest threads */
+    bool wants_command; /* ... and its command line */
     enum status status;
     const char *problem; /* a constant string of one line; NULL unless invalid */
 };

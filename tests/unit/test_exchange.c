@@ -123,10 +123,10 @@ static void the_line_dialect_tells_what_is_wrong_and_closes(void **state) {
     EXCHANGES("hello\ntop 2\n", "error: unknown request; say: top N\n\n");
     EXCHANGES("\n", "error: unknown request; say: top N\n\n");
     EXCHANGES("topper\n", "error: unknown request; say: top N\n\n");
-    const char *const counts[] = {"top 0\n",  "top 65\n", "top -1\n", "top two\n",
-                                  "top  2\n", "top 2 \n", "top \n"};
+    const char *const counts[] = {"top 0\n",   "top 65\n", "top -1\n",
+                                  "top two\n", "top  2\n", "top \n"};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        EXCHANGES(counts[i], "error: N must be a number from 1 to 64; say: top N\n\n");
+        EXCHANGES(counts[i], "error: n must be a number from 1 to 64\n\n");
     EXCHANGES("top 2", "error: the request has no end of line\n\n");
 }
 

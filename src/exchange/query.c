@@ -1,0 +1,146 @@
+#include "exchange/query.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/number.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct word {
+    const char *bytes;
+    size_t length;
+};
+
+static bool equals(struct word word, const char *text) {
+    return word.length == strlen(text) && memcmp(word.bytes, text, word.length) == 0;
+}
+
+static bool take_rows(struct request *request, struct word value) {
+    uint64_t rows;
+    if (number_parse_bytes(value.bytes, value.length, 1, TOP_LIMIT, &rows) != 0)
+        return false;
+    request->rows = (unsigned)rows;
+    return true;
+}
+
+/* Which of the words it is, counted from 0; -1: none. */
+static int choose(struct word value, const char *const words[], int count) {
+    for (int i = 0; i < count; i++)
+        if (equals(value, words[i]))
+            return i;
+    return -1;
+}
+
+static bool take_format(struct request *request, struct word value) {
+    int chosen = choose(value, (const char *const[]){"text", "json"}, 2);
+    request->format = chosen == 1 ? FORMAT_JSON : FORMAT_TEXT;
+    return chosen >= 0;
+}
+
+static bool take_by(struct request *request, struct word value) {
+    int chosen = choose(value, (const char *const[]){"total", "recent"}, 2);
+    request->by = chosen == 1 ? BY_RECENT : BY_TOTAL;
+    return chosen >= 0;
+}
+
+static bool take_window(struct request *request, struct word value) {
+    uint64_t seconds;
+    if (value.length == 0 || value.bytes[value.length - 1] != 's' ||
+        number_parse_bytes(value.bytes, value.length - 1, WINDOW_LEAST_NS / NS_PER_S,
+                           WINDOW_MOST_NS / NS_PER_S, &seconds) != 0)
+        return false;
+    request->window_ns = (int64_t)seconds * NS_PER_S;
+    return true;
+}
+
+static bool take_group(struct request *request, struct word value) {
+    static const enum grouping groupings[] = {GROUP_NAME, GROUP_CGROUP, GROUP_UNIT};
+    int chosen = choose(value, (const char *const[]){"name", "cgroup", "unit"}, 3);
+    if (chosen >= 0)
+        request->group = groupings[chosen];
+    return chosen >= 0;
+}
+
+static bool take_switch(struct word value, bool *is_on) {
+    int chosen = choose(value, (const char *const[]){"0", "1"}, 2);
+    *is_on = chosen == 1;
+    return chosen >= 0;
+}
+
+static bool take_threads(struct request *request, struct word value) {
+    return take_switch(value, &request->wants_threads);
+}
+
+static bool take_command(struct request *request, struct word value) {
+    return take_switch(value, &request->wants_command);
+}
+
+static_assert(TOP_LIMIT == 64 && WINDOW_LEAST_NS == NS_PER_S && WINDOW_MOST_NS / NS_PER_S == 60 &&
+                  THREADED_LIMIT == 16,
+              "as the texts here say");
+
+enum { ROWS, FORMAT, BY, WINDOW };
+
+static const struct parameter {
+    const char *name;
+    bool (*take)(struct request *request, struct word value);
+    const char *wrong, *twice;
+} parameters[] = {
+    [ROWS] = {"n", take_rows, "n must be a number from 1 to 64", "n is given twice"},
+    [FORMAT] = {"format", take_format, "format must be text or json", "format is given twice"},
+    [BY] = {"by", take_by, "by must be total or recent", "by is given twice"},
+    [WINDOW] = {"window", take_window, "window must be from 1s to 60s, in whole seconds",
+                "window is given twice"},
+    {"group", take_group, "group must be name, cgroup or unit", "group is given twice"},
+    {"threads", take_threads, "threads must be 0 or 1", "threads is given twice"},
+    {"command", take_command, "command must be 0 or 1", "command is given twice"},
+};
+
+static void refuse(struct request *request, const char *problem) {
+    if (request->kind == REQUEST_INVALID)
+        return;
+    request->kind = REQUEST_INVALID;
+    request->status = STATUS_BAD_REQUEST;
+    request->problem = problem;
+}
+
+void query_begin(struct query *query, struct request *request) {
+    *request = (struct request){.kind = REQUEST_TOP,
+                                .rows = TOP_DEFAULT,
+                                .window_ns = WINDOW_DEFAULT_NS,
+                                .status = STATUS_OK};
+    *query = (struct query){.request = request};
+}
+
+void query_take(struct query *query, const char *bytes, size_t length) {
+    const char *mark = memchr(bytes, '=', length);
+    struct word name = {bytes, mark != NULL ? (size_t)(mark - bytes) : length};
+    for (size_t i = 0; mark != NULL && i < sizeof parameters / sizeof parameters[0]; i++) {
+        if (!equals(name, parameters[i].name))
+            continue;
+        if ((query->given >> i & 1) != 0)
+            refuse(query->request, parameters[i].twice);
+        else if (!parameters[i].take(query->request,
+                                     (struct word){mark + 1, length - name.length - 1}))
+            refuse(query->request, parameters[i].wrong);
+        query->given |= 1U << i;
+        return;
+    }
+    refuse(query->request, "unknown parameter; there are n, format, by, window, group, threads "
+                           "and command, each as NAME=VALUE");
+}
+
+void query_end(struct query *query) {
+    struct request *request = query->request;
+    if ((query->given >> WINDOW & 1) != 0 && request->by != BY_RECENT)
+        refuse(request, "window goes with by=recent only");
+    if (request->group != GROUP_NONE && (request->wants_threads || request->wants_command))
+        refuse(request, "threads and command are of processes: they do not go with group");
+    if (request->wants_threads && request->rows > THREADED_LIMIT)
+        refuse(request, "threads=1 is for 16 rows at most");
+}
+
+bool query_has_format(const struct query *query) {
+    return (query->given >> FORMAT & 1) != 0;
+}
