@@ -1,0 +1,27 @@
+"""Answers against /proc, for every source that the server knows.
+
+A test that names `source` or `scanner` runs once for each; where one cannot be had on a machine its
+tests are skipped, and say why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.truth.programs import CannotOpenError, Scanner, scanning, sources
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "source" in metafunc.fixturenames:
+        metafunc.parametrize("source", sources(), scope="session")
+
+
+@pytest.fixture(scope="session")
+def scanner(source: str) -> Iterator[Scanner]:
+    """The source, open for as long as the tests run: what it keeps from scan to scan is theirs."""
+    try:
+        with scanning(source) as started:
+            yield started
+    except CannotOpenError as error:
+        pytest.skip(f"the source {source} cannot be had here: {error}")

@@ -1,0 +1,58 @@
+"""/proc, read with nothing of ours: what every answer is compared with."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A process as /proc shows it. Times are cut to whole clock ticks by the kernel."""
+
+    pid: int
+    name: bytes
+    user_ns: int
+    system_ns: int
+    started_ns: int
+
+    @property
+    def total_ns(self) -> int:
+        return self.user_ns + self.system_ns
+
+
+def read_process(pid: int) -> Seen | None:
+    """None: there is none. The name comes from `comm`, so that no parenthesis is looked for."""
+    try:
+        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        name = (PROC / str(pid) / "comm").read_bytes().removesuffix(b"\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    user, system, started = (int(fields[at]) * TICK_NS for at in (11, 12, 19))
+    return Seen(pid, name, user, system, started)
+
+
+def pids() -> set[int]:
+    return {int(entry) for entry in os.listdir(PROC) if entry.isdigit()}  # noqa: PTH208
+
+
+def read_all() -> dict[int, Seen]:
+    """All processes by pid; one that ends meanwhile is left out."""
+    found = {}
+    for pid in pids():
+        with contextlib.suppress(PermissionError):
+            seen = read_process(pid)
+            if seen is not None:
+                found[pid] = seen
+    return found
+
+
+def busy_ns() -> int:
+    """What all CPUs did since the boot: user, nice, system and the two kinds of interrupts."""
+    fields = (PROC / "stat").read_text().split("\n", 1)[0].split()
+    return sum(int(fields[at]) for at in (1, 2, 3, 6, 7)) * TICK_NS

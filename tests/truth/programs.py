@@ -1,0 +1,192 @@
+"""The two programs of this folder, and what they say."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import select
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.servers import PATIENCE_S, REPOSITORY, program
+
+BUILT = Path(os.environ.get("REGATTA_BUILD", REPOSITORY / "build")).resolve() / "tests" / "truth"
+CANNOT_OPEN = 3
+
+
+@functools.cache
+def sources() -> tuple[str, ...]:
+    """Every source that the server knows, `auto` left out: it names them where it refuses one."""
+    refused = subprocess.run(
+        [program("regatta-server"), "--source", "?"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    listed = re.search(r"there are: (.*)", refused.stderr)
+    assert listed, f"the server does not say which sources there are: {refused.stderr}"
+    return tuple(name for name in listed[1].split(", ") if name != "auto")
+
+
+class CannotOpenError(Exception):
+    """A source is not to be had here; says why."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process as a source shows it."""
+
+    pid: int
+    name: bytes
+    user_ns: int
+    system_ns: int
+    started_ns: int
+
+    @property
+    def total_ns(self) -> int:
+        return self.user_ns + self.system_ns
+
+
+@dataclass(frozen=True)
+class Scan:
+    """One scan, in the order in which the processes were visited."""
+
+    source: str
+    processes: list[Process]
+    seen: int
+    lost: int
+    busy_ns: int
+
+    def all_of(self, pid: int) -> list[Process]:
+        return [process for process in self.processes if process.pid == pid]
+
+    def one(self, pid: int) -> Process:
+        """It must be there, and once."""
+        (found,) = self.all_of(pid)
+        return found
+
+    def by_pid(self) -> dict[int, Process]:
+        found = {process.pid: process for process in self.processes}
+        assert len(found) == len(self.processes), "a process is there twice"
+        return found
+
+
+class Scanner:
+    """A source that stays open and is scanned again and again, as a server does."""
+
+    def __init__(self, running: subprocess.Popen[str]) -> None:
+        assert running.stdin
+        assert running.stdout
+        self.pid = running.pid
+        self._asks, self._answers = running.stdin, running.stdout
+        opened = self._answers.readline().split(" ", 2)
+        if opened[0] != "open":
+            assert running.wait(PATIENCE_S) == CANNOT_OPEN, running.communicate()[1]
+            assert running.stderr
+            raise CannotOpenError(running.stderr.read().strip())
+        self.source, self.reason = opened[1], opened[2].strip()
+
+    def scan(self) -> Scan:
+        self._asks.write("\n")
+        self._asks.flush()
+        processes = []
+        for line in self._answers:
+            kind, *fields = line.rstrip("\n").split(" ")
+            if kind == "process":
+                pid, user, system, started = map(int, fields[:4])
+                processes.append(Process(pid, bytes.fromhex(fields[4]), user, system, started))
+            else:
+                assert fields[0] == "0", f"the scan failed with {fields[0]}"
+                seen, lost, user, system = map(int, fields[2:])
+                assert seen == len(processes)
+                return Scan(fields[1], processes, seen, lost, user + system)
+        raise AssertionError("the program ended")
+
+
+@contextlib.contextmanager
+def scanning(source: str, *options: str, prefix: Sequence[str] = ()) -> Iterator[Scanner]:
+    """Raises CannotOpenError where the source cannot be had."""
+    with subprocess.Popen(
+        [*prefix, str(BUILT / "source-scan"), "--source", source, *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            yield Scanner(running)
+            assert running.stdin
+            running.stdin.close()
+            assert running.wait(PATIENCE_S) == 0
+        finally:
+            running.kill()
+
+
+class Life:
+    """A process of one of the lives in lives.c."""
+
+    def __init__(self, running: subprocess.Popen[bytes]) -> None:
+        assert running.stdout
+        self.process = running
+        self.pid = running.pid
+        self._said = running.stdout
+
+    def wait_until_ready(self) -> None:
+        assert select.select([self._said], [], [], PATIENCE_S)[0], "it does not come to the point"
+        assert self._said.readline() == b"ready\n", "it failed; its complaint is above"
+
+    def go_on(self, told: bytes = b"") -> None:
+        """For one that waits in between."""
+        assert self.process.stdin
+        self.process.stdin.write(told + b"\n")
+        self.process.stdin.flush()
+
+    def end(self) -> bytes:
+        """The end of stdin; what it says last."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        said = self._said.read()
+        assert self.process.wait(PATIENCE_S) == 0
+        return said
+
+
+@contextlib.contextmanager
+def living(*life: str, until_ready: bool = True) -> Iterator[Life]:
+    """Such a process, until it is killed at the end."""
+    with subprocess.Popen(
+        [str(BUILT / "lives"), *life], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as running:
+        try:
+            started = Life(running)
+            if until_ready:
+                started.wait_until_ready()
+            yield started
+        finally:
+            running.kill()
+
+
+@contextlib.contextmanager
+def zombie(burnt_ms: int) -> Iterator[int]:
+    """A process that has ended and that nobody has waited for."""
+    lives = str(BUILT / "lives")
+    pid = os.posix_spawn(lives, [lives, "zombie", str(burnt_ms)], os.environ)
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        yield pid
+    finally:
+        with contextlib.suppress(ChildProcessError):  # the test may have done it
+            os.waitpid(pid, 0)
+
+
+def wait_for(what: str, is_so: Callable[[], bool]) -> None:
+    """Until it is so; it must be soon."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, f"in vain: {what}"
+        time.sleep(0.01)

@@ -1,0 +1,71 @@
+/* Shows a whole scan of a source, to be compared with /proc as read by other means.
+ *
+ * usage: source-scan [--source NAME] [--then-user UID]
+ * After the source was opened: a line `open NAME REASON`. Then for each line on stdin one scan, by
+ * the same source: a line for each process, `process PID USER_NS SYSTEM_NS STARTED_NS NAME` with
+ * the name in hexadecimal digits, and a last line `scan STATUS SOURCE SEEN LOST USER_NS SYSTEM_NS`,
+ * its times those of the whole machine. --then-user: as whom it scans, who need not have opened it.
+ * Exit status 3: the source cannot be opened here; why is on stderr. */
+#include "base/number.h"
+#include "server/options.h"
+#include "top/source.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { USAGE_ERROR = 2, CANNOT_OPEN = 3 };
+
+static void show(void *context, const struct process *process) {
+    (void)context;
+    printf("process %" PRId32 " %" PRId64 " %" PRId64 " %" PRId64 " ", process->pid,
+           process->user_ns, process->system_ns, process->started_ns);
+    for (unsigned i = 0; i < process->name_length; i++)
+        printf("%02x", (unsigned char)process->name[i]);
+    putchar('\n');
+}
+
+static void become(const char *user) {
+    uint64_t uid = 0;
+    if (number_parse(user, 0, UINT32_MAX - 1, &uid) != 0 || setgroups(0, NULL) != 0 ||
+        setgid((gid_t)uid) != 0 || setuid((uid_t)uid) != 0) {
+        perror("source-scan: --then-user");
+        exit(EXIT_FAILURE);
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *user = NULL;
+    struct source *source;
+    struct options options;
+    struct scan scan;
+    char line[16];
+    if (argc > 2 && strcmp(argv[argc - 2], "--then-user") == 0) {
+        user = argv[argc - 1];
+        argc -= 2;
+    }
+    int status = options_parse(&options, argc, argv); /* so it knows every source's name */
+    if (status >= 0)
+        return status;
+    int error = source_open(&source, options.source);
+    if (error != 0) {
+        fprintf(stderr, "%s\n", strerror(-error));
+        return CANNOT_OPEN;
+    }
+    if (user != NULL)
+        become(user);
+    printf("open %s %s\n", source_name(source), source_reason(source));
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        error = source_scan(source, &scan, show, NULL);
+        printf("scan %d %s %" PRIu32 " %" PRIu32 " %" PRId64 " %" PRId64 "\n", error, scan.source,
+               scan.seen, scan.lost, scan.user_ns, scan.system_ns);
+        fflush(stdout);
+    }
+    source_close(source);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,160 @@
+"""Who may see what: few descriptors, hidepid, pid namespaces, no BTF, no permission for BPF."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.servers import Server, needs, running
+from tests.truth.proc import TICK_NS, read_all
+from tests.truth.programs import CannotOpenError, Scan, Scanner, living, scanning
+
+NOBODY = "65534"
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0, reason="mounts and other users are for root to make"
+)
+
+
+@contextlib.contextmanager
+def scanning_or_skip(source: str, *options: str, prefix: Sequence[str] = ()) -> Iterator[Scanner]:
+    try:
+        with scanning(source, *options, prefix=prefix) as scanner:
+            yield scanner
+    except CannotOpenError as error:
+        pytest.skip(f"the source {source} cannot be had so: {error}")
+
+
+def in_own_mounts(script: str) -> list[str]:
+    """Runs what follows where `script` has mounted something that nobody else sees."""
+    shell = f'{script} && exec "$@"'
+    return [needs("unshare"), "--mount", "sh", "-c", shell, "sh"]
+
+
+def as_nobody() -> list[str]:
+    return [needs("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+
+
+HIDDEN = "mount -t proc -o hidepid=2 proc /proc"
+NO_BTF = "mount -t tmpfs none /sys/kernel/btf"
+
+
+def assert_same_as_proc(scan: Scan, seen_before: set[int]) -> None:
+    """The same processes with the same names and, of those that sleep, the same times."""
+    now = read_all()
+    found = scan.by_pid()
+    for pid in seen_before & now.keys():
+        assert found[pid].name == now[pid].name or b"kworker" in now[pid].name
+        assert found[pid].total_ns < now[pid].total_ns + 2 * TICK_NS
+
+
+def test_more_processes_than_descriptors_are_all_scanned(source: str) -> None:
+    """Neither the limit nor the number kept open may cost an answer."""
+    few = [needs("prlimit"), "--nofile=16:16"]
+    with contextlib.ExitStack() as stack:
+        known = {stack.enter_context(living("wait")).pid for _ in range(60)}
+        scanner = stack.enter_context(scanning_or_skip(source, prefix=few))
+        for _ in range(3):
+            before = read_all()
+            scan = scanner.scan()
+            assert scan.lost == 0
+            assert known <= scan.by_pid().keys()
+            assert_same_as_proc(scan, known | before.keys())
+        assert len(os.listdir(f"/proc/{scanner.pid}/fd")) <= 16  # noqa: PTH208
+
+
+def test_more_processes_than_may_be_kept_open_are_all_scanned(source: str) -> None:
+    """Some of them have a descriptor that stays, the others have none: each is there once."""
+    some = [needs("prlimit"), "--nofile=2230:2230"]  # procfs keeps 15 then
+    with scanning_or_skip(source, prefix=some) as scanner:
+        for _ in range(4):
+            before = read_all()
+            scan = scanner.scan()
+            assert_same_as_proc(scan, set(before))
+
+
+def test_hidepid_hides_from_procfs_what_is_not_ones_own_and_nothing_from_bpf(source: str) -> None:
+    """Whoever opened it as root and scans as nobody: hidepid goes by who reads."""
+    hidden = in_own_mounts(HIDDEN)
+    with scanning_or_skip(source, "--then-user", NOBODY, prefix=hidden) as scanner:
+        before = read_all()
+        found = scanner.scan().by_pid().keys()
+        if source == "procfs":
+            assert scanner.pid in found
+            assert 1 not in found
+            assert os.getpid() not in found
+        else:
+            assert before.keys() & read_all().keys() <= found
+
+
+def test_hidepid_takes_nothing_from_root(source: str) -> None:
+    with scanning_or_skip(source, prefix=in_own_mounts(HIDDEN)) as scanner:
+        before = read_all()
+        assert_same_as_proc(scanner.scan(), set(before))
+
+
+def test_in_another_pid_namespace_its_own_processes_have_its_own_numbers(source: str) -> None:
+    until_sleeping = 'until read name </proc/2/comm && [ "$name" = sleep ]; do :; done'
+    script = f'sleep 60 & {until_sleeping}; exec "$@"'
+    prefix = [needs("unshare"), "--pid", "--fork", "--kill-child", "--mount-proc"]
+    prefix += ["sh", "-c", script, "sh"]
+    with scanning_or_skip(source, prefix=prefix) as scanner:
+        found = scanner.scan().by_pid()
+        assert {pid: process.name for pid, process in found.items()} == {
+            1: b"source-scan",
+            2: b"sleep",
+        }
+
+
+@pytest.mark.parametrize("how", ["no-btf", "nobody"])
+def test_without_what_bpf_needs_procfs_answers_and_says_why(how: str) -> None:
+    prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_nobody()
+    with scanning("auto", prefix=prefix) as scanner:
+        assert scanner.source == "procfs"
+        assert len(scanner.reason.split()) >= 2
+        before = read_all()
+        assert_same_as_proc(scanner.scan(), set(before))
+
+
+def ask(server: Server) -> dict[str, object]:
+    reply = server.ask(b"GET /top?n=64&format=json HTTP/1.1\r\nHost: x\r\n\r\n")
+    answer = json.loads(reply.partition(b"\r\n\r\n")[2])
+    assert isinstance(answer, dict)
+    return answer
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """One that anybody may write to; pytest's own are its user's alone."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o777)
+        yield Path(made)
+
+
+@pytest.mark.parametrize("how", ["no-btf", "nobody"])
+def test_a_reply_names_the_source_that_was_left(folder: Path, how: str) -> None:
+    prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_nobody()
+    with running(folder, "--design", "epoll", "--work", "scan", prefix=prefix) as server:
+        assert ask(server)["source"] == "procfs"
+
+
+def test_a_source_that_cannot_be_had_is_refused_by_name_and_not_replaced(source: str) -> None:
+    if source == "procfs":
+        pytest.skip("procfs can be had everywhere")
+    refused = subprocess.run(
+        [*as_nobody(), str(Path(os.environ.get("REGATTA_BIN", "bin")) / "regatta-server")]
+        + ["--source", source, "--listen", "127.0.0.1:0"],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert refused.returncode != 0
+    assert source in refused.stderr
