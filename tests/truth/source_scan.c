@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     int status = options_parse(&options, argc, argv); /* so it knows every source's name */
     if (status >= 0)
         return status;
-    int error = source_open(&source, options.source);
+    int error = source_open(&source, options.source, 0);
     if (error != 0) {
         fprintf(stderr, "%s\n", strerror(-error));
         return CANNOT_OPEN;
