@@ -33,6 +33,8 @@ static const char help[] =
     "      --max-age MS         age that a snapshot may have, 0 to 86400000 (default: 1000)\n"
     "      --source SOURCE      where process times are read from: auto, procfs\n"
     "                           (default: auto, the best that is permitted)\n"
+    "      --no-recorder        take no reading every second: what was used recently is then known\n"
+    "                           only from the readings that requests take\n"
     "      --backlog N          connections that may wait for accept (default: 4096)\n"
     "      --defer-accept       accept a client when it has asked something, not before: cheaper\n"
     "                           for clients that ask at once; silent ones are the kernel's\n"
@@ -61,6 +63,7 @@ static const char help[] =
 enum {
     OPTION_MAX_AGE = 256,
     OPTION_SOURCE,
+    OPTION_NO_RECORDER,
     OPTION_BACKLOG,
     OPTION_DEFER_ACCEPT,
     OPTION_MAX_CONNECTIONS,
@@ -80,6 +83,7 @@ static const struct option long_options[] = {
     {"work", required_argument, NULL, 'w'},
     {"max-age", required_argument, NULL, OPTION_MAX_AGE},
     {"source", required_argument, NULL, OPTION_SOURCE},
+    {"no-recorder", no_argument, NULL, OPTION_NO_RECORDER},
     {"backlog", required_argument, NULL, OPTION_BACKLOG},
     {"defer-accept", no_argument, NULL, OPTION_DEFER_ACCEPT},
     {"max-connections", required_argument, NULL, OPTION_MAX_CONNECTIONS},
@@ -174,6 +178,9 @@ static int take(struct options *options, int option, const char *value,
         return status;
     case OPTION_SOURCE:
         return take_source(options, value);
+    case OPTION_NO_RECORDER:
+        options->records = false;
+        return -1;
     case OPTION_BACKLOG:
         status = take_number("--backlog", value, 1, PORT_LIMIT, &number);
         options->backlog = (int)number;

@@ -14,6 +14,7 @@ struct options {
     struct work work;
     enum source_kind source;
     int64_t max_age_ms;
+    bool records; /* a reading every second */
     int64_t idle_timeout_ms;
     unsigned max_connections;
     bool wants_connections; /* so many were asked for */
