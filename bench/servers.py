@@ -87,7 +87,7 @@ class Ours(Http):
             command += ["--max-age", str(UNCHANGING_MS)]
         if self.deferred:
             command.append("--defer-accept")
-        return [*command, "--listen", f"{stand.host}:{port}"]
+        return [*command, "--no-recorder", "--listen", f"{stand.host}:{port}"]
 
 
 @dataclass(frozen=True)

@@ -130,15 +130,19 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(
+def running(  # noqa: PLR0913  (each is a setting of a test of its own)
     folder: Path,
     *options: str,
     listen: str = "127.0.0.1:0",
     descriptors: int | None = None,
     prefix: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    records: bool = False,
 ) -> Iterator[Server]:
-    """Starts a server, waits until it is ready, and stops it at the end (status 0 required)."""
+    """Starts a server, waits until it is ready, and stops it at the end (status 0 required).
+
+    records: with its recorder; without, all that it scans is what the clients cause.
+    """
     summary = folder / "server.json"
     summary.unlink(missing_ok=True)
     ready_read, ready_write = os.pipe()
@@ -153,6 +157,7 @@ def running(
             *("--listen", listen),
             *("--ready-fd", str(ready_write)),
             *("--summary", str(summary)),
+            *([] if records else ["--no-recorder"]),
             *options,
         ],
         pass_fds=(ready_write,),

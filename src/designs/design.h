@@ -24,6 +24,10 @@ struct design {
     /* Each worker has a listener of its own on the same port (SO_REUSEPORT). */
     bool shares_port;
 
+    /* Its processes live for one client each: what one keeps from scan to scan is thrown away with
+     * it, and what the first one keeps is copied for each. So nothing is kept (top/kept.h). */
+    bool keeps_nothing;
+
     /* Why it cannot be run here (this build, this kernel), in words; NULL: it can. The function is
      * NULL where a design runs everywhere. */
     const char *(*missing)(void);

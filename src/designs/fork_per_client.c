@@ -98,7 +98,6 @@ static int run(struct server *server) {
     children = calloc(server->options->max_connections, sizeof *children);
     if (children == NULL)
         return -ENOMEM;
-    service_keep_none(server->service);
     struct masks masks = prepare();
     int fd;
     while ((fd = listener_accept(server)) >= 0)
@@ -111,5 +110,6 @@ static int run(struct server *server) {
 const struct design design_fork_per_client = {
     .name = "fork-per-client",
     .summary = "a new process for each connection",
+    .keeps_nothing = true,
     .run = run,
 };

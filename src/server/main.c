@@ -2,6 +2,7 @@
  * errors. */
 #include "base/cpus.h"
 #include "base/limits.h"
+#include "server/recorder.h"
 #include "server/server.h"
 #include "server/stop.h"
 #include "server/summary.h"
@@ -98,6 +99,20 @@ static int run_failure(const struct options *options, int error) {
                         : NULL);
 }
 
+/* Runs the design, with the recorder beside it. Returns 0 or -errno. */
+static int run(struct server *server) {
+    struct recorder recorder;
+    int error = 0;
+    if (server->options->records)
+        error = recorder_start(&recorder, server->service);
+    if (error != 0)
+        return error;
+    error = server->options->design->run(server);
+    if (server->options->records)
+        recorder_stop(&recorder);
+    return error;
+}
+
 /* With the listener open: serves, and tells what came of it. Returns the exit status. */
 static int serve(struct server *server) {
     const struct options *options = server->options;
@@ -106,7 +121,7 @@ static int serve(struct server *server) {
         error = ready_say(server);
     if (error != 0)
         return fail("cannot start", error, NULL);
-    error = options->design->run(server);
+    error = run(server);
     if (error != 0)
         return run_failure(options, error);
     summary_print(server);
@@ -121,7 +136,12 @@ static int serve(struct server *server) {
 static int open_and_serve(struct options *options) {
     struct server server = {.options = options, .ready.fd = options->ready_fd};
     const struct service_options service = {
-        .work = options->work, .source = options->source, .max_age_ms = options->max_age_ms};
+        .work = options->work,
+        .source = options->source,
+        .max_age_ms = options->max_age_ms,
+        .records = options->records,
+        .keeps_nothing = options->design->keeps_nothing,
+    };
     int error = service_open(&server.service, &service);
     if (error != 0)
         return fail("cannot read /proc", error, NULL);

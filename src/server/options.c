@@ -33,8 +33,8 @@ static const char help[] =
     "      --max-age MS         age that a snapshot may have, 0 to 86400000 (default: 1000)\n"
     "      --source SOURCE      where process times are read from: auto, procfs\n"
     "                           (default: auto, the best that is permitted)\n"
-    "      --no-recorder        take no reading every second: what was used recently is then known\n"
-    "                           only from the readings that requests take\n"
+    "      --no-recorder        take no reading every second: what was used recently is then\n"
+    "                           known only from the readings that requests take\n"
     "      --backlog N          connections that may wait for accept (default: 4096)\n"
     "      --defer-accept       accept a client when it has asked something, not before: cheaper\n"
     "                           for clients that ask at once; silent ones are the kernel's\n"
@@ -261,6 +261,7 @@ int options_parse(struct options *options, int argc, char **argv) {
         .work = {.kind = WORK_SCAN, .text = "scan"},
         .source = SOURCE_AUTO,
         .max_age_ms = 1000,
+        .records = true,
         .idle_timeout_ms = 30000,
         .max_connections = 65536,
         .backlog = 4096,

@@ -14,13 +14,13 @@ struct options {
     struct work work;
     enum source_kind source;
     int64_t max_age_ms;
-    bool records; /* a reading every second */
     int64_t idle_timeout_ms;
     unsigned max_connections;
     bool wants_connections; /* so many were asked for */
     unsigned workers;       /* 1 in a design without a pool */
     int backlog;
     bool defers_accept;
+    bool records;        /* a reading every second */
     const char *cpus;    /* NULL: not pinned */
     int ready_fd;        /* -1: nobody waits */
     const char *summary; /* NULL: no summary is written */

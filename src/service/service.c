@@ -109,9 +109,13 @@ static int open_parts(struct service *service, const struct service_options *opt
     int error = source_open(&service->source, options->source, 0);
     if (error != 0)
         return error;
+    if (options->keeps_nothing)
+        source_keep_none(service->source);
     service->recorded = service->source;
     if (options->records)
         error = source_open(&service->recorded, options->source, SOURCE_ENDED);
+    if (error == 0 && options->keeps_nothing)
+        source_keep_none(service->recorded);
     if (error == 0)
         error = shared_open(&service->shared);
     if (error == 0)
@@ -150,10 +154,6 @@ void service_close(struct service *service) {
     if (service->history != NULL)
         history_close(service->history);
     free(service);
-}
-
-void service_keep_none(struct service *service) {
-    source_keep_none(service->source);
 }
 
 const char *service_source(const struct service *service) {

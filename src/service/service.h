@@ -21,15 +21,12 @@ struct service_options {
     enum source_kind source;
     int64_t max_age_ms; /* of the shared snapshot */
     bool records;       /* somebody will call service_record: it gets a source of its own */
+    bool keeps_nothing; /* open from one scan to the next (top/kept.h) */
 };
 
 /* Returns 0 or -errno. With the work `spin` it measures this CPU, which takes some milliseconds. */
 int service_open(struct service **opened, const struct service_options *options);
 void service_close(struct service *service);
-
-/* Keeps nothing open from one scan to the next (top/kept.h): for a design whose processes live for
- * one client, so that what they keep is thrown away. */
-void service_keep_none(struct service *service);
 
 /* The name of the source, and why it was chosen (top/source.h). */
 const char *service_source(const struct service *service);

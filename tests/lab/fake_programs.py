@@ -54,6 +54,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     for option in ("--per-connection", "--rate", "--arrivals", "--seed", "--idle", "--slow"):
         parser.add_argument(option)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--no-recorder", action="store_true")
     parser.add_argument("--version", action="store_true")
     parser.add_argument("--list-designs", action="store_true")
     parser.add_argument("target", nargs="?")
