@@ -87,7 +87,8 @@ class Ours(Http):
             command += ["--max-age", str(UNCHANGING_MS)]
         if self.deferred:
             command.append("--defer-accept")
-        return [*command, "--no-recorder", "--listen", f"{stand.host}:{port}"]
+        command += ["--no-recorder", *stand.place.access()]
+        return [*command, "--listen", f"{stand.host}:{port}"]
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,16 @@ class Placement:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def access(self) -> list[str]:
+        """Options of our server: in a network of ours alone, whoever can reach it may ask.
+
+        All addresses are allowed, so that none is looked at: what is raced costs what it cost
+        before there was anything to allow.
+        """
+        if self.kind == LOOPBACK:
+            return []
+        return ["--allow", "0.0.0.0/0,::/0", "--no-token"]
+
     def free_port(self) -> int:
         """A port of the server's network that nobody uses, below those the kernel gives out."""
         used = {port for port, _ in self.sockets()}

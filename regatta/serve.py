@@ -59,6 +59,7 @@ def read_json(text: str, side: str) -> dict[str, Any]:
 def design_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
     command = [str(rig.programs.server), "--design", cell.contender]
     command += ["--listen", f"{rig.placement.server_address}:0", "--work", cell.work]
+    command += rig.placement.access()
     command.append("--no-recorder")  # what is measured is what the clients cause
     if cell.work != "scan":
         command += ["--max-age", str(cell.max_age_ms)]

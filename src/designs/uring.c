@@ -297,8 +297,9 @@ static void accept_waiting(struct loop *loop, int limit) {
  * somebody waits there again there is nothing to do: with no descriptor left an accept would fail
  * again at once. */
 static void accepted(struct loop *loop, int result, uint32_t flags) {
-    if (result >= 0)
-        begin(loop, listener_welcome(loop->server, result));
+    int fd = result >= 0 ? listener_welcome(loop->server, result) : result;
+    if (fd >= 0)
+        begin(loop, fd);
     if (flags & IORING_CQE_F_MORE)
         return;
     loop->accepting = 0;

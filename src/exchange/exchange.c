@@ -31,6 +31,10 @@ static void release_output(struct exchange *exchange) {
     exchange->output_sent = 0;
 }
 
+void exchange_ask_token(struct exchange *exchange, const struct token *token) {
+    exchange->token = token;
+}
+
 void exchange_close(struct exchange *exchange) {
     release_input(exchange);
     release_output(exchange);
@@ -100,15 +104,45 @@ static enum dialect tell_dialect(char first) {
     return first >= 'A' && first <= 'Z' ? DIALECT_HTTP : DIALECT_LINE;
 }
 
+/* Nothing is told to a client that has not said the token, but that the server is alive. */
+static void deny(struct request *request, const char *problem) {
+    if (request->kind == REQUEST_INVALID || request->kind == REQUEST_HEALTH)
+        return;
+    *request = (struct request){
+        .kind = REQUEST_INVALID, .status = STATUS_UNAUTHORIZED, .problem = problem};
+}
+
+/* "auth TOKEN": from here on this client may ask. */
+static void take_auth(struct exchange *exchange, const char *given, size_t length,
+                      struct request *request) {
+    if (length > 0 && given[length - 1] == '\r')
+        length--;
+    exchange->has_token = exchange->token == NULL || token_is(exchange->token, given, length);
+    *request = (struct request){.kind = REQUEST_AUTH, .status = STATUS_OK};
+    if (!exchange->has_token)
+        deny(request, "this is not the token");
+}
+
 static bool next_line(struct exchange *exchange, const char *bytes, size_t length,
                       struct request *request) {
+    static const char auth[] = "auth ";
+    const size_t auth_length = sizeof auth - 1;
     const char *end = memchr(bytes, '\n', length);
-    if ((end == NULL ? length : (size_t)(end - bytes)) > LINE_LIMIT)
+    bool is_auth = length >= auth_length && memcmp(bytes, auth, auth_length) == 0;
+    size_t limit = is_auth ? auth_length + TOKEN_LIMIT + 1 : LINE_LIMIT;
+    if ((end == NULL ? length : (size_t)(end - bytes)) > limit)
         return refuse(exchange, STATUS_URI_TOO_LONG, "the request is too long", request);
     if (end == NULL)
         return exchange->ended &&
                refuse(exchange, STATUS_BAD_REQUEST, "the request has no end of line", request);
-    line_parse(bytes, (size_t)(end - bytes), request);
+    size_t line_length = (size_t)(end - bytes);
+    if (is_auth) {
+        take_auth(exchange, bytes + auth_length, line_length - auth_length, request);
+    } else {
+        line_parse(bytes, line_length, request);
+        if (exchange->token != NULL && !exchange->has_token)
+            deny(request, "this server asks for a token; say first: auth TOKEN");
+    }
     exchange->keeps_open = request->kind != REQUEST_INVALID;
     consume(exchange, (size_t)(end - bytes) + 1);
     return true;
@@ -129,6 +163,8 @@ static bool next_head(struct exchange *exchange, const char *bytes, size_t lengt
     struct http_head head;
     http_parse_head(bytes, head_length, &head);
     *request = head.request;
+    if (exchange->token != NULL && !token_is(exchange->token, head.bearer, head.bearer_length))
+        deny(request, "this server asks for a token; send: Authorization: Bearer TOKEN");
     exchange->is_head = head.is_head;
     exchange->keeps_open = head.keep_alive;
     exchange->says_keep = head.says_keep;
@@ -188,6 +224,8 @@ static char *put_http_head(char *at, const struct exchange *exchange, const stru
     at += HTTP_DATE_LENGTH;
     if (status == STATUS_METHOD_NOT_ALLOWED)
         at = put(at, "\r\nAllow: GET, HEAD");
+    if (status == STATUS_UNAUTHORIZED)
+        at = put(at, "\r\nWWW-Authenticate: Bearer realm=\"regatta\"");
     if (!exchange->keeps_open)
         at = put(at, "\r\nConnection: close");
     else if (exchange->says_keep)
@@ -278,11 +316,15 @@ bool exchange_is_idle(const struct exchange *exchange) {
     return exchange->output.length == 0 && waiting_input(exchange) == 0;
 }
 
-struct span exchange_refusal(void) {
-    static char bytes[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                          "Content-Type: text/plain; charset=utf-8\r\n"
-                          "Content-Length: 55\r\n"
-                          "Connection: close\r\n\r\n"
-                          "error: the server has as many clients as it can serve\n\n";
-    return (struct span){bytes, sizeof bytes - 1};
+#define REFUSAL(status, length, problem)                                                           \
+    "HTTP/1.1 " status "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " length    \
+    "\r\nConnection: close\r\n\r\nerror: " problem "\n\n"
+
+struct span exchange_refusal(enum status status) {
+    static char full[] =
+        REFUSAL("503 Service Unavailable", "55", "the server has as many clients as it can serve");
+    static char denied[] =
+        REFUSAL("403 Forbidden", "53", "this address is not among those that may ask");
+    return status == STATUS_FORBIDDEN ? (struct span){denied, sizeof denied - 1}
+                                      : (struct span){full, sizeof full - 1};
 }

@@ -16,6 +16,7 @@
  * mostly two of the buffers that its thread keeps for all of its exchanges. */
 #pragma once
 #include "base/text.h"
+#include "base/token.h"
 #include "exchange/buffers.h"
 #include "service/request.h"
 
@@ -32,6 +33,7 @@ struct exchange {
     uint32_t input_from;     /* what came before is consumed */
     uint32_t input_to;
     struct text output;
+    const struct token *token; /* to be known by who asks; NULL: none */
     uint32_t output_sent;
     uint8_t dialect;
     bool ended;      /* the client will send no more */
@@ -40,6 +42,7 @@ struct exchange {
     bool keeps_open; /* ... and its connection stays open */
     bool says_keep;  /* ... and must be told so (HTTP/1.0) */
     bool is_refused; /* it is closing although the client may still be sending */
+    bool has_token;  /* line dialect: the client has said it */
 };
 
 struct span {
@@ -50,6 +53,11 @@ struct span {
 /* An exchange and its buffers belong to one thread, or are handed over together. */
 void exchange_open(struct exchange *exchange, struct buffers *buffers);
 void exchange_close(struct exchange *exchange);
+
+/* From now on only who says this token is answered, in the line dialect once ("auth TOKEN"), in
+ * HTTP with each request; whether the server is alive anybody may ask. NULL: all are answered. The
+ * token stays the caller's. */
+void exchange_ask_token(struct exchange *exchange, const struct token *token);
 
 /* Where to read into. Empty: nothing is to be read now (replies wait to be sent, or it is closing),
  * or no memory is left, which closes it. */
@@ -84,6 +92,7 @@ bool exchange_is_answered(const struct exchange *exchange);
 /* Nothing was asked that has not been answered and sent: it may be closed without loss. */
 bool exchange_is_idle(const struct exchange *exchange);
 
-/* The bytes that refuse a connection before anything of it was read. Its dialect is not known yet:
- * an HTTP answer, whose body any client of the line dialect shows too. */
-struct span exchange_refusal(void);
+/* The bytes that refuse a connection before anything of it was read: as the server is full
+ * (STATUS_UNAVAILABLE), or as the client's address may not ask (STATUS_FORBIDDEN). Its dialect is
+ * not known yet: an HTTP answer, whose body any client of the line dialect shows too. */
+struct span exchange_refusal(enum status status);

@@ -133,6 +133,7 @@ struct parse {
     bool closes, keeps; /* what Connection said */
     bool has_length;
     unsigned hosts;
+    unsigned authorizations;
 };
 
 static void refuse(struct http_head *head, enum status status, const char *problem) {
@@ -274,6 +275,17 @@ static enum format accepted(struct slice value, enum format otherwise) {
     return otherwise;
 }
 
+/* "Bearer TOKEN" (RFC 6750). Which of two headers is meant nobody can say: then it is none. */
+static void take_authorization(struct slice value, struct parse *parse) {
+    static const char scheme[] = "bearer ";
+    const size_t length = sizeof scheme - 1;
+    struct slice bearer = {"", 0};
+    if (++parse->authorizations == 1 && starts_any_case(value, scheme))
+        bearer = trim((struct slice){value.bytes + length, value.length - length});
+    parse->head->bearer = bearer.bytes;
+    parse->head->bearer_length = bearer.length;
+}
+
 static void take_field(struct slice name, struct slice value, struct parse *parse) {
     struct http_head *head = parse->head;
     if (equals_any_case(name, "host")) {
@@ -282,6 +294,8 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
             refuse_and_close(head, "malformed Host header");
     } else if (!is_all(value, &printed)) {
         refuse_and_close(head, "control character in a header");
+    } else if (equals_any_case(name, "authorization")) {
+        take_authorization(value, parse);
     } else if (equals_any_case(name, "connection")) {
         parse->closes |= lists(value, "close");
         parse->keeps |= lists(value, "keep-alive");
@@ -313,6 +327,7 @@ static void parse_fields(struct slice rest, struct parse *parse) {
 void http_parse_head(const char *bytes, size_t length, struct http_head *head) {
     *head = (struct http_head){
         .keep_alive = true, /* until something speaks against it; never set again */
+        .bearer = "",
     };
     struct parse parse = {.head = head};
     query_begin(&parse.query, &head->request);
@@ -366,6 +381,10 @@ const char *http_status_line(enum status status) {
         return "HTTP/1.1 200 OK\r\n";
     case STATUS_BAD_REQUEST:
         return "HTTP/1.1 400 Bad Request\r\n";
+    case STATUS_UNAUTHORIZED:
+        return "HTTP/1.1 401 Unauthorized\r\n";
+    case STATUS_FORBIDDEN:
+        return "HTTP/1.1 403 Forbidden\r\n";
     case STATUS_NOT_FOUND:
         return "HTTP/1.1 404 Not Found\r\n";
     case STATUS_METHOD_NOT_ALLOWED:

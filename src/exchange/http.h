@@ -7,9 +7,11 @@
 
 struct http_head {
     struct request request;
-    bool is_head;    /* HEAD: the reply has no body */
-    bool keep_alive; /* the connection stays open after the reply */
-    bool says_keep;  /* HTTP/1.0 that asked for keep-alive: the reply must grant it */
+    bool is_head;         /* HEAD: the reply has no body */
+    bool keep_alive;      /* the connection stays open after the reply */
+    bool says_keep;       /* HTTP/1.0 that asked for keep-alive: the reply must grant it */
+    const char *bearer;   /* the token that it brings, among the bytes that were parsed */
+    size_t bearer_length; /* 0: none, or more than one */
 };
 
 /* Bytes of the head that these begin with, its last line being empty; 0 if it is not complete.

@@ -7,6 +7,8 @@
 
 static enum error_kind kind_of(enum status status) {
     switch (status) {
+    case STATUS_UNAUTHORIZED:
+        return ERROR_DENIED;
     case STATUS_NOT_FOUND:
         return ERROR_NOT_FOUND;
     case STATUS_TIMEOUT:

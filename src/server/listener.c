@@ -119,13 +119,17 @@ void listener_set_nonblocking(struct listener *listener) {
     listener->is_nonblocking = true;
 }
 
-void listener_refuse(struct server *server, int fd) {
-    struct span answer = exchange_refusal();
-    stats_add(&server->stats->errors[ERROR_REFUSED]);
-    log_connection(server, fd, "refused: full");
+static void say_and_close(int fd, enum status status) {
+    struct span answer = exchange_refusal(status);
     /* The buffer of a fresh socket takes these few bytes at once. */
     (void)!send(fd, answer.bytes, answer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
     hang_up(fd, true);
+}
+
+void listener_refuse(struct server *server, int fd) {
+    stats_add(&server->stats->errors[ERROR_REFUSED]);
+    log_connection(server, fd, "refused: full");
+    say_and_close(fd, STATUS_UNAVAILABLE);
 }
 
 /* In the descriptor that the stop signal replaces (stop.h), until that has been noticed. Not by
@@ -163,8 +167,14 @@ int listener_welcome(struct server *server, int fd) {
     if (server->listener.is_draining)
         atomic_fetch_sub(&server->listener.last_clients->left, 1);
     stats_add(&server->stats->connections);
-    log_connection(server, fd, "connected");
-    return fd;
+    if (access_admits(&server->options->access, fd)) {
+        log_connection(server, fd, "connected");
+        return fd;
+    }
+    stats_add(&server->stats->errors[ERROR_DENIED]);
+    log_connection(server, fd, "denied: not in --allow");
+    say_and_close(fd, STATUS_FORBIDDEN);
+    return -EACCES;
 }
 
 static int32_t count_waiting(const struct listener *listener) {
@@ -208,12 +218,20 @@ static bool may_accept(struct listener *listener) {
 
 int listener_accept(struct server *server) {
     struct listener *listener = &server->listener;
+    unsigned denied = 0;
     for (;;) {
         if (stop_is_requested() && !may_accept(listener))
             return -EAGAIN;
         int fd = accept_any(listener);
-        if (fd >= 0)
-            return listener_welcome(server, fd);
+        if (fd >= 0) {
+            fd = listener_welcome(server, fd);
+            if (fd >= 0)
+                return fd;
+            /* Those who may not ask do not keep a loop from those whom it serves. */
+            if (listener->is_nonblocking && !listener->is_draining && ++denied >= ACCEPT_BATCH)
+                return -EAGAIN;
+            continue;
+        }
         switch (errno) {
         case EINTR:
         case ECONNABORTED: /* the client was gone before it was accepted */
@@ -230,7 +248,9 @@ int listener_accept(struct server *server) {
         case ENOMEM:
             fd = accept_with_reserve(server);
             if (fd >= 0)
-                return listener_welcome(server, fd);
+                fd = listener_welcome(server, fd);
+            if (fd >= 0)
+                return fd;
             if (listener->is_nonblocking)
                 return -EAGAIN;
             break;

@@ -56,7 +56,8 @@ void listener_set_nonblocking(struct listener *listener);
  * this worker's to accept. Everything else that can go wrong is counted and dealt with here. */
 int listener_accept(struct server *server);
 
-/* Counts a connection that was accepted by other means (uring), and returns its descriptor. */
+/* Counts a connection that was accepted by other means (uring), and returns its descriptor; -EACCES
+ * if its address is not among those that may ask: then it was told so and closed. */
 int listener_welcome(struct server *server, int fd);
 
 /* Answers that the server is full, and closes. */

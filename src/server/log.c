@@ -53,6 +53,8 @@ void log_request(const struct server *server, int fd, const struct request *requ
     if (request->kind == REQUEST_TOP)
         snprintf(what, sizeof what, "top %u%s: %d", request->rows,
                  request->format == FORMAT_JSON ? " as JSON" : "", (int)status);
+    else if (request->kind == REQUEST_AUTH)
+        snprintf(what, sizeof what, "auth: %d", (int)status);
     else if (request->kind == REQUEST_HEALTH)
         snprintf(what, sizeof what, "health: %d", (int)status);
     else

@@ -39,6 +39,12 @@ static const char help[] =
     "      --defer-accept       accept a client when it has asked something, not before: cheaper\n"
     "                           for clients that ask at once; silent ones are the kernel's\n"
     "      --max-connections N  clients at a time; more are refused (default: 65536)\n"
+    "      --allow NETWORKS     who may connect, such as 10.0.0.0/8,2001:db8::/32,192.0.2.7\n"
+    "                           (default: any address)\n"
+    "      --token-file FILE    clients must know what this file holds: 16 to 256 characters, in\n"
+    "                           one line, that only the file's owner may read\n"
+    "      --no-token           they need not know anything. Listening where other hosts can\n"
+    "                           connect needs --allow, and one of --token-file and --no-token\n"
     "      --idle-timeout MS    a client this long silent is closed (default: 30000)\n"
     "      --workers N          processes or threads of a pool (default: 16; one for each CPU\n"
     "                           in reactors and uring-reactors)\n"
@@ -67,6 +73,9 @@ enum {
     OPTION_BACKLOG,
     OPTION_DEFER_ACCEPT,
     OPTION_MAX_CONNECTIONS,
+    OPTION_ALLOW,
+    OPTION_TOKEN_FILE,
+    OPTION_NO_TOKEN,
     OPTION_IDLE_TIMEOUT,
     OPTION_WORKERS,
     OPTION_CPUS,
@@ -87,6 +96,9 @@ static const struct option long_options[] = {
     {"backlog", required_argument, NULL, OPTION_BACKLOG},
     {"defer-accept", no_argument, NULL, OPTION_DEFER_ACCEPT},
     {"max-connections", required_argument, NULL, OPTION_MAX_CONNECTIONS},
+    {"allow", required_argument, NULL, OPTION_ALLOW},
+    {"token-file", required_argument, NULL, OPTION_TOKEN_FILE},
+    {"no-token", no_argument, NULL, OPTION_NO_TOKEN},
     {"idle-timeout", required_argument, NULL, OPTION_IDLE_TIMEOUT},
     {"workers", required_argument, NULL, OPTION_WORKERS},
     {"cpus", required_argument, NULL, OPTION_CPUS},
@@ -152,6 +164,31 @@ static int take_listen(struct options *options, const char *text) {
     return wrong("--listen", text, problem);
 }
 
+static int take_allow(struct options *options, const char *list) {
+    const char *problem;
+    if (access_allow(&options->access, list, &problem) == 0)
+        return -1;
+    return wrong("--allow", list, problem);
+}
+
+static int take_token_file(struct options *options, const char *path) {
+    char problem[TOKEN_PROBLEM_LIMIT];
+    if (token_read(path, &options->access.token, problem) == 0)
+        return -1;
+    return wrong("--token-file", path, problem);
+}
+
+/* Which of the options do not go together. */
+static int check_access(const struct options *options) {
+    char listen[ADDRESS_TEXT_LIMIT];
+    const struct access *access = &options->access;
+    if (access->token.length > 0 && access->wants_no_token)
+        return wrong("--no-token", "", "goes without --token-file");
+    const char *missing = access_missing(access, &options->listen.storage);
+    address_format(&options->listen, listen);
+    return missing != NULL ? wrong("--listen", listen, missing) : -1;
+}
+
 static int take_ready_fd(struct options *options, const char *text) {
     uint64_t fd = 0;
     int status = take_number("--ready-fd", text, 0, INT_MAX, &fd);
@@ -193,6 +230,13 @@ static int take(struct options *options, int option, const char *value,
         options->max_connections = (unsigned)number;
         options->wants_connections = true;
         return status;
+    case OPTION_ALLOW:
+        return take_allow(options, value);
+    case OPTION_TOKEN_FILE:
+        return take_token_file(options, value);
+    case OPTION_NO_TOKEN:
+        options->access.wants_no_token = true;
+        return -1;
     case OPTION_IDLE_TIMEOUT:
         status = take_number("--idle-timeout", value, 1, MAX_MS, &number);
         options->idle_timeout_ms = (int64_t)number;
@@ -284,5 +328,7 @@ int options_parse(struct options *options, int argc, char **argv) {
                        "this design has no pool of workers");
     if (status < 0 && request.json && !request.designs)
         status = wrong("--json", "", "goes with --list-designs");
+    if (status < 0 && !request.designs)
+        status = check_access(options);
     return status < 0 && request.designs ? list_designs(request.json) : status;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/address.h"
 #include "designs/design.h"
+#include "server/access.h"
 #include "service/work.h"
 #include "top/source.h"
 
@@ -13,6 +14,7 @@ struct options {
     struct address listen;
     struct work work;
     enum source_kind source;
+    struct access access;
     int64_t max_age_ms;
     int64_t idle_timeout_ms;
     unsigned max_connections;

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 
 const char *const error_names[ERROR_KINDS] = {
-    "malformed",    "too_long", "not_found", "timeout",
-    "disconnected", "refused",  "accept",    "unavailable",
+    "malformed", "too_long", "not_found",   "timeout", "disconnected",
+    "refused",   "accept",   "unavailable", "denied",
 };
 
 static size_t size_of(unsigned workers) {

@@ -13,6 +13,7 @@ enum error_kind {
     ERROR_REFUSED,      /* a connection turned away at a limit */
     ERROR_ACCEPT,       /* accept failed */
     ERROR_UNAVAILABLE,  /* the work failed */
+    ERROR_DENIED,       /* a client that may not ask: its address, or no token or a wrong one */
     ERROR_KINDS
 };
 

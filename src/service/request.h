@@ -7,6 +7,7 @@
 enum request_kind {
     REQUEST_TOP,     /* the `rows` busiest processes or groups, as `format` */
     REQUEST_HEALTH,  /* is the server alive? */
+    REQUEST_AUTH,    /* a token, and the right one: line dialect only */
     REQUEST_INVALID, /* `status` and `problem` say why */
 };
 
@@ -16,6 +17,8 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 enum status {
     STATUS_OK = 200,
     STATUS_BAD_REQUEST = 400,
+    STATUS_UNAUTHORIZED = 401,
+    STATUS_FORBIDDEN = 403,
     STATUS_NOT_FOUND = 404,
     STATUS_METHOD_NOT_ALLOWED = 405,
     STATUS_TIMEOUT = 408,

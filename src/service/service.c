@@ -189,7 +189,7 @@ enum status service_answer(struct service *service, const struct request *reques
         text_add(body, "\n", 1);
         return request->status;
     }
-    if (request->kind == REQUEST_HEALTH) {
+    if (request->kind == REQUEST_HEALTH || request->kind == REQUEST_AUTH) {
         text_add_string(body, "ok\n");
         return STATUS_OK;
     }

@@ -21,7 +21,7 @@ def test_it_listens_where_it_is_told(start: Callable[..., Server], listen: str) 
 def test_it_listens_on_every_address_when_told(
     start: Callable[..., Server], listen: str, host: str
 ) -> None:
-    server = start(listen=listen)
+    server = start("--allow", "127.0.0.0/8,::1", "--no-token", listen=listen)
     with socket.create_connection((host, server.port), PATIENCE_S) as connection:
         connection.sendall(b"top 2\n")
         assert len(rows_of(read_reply(connection))) == 2

@@ -1,0 +1,57 @@
+#include "server/access.h"
+
+#include <errno.h>
+#include <string.h>
+
+int access_allow(struct access *access, const char *list, const char **problem) {
+    for (const char *next = list; next != NULL;) {
+        size_t length = strcspn(next, ",");
+        if (access->count == ALLOW_LIMIT) {
+            *problem = "too many networks: there may be 64";
+            return -EINVAL;
+        }
+        if (network_parse(next, length, &access->networks[access->count], problem) != 0)
+            return -EINVAL;
+        access->count++;
+        next = next[length] == ',' ? next + length + 1 : NULL;
+    }
+    return 0;
+}
+
+const char *access_missing(const struct access *access, const struct sockaddr_storage *listen) {
+    bool is_ip = listen->ss_family == AF_INET || listen->ss_family == AF_INET6;
+    bool has_token = access->token.length > 0 || access->wants_no_token;
+    /* Who may connect to a socket in the file system, its permissions say. */
+    if (!is_ip || network_is_loopback(listen) || (access->count > 0 && has_token))
+        return NULL;
+    if (has_token)
+        return "other hosts can reach this address; say which of them may ask: --allow NETWORK";
+    if (access->count > 0)
+        return "other hosts can reach this address; say what they must know: --token-file FILE "
+               "(or --no-token: whoever can reach it from there may ask)";
+    return "other hosts can reach this address; say who may ask: --allow NETWORK and --token-file "
+           "FILE (or --no-token: whoever can reach it from there may ask)";
+}
+
+/* All of the addresses of one kind: whether a client has one of them needs no asking. */
+static bool holds_all(const struct access *access, bool is_v4) {
+    for (unsigned i = 0; i < access->count; i++)
+        if (access->networks[i].is_v4 == is_v4 && access->networks[i].prefix == 0)
+            return true;
+    return false;
+}
+
+bool access_admits(const struct access *access, int fd) {
+    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+    socklen_t length = sizeof peer;
+    if (access->count == 0 || (holds_all(access, true) && holds_all(access, false)))
+        return true;
+    if (getpeername(fd, (struct sockaddr *)&peer, &length) != 0)
+        return false; /* it is gone already */
+    if (peer.ss_family == AF_UNIX)
+        return true;
+    for (unsigned i = 0; i < access->count; i++)
+        if (network_holds(&access->networks[i], &peer))
+            return true;
+    return false;
+}

@@ -1,0 +1,30 @@
+/* Who may ask: from which networks, and with which token. */
+#pragma once
+#include "base/network.h"
+#include "base/token.h"
+
+#include <stdbool.h>
+
+enum { ALLOW_LIMIT = 64 }; /* networks */
+
+struct access {
+    struct network networks[ALLOW_LIMIT];
+    unsigned count;      /* 0: any address may ask */
+    struct token token;  /* of length 0: none is asked for */
+    bool wants_no_token; /* ... and that is meant so */
+};
+
+/* Adds the networks of a list such as "10.0.0.0/8,::1". Returns 0, or -EINVAL and what is wrong. */
+int access_allow(struct access *access, const char *list, const char **problem);
+
+/* What is missing for listening at this address: others than this host can reach it, and nobody
+ * said who of them may ask. NULL: nothing. */
+const char *access_missing(const struct access *access, const struct sockaddr_storage *listen);
+
+/* Whether the client at the other end of this connection may ask. No system call where any may. */
+bool access_admits(const struct access *access, int fd);
+
+/* The token to ask for; NULL: none. */
+static inline const struct token *access_token(const struct access *access) {
+    return access->token.length > 0 ? &access->token : NULL;
+}

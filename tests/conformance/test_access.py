@@ -1,0 +1,167 @@
+"""Who may ask: by address and by token, in every design and both dialects."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.dialects import HTTP, LINE, Dialect
+from tests.http_replies import Reply, parse_replies
+from tests.servers import PATIENCE_S, Design, Server, read_all, read_reply, rows_of, running
+
+TOKEN = "correct-horse-battery-staple"
+GET = "GET /top?n=2 HTTP/1.1\r\nHost: x\r\n%s\r\n"
+
+
+def token_file(folder: Path) -> Path:
+    path = folder / "token"
+    path.write_text(f"{TOKEN}\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture(scope="module")
+def asking(design: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that asks for a token, shared by the tests of this file."""
+    folder = tmp_path_factory.mktemp(f"token-{design.name}")
+    options = ("--work", "snapshot", "--token-file", str(token_file(folder)))
+    with running(folder, "--design", design.name, *options) as started:
+        yield started
+
+
+def get(token: str | None) -> bytes:
+    return (GET % (f"Authorization: Bearer {token}\r\n" if token else "")).encode()
+
+
+def only_reply(received: bytes) -> Reply:
+    (reply,) = parse_replies(received)
+    return reply
+
+
+@pytest.mark.parametrize("token", [None, TOKEN[:-1], f"{TOKEN}x", TOKEN.upper()])
+def test_http_without_the_token_is_401(asking: Server, token: str | None) -> None:
+    reply = only_reply(asking.ask(get(token)))
+    assert reply.status == 401
+    assert reply.headers["www-authenticate"].startswith("Bearer")
+    assert reply.body.count(b"\n") == 1
+    assert b"rank" not in reply.body
+
+
+def test_http_with_the_token_is_answered_and_each_request_is_asked_for_it(asking: Server) -> None:
+    first, second, third = parse_replies(asking.ask(get(TOKEN) + get(None) + get(TOKEN)))
+    assert [first.status, second.status, third.status] == [200, 401, 200]
+    assert len(rows_of(first.body + b"\n")) == 2
+
+
+def test_anybody_may_ask_whether_it_is_alive(asking: Server) -> None:
+    reply = only_reply(asking.ask(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
+    assert (reply.status, reply.body) == (200, b"ok\n")
+
+
+def test_in_lines_the_token_is_said_once(asking: Server) -> None:
+    with asking.connect() as connection:
+        connection.sendall(f"auth {TOKEN}\n".encode())
+        assert read_reply(connection) == b"ok\n\n"
+        for _ in range(3):
+            connection.sendall(b"top 2\n")
+            assert len(rows_of(read_reply(connection))) == 2
+
+
+def test_in_lines_it_may_come_with_the_first_request(asking: Server) -> None:
+    said = asking.ask(f"auth {TOKEN}\r\ntop 2\r\ntop 1\r\n".encode())
+    ok, *replies = said.split(b"\n\n")[:-1]
+    assert ok == b"ok"
+    assert [len(rows_of(reply + b"\n\n")) for reply in replies] == [2, 1]
+
+
+@pytest.mark.parametrize("said", ["top 2\n", f"auth {TOKEN}x\ntop 2\n", "auth \ntop\n"])
+def test_in_lines_without_it_the_answer_is_an_error_and_the_end(asking: Server, said: str) -> None:
+    with asking.connect() as connection:
+        connection.sendall(said.encode())
+        answer = read_all(connection)  # it ends although we have not
+    assert answer.startswith(b"error: ")
+    assert answer.count(b"\n\n") == 1
+    assert b"rank" not in answer
+
+
+def test_the_token_is_asked_of_each_connection(asking: Server) -> None:
+    """That somebody said it is nothing to whoever comes next, perhaps in the same memory."""
+    for _ in range(8):
+        assert asking.ask(f"auth {TOKEN}\n".encode()) == b"ok\n\n"
+        assert asking.ask(b"top 2\n").startswith(b"error: ")
+
+
+def test_denials_are_counted(start: Callable[..., Server], tmp_path: Path) -> None:
+    server = start("--work", "snapshot", "--token-file", str(token_file(tmp_path)))
+    server.ask(b"top 2\n")
+    server.ask(b"auth wrong\n")
+    server.ask(get(None) + get(TOKEN))
+    summary = server.stop()
+    assert summary["errors"].pop("denied") == 3
+    assert sum(summary["errors"].values()) == 0
+    assert summary["requests"] == 4
+    assert TOKEN not in json.dumps(summary)
+
+
+def ask_from(address: str, server: Server, request: bytes, host: str | None = None) -> bytes:
+    """What a client with this address is answered, however soon its connection is closed."""
+    received = bytearray()
+    with socket.create_connection(
+        (host or server.host, server.port), PATIENCE_S, source_address=(address, 0)
+    ) as connection:
+        with contextlib.suppress(OSError):
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionError):
+            while piece := connection.recv(65536):
+                received += piece
+    return bytes(received)
+
+
+@pytest.mark.parametrize("request_of", [HTTP, LINE], ids=lambda dialect: dialect.name)
+def test_from_another_address_nothing_is_answered(
+    start: Callable[..., Server], request_of: Dialect
+) -> None:
+    server = start("--work", "snapshot", "--allow", "192.0.2.0/24,127.0.0.1")
+    for _ in range(3):
+        reply = only_reply(ask_from("127.0.0.2", server, request_of.request(2)))
+        assert reply.status == 403
+        assert reply.body.startswith(b"error: ")
+        assert reply.body.endswith(b"\n\n")
+        assert len(request_of.answers(server.ask(request_of.request(2)))) == 1
+    summary = server.stop()
+    assert summary["errors"]["denied"] == 3
+    assert summary["requests"] == 3
+    assert summary["connections"] == 6
+
+
+def test_ipv4_clients_of_an_ipv6_socket_are_known_by_their_ipv4_address(
+    start: Callable[..., Server],
+) -> None:
+    server = start("--work", "snapshot", "--allow", "127.0.0.1", "--no-token", listen="[::]:0")
+    assert ask_from("127.0.0.1", server, b"top 2\n", "127.0.0.1").startswith(b"rank ")
+    assert ask_from("127.0.0.2", server, b"top 2\n", "127.0.0.1").startswith(b"HTTP/1.1 403 ")
+    assert ask_from("::1", server, b"top 2\n", "::1").startswith(b"HTTP/1.1 403 ")
+
+
+def test_a_crowd_that_may_not_ask_keeps_nobody_waiting(start: Callable[..., Server]) -> None:
+    """They come all at once, in front of the one that may."""
+    server = start("--work", "snapshot", "--allow", "127.0.0.1")
+    with ExitStack() as stack:
+        crowd = [
+            stack.enter_context(
+                socket.create_connection(
+                    (server.host, server.port), PATIENCE_S, source_address=("127.0.0.2", 0)
+                )
+            )
+            for _ in range(300)
+        ]
+        assert len(rows_of(server.ask(b"top 2\n"))) == 2
+        assert all(read_all(each).startswith(b"HTTP/1.1 403 ") for each in crowd)
+    assert server.stop()["errors"]["denied"] == 300

@@ -1,0 +1,177 @@
+/* The exchange where a token is asked for: who is answered, and what the others are told. */
+#include "unit.h"
+
+#include "base/limits.h"
+#include "exchange/exchange.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SECRET "correct-horse-battery"
+
+static const struct token token = {.length = sizeof SECRET - 1, .bytes = SECRET};
+static struct buffers buffers;
+
+/* Says `input` in pieces of at most `piece` bytes; writes what came of each request: the kind's
+ * letter (Top, Health, Auth, Invalid) and the status of the invalid. Returns whether the connection
+ * is closed then. */
+static bool converse(const char *input, size_t piece, const struct token *asked, char *came) {
+    struct exchange exchange;
+    struct request request;
+    char space[128];
+    bool is_done = false;
+    exchange_open(&exchange, &buffers);
+    exchange_ask_token(&exchange, asked);
+    for (size_t left = strlen(input); left > 0 && !is_done;) {
+        size_t n = left < piece ? left : piece;
+        memcpy(exchange_space(&exchange).bytes, input, n);
+        exchange_received(&exchange, n);
+        input += n;
+        left -= n;
+        while (exchange_next(&exchange, &request)) {
+            struct text body = text_fixed(space, sizeof space);
+            text_add_string(&body, "x\n");
+            came += sprintf(came, request.kind == REQUEST_INVALID ? "I%d " : "%c ",
+                            request.kind == REQUEST_INVALID ? (int)request.status
+                                                            : "THA"[request.kind]);
+            exchange_reply(&exchange, &request, request.status, &body);
+        }
+        exchange_sent(&exchange, exchange_output(&exchange).length);
+        is_done = exchange_is_done(&exchange);
+    }
+    exchange_close(&exchange);
+    return is_done;
+}
+
+static void expect(const char *input, const char *expected, bool closes) {
+    const size_t pieces[] = {1, 2, 7, 64, 600};
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        char came[256] = "";
+        assert_true(converse(input, pieces[i], &token, came) == closes);
+        assert_string_equal(came, expected);
+    }
+}
+
+static void in_lines_the_token_is_said_once(void **state) {
+    (void)state;
+    expect("auth " SECRET "\ntop 2\ntop\n", "A T T ", false);
+    expect("auth " SECRET "\r\ntop 2\r\n", "A T ", false);
+}
+
+static void in_lines_who_has_not_said_it_is_told_so_and_closed(void **state) {
+    (void)state;
+    expect("top 2\n", "I401 ", true);
+    expect("top\nauth " SECRET "\n", "I401 ", true);
+    expect("auth \n", "I401 ", true);
+    expect("auth correct-horse-batterx\n", "I401 ", true);
+    expect("auth " SECRET " \n", "I401 ", true);
+    expect("auth " SECRET "x\n", "I401 ", true);
+    expect("auth " SECRET "\nauth wrong\ntop\n", "A I401 ", true);
+}
+
+static void a_line_as_long_as_the_longest_token_needs_is_taken(void **state) {
+    (void)state;
+    static struct token longest = {.length = TOKEN_LIMIT};
+    char line[TOKEN_LIMIT + 16] = "auth ", came[64] = "";
+    memset(longest.bytes, 'x', TOKEN_LIMIT);
+    memset(line + 5, 'x', TOKEN_LIMIT);
+    memcpy(line + 5 + TOKEN_LIMIT, "\r\n", 3);
+    assert_false(converse(line, 64, &longest, came));
+    assert_string_equal(came, "A ");
+    memcpy(line + 5 + TOKEN_LIMIT, "xx\r\n", 5);
+    came[0] = '\0';
+    assert_true(converse(line, 64, &longest, came));
+    assert_string_equal(came, "I414 ");
+}
+
+#define GET(path, header) "GET " path " HTTP/1.1\r\nHost: x\r\n" header "\r\n"
+#define RIGHT "Authorization: Bearer " SECRET "\r\n"
+
+static void in_http_each_request_brings_it(void **state) {
+    (void)state;
+    expect(GET("/top", RIGHT), "T ", false);
+    expect(GET("/top", "AUTHORIZATION:\tbearer   " SECRET "  \r\n"), "T ", false);
+    expect(GET("/top", RIGHT) GET("/top", "") GET("/top", RIGHT), "T I401 T ", false);
+    expect(GET("/top", "Authorization: Bearer wrong-horse-battery\r\n"), "I401 ", false);
+    expect(GET("/top", "Authorization: Bearer\r\n"), "I401 ", false);
+    expect(GET("/top", "Authorization: Bearer \r\n"), "I401 ", false);
+    expect(GET("/top", "Authorization: Basic " SECRET "\r\n"), "I401 ", false);
+    expect(GET("/top", "Authorization: " SECRET "\r\n"), "I401 ", false);
+    expect(GET("/top", "X-Authorization: Bearer " SECRET "\r\n"), "I401 ", false);
+    expect("GET /top HTTP/1.0\r\n" RIGHT "\r\n", "T ", true);
+}
+
+static void of_two_tokens_neither_is_taken(void **state) {
+    (void)state;
+    expect(GET("/top", RIGHT RIGHT), "I401 ", false);
+    expect(GET("/top", "Authorization: Bearer wrong-horse-battery\r\n" RIGHT), "I401 ", false);
+    expect(GET("/top", RIGHT "Authorization: Basic eDp5\r\n"), "I401 ", false);
+}
+
+static void whether_it_is_alive_anybody_may_ask(void **state) {
+    (void)state;
+    expect(GET("/healthz", ""), "H ", false);
+    expect(GET("/no-such-page", ""), "I404 ", false);
+}
+
+static void a_401_says_what_to_send(void **state) {
+    (void)state;
+    struct exchange exchange;
+    struct request request;
+    char space[16];
+    struct text body = text_fixed(space, sizeof space);
+    static const char input[] = GET("/top", "");
+    exchange_open(&exchange, &buffers);
+    exchange_ask_token(&exchange, &token);
+    memcpy(exchange_space(&exchange).bytes, input, sizeof input - 1);
+    exchange_received(&exchange, sizeof input - 1);
+    assert_true(exchange_next(&exchange, &request));
+    text_add_string(&body, "x\n");
+    exchange_reply(&exchange, &request, request.status, &body);
+    struct span out = exchange_output(&exchange);
+    assert_non_null(memmem(out.bytes, out.length, "HTTP/1.1 401 Unauthorized\r\n", 27));
+    assert_non_null(memmem(out.bytes, out.length, "\r\nWWW-Authenticate: Bearer realm=", 33));
+    exchange_close(&exchange);
+}
+
+static void without_a_token_to_know_all_are_answered(void **state) {
+    (void)state;
+    char came[64] = "";
+    assert_false(converse("auth whatever\ntop\n", 64, NULL, came));
+    assert_string_equal(came, "A T ");
+    came[0] = '\0';
+    assert_false(converse(GET("/top", "Authorization: Bearer x\r\n"), 64, NULL, came));
+    assert_string_equal(came, "T ");
+}
+
+static void refusals_are_as_long_as_they_say(void **state) {
+    (void)state;
+    const enum status statuses[] = {STATUS_UNAVAILABLE, STATUS_FORBIDDEN};
+    for (int i = 0; i < 2; i++) {
+        struct span out = exchange_refusal(statuses[i]);
+        unsigned status, length;
+        const char *body = (const char *)memmem(out.bytes, out.length, "\r\n\r\n", 4) + 4;
+        const char *said = (const char *)memmem(out.bytes, out.length, "Length: ", 8);
+        assert_int_equal(sscanf(out.bytes, "HTTP/1.1 %u ", &status), 1);
+        assert_int_equal(status, statuses[i]);
+        assert_int_equal(sscanf(said, "Length: %u", &length), 1);
+        assert_int_equal(length, out.bytes + out.length - body);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_lines_the_token_is_said_once),
+        cmocka_unit_test(in_lines_who_has_not_said_it_is_told_so_and_closed),
+        cmocka_unit_test(a_line_as_long_as_the_longest_token_needs_is_taken),
+        cmocka_unit_test(in_http_each_request_brings_it),
+        cmocka_unit_test(of_two_tokens_neither_is_taken),
+        cmocka_unit_test(whether_it_is_alive_anybody_may_ask),
+        cmocka_unit_test(a_401_says_what_to_send),
+        cmocka_unit_test(without_a_token_to_know_all_are_answered),
+        cmocka_unit_test(refusals_are_as_long_as_they_say),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    buffers_close(&buffers);
+    return failed;
+}
