@@ -79,6 +79,12 @@ bool converse(struct server *server, int fd) {
 }
 
 void converse_alone(struct server *server, int fd) {
+    stats_add(&server->counts->open);
+    converse_uncounted(server, fd);
+    stats_subtract(&server->counts->open);
+}
+
+void converse_uncounted(struct server *server, int fd) {
     stop_interrupts(fd);
     bool is_refused = converse(server, fd);
     stop_interrupts(-1);

@@ -10,5 +10,8 @@
 bool converse(struct server *server, int fd);
 
 /* The same for a process that serves one client at a time: a stop ends the reading (stop.h). Closes
- * fd. */
+ * fd, and until then counts it as open. */
 void converse_alone(struct server *server, int fd);
+
+/* ... without that, where somebody else counts. */
+void converse_uncounted(struct server *server, int fd);

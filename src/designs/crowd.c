@@ -44,8 +44,12 @@ void crowd_leave(struct crowd *crowd, struct member *member) {
 
 void crowd_converse(struct crowd *crowd, struct member *member, struct server *server) {
     int fd = member->fd;
+    stats_add(&server->counts->open);
     bool is_refused = converse(server, fd);
-    crowd_leave(crowd, member); /* before closing: nobody must shut a number that is used again */
+    stats_subtract(&server->counts->open);
+    /* Before closing: nobody must shut a number that is used again. And from here on the server may
+     * be gone. */
+    crowd_leave(crowd, member);
     hang_up(fd, is_refused);
 }
 

@@ -15,7 +15,6 @@ struct workers_loop {
     struct epoll_loop epoll; /* first: this is a struct loop */
     struct jobs jobs;
     struct connection answered; /* stands for jobs.answered_fd in the set of epoll */
-    struct worker_stats own;    /* what the loop itself counts is no worker's */
     struct server server;
 };
 
@@ -87,7 +86,7 @@ static int run(struct server *server) {
     struct poller poller = epoll_edge;
     poller.open = open_beside_jobs;
     self.epoll.loop = (struct loop){.poller = &poller, .serve = serve, .server = &self.server};
-    self.server.counts = &self.own;
+    self.server.counts = &server->stats->beside;
     int error = jobs_open(&self.jobs, server);
     if (error != 0)
         return error;
@@ -96,8 +95,6 @@ static int run(struct server *server) {
     if (error == 0)
         error = loop_run(&self.epoll.loop);
     jobs_close(&self.jobs);
-    /* But for refusals of requests that took too long, which it answers by itself. */
-    server->counts->requests += self.own.requests;
     return error;
 }
 

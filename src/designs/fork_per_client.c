@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,10 +20,20 @@
 static pid_t *children;
 static volatile unsigned count;
 
+/* Those that are there are as many as connections are open: counted here and not by the children,
+ * of which one may die at any point. */
+static struct stats *stats;
+
+static void remember(pid_t pid) {
+    children[count++] = pid;
+    stats_add(&stats->open);
+}
+
 static void forget(pid_t pid) {
     for (unsigned i = 0; i < count; i++)
         if (children[i] == pid) {
             children[i] = children[--count];
+            stats_subtract(&stats->open);
             return;
         }
 }
@@ -31,8 +42,11 @@ static void handle_death(int signal_number) {
     (void)signal_number;
     int saved = errno;
     pid_t pid;
-    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+    struct rusage used;
+    while ((pid = wait4(-1, NULL, WNOHANG, &used)) > 0) {
+        stats_add_reaped(stats, &used);
         forget(pid);
+    }
     errno = saved;
 }
 
@@ -55,7 +69,7 @@ static struct masks prepare(void) {
 
 static void serve(struct server own, int fd) {
     listener_close(&own.listener); /* the parent's: it shall not stay open by us */
-    converse_alone(&own, fd);
+    converse_uncounted(&own, fd);
     _exit(EXIT_SUCCESS);
 }
 
@@ -65,7 +79,7 @@ static void start(struct server *server, int fd, const struct masks *masks) {
     if (pid == 0)
         serve(*server, fd);
     if (pid > 0)
-        children[count++] = pid;
+        remember(pid);
     sigprocmask(SIG_SETMASK, &masks->open, NULL);
     if (pid > 0)
         close(fd);
@@ -98,6 +112,7 @@ static int run(struct server *server) {
     children = calloc(server->options->max_connections, sizeof *children);
     if (children == NULL)
         return -ENOMEM;
+    stats = server->stats;
     struct masks masks = prepare();
     int fd;
     while ((fd = listener_accept(server)) >= 0)

@@ -1,6 +1,7 @@
 #include "designs/jobs.h"
 
 #include "base/limits.h"
+#include "server/answer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static void work(void *argument, unsigned worker) {
     while ((job = wait_for_work(jobs)) != NULL) {
         pthread_mutex_unlock(&jobs->lock);
         job->server = &jobs->servers[worker];
-        job->status = service_answer(job->server->service, &job->request, &job->body);
+        job->status = answer_body(job->server, &job->request, &job->body);
         if (job->is_first)
             stats_add(&job->server->counts->connections);
         pthread_mutex_lock(&jobs->lock);

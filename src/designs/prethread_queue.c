@@ -37,8 +37,10 @@ static bool add(struct pool *pool, int fd) {
         pool->held++;
     }
     pthread_mutex_unlock(&pool->lock);
-    if (has_room)
+    if (has_room) {
+        stats_add(&pool->server->stats->open);
         pthread_cond_signal(&pool->has_clients);
+    }
     return has_room;
 }
 
@@ -75,6 +77,8 @@ static void serve(void *argument, unsigned worker) {
     struct server *own = &pool->own[worker];
     struct member member;
     while ((member.fd = take(pool)) >= 0) {
+        stats_subtract(
+            &own->stats->open); /* it waits no more: from here on this worker counts it */
         crowd_enter(&pool->crowd, &member, own->options->workers);
         crowd_converse(&pool->crowd, &member, own);
         make_room(pool);

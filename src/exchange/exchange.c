@@ -205,19 +205,32 @@ static inline char *put(char *at, const char *string) {
     return at + length;
 }
 
+/* Only what was asked for comes as it was asked for: everything else is told in plain text. */
+static char *put_content_type(char *at, const struct request *request, enum status status) {
+    bool is_made = status == STATUS_OK &&
+                   (request->kind == REQUEST_TOP || request->kind == REQUEST_METRICS);
+    switch (is_made ? request->format : FORMAT_TEXT) {
+    case FORMAT_JSON:
+        return put(at, "Content-Type: application/json");
+    case FORMAT_PROMETHEUS:
+        return put(at, "Content-Type: text/plain; version=0.0.4; charset=utf-8");
+    case FORMAT_OPENMETRICS:
+        return put(at, "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8");
+    case FORMAT_TEXT:
+        break;
+    }
+    return put(at, "Content-Type: text/plain; charset=utf-8");
+}
+
 /* Writes the head, of REPLY_HEAD_ROOM bytes at most; returns its end. */
 static char *put_http_head(char *at, const struct exchange *exchange, const struct request *request,
                            enum status status, uint32_t body_length) {
-    bool is_json =
-        request->format == FORMAT_JSON && status == STATUS_OK && request->kind == REQUEST_TOP;
     if (status == STATUS_OK)
         at = put(at, "HTTP/1.1 200 OK\r\n");
     else
         at = put(at, http_status_line(status));
-    if (is_json)
-        at = put(at, "Content-Type: application/json\r\nContent-Length: ");
-    else
-        at = put(at, "Content-Type: text/plain; charset=utf-8\r\nContent-Length: ");
+    at = put_content_type(at, request, status);
+    at = put(at, "\r\nContent-Length: ");
     at += number_format(body_length, at);
     at = put(at, "\r\nDate: ");
     memcpy(at, http_date(), HTTP_DATE_LENGTH);

@@ -2,6 +2,7 @@
  * colon, a missing or second Host, a body. Each of these has let one request hide in another. */
 #include "exchange/http.h"
 
+#include "exchange/accept.h"
 #include "exchange/query.h"
 
 #include <stdio.h>
@@ -134,6 +135,7 @@ struct parse {
     bool has_length;
     unsigned hosts;
     unsigned authorizations;
+    struct accept accept; /* of /metrics */
 };
 
 static void refuse(struct http_head *head, enum status status, const char *problem) {
@@ -164,6 +166,14 @@ static void parse_query(struct slice query, struct parse *parse) {
     query_end(&parse->query);
 }
 
+/* Unless the method was wrong already. */
+static void ask_for(struct http_head *head, enum request_kind page) {
+    if (head->request.kind != REQUEST_INVALID)
+        head->request.kind = page;
+}
+
+static const char no_such_page[] = "no such page: there are /top, /metrics and /healthz";
+
 /* Origin form ("/top?n=2") or absolute form ("http://host/top"), which a server must take too. */
 static void parse_target(struct slice target, struct parse *parse) {
     struct http_head *head = parse->head;
@@ -173,7 +183,7 @@ static void parse_target(struct slice target, struct parse *parse) {
         target.length -= strlen("http://");
         const char *slash = memchr(target.bytes, '/', target.length);
         if (slash == NULL) {
-            refuse(head, STATUS_NOT_FOUND, "no such page: there are /top and /healthz");
+            refuse(head, STATUS_NOT_FOUND, no_such_page);
             return;
         }
         struct slice authority = {target.bytes, (size_t)(slash - target.bytes)};
@@ -190,10 +200,12 @@ static void parse_target(struct slice target, struct parse *parse) {
     }
     if (equals(path, "/top"))
         parse_query(query, parse);
-    else if (!equals(path, "/healthz"))
-        refuse(head, STATUS_NOT_FOUND, "no such page: there are /top and /healthz");
-    else if (head->request.kind != REQUEST_INVALID)
-        head->request.kind = REQUEST_HEALTH;
+    else if (equals(path, "/metrics"))
+        ask_for(head, REQUEST_METRICS);
+    else if (equals(path, "/healthz"))
+        ask_for(head, REQUEST_HEALTH);
+    else
+        refuse(head, STATUS_NOT_FOUND, no_such_page);
 }
 
 static void parse_request_line(struct slice line, struct parse *parse) {
@@ -299,6 +311,8 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
     } else if (equals_any_case(name, "connection")) {
         parse->closes |= lists(value, "close");
         parse->keeps |= lists(value, "keep-alive");
+    } else if (equals_any_case(name, "accept") && head->request.kind == REQUEST_METRICS) {
+        accept_add(&parse->accept, value.bytes, value.length);
     } else if (equals_any_case(name, "accept") && !query_has_format(&parse->query)) {
         head->request.format = accepted(value, head->request.format);
     } else if (equals_any_case(name, "transfer-encoding") ||
@@ -340,6 +354,8 @@ void http_parse_head(const char *bytes, size_t length, struct http_head *head) {
     parse_fields(rest, &parse);
     if (parse.hosts > 1 || (parse.hosts == 0 && !parse.is_1_0))
         refuse_and_close(head, "exactly one Host header is required");
+    if (head->request.kind == REQUEST_METRICS)
+        head->request.format = accept_metrics(&parse.accept);
     if (parse.closes || (parse.is_1_0 && !parse.keeps))
         head->keep_alive = false;
     head->says_keep = parse.is_1_0 && head->keep_alive;

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "server/log.h"
+#include "server/metrics.h"
 
 #include <assert.h>
 
@@ -27,17 +28,25 @@ void answer_reply(struct server *server, int fd, struct exchange *exchange,
                   const struct request *request, enum status status, const struct text *body) {
     assert(!body->overflow); /* REPLY_LIMIT is more than the worst of names can fill */
     exchange_reply(exchange, request, status, body);
-    stats_add(&server->counts->requests);
+    stats_add_reply(server->counts, status, exchange->dialect);
     if (status != STATUS_OK)
         stats_add(&server->stats->errors[kind_of(status)]);
     log_request(server, fd, request, status);
+}
+
+enum status answer_body(const struct server *server, const struct request *request,
+                        struct text *body) {
+    enum status status = service_answer(server->service, request, body);
+    if (request->kind == REQUEST_METRICS)
+        server_metrics(server, request->format, body);
+    return status;
 }
 
 static void answer(struct server *server, int fd, struct exchange *exchange,
                    const struct request *request) {
     char space[REPLY_LIMIT];
     struct text body = text_fixed(space, sizeof space);
-    enum status status = service_answer(server->service, request, &body);
+    enum status status = answer_body(server, request, &body);
     answer_reply(server, fd, exchange, request, status, &body);
 }
 

@@ -8,8 +8,12 @@
  * how many. fd names the client in the log and is not touched. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
 
-/* The second half of it, for a design in which another thread has the service answer: takes the
- * reply to the request that exchange_next gave last. */
+/* The first half of it, for a design in which another thread does it: the reply's body, from the
+ * service and, for /metrics, from the server. Returns its status. */
+enum status answer_body(const struct server *server, const struct request *request,
+                        struct text *body);
+
+/* The second half: takes the reply to the request that exchange_next gave last. */
 void answer_reply(struct server *server, int fd, struct exchange *exchange,
                   const struct request *request, enum status status, const struct text *body);
 

@@ -55,6 +55,8 @@ void log_request(const struct server *server, int fd, const struct request *requ
                  request->format == FORMAT_JSON ? " as JSON" : "", (int)status);
     else if (request->kind == REQUEST_AUTH)
         snprintf(what, sizeof what, "auth: %d", (int)status);
+    else if (request->kind == REQUEST_METRICS)
+        snprintf(what, sizeof what, "metrics: %d", (int)status);
     else if (request->kind == REQUEST_HEALTH)
         snprintf(what, sizeof what, "health: %d", (int)status);
     else

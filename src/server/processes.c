@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,14 +60,19 @@ pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
         ready_forget(own);
     } else if (pid > 0) {
         member->pid = pid;
+        atomic_store(&processes->server->stats->workers[worker].pid, pid);
         processes->alive++;
     }
     return pid;
 }
 
+/* What it held open went with it. */
 static void vacate(struct processes *processes, pid_t pid) {
     for (unsigned i = 0; i < processes->count; i++)
         if (processes->members[i].pid == pid) {
+            struct worker_stats *counts = &processes->server->stats->workers[i];
+            atomic_store(&counts->pid, 0);
+            atomic_store(&counts->open, 0);
             processes->members[i].pid = 0;
             processes->alive--;
         }
@@ -74,11 +80,14 @@ static void vacate(struct processes *processes, pid_t pid) {
 
 void processes_reap(struct processes *processes) {
     struct signalfd_siginfo info;
+    struct rusage used;
     pid_t pid;
     while (read(processes->deaths_fd, &info, sizeof info) > 0)
         continue;
-    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+    while ((pid = wait4(-1, NULL, WNOHANG, &used)) > 0) {
+        stats_add_reaped(processes->server->stats, &used);
         vacate(processes, pid);
+    }
 }
 
 /* For poll: up, not down. */

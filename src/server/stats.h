@@ -1,5 +1,7 @@
 /* What the server counted, in memory that threads and forked processes share. */
 #pragma once
+#include "exchange/exchange.h"
+
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,31 +21,70 @@ enum error_kind {
 
 extern const char *const error_names[ERROR_KINDS];
 
+/* Replies are counted by their status; this many are told apart. */
+enum { STATS_STATUSES = 11, STATS_DIALECTS = 2 };
+
 /* What one worker of a pool served; a design without a pool counts as one worker. On a cache line
- * of its own: it is written to for each request. */
+ * of its own: it is written to for each request. Replies that are all right are on the first. */
 struct worker_stats {
     alignas(64) _Atomic uint64_t connections;
-    _Atomic uint64_t requests;
+    _Atomic uint64_t open; /* held now, where the worker serves one client at a time */
+    _Atomic int32_t pid;   /* of a worker that is a process; 0: none */
+    _Atomic uint64_t replies[STATS_STATUSES][STATS_DIALECTS];
 };
 
 struct stats {
     _Atomic uint64_t connections; /* accepted */
-    _Atomic uint64_t open;        /* connections held now, where --max-connections is kept by it */
+    _Atomic uint64_t open;        /* connections held now that no worker counts as its own:
+                                     where --max-connections is kept by it, and those who wait
+                                     for a worker */
     _Atomic uint64_t replaced;    /* workers that died and were replaced */
     _Atomic uint64_t errors[ERROR_KINDS];
+    _Atomic int64_t reaped_ns; /* CPU time of worker processes that have ended */
+    _Atomic int64_t told_ns;   /* CPU time of the server as it was told last */
+    int64_t started_at_ns;     /* Unix time */
+    int32_t pid;               /* of the process that is the server */
     unsigned worker_count;
+    struct worker_stats beside; /* what a loop serves that has its workers beside it */
     struct worker_stats workers[];
 };
 
-/* All zero; NULL if there is no memory. */
+/* All zero but for the start; NULL if there is no memory. */
 struct stats *stats_create(unsigned workers);
 void stats_destroy(struct stats *stats);
 
-/* Of all workers. */
+/* Of all workers, and beside them. */
 uint64_t stats_requests(const struct stats *stats);
+
+/* The same of one worker. */
+uint64_t worker_requests(const struct worker_stats *worker);
+
+/* The statuses in the order in which replies are counted, the most frequent first. */
+extern const enum status stats_statuses[STATS_STATUSES];
+
+/* Where in that order a status is. */
+unsigned stats_place(enum status status);
+
+/* A worker process has ended, and used so much. As a signal handler may. */
+struct rusage;
+void stats_add_reaped(struct stats *stats, const struct rusage *used);
+
+/* Connections that are open now. */
+uint64_t stats_open(const struct stats *stats);
 
 static inline void stats_add(_Atomic uint64_t *counter) {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static inline void stats_subtract(_Atomic uint64_t *counter) {
+    atomic_fetch_sub_explicit(counter, 1, memory_order_relaxed);
+}
+
+/* One request was answered: a single addition, on the worker's own cache line. */
+static inline void stats_add_reply(struct worker_stats *worker, enum status status,
+                                   enum dialect dialect) {
+    unsigned place = status == STATUS_OK ? 0 : stats_place(status);
+    stats_add(&worker->replies[place][dialect == DIALECT_HTTP]);
 }
 
 static inline uint64_t stats_read(const _Atomic uint64_t *counter) {

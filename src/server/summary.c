@@ -52,7 +52,7 @@ static void add_json(const struct server *server, struct text *out) {
     for (unsigned i = 0; i < stats->worker_count; i++)
         text_addf(out, "%s{\"connections\": %" PRIu64 ", \"requests\": %" PRIu64 "}",
                   i == 0 ? "" : ", ", stats_read(&stats->workers[i].connections),
-                  stats_read(&stats->workers[i].requests));
+                  worker_requests(&stats->workers[i]));
     text_add_string(out, "],\n \"usage\": {\"startup\": {\"self\": ");
     usage_add_json(out, server->ready.startup);
     text_add_string(out, "},\n           \"serving\": {\"self\": ");

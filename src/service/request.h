@@ -8,10 +8,16 @@ enum request_kind {
     REQUEST_TOP,     /* the `rows` busiest processes or groups, as `format` */
     REQUEST_HEALTH,  /* is the server alive? */
     REQUEST_AUTH,    /* a token, and the right one: line dialect only */
+    REQUEST_METRICS, /* all that is counted, as FORMAT_PROMETHEUS or FORMAT_OPENMETRICS */
     REQUEST_INVALID, /* `status` and `problem` say why */
 };
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_JSON,
+    FORMAT_PROMETHEUS,  /* text format 0.0.4 */
+    FORMAT_OPENMETRICS, /* 1.0 */
+};
 
 /* HTTP's numbers in both dialects: one set of words for one set of outcomes. */
 enum status {

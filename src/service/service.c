@@ -1,6 +1,7 @@
 #include "service/service.h"
 
 #include "base/clock.h"
+#include "service/metrics.h"
 #include "service/render.h"
 #include "service/shared.h"
 #include "service/spin.h"
@@ -23,6 +24,7 @@ struct service {
     struct source *recorded; /* that of the recorder; may be the same */
     struct shared *shared;
     struct history *history;
+    unsigned cpus;
     char host[256];
 };
 
@@ -31,10 +33,13 @@ static void offer(void *snapshot, const struct process *process) {
 }
 
 static bool look(struct service *service, struct snapshot *snapshot) {
+    int64_t begun_ns = clock_monotonic_ns();
     atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
     snapshot_begin(snapshot);
     int error = source_scan(service->source, &snapshot->scan, offer, snapshot);
     snapshot_end(snapshot);
+    tally_reading(shared_tally(service->shared), error == 0 ? &snapshot->scan : NULL,
+                  clock_monotonic_ns() - begun_ns);
     return error == 0;
 }
 
@@ -123,6 +128,47 @@ static int open_parts(struct service *service, const struct service_options *opt
     return error;
 }
 
+/* With the snapshot's lock held. Returns 0 or -errno. */
+static int record(struct service *service, struct source *source, struct snapshot *next) {
+    int64_t begun_ns = clock_monotonic_ns();
+    atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
+    int error = history_record(service->history, source, next);
+    tally_reading(shared_tally(service->shared), error == 0 ? &next->scan : NULL,
+                  clock_monotonic_ns() - begun_ns);
+    if (error == 0)
+        shared_publish(service->shared);
+    return error;
+}
+
+/* Sees to it that the history's newest reading is no older than a snapshot may be, whatever the
+ * work is and whether a recorder runs or not. False if the processes cannot be read. */
+static bool bring_up_to_date(struct service *service) {
+    int64_t oldest_ns = clock_monotonic_ns() - service->max_age_ns;
+    if (history_taken_mono_ns(service->history) >= oldest_ns)
+        return true;
+    struct snapshot *next = shared_lock(service->shared);
+    bool is_read = history_taken_mono_ns(service->history) >= oldest_ns ||
+                   record(service, service->source, next) == 0;
+    shared_unlock(service->shared);
+    return is_read;
+}
+
+/* Where the processes cannot be read, the rest is told: that they cannot is part of it. */
+static void answer_metrics(struct service *service, enum format format, struct text *body) {
+    struct exposition exposition = {.out = body, .is_openmetrics = format == FORMAT_OPENMETRICS};
+    const struct history_ask ask = {.rows = 1};
+    struct history_answer answer;
+    bool is_read = bring_up_to_date(service) && history_ask(service->history, &ask, &answer);
+    const struct metrics metrics = {
+        .scan = is_read ? &answer.scan : NULL,
+        .tally = shared_tally(service->shared),
+        .source = source_name(service->source),
+        .reason = source_reason(service->source),
+        .cpus = service->cpus,
+    };
+    metrics_expose(&metrics, &exposition);
+}
+
 int service_open(struct service **opened, const struct service_options *options) {
     struct service *service = calloc(1, sizeof *service);
     if (service == NULL)
@@ -132,6 +178,8 @@ int service_open(struct service **opened, const struct service_options *options)
         prctl(PR_SET_TIMERSLACK, 1UL);   /* ... in this thread, and in all that it makes */
     if (service->work.kind == WORK_SPIN)
         service->spin_steps = spin_steps(service->work.duration_ns);
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    service->cpus = cpus > 0 ? (unsigned)cpus : 1;
     service->max_age_ns = options->max_age_ms * NS_PER_MS;
     if (gethostname(service->host, sizeof service->host - 1) != 0)
         strcpy(service->host, "?");
@@ -170,10 +218,7 @@ struct history *service_history(const struct service *service) {
 
 int service_record(struct service *service) {
     struct snapshot *next = shared_lock(service->shared);
-    atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
-    int error = history_record(service->history, service->recorded, next);
-    if (error == 0)
-        shared_publish(service->shared);
+    int error = record(service, service->recorded, next);
     shared_unlock(service->shared);
     return error;
 }
@@ -191,6 +236,10 @@ enum status service_answer(struct service *service, const struct request *reques
     }
     if (request->kind == REQUEST_HEALTH || request->kind == REQUEST_AUTH) {
         text_add_string(body, "ok\n");
+        return STATUS_OK;
+    }
+    if (request->kind == REQUEST_METRICS) {
+        answer_metrics(service, request->format, body);
         return STATUS_OK;
     }
     if (!answer_top(service, request, body)) {

@@ -31,6 +31,7 @@ struct shared {
     pthread_mutex_t lock; /* guards `next`, and writing to what follows it */
     struct content next;
     _Atomic uint64_t scans;
+    struct tally tally;
     alignas(64) _Atomic uint64_t sequence; /* odd: there is none, or it is changing */
     /* The bytes of a struct content, as words: so a reader may read what is being written. */
     _Atomic uint64_t words[(sizeof(struct content) + WORD - 1) / WORD];
@@ -134,6 +135,10 @@ void shared_unlock(struct shared *shared) {
 
 _Atomic uint64_t *shared_scans(struct shared *shared) {
     return &shared->scans;
+}
+
+struct tally *shared_tally(struct shared *shared) {
+    return &shared->tally;
 }
 
 void shared_publish(struct shared *shared) {

@@ -10,6 +10,7 @@
  * dies while it publishes leaves a sequence number that says that there is no snapshot. */
 #pragma once
 #include "base/text.h"
+#include "service/tally.h"
 #include "top/snapshot.h"
 
 #include <stdatomic.h>
@@ -41,3 +42,6 @@ void shared_unlock(struct shared *shared);
 
 /* A count that all share: of the snapshots that were taken, here or elsewhere. */
 _Atomic uint64_t *shared_scans(struct shared *shared);
+
+/* What they cost. */
+struct tally *shared_tally(struct shared *shared);

@@ -1,0 +1,43 @@
+#include "service/metrics.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static void expose_mode(struct exposition *exposition, const char *mode, int64_t ns) {
+    exposition_sample(exposition, "");
+    exposition_label(exposition, "mode", mode);
+    exposition_seconds(exposition, ns);
+}
+
+static void expose_scan(const struct scan *scan, struct exposition *exposition) {
+    exposition_family(exposition, METRIC_COUNTER, "regatta_cpu_seconds", "seconds",
+                      "CPU time of the whole machine since its boot, by the kernel's own count.");
+    expose_mode(exposition, "user", scan->user_ns);
+    expose_mode(exposition, "system", scan->system_ns);
+    exposition_one(exposition, METRIC_GAUGE, "regatta_tasks", NULL,
+                   "Processes that the newest reading saw.", scan->seen);
+    exposition_one(exposition, METRIC_GAUGE, "regatta_tasks_lost", NULL,
+                   "Processes that the newest reading is known to have missed.", scan->lost);
+    exposition_family(exposition, METRIC_GAUGE, "regatta_snapshot_timestamp_seconds", "seconds",
+                      "Unix time of the newest reading.");
+    exposition_sample(exposition, "");
+    exposition_seconds(exposition, scan->taken_at_ns);
+}
+
+static void expose_source(const struct metrics *metrics, struct exposition *exposition) {
+    exposition_family(exposition, METRIC_INFO, "regatta_source", NULL,
+                      "Where process times are read from, and why from there.");
+    exposition_sample(exposition, "");
+    exposition_label(exposition, "source", metrics->source);
+    exposition_label_bytes(exposition, "reason", metrics->reason, strlen(metrics->reason));
+    exposition_count(exposition, 1);
+}
+
+void metrics_expose(const struct metrics *metrics, struct exposition *exposition) {
+    if (metrics->scan != NULL)
+        expose_scan(metrics->scan, exposition);
+    exposition_one(exposition, METRIC_GAUGE, "regatta_cpus", NULL, "CPUs of the machine.",
+                   metrics->cpus);
+    expose_source(metrics, exposition);
+    tally_expose(metrics->tally, exposition);
+}

@@ -1,0 +1,105 @@
+"""/metrics says what was served, whichever worker is asked for it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.http_replies import read_http_reply
+from tests.metrics import OPENMETRICS, families, fetch, labels, samples, value
+from tests.processes import children, is_gone
+from tests.servers import PATIENCE_S, Design, Server, read_reply
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def test_replies_are_counted_by_dialect_and_status(start: Callable[..., Server]) -> None:
+    server = start("--work", "snapshot")
+    for _ in range(10):
+        server.ask(b"top 1\n" * 3)
+        server.ask(b"GET /top HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+    server.ask(b"hello\n")
+    server.ask(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+    server.ask(b"PUT /top HTTP/1.1\r\nHost: x\r\n\r\n")
+    for accept in (None, OPENMETRICS):
+        found = samples(server, accept)
+        counted = {key: count for key, count in found["regatta_requests_total"].items() if count}
+        assert counted == {
+            labels(dialect="line", status="200"): 30,
+            labels(dialect="line", status="400"): 1,
+            labels(dialect="http", status="200"): 20 + (accept is not None),
+            labels(dialect="http", status="404"): 1,
+            labels(dialect="http", status="405"): 1,
+        }
+        assert found["regatta_connections_total"][labels()] == 24 + (accept is not None)
+    assert server.stop()["requests"] == 30 + 1 + 20 + 2 + 2
+
+
+def test_open_connections_are_those_that_are_open(
+    start: Callable[..., Server], design: Design
+) -> None:
+    held = 0 if design.serves == "one" else 5
+    server = start("--work", "snapshot", *(("--workers", "6") if design.pool else ()))
+    with contextlib.ExitStack() as stack:
+        asked = [stack.enter_context(server.connect()) for _ in range(held)]
+        for connection in asked:
+            connection.sendall(b"top 1\n")
+            read_reply(connection)
+        # The one that asks is open too.
+        assert value(server, "regatta_connections_open") == held + 1
+    wait_until(lambda: value(server, "regatta_connections_open") == 1, "they are open for ever")
+
+
+def test_a_worker_that_is_killed_holds_nothing_open(
+    start: Callable[..., Server], design: Design
+) -> None:
+    server = start("--work", "snapshot", *(("--workers", "3") if design.pool else ()))
+    with server.connect() as connection:
+        connection.sendall(b"top 1\n")
+        read_reply(connection)
+        workers = children(server.process.pid)
+        if not workers:
+            pytest.skip("it has no worker processes")
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        wait_until(lambda: all(map(is_gone, workers)), "SIGKILL ended none")
+        wait_until(lambda: value(server, "regatta_connections_open") == 1, "it is open for ever")
+    if design.pool:
+        wait_until(lambda: value(server, "regatta_workers_replaced_total") > 0, "none is replaced")
+
+
+def test_the_time_of_all_workers_is_told_and_never_falls(
+    start: Callable[..., Server], design: Design
+) -> None:
+    server = start("--work", "spin=5ms", *(("--workers", "3") if design.pool else ()))
+    last = value(server, "process_cpu_seconds_total")
+    first = last
+    for _ in range(20):
+        server.ask(b"top 1\n")
+        now = value(server, "process_cpu_seconds_total")
+        assert now >= last
+        last = now
+    assert last - first >= 20 * 0.004, "what the workers used is not in it"
+
+
+@pytest.mark.parametrize("accept", [None, OPENMETRICS])
+def test_both_formats_are_well_formed(server: Server, accept: str | None) -> None:
+    with server.connect() as connection:  # as Prometheus: one connection for all its requests
+        for _ in range(3):
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            read_http_reply(connection)
+    reply = fetch(server, accept)
+    found = families(reply)
+    assert reply.status == 200
+    assert {"regatta_tasks", "regatta_requests", "process_cpu_seconds"} <= set(found)
+    assert fetch(server, accept, "HEAD").body == b""

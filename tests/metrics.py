@@ -1,0 +1,63 @@
+"""/metrics read by an independent parser, that of Prometheus' own library for Python."""
+
+from __future__ import annotations
+
+from prometheus_client import parser as text_parser
+from prometheus_client.metrics_core import Metric
+from prometheus_client.openmetrics import parser as openmetrics_parser
+
+from tests.http_replies import Reply, parse_replies
+from tests.servers import Server
+
+OPENMETRICS = (
+    "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+    "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+)
+"""What Prometheus sends as its Accept."""
+
+Labels = frozenset[tuple[str, str]]
+
+
+def labels(**values: str) -> Labels:
+    return frozenset(values.items())
+
+
+def fetch(server: Server, accept: str | None = None, method: str = "GET") -> Reply:
+    """The reply to one request for /metrics."""
+    header = f"Accept: {accept}\r\n" if accept is not None else ""
+    received = server.ask(f"{method} /metrics HTTP/1.1\r\nHost: x\r\n{header}\r\n".encode())
+    (reply,) = parse_replies(received, [method])
+    return reply
+
+
+def families(reply: Reply) -> dict[str, Metric]:
+    """Its metrics by their names; fails on anything that is not as its format asks."""
+    text = reply.body.decode("utf-8")
+    is_openmetrics = reply.headers["content-type"].startswith("application/openmetrics-text")
+    parse = (
+        openmetrics_parser.text_string_to_metric_families
+        if is_openmetrics
+        else text_parser.text_string_to_metric_families
+    )
+    found: dict[str, Metric] = {}
+    for family in parse(text):
+        assert family.name not in found, f"{family.name} comes twice"
+        found[family.name] = family
+    return found
+
+
+def samples(server: Server, accept: str | None = None) -> dict[str, dict[Labels, float]]:
+    """Every sample's value, by its name and its labels."""
+    found: dict[str, dict[Labels, float]] = {}
+    for family in families(fetch(server, accept)).values():
+        for sample in family.samples:
+            of_name = found.setdefault(sample.name, {})
+            key = frozenset(sample.labels.items())
+            assert key not in of_name, f"{sample.name} comes twice with {sample.labels}"
+            of_name[key] = sample.value
+    return found
+
+
+def value(server: Server, name: str, **wanted: str) -> float:
+    """One sample's value."""
+    return samples(server)[name][labels(**wanted)]
