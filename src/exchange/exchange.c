@@ -207,8 +207,8 @@ static inline char *put(char *at, const char *string) {
 
 /* Only what was asked for comes as it was asked for: everything else is told in plain text. */
 static char *put_content_type(char *at, const struct request *request, enum status status) {
-    bool is_made = status == STATUS_OK &&
-                   (request->kind == REQUEST_TOP || request->kind == REQUEST_METRICS);
+    bool is_made =
+        status == STATUS_OK && (request->kind == REQUEST_TOP || request->kind == REQUEST_METRICS);
     switch (is_made ? request->format : FORMAT_TEXT) {
     case FORMAT_JSON:
         return put(at, "Content-Type: application/json");

@@ -31,10 +31,10 @@ struct shared {
     pthread_mutex_t lock; /* guards `next`, and writing to what follows it */
     struct content next;
     _Atomic uint64_t scans;
-    struct tally tally;
     alignas(64) _Atomic uint64_t sequence; /* odd: there is none, or it is changing */
     /* The bytes of a struct content, as words: so a reader may read what is being written. */
     _Atomic uint64_t words[(sizeof(struct content) + WORD - 1) / WORD];
+    struct tally tally;
 };
 
 int shared_open(struct shared **opened) {

@@ -170,10 +170,11 @@ static void head_has_the_length_and_no_body(void **state) {
 
 static void http_errors_keep_open_where_the_request_ended_for_certain(void **state) {
     (void)state;
-    EXCHANGES("GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-              "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\n"
-              "Content-Length: 52\r\n\r\nno such page: there are /top, /metrics and /healthz\n" OK_HEAD
-              "3\r\n\r\nok\n");
+    EXCHANGES(
+        "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+        "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        "Content-Length: 52\r\n\r\nno such page: there are /top, /metrics and /healthz\n" OK_HEAD
+        "3\r\n\r\nok\n");
     EXCHANGES("GET /top?n=0 HTTP/1.1\r\nHost: x\r\n\r\n",
               BAD_HEAD "32\r\n\r\nn must be a number from 1 to 64\n");
     EXCHANGES("DELETE /top HTTP/1.1\r\nHost: x\r\n\r\n",
