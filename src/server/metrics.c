@@ -50,6 +50,9 @@ static void expose_connections(const struct server *server, struct exposition *e
     exposition_one(exposition, METRIC_COUNTER, "regatta_connections_refused", NULL,
                    "Connections that were turned away because the server was full.",
                    stats_read(&stats->errors[ERROR_REFUSED]));
+    exposition_one(exposition, METRIC_COUNTER, "regatta_denials", NULL,
+                   "Clients that may not ask: by their address, or with no token or a wrong one.",
+                   stats_read(&stats->errors[ERROR_DENIED]));
     exposition_one(exposition, METRIC_COUNTER, "regatta_connections_lost", NULL,
                    "Clients that went away before their reply was sent.",
                    stats_read(&stats->errors[ERROR_DISCONNECTED]));
