@@ -131,20 +131,21 @@ static bool read_reply(struct connection *c, int64_t left_ns) {
 }
 
 /* One request, on the open connection or on a new one. false: this worker is to stop. */
-static bool ask(struct connection *c, const struct request *request) {
+static bool ask(struct connection *c, bool is_last) {
     c->first_byte_ns = 0;
     c->body.length = 0;
     c->start_ns = clock_monotonic_ns();
     int64_t left_ns = c->load->timeout_ns;
-    if (c->fd < 0) {
+    bool is_first = c->fd < 0;
+    if (is_first) {
         int outcome = open_connection(c);
         if (outcome != 0)
             return fail(c, load_connect_outcome(-outcome), load_connect_problem(-outcome));
         left_ns -= clock_monotonic_ns() - c->start_ns;
     }
     c->requests++;
-    reply_begin(&c->reply, c->load->dialect, c->load->top, c->load->show != NULL ? &c->body : NULL);
-    int outcome = send_request(c, request);
+    load_reply_begin(c->load, &c->reply, is_first, c->load->show != NULL ? &c->body : NULL);
+    int outcome = send_request(c, load_request(c->load, is_first, is_last));
     if (outcome == -EAGAIN)
         return fail(c, OUTCOME_TIMEOUT, "the request could not be sent in time");
     /* On other errors too there may be a reply to read: a server at its limit answers at once. */
@@ -165,7 +166,7 @@ static struct connection new_connection(const struct load *load, struct worker *
 
 void blocking_burst(const struct load *load, struct worker *worker, uint32_t connection) {
     struct connection c = new_connection(load, worker, connection);
-    ask(&c, &load->last_request);
+    ask(&c, true);
     hang_up(&c);
     text_release(&c.body);
 }
@@ -176,7 +177,7 @@ void blocking_closed(const struct load *load, struct worker *worker, uint32_t co
     while (!stop_requested() && clock_monotonic_ns() < end_ns) {
         bool last =
             load->per_connection != 0 && (c.fd < 0 ? 0 : c.requests) + 1 >= load->per_connection;
-        if (!ask(&c, last ? &load->last_request : &load->request))
+        if (!ask(&c, last))
             break;
         if (c.fd < 0) {
             /* It failed: do not hammer at a server in trouble, or spin on a closed port. */

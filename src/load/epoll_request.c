@@ -67,7 +67,7 @@ static bool is_last_request(const struct load *load, const struct connection *c)
  * has come or will come, and is handled as any other. */
 static void send_request(struct epoll_engine *e, struct connection *c) {
     const struct request *request =
-        is_last_request(e->load, c) ? &e->load->last_request : &e->load->request;
+        load_request(e->load, c->requests == 1, is_last_request(e->load, c));
     ssize_t sent = send(c->fd, request->bytes + c->sent, request->length - c->sent, MSG_NOSIGNAL);
     bool broken = sent < 0 && errno != EAGAIN && errno != EINTR;
     c->sent += sent > 0 ? (uint32_t)sent : 0;
@@ -82,7 +82,7 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
     c->requests++;
     c->body.length = 0;
     e->deadlines_ns[number_of(e, c)] = e->now_ns + load->timeout_ns;
-    reply_begin(&c->reply, load->dialect, load->top, load->show != NULL ? &c->body : NULL);
+    load_reply_begin(load, &c->reply, c->requests == 1, load->show != NULL ? &c->body : NULL);
     if (c->fd >= 0) {
         send_request(e, c);
         return;

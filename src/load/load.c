@@ -27,18 +27,31 @@ const char *shape_name(enum shape shape) {
     return NAMES[shape];
 }
 
-static void build_request(const struct load *load, struct request *request, bool last) {
-    char top[32];
+static void build_request(const struct load *load, bool is_first, bool is_last,
+                          struct request *request) {
+    const struct token *token = &load->token;
+    char top[32], said[TOKEN_LIMIT + 32] = "";
+    bool is_line = load->dialect == DIALECT_LINE;
     int length;
+    if (token->length > 0 && (is_first || !is_line))
+        snprintf(said, sizeof said, is_line ? "auth %.*s\n" : "Authorization: Bearer %.*s\r\n",
+                 (int)token->length, token->bytes);
     snprintf(top, sizeof top, "/top?n=%u", load->top);
-    if (load->dialect == DIALECT_LINE)
-        length = snprintf(request->bytes, sizeof request->bytes, "top %u\n", load->top);
+    if (is_line)
+        length = snprintf(request->bytes, sizeof request->bytes, "%stop %u\n", said, load->top);
     else
-        length =
-            snprintf(request->bytes, sizeof request->bytes, "GET %s HTTP/1.1\r\nHost: %s\r\n%s\r\n",
-                     load->path != NULL ? load->path : top, load->target,
-                     last ? "Connection: close\r\n" : "");
+        length = snprintf(request->bytes, sizeof request->bytes,
+                          "GET %s HTTP/1.1\r\nHost: %s\r\n%s%s\r\n",
+                          load->path != NULL ? load->path : top, load->target, said,
+                          is_last ? "Connection: close\r\n" : "");
     request->length = (size_t)length;
+}
+
+void load_reply_begin(const struct load *load, struct reply *reply, bool is_first,
+                      struct text *kept) {
+    reply_begin(reply, load->dialect, load->top, kept);
+    if (is_first && load->token.length > 0)
+        reply_after_token(reply);
 }
 
 static int raise_descriptor_limit(struct load *load) {
@@ -95,8 +108,8 @@ static bool is_hard_on_ports(const struct load *load) {
 }
 
 int load_prepare(struct load *load) {
-    build_request(load, &load->request, false);
-    build_request(load, &load->last_request, true);
+    for (int kind = 0; kind < 4; kind++)
+        build_request(load, kind / 2, kind % 2, &load->requests[kind / 2][kind % 2]);
     load->worker_count = load->engine->worker_each ? load->connections : 1;
     if (load->sources.count == 0 && is_hard_on_ports(load))
         sources_spread(&load->sources, &load->address);

@@ -5,6 +5,7 @@
  * another one, and whoever crashes takes nothing along. */
 #pragma once
 #include "base/address.h"
+#include "base/token.h"
 #include "load/effort.h"
 #include "load/reply.h"
 #include "load/samples.h"
@@ -29,7 +30,7 @@ const char *shape_name(enum shape shape);
 enum { PATH_LIMIT = 1024 };
 
 struct request {
-    char bytes[PATH_LIMIT + 192];
+    char bytes[PATH_LIMIT + TOKEN_LIMIT + 192];
     size_t length;
 };
 
@@ -61,6 +62,7 @@ struct load {
     struct address address;
     char target[ADDRESS_TEXT_LIMIT];
     struct sources sources;
+    struct token token; /* to be said; of length 0: none */
     enum dialect dialect;
     enum shape shape;
     const struct engine *engine;
@@ -76,8 +78,9 @@ struct load {
     enum arrivals arrivals;
     uint64_t seed; /* open: of Poisson arrivals */
 
-    struct request request;      /* one of several on its connection */
-    struct request last_request; /* the last one: HTTP says so */
+    /* By whether it is the first of its connection, which says the token in the line dialect, and
+     * whether it is the last, which HTTP says. */
+    struct request requests[2][2];
 
     struct worker *workers;
     uint32_t worker_count;
@@ -108,6 +111,15 @@ const struct engine *engine_find(const char *name);
 /* Builds the requests, raises the limit of descriptors, reserves memory for the results.
  * Returns 0, or -errno and load->problem. */
 int load_prepare(struct load *load);
+
+/* The request to send on a connection, its first or last one or neither; and what to begin its
+ * reply with, `kept` as in reply_begin. */
+static inline const struct request *load_request(const struct load *load, bool is_first,
+                                                 bool is_last) {
+    return &load->requests[is_first][is_last];
+}
+void load_reply_begin(const struct load *load, struct reply *reply, bool is_first,
+                      struct text *kept);
 
 /* How many requests the load can make at most. */
 size_t load_request_limit(const struct load *load);

@@ -92,6 +92,12 @@ static const struct engine *read_engine(const char *text) {
     return engine;
 }
 
+static void read_token(const char *path, struct token *token) {
+    char problem[TOKEN_PROBLEM_LIMIT];
+    if (token_read(path, token, problem) != 0)
+        usage_error("--token-file %s: %s", path, problem);
+}
+
 static int read_gate(const char *text) {
     struct stat kind;
     int fd = (int)read_number("--gate-fd", text, 0, INT32_MAX);
@@ -130,6 +136,7 @@ enum {
     IDLE,
     SLOW,
     SOURCES,
+    TOKEN_FILE,
     TIMEOUT,
     SAMPLES,
     JSON,
@@ -210,6 +217,7 @@ void options_read(int count, char *arguments[], struct options *options) {
         {"idle", required_argument, NULL, IDLE},
         {"slow", required_argument, NULL, SLOW},
         {"sources", required_argument, NULL, SOURCES},
+        {"token-file", required_argument, NULL, TOKEN_FILE},
         {"timeout", required_argument, NULL, TIMEOUT},
         {"samples", required_argument, NULL, SAMPLES},
         {"json", no_argument, NULL, JSON},
@@ -284,6 +292,9 @@ void options_read(int count, char *arguments[], struct options *options) {
             break;
         case SOURCES:
             read_sources(optarg, &load->sources);
+            break;
+        case TOKEN_FILE:
+            read_token(optarg, &load->token);
             break;
         case TIMEOUT:
             load->timeout_ns =

@@ -256,24 +256,41 @@ static enum verdict take_header(struct reply *reply, struct cursor line) {
     return REPLY_INCOMPLETE;
 }
 
+/* In the line dialect: a line that is not the expected one may say that the server refuses. */
+static enum verdict take_other(struct reply *reply, struct cursor line, const char *problem) {
+    unsigned status;
+    bool version_1_0;
+    if (line.end - line.at >= 6 && memcmp(line.at, "error:", 6) == 0)
+        return refused(reply, line);
+    /* A server turns a client away before it knows the client's dialect: one at its limit, and one
+     * that this address may not ask. */
+    if (line.end > line.at && line.end[-1] == '\r')
+        line.end--;
+    if (take_status_line(line, &status, &version_1_0) && status != 200)
+        return refused(reply, line);
+    return malformed(reply, problem);
+}
+
+/* "ok", and an empty line. */
+static enum verdict take_ok(struct reply *reply, struct cursor line) {
+    size_t length = (size_t)(line.end - line.at);
+    bool is_ok =
+        reply->expected == REPLY_OK ? length == 2 && memcmp(line.at, "ok", 2) == 0 : length == 0;
+    if (!is_ok)
+        return take_other(reply, line, "the answer to the token is not ok");
+    reply->expected = reply->expected == REPLY_OK ? REPLY_OK_END : REPLY_TITLE;
+    return REPLY_INCOMPLETE;
+}
+
 static enum verdict take_title(struct reply *reply, struct cursor line) {
+    static const char problem[] = "the header line is not that of the text form";
     size_t length = (size_t)(line.end - line.at);
     if (length == sizeof TITLE - 1 && memcmp(line.at, TITLE, length) == 0) {
         reply->expected = REPLY_ROWS;
         return REPLY_INCOMPLETE;
     }
-    if (reply->dialect == DIALECT_LINE) {
-        unsigned status;
-        bool version_1_0;
-        if (length >= 6 && memcmp(line.at, "error:", 6) == 0)
-            return refused(reply, line);
-        /* A server at its limit turns a client away before it knows the client's dialect. */
-        if (line.end > line.at && line.end[-1] == '\r')
-            line.end--;
-        if (take_status_line(line, &status, &version_1_0) && status != 200)
-            return refused(reply, line);
-    }
-    return malformed(reply, "the header line is not that of the text form");
+    return reply->dialect == DIALECT_LINE ? take_other(reply, line, problem)
+                                          : malformed(reply, problem);
 }
 
 /* In HTTP: ends the head's lines with \r\n, counts the body's bytes. */
@@ -302,6 +319,8 @@ static enum verdict take_http_line(struct reply *reply, struct cursor line) {
 static enum verdict take_line(struct reply *reply, struct cursor line) {
     if (reply->dialect == DIALECT_HTTP)
         return take_http_line(reply, line);
+    if (reply->expected < REPLY_TITLE)
+        return take_ok(reply, line);
     if (reply->expected == REPLY_TITLE)
         return take_title(reply, line);
     if (line.at != line.end)
@@ -324,6 +343,11 @@ void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, str
     reply->problem = NULL;
     reply->kept = kept;
     reply->line_length = 0;
+}
+
+void reply_after_token(struct reply *reply) {
+    if (reply->dialect == DIALECT_LINE)
+        reply->expected = REPLY_OK;
 }
 
 /* Puts a piece of a line behind the piece that came before. */

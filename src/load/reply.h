@@ -24,7 +24,15 @@ enum { REPLY_LINE_LIMIT = 1024 }; /* bytes of any line of a reply */
 
 struct reply {
     enum dialect dialect;
-    enum { REPLY_STATUS, REPLY_HEADERS, REPLY_TITLE, REPLY_ROWS, REPLY_BODY } expected;
+    enum {
+        REPLY_STATUS,
+        REPLY_HEADERS,
+        REPLY_OK,     /* line dialect: the answer to the token */
+        REPLY_OK_END, /* ... and the empty line behind it */
+        REPLY_TITLE,
+        REPLY_ROWS,
+        REPLY_BODY,
+    } expected;
     uint32_t wanted, rows; /* rows asked for, rows seen */
     uint64_t previous_us;  /* CPU time of the row before: the next has no more */
     uint64_t body_left;    /* bytes, in HTTP */
@@ -41,6 +49,10 @@ struct reply {
 /* Makes ready for the reply to a request for `wanted` rows; 0: for any HTTP reply, of which only
  * the status and the end are checked. */
 void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept);
+
+/* After reply_begin: in the line dialect the server's answer to the token comes before this reply.
+ */
+void reply_after_token(struct reply *reply);
 
 /* Takes bytes of the reply. After a verdict other than incomplete only reply_begin may follow.
  * Bytes after the end of the reply make it malformed: nobody asked for them. */

@@ -21,6 +21,7 @@ struct drip {
     int fd;         /* −1: not connected */
     uint32_t pause; /* turns to leave out before connecting again */
     uint32_t sent;  /* bytes of the request */
+    bool is_first;  /* of its connection */
     struct reply reply;
 };
 
@@ -33,9 +34,10 @@ struct slow {
     struct drip drips[];
 };
 
-static void begin_request(const struct slow *slow, struct drip *drip) {
+static void begin_request(const struct slow *slow, struct drip *drip, bool is_first) {
     drip->sent = 0;
-    reply_begin(&drip->reply, slow->load->dialect, slow->load->top, NULL);
+    drip->is_first = is_first;
+    load_reply_begin(slow->load, &drip->reply, is_first, NULL);
 }
 
 static int new_socket(const struct slow *slow) {
@@ -65,14 +67,15 @@ static void lose(struct slow *slow, struct drip *drip) {
 
 static void reconnect(struct slow *slow, struct drip *drip) {
     drip->fd = new_socket(slow);
-    begin_request(slow, drip);
+    begin_request(slow, drip, true);
     if (drip->fd < 0 || connect_begin(slow->load, drip->fd) != 0)
         lose(slow, drip);
 }
 
 /* One byte of the request; while the connection is being made there is no room for it. */
 static void send_byte(struct slow *slow, struct drip *drip) {
-    ssize_t sent = send(drip->fd, slow->load->request.bytes + drip->sent, 1, MSG_NOSIGNAL);
+    const struct request *request = load_request(slow->load, drip->is_first, false);
+    ssize_t sent = send(drip->fd, request->bytes + drip->sent, 1, MSG_NOSIGNAL);
     if (sent == 1)
         drip->sent++;
     else if (errno != EAGAIN && errno != EINTR)
@@ -100,7 +103,7 @@ static void read_byte(struct slow *slow, struct drip *drip) {
     slow->worker->slow_requests++;
     if (drip->reply.close)
         hang_up(drip);
-    begin_request(slow, drip);
+    begin_request(slow, drip, false);
 }
 
 static void take_turn(struct slow *slow, struct drip *drip) {
@@ -108,7 +111,7 @@ static void take_turn(struct slow *slow, struct drip *drip) {
         drip->pause--;
     else if (drip->fd < 0)
         reconnect(slow, drip);
-    else if (drip->sent < slow->load->request.length)
+    else if (drip->sent < load_request(slow->load, drip->is_first, false)->length)
         send_byte(slow, drip);
     else
         read_byte(slow, drip);
@@ -128,7 +131,7 @@ int slow_open(struct load *load, struct slow **opened) {
         struct drip *drip = &slow->drips[slow->count];
         drip->fd = new_socket(slow);
         outcome = drip->fd >= 0 ? connect_wait(load, drip->fd) : drip->fd;
-        begin_request(slow, drip);
+        begin_request(slow, drip, true);
     }
     if (outcome == 0)
         *opened = slow;

@@ -57,6 +57,32 @@ static void a_reply_of_the_line_dialect_is_complete_at_its_empty_line(void **sta
     LINE("", REPLY_INCOMPLETE);
 }
 
+/* As `check` has it, behind the answer to a token. */
+static void check_after_token(const char *bytes, enum verdict expected) {
+    size_t length = strlen(bytes);
+    for (size_t first = 1; first <= length; first++) {
+        reply_begin(&reply, DIALECT_LINE, 2, NULL);
+        reply_after_token(&reply);
+        enum verdict verdict = reply_feed(&reply, bytes, first);
+        if (verdict == REPLY_INCOMPLETE && first < length)
+            verdict = reply_feed(&reply, bytes + first, length - first);
+        assert_int_equal(verdict, expected);
+    }
+}
+
+static void behind_a_token_comes_ok_and_then_the_reply(void **state) {
+    (void)state;
+    check_after_token("ok\n\n" LINE_REPLY, REPLY_COMPLETE);
+    check_after_token("ok\n\n" TITLE ROWS, REPLY_INCOMPLETE);
+    check_after_token("ok\n", REPLY_INCOMPLETE);
+    check_after_token("ok\n" LINE_REPLY, REPLY_MALFORMED);
+    check_after_token("OK\n\n" LINE_REPLY, REPLY_MALFORMED);
+    check_after_token(LINE_REPLY, REPLY_MALFORMED);
+    check_after_token("error: this is not the token\n", REPLY_REFUSED);
+    check_after_token("HTTP/1.1 403 Forbidden\r\n", REPLY_REFUSED);
+    LINE("ok\n\n" LINE_REPLY, REPLY_MALFORMED);
+}
+
 static void fewer_rows_than_asked_for_are_fine_and_more_are_not(void **state) {
     (void)state;
     LINE(TITLE "1 4242 12.340000 1.250000 a\n\n", REPLY_COMPLETE);
@@ -330,6 +356,7 @@ static void the_body_is_kept_for_showing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reply_of_the_line_dialect_is_complete_at_its_empty_line),
+        cmocka_unit_test(behind_a_token_comes_ok_and_then_the_reply),
         cmocka_unit_test(fewer_rows_than_asked_for_are_fine_and_more_are_not),
         cmocka_unit_test(garbage_is_malformed),
         cmocka_unit_test(the_ranks_count_from_one),
