@@ -83,6 +83,7 @@ class Ours(Http):
 
     def command(self, stand: Stand, port: int) -> list[str]:
         command = [str(self.path()), "--quiet", "--design", self.design, "--work", self.work]
+        command += ["--sandbox", "off"]  # the peers have none
         if self.work == "snapshot":
             command += ["--max-age", str(UNCHANGING_MS)]
         if self.deferred:

@@ -28,6 +28,9 @@ struct design {
      * it, and what the first one keeps is copied for each. So nothing is kept (top/kept.h). */
     bool keeps_nothing;
 
+    /* It makes io_urings, which the sandbox then allows. */
+    bool uses_rings;
+
     /* Why it cannot be run here (this build, this kernel), in words; NULL: it can. The function is
      * NULL where a design runs everywhere. */
     const char *(*missing)(void);

@@ -35,20 +35,15 @@ static void react(void *argument, unsigned worker) {
     note(reactors, reactors->run(&reactors->own[worker]));
 }
 
-/* The first worker has the listener that the server was started with. Returns how many there are.
- */
-static unsigned open_listeners(struct reactors *reactors, const struct server *server) {
-    unsigned count = 0;
-    for (; count < server->options->workers; count++) {
-        struct server *own = &reactors->own[count];
-        *own = server_for_worker(server, count);
+/* The first worker has the listener that the server was started with. */
+static void give_listeners(struct reactors *reactors, const struct server *server) {
+    for (unsigned worker = 0; worker < server->options->workers; worker++) {
+        struct server *own = &reactors->own[worker];
+        *own = server_for_worker(server, worker);
         own->opening = &reactors->opening;
-        if (count > 0)
-            reactors->error = listener_open_beside(&own->listener, server->options);
-        if (reactors->error != 0)
-            break;
+        if (worker > 0)
+            own->listener = server->beside[worker - 1];
     }
-    return count;
 }
 
 int reactors_run(struct server *server, int (*run)(struct server *server)) {
@@ -58,14 +53,13 @@ int reactors_run(struct server *server, int (*run)(struct server *server)) {
     if (reactors.own == NULL)
         return -ENOMEM;
     pthread_barrier_init(&reactors.opening, NULL, server->options->workers);
-    unsigned count = open_listeners(&reactors, server);
-    if (reactors.error == 0)
-        reactors.error = threads_start(&threads, count, react, &reactors);
+    give_listeners(&reactors, server);
+    reactors.error = threads_start(&threads, server->options->workers, react, &reactors);
     if (reactors.error == 0) {
         note(&reactors, ready_say(server));
         threads_join(&threads);
     }
-    for (unsigned worker = 1; worker < count; worker++)
+    for (unsigned worker = 1; worker < server->options->workers; worker++)
         listener_close(&reactors.own[worker].listener);
     pthread_barrier_destroy(&reactors.opening);
     free(reactors.own);

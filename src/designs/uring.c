@@ -460,6 +460,7 @@ static int run_reactors(struct server *server) {
 const struct design design_uring = {
     .name = "uring",
     .summary = "one io_uring: multishot accept and receive, provided buffers",
+    .uses_rings = true,
     .missing = uring_missing,
     .run = run,
 };
@@ -469,6 +470,7 @@ const struct design design_uring_reactors = {
     .summary = "one io_uring per worker, SO_REUSEPORT",
     .workers = ONE_PER_CPU,
     .shares_port = true,
+    .uses_rings = true,
     .missing = uring_missing,
     .run = run_reactors,
 };

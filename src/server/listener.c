@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -62,43 +63,98 @@ static int bind_and_listen(int fd, const struct options *options, bool is_first)
     return error;
 }
 
-static int open_listener(struct listener *listener, const struct options *options, bool is_first) {
-    *listener = (struct listener){.fd = -1, .drain_fd = -1, .reserve_fd = -1};
+/* What else a listener is made of, around its socket (-errno: there is none), which it closes if
+ * something is not to be had. Returns 0 or -errno. */
+static int complete(struct listener *listener, int fd) {
+    if (fd < 0)
+        return fd;
+    *listener = (struct listener){.fd = fd, .drain_fd = -1, .reserve_fd = -1};
     void *shared = mmap(NULL, sizeof *listener->last_clients, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        return -errno;
-    listener->last_clients = shared;
-    listener->fd = socket(options->listen.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int error = listener->fd < 0 ? -errno : configure(listener->fd, options);
-    if (error == 0)
-        error = bind_and_listen(listener->fd, options, is_first);
-    if (error == 0) {
-        listener->drain_fd = fcntl(listener->fd, F_DUPFD_CLOEXEC, 0);
-        listener->reserve_fd = open_reserve();
-        if (listener->drain_fd < 0 || listener->reserve_fd < 0)
-            error = -errno;
-    }
-    if (error != 0)
-        listener_close(listener);
-    return error;
-}
-
-int listener_open(struct listener *listener, struct options *options) {
-    struct address *address = &options->listen;
-    int error = open_listener(listener, options, true);
-    if (error != 0)
-        return error;
-    address->length = sizeof address->storage;
-    if (getsockname(listener->fd, (struct sockaddr *)&address->storage, &address->length) == 0)
+    listener->last_clients = shared != MAP_FAILED ? shared : NULL;
+    listener->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    listener->reserve_fd = open_reserve();
+    if (shared != MAP_FAILED && listener->drain_fd >= 0 && listener->reserve_fd >= 0)
         return 0;
-    error = -errno;
+    int error = shared != MAP_FAILED ? -EMFILE : -ENOMEM;
     listener_close(listener);
     return error;
 }
 
-int listener_open_beside(struct listener *listener, const struct options *options) {
-    return open_listener(listener, options, false);
+/* Returns a socket that listens, or -errno. */
+static int open_socket(const struct options *options, bool is_first) {
+    int fd = socket(options->listen.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    int error = configure(fd, options);
+    if (error == 0)
+        error = bind_and_listen(fd, options, is_first);
+    if (error == 0)
+        return fd;
+    close(fd);
+    return error;
+}
+
+/* Returns 0 or -errno. */
+static int learn_address(int fd, struct address *address) {
+    address->length = sizeof address->storage;
+    return getsockname(fd, (struct sockaddr *)&address->storage, &address->length) == 0 ? 0
+                                                                                        : -errno;
+}
+
+int listener_open(struct listener *listener, struct options *options) {
+    int error = complete(listener, open_socket(options, true));
+    if (error == 0)
+        error = learn_address(listener->fd, &options->listen);
+    return error;
+}
+
+static bool is_listening_tcp(int fd, const struct address *address) {
+    int listens = 0, type = 0;
+    socklen_t length = sizeof listens;
+    sa_family_t family = address->storage.ss_family;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 && listens != 0 &&
+           getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM &&
+           (family == AF_INET || family == AF_INET6);
+}
+
+int listener_take(struct listener *listener, struct options *options, int fd) {
+    int error = learn_address(fd, &options->listen);
+    if (error != 0 || !is_listening_tcp(fd, &options->listen))
+        return -ENOTSOCK;
+    error = configure(fd, options);
+    if (error == 0 && (listen(fd, options->backlog) != 0 || fcntl(fd, F_SETFL, O_RDWR) != 0 ||
+                       fcntl(fd, F_SETFD, FD_CLOEXEC) != 0))
+        error = -errno;
+    if (error == 0)
+        error = complete(listener, fd);
+    if (error == 0)
+        listener->is_given = true;
+    return error;
+}
+
+static int open_one_beside(struct listener *listener, const struct listener *first,
+                           const struct options *options) {
+    if (!first->is_given)
+        return complete(listener, open_socket(options, false));
+    int fd = fcntl(first->fd, F_DUPFD_CLOEXEC, 0);
+    return complete(listener, fd < 0 ? -errno : fd);
+}
+
+int listeners_open_beside(struct listener **beside, const struct listener *first,
+                          const struct options *options) {
+    unsigned count = 0;
+    int error = 0;
+    *beside = calloc(options->workers, sizeof **beside);
+    if (*beside == NULL)
+        return -ENOMEM;
+    while (error == 0 && count + 1 < options->workers) {
+        error = open_one_beside(&(*beside)[count], first, options);
+        count += error == 0;
+    }
+    while (error != 0 && count > 0)
+        listener_close(&(*beside)[--count]);
+    return error;
 }
 
 void listener_close(struct listener *listener) {

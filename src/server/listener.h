@@ -22,6 +22,7 @@ struct listener {
     bool is_nonblocking;
     bool is_draining; /* a stop was noticed: only the last clients are still accepted */
     bool is_borrowed; /* by a worker process: that it alone is told to stop is no drain */
+    bool is_given;    /* opened by whoever started the server */
     struct last_clients *last_clients;
     int drain_fd;   /* the same socket, whatever a signal does (stop.h): for what waits in the
                      * backlog then, and for event loops to watch */
@@ -33,9 +34,16 @@ struct listener {
  * options->listen becomes the bound address (port 0 asks for any). Returns 0 or -errno. */
 int listener_open(struct listener *listener, struct options *options);
 
-/* One more on the same port, for another worker of a design that shares it; the kernel spreads the
- * clients over all of them. After listener_open. */
-int listener_open_beside(struct listener *listener, const struct options *options);
+/* The same of a socket that listens already, which whoever started the server has given it. Returns
+ * 0 or -errno, -ENOTSOCK if it is no listening TCP socket. */
+int listener_take(struct listener *listener, struct options *options, int fd);
+
+/* Those of the other workers, options->workers - 1 of them, of a design that shares its port: on
+ * the same port, and the kernel spreads the clients over all of them. Where `first` was given, its
+ * port is not ours to share, and they are the same socket: whichever worker is first has the
+ * client. After `first`; allocated: the process keeps them to its end. Returns 0 or -errno. */
+int listeners_open_beside(struct listener **beside, const struct listener *first,
+                          const struct options *options);
 void listener_close(struct listener *listener);
 
 /* The server stops: counts those who wait. Once; listener_accept does it where the listener is not

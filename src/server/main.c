@@ -2,6 +2,9 @@
  * errors. */
 #include "base/cpus.h"
 #include "base/limits.h"
+#include "sandbox/sandbox.h"
+#include "server/activation.h"
+#include "server/notify.h"
 #include "server/recorder.h"
 #include "server/server.h"
 #include "server/stop.h"
@@ -125,16 +128,84 @@ static int serve(struct server *server) {
     if (error != 0)
         return run_failure(options, error);
     summary_print(server);
-    if (options->summary != NULL) {
-        error = summary_write(server, options->summary);
-        if (error != 0)
-            return fail(options->summary, error, NULL);
-    }
     return EXIT_SUCCESS;
 }
 
+static int given_failure(const char *problem) {
+    fprintf(stderr, "regatta-server: the socket that it was given (LISTEN_FDS): %s\n", problem);
+    return EXIT_FAILURE;
+}
+
+/* The listener: given, or opened; and one for each worker where the design wants that. Returns 0 or
+ * the exit status. */
+static int open_listeners(struct server *server, struct options *options) {
+    int given = activation_socket();
+    if (given == -E2BIG)
+        return given_failure("there are several, and it takes one");
+    int error = given >= 0 ? listener_take(&server->listener, options, given)
+                           : listener_open(&server->listener, options);
+    if (error == -ENOTSOCK)
+        return given_failure("a listening TCP socket is expected");
+    if (error == 0 && access_missing(&options->access, &options->listen.storage) != NULL)
+        return given_failure(access_missing(&options->access, &options->listen.storage));
+    if (error == 0 && options->design->shares_port)
+        error = listeners_open_beside(&server->beside, &server->listener, options);
+    return error != 0 ? listen_failure(options, error) : 0;
+}
+
+/* A service for all processes that cannot see them. That process 1 can be read shows that all can.
+ */
+static void warn_of_hidden(const struct server *server) {
+    int fd = open("/proc/1/stat", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    else if (strcmp(service_source(server->service), "procfs") == 0)
+        fputs("regatta-server: processes of other users are hidden from it (/proc is mounted with "
+              "hidepid): mount it with gid= of a group of the server's user, or use --source bpf\n",
+              stderr);
+}
+
+/* Gives up what serving does not take. Returns 0 or the exit status. */
+static int enter_sandbox(struct server *server) {
+    const struct options *options = server->options;
+    const struct sandbox_options wanted = options_sandbox(options);
+    struct sandbox sandbox;
+    int error = notify_open();
+    if (error != 0)
+        return fail("cannot reach the service manager (NOTIFY_SOCKET)", error, NULL);
+    error = sandbox_enter(&sandbox, &wanted);
+    if (error != 0) {
+        fprintf(stderr, "regatta-server: --user %s: %s\n", options->user, sandbox.user.what);
+        return EXIT_FAILURE;
+    }
+    if (options->has_sandbox)
+        sandbox_describe(&sandbox, "regatta-server: sandbox ", &server->ready.held);
+    warn_of_hidden(server);
+    const char *missing = design_missing(options->design); /* it may be so for this user alone */
+    if (missing == NULL)
+        return 0;
+    fprintf(stderr, "regatta-server: --design %s: %s\n", options->design->name, missing);
+    return EXIT_FAILURE;
+}
+
+/* With all open that takes rights. */
+static int serve_without_rights(struct server *server) {
+    const char *path = server->options->summary;
+    int summary = path != NULL ? summary_open(path) : -1;
+    if (path != NULL && summary < 0)
+        return fail(path, summary, NULL);
+    int status = enter_sandbox(server);
+    if (status == 0)
+        status = serve(server);
+    if (path == NULL || status != 0)
+        return status;
+    int error = summary_write(server, summary);
+    return error != 0 ? fail(path, error, NULL) : EXIT_SUCCESS;
+}
+
 static int open_and_serve(struct options *options) {
-    struct server server = {.options = options, .ready.fd = options->ready_fd};
+    struct server server = {.options = options,
+                            .ready = {.fd = options->ready_fd, .held = text_growing(2048)}};
     const struct service_options service = {
         .work = options->work,
         .source = options->source,
@@ -149,10 +220,10 @@ static int open_and_serve(struct options *options) {
     if (server.stats == NULL)
         return fail("cannot start", -ENOMEM, NULL);
     server.counts = &server.stats->workers[0];
-    error = listener_open(&server.listener, options);
-    if (error != 0)
-        return listen_failure(options, error);
-    int status = serve(&server);
+    int status = open_listeners(&server, options);
+    if (status != 0)
+        return status;
+    status = serve_without_rights(&server);
     listener_close(&server.listener);
     stats_destroy(server.stats);
     service_close(server.service);

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,11 +50,16 @@ static const char help[] =
     "      --workers N          processes or threads of a pool (default: 16; one for each CPU\n"
     "                           in reactors and uring-reactors)\n"
     "      --cpus LIST          pin to these CPUs, for instance 0 or 0,2-3\n"
+    "      --user NAME          who it is when root started it (default: regatta-server if there "
+    "is\n"
+    "                           such a user, else nobody; root: it stays root)\n"
+    "      --sandbox on|off     give up all rights that serving does not take (default: on)\n"
     "      --ready-fd FD        write `ready HOST:PORT` to this descriptor when serving\n"
     "      --summary FILE       write what was served, and what it cost, as JSON at exit\n"
     "  -v, --verbose            print each client's address, port and request\n"
     "                           (the default where stdout is a terminal; -q, --quiet: not)\n"
     "      --list-designs       print the designs, with --json as JSON\n"
+    "      --list-sandbox       print what is given up here, with --json as JSON\n"
     "      --version            print the version\n"
     "  -h, --help               print this\n"
     "\n"
@@ -81,7 +87,10 @@ enum {
     OPTION_CPUS,
     OPTION_READY_FD,
     OPTION_SUMMARY,
+    OPTION_USER,
+    OPTION_SANDBOX,
     OPTION_LIST_DESIGNS,
+    OPTION_LIST_SANDBOX,
     OPTION_JSON,
     OPTION_VERSION,
 };
@@ -106,6 +115,9 @@ static const struct option long_options[] = {
     {"summary", required_argument, NULL, OPTION_SUMMARY},
     {"verbose", no_argument, NULL, 'v'},
     {"quiet", no_argument, NULL, 'q'},
+    {"user", required_argument, NULL, OPTION_USER},
+    {"sandbox", required_argument, NULL, OPTION_SANDBOX},
+    {"list-sandbox", no_argument, NULL, OPTION_LIST_SANDBOX},
     {"list-designs", no_argument, NULL, OPTION_LIST_DESIGNS},
     {"json", no_argument, NULL, OPTION_JSON},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -115,7 +127,7 @@ static const struct option long_options[] = {
 
 /* What ends the program instead of serving. */
 struct request_for {
-    bool designs, json;
+    bool designs, sandbox, json;
 };
 
 static int wrong(const char *option, const char *value, const char *advice) {
@@ -155,6 +167,13 @@ static int take_source(struct options *options, const char *name) {
     else
         return wrong("--source", name, "no such source; there are: auto, procfs");
     return -1;
+}
+
+static int take_sandbox(struct options *options, const char *text) {
+    options->has_sandbox = strcmp(text, "on") == 0;
+    if (options->has_sandbox || strcmp(text, "off") == 0)
+        return -1;
+    return wrong("--sandbox", text, "expected on or off");
 }
 
 static int take_listen(struct options *options, const char *text) {
@@ -253,6 +272,14 @@ static int take(struct options *options, int option, const char *value,
     case OPTION_SUMMARY:
         options->summary = value;
         return -1;
+    case OPTION_USER:
+        options->user = value;
+        return -1;
+    case OPTION_SANDBOX:
+        return take_sandbox(options, value);
+    case OPTION_LIST_SANDBOX:
+        request->sandbox = true;
+        return -1;
     case 'v':
     case 'q':
         options->verbose = option == 'v';
@@ -296,8 +323,36 @@ static int list_designs(bool as_json) {
     return EXIT_SUCCESS;
 }
 
+/* By entering it: what is printed then holds, for as long as this process lives. */
+static int list_sandbox(const struct options *options, bool as_json) {
+    char space[2048];
+    struct text out = text_fixed(space, sizeof space);
+    struct sandbox sandbox;
+    const struct sandbox_options wanted = options_sandbox(options);
+    int error = sandbox_enter(&sandbox, &wanted);
+    if (error != 0)
+        return wrong("--user", options->user, sandbox.user.what);
+    sandbox_list(&sandbox, as_json, &out);
+    fwrite(out.bytes, 1, out.length, stdout);
+    return EXIT_SUCCESS;
+}
+
+static int list(const struct options *options, const struct request_for *request) {
+    if (request->designs)
+        return list_designs(request->json);
+    if (request->sandbox)
+        return list_sandbox(options, request->json);
+    return -1;
+}
+
+struct sandbox_options options_sandbox(const struct options *options) {
+    return (struct sandbox_options){.is_on = options->has_sandbox,
+                                    .user = options->user,
+                                    .uses_rings = options->design->uses_rings};
+}
+
 int options_parse(struct options *options, int argc, char **argv) {
-    struct request_for request = {false, false};
+    struct request_for request = {false, false, false};
     const char *problem;
     int option, status = -1;
     *options = (struct options){
@@ -310,6 +365,7 @@ int options_parse(struct options *options, int argc, char **argv) {
         .max_connections = 65536,
         .backlog = 4096,
         .ready_fd = -1,
+        .has_sandbox = true,
         .verbose = isatty(STDOUT_FILENO) == 1,
     };
     address_parse("127.0.0.1", DEFAULT_PORT, &options->listen, &problem);
@@ -326,9 +382,9 @@ int options_parse(struct options *options, int argc, char **argv) {
     if (status < 0 && options->workers != 0 && options->design->workers == NO_POOL)
         status = wrong("--workers with --design", options->design->name,
                        "this design has no pool of workers");
-    if (status < 0 && request.json && !request.designs)
-        status = wrong("--json", "", "goes with --list-designs");
-    if (status < 0 && !request.designs)
+    if (status < 0 && request.json && !request.designs && !request.sandbox)
+        status = wrong("--json", "", "goes with --list-designs or --list-sandbox");
+    if (status < 0 && !request.designs && !request.sandbox)
         status = check_access(options);
-    return status < 0 && request.designs ? list_designs(request.json) : status;
+    return status < 0 ? list(options, &request) : status;
 }

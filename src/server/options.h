@@ -2,6 +2,7 @@
 #pragma once
 #include "base/address.h"
 #include "designs/design.h"
+#include "sandbox/sandbox.h"
 #include "server/access.h"
 #include "service/work.h"
 #include "top/source.h"
@@ -26,8 +27,13 @@ struct options {
     const char *cpus;    /* NULL: not pinned */
     int ready_fd;        /* -1: nobody waits */
     const char *summary; /* NULL: no summary is written */
+    const char *user;    /* NULL: root's server becomes one without rights */
+    bool has_sandbox;
     bool verbose;
 };
+
+/* What the sandbox is told. */
+struct sandbox_options options_sandbox(const struct options *options);
 
 /* Parses the command line. Returns -1 to go on, or the exit status with which to end: 0 after
  * --help and the like, 2 after one line on stderr that says what is wrong. */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "server/notify.h"
 #include "server/server.h"
 
 #include <errno.h>
@@ -22,8 +23,11 @@ int ready_say(struct server *server) {
     fprintf(stderr, "regatta-server: %s, work %s, source %s (%s), listening on %s (Ctrl-C stops)\n",
             options->design->name, options->work.text, service_source(server->service),
             service_source_reason(server->service), listen);
+    fwrite(server->ready.held.bytes, 1, server->ready.held.length, stderr);
+    text_release(&server->ready.held);
     if (server->ready.fd >= 0 && dprintf(server->ready.fd, "ready %s\n", listen) < 0)
         return -errno;
+    notify_ready();
     ready_forget(server);
     server->ready.since_ns = clock_monotonic_ns();
     server->ready.startup = usage_now(RUSAGE_SELF);

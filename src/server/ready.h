@@ -1,5 +1,6 @@
 /* The moment from which the server serves: it is told, and what is counted is counted from here. */
 #pragma once
+#include "base/text.h"
 #include "base/usage.h"
 
 #include <stdint.h>
@@ -8,6 +9,7 @@ struct server;
 
 struct ready {
     int fd;               /* whoever waits is told here; -1: nobody does, or not any longer */
+    struct text held;     /* what the sandbox holds, to be said then */
     int64_t since_ns;     /* CLOCK_MONOTONIC */
     struct usage startup; /* what the process had used by then */
 };

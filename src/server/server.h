@@ -11,6 +11,7 @@
 struct server {
     const struct options *options;
     struct listener listener;
+    struct listener *beside; /* of all workers but the first, where each has its own; else NULL */
     struct service *service;
     struct stats *stats;
     struct worker_stats *counts; /* of the worker whose struct this is */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "server/notify.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -29,6 +30,8 @@ static void handle_stop(int signal_number) {
     if (requested == 0) {
         atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * INT64_C(1000000000));
         alarm(DRAIN_LIMIT_S);
+        if (parent == 0)
+            notify_stopping();
     }
     requested = 1;
     dup2(event, listener);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -62,28 +61,25 @@ static void add_json(const struct server *server, struct text *out) {
     text_add_string(out, "}}}\n");
 }
 
-/* Returns 0 or -errno. */
-static int write_file(const char *path, const struct text *text) {
+int summary_open(const char *path) {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return -errno;
-    ssize_t written = write(fd, text->bytes, text->length);
-    int error = written == (ssize_t)text->length ? 0 : written < 0 ? -errno : -ENOSPC;
-    return close(fd) != 0 && error == 0 ? -errno : error;
+    return fd < 0 ? -errno : fd;
 }
 
-int summary_write(const struct server *server, const char *path) {
-    char unfinished[PATH_MAX];
-    int length = snprintf(unfinished, sizeof unfinished, "%s.part", path);
-    if (length < 0 || (size_t)length >= sizeof unfinished)
-        return -ENAMETOOLONG;
+/* In one call, and nothing of it stays if not all of it could be written. */
+static int write_all(int fd, const struct text *text) {
+    ssize_t written = write(fd, text->bytes, text->length);
+    if (written == (ssize_t)text->length)
+        return 0;
+    int error = written < 0 ? -errno : -ENOSPC;
+    (void)!ftruncate(fd, 0);
+    return error;
+}
+
+int summary_write(const struct server *server, int fd) {
     struct text text = text_growing(SUMMARY_LIMIT);
     add_json(server, &text);
-    int error = text.overflow ? -ENOMEM : write_file(unfinished, &text);
+    int error = text.overflow ? -ENOMEM : write_all(fd, &text);
     text_release(&text);
-    if (error == 0 && rename(unfinished, path) != 0)
-        error = -errno;
-    if (error != 0)
-        unlink(unfinished);
-    return error;
+    return close(fd) != 0 && error == 0 ? -errno : error;
 }

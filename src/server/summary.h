@@ -5,5 +5,9 @@
 /* One line for people, on stderr. */
 void summary_print(const struct server *server);
 
-/* As JSON to `path`, whole or not at all. Returns 0 or -errno. */
-int summary_write(const struct server *server, const char *path);
+/* The file for it, before the server gives up its rights: empty until the end, when it is written
+ * whole or left empty. Returns a descriptor or -errno. */
+int summary_open(const char *path);
+
+/* As JSON to that file, which it closes. Returns 0 or -errno. */
+int summary_write(const struct server *server, int fd);

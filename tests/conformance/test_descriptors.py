@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.processes import cpu_seconds, descriptor_limits, descriptors, tree
-from tests.servers import PATIENCE_S, Server, is_refusal, needs, rows_of
+from tests.servers import AS_US, PATIENCE_S, Server, is_refusal, needs, rows_of
 
 CROWD = 40
 SEEN_TO_SPIN_S = 0.4
 """Long enough to tell a server that spins from one that waits."""
-HELD_LONG = ("--work", "snapshot", "--max-age", "86400000")
+HELD_LONG = ("--work", "snapshot", "--max-age", "86400000", *AS_US)
 """The one snapshot is taken before there is a limit: to answer from it takes no descriptor."""
 NO_SCAN = b"error: the processes cannot be read now: no descriptor is left\n\n"
 """What those are told who are accepted when not even a scan can be made."""

@@ -1,0 +1,102 @@
+#include "sandbox/user.h"
+
+#include "sandbox/layer.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { GROUPS_LIMIT = 256 };
+
+static const char own_user[] = "regatta-server", last_resort[] = "nobody";
+
+/* Whether this process may become that user: with a number that its user namespace does not map,
+ * or where the namespace lets nobody give up groups, no. The saved numbers alone are changed, which
+ * gives nothing up, and changed back. */
+static int try_change(const struct passwd *user) {
+    int error = 0;
+    if (setresgid((gid_t)-1, (gid_t)-1, user->pw_gid) != 0 ||
+        setresuid((uid_t)-1, (uid_t)-1, user->pw_uid) != 0)
+        error = -errno;
+    if (setresuid((uid_t)-1, (uid_t)-1, geteuid()) != 0 ||
+        setresgid((gid_t)-1, (gid_t)-1, getegid()) != 0)
+        return -errno;
+    return error;
+}
+
+static int take_groups(const struct passwd *user) {
+    gid_t groups[GROUPS_LIMIT];
+    int count = GROUPS_LIMIT;
+    if (getgrouplist(user->pw_name, user->pw_gid, groups, &count) < 0)
+        return -E2BIG;
+    return setgroups((size_t)count, groups) == 0 ? 0 : -errno;
+}
+
+/* Groups first: it takes root to change them. */
+static int become(const struct passwd *user) {
+    int last_signal = 0;
+    pid_t parent = getppid();
+    prctl(PR_GET_PDEATHSIG, &last_signal);
+    int error = take_groups(user);
+    if (error == 0 && (setresgid(user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
+                       setresuid(user->pw_uid, user->pw_uid, user->pw_uid) != 0))
+        error = -errno;
+    if (error == 0 && last_signal != 0) {
+        prctl(PR_SET_PDEATHSIG, last_signal);
+        if (getppid() != parent) /* it died in between */
+            raise(last_signal);
+    }
+    return error;
+}
+
+static const struct passwd *find(const char *name) {
+    if (name != NULL)
+        return getpwnam(name);
+    const struct passwd *user = getpwnam(own_user);
+    return user != NULL ? user : getpwnam(last_resort);
+}
+
+/* Started by somebody else than root: there is nothing to give up, and no way to be another. */
+static int stay(struct layer *layer, const char *name, const struct passwd *user) {
+    layer_say(layer, true, "it was not root who started it, but user %u", (unsigned)geteuid());
+    if (name == NULL || (user != NULL && user->pw_uid == geteuid()))
+        return 0;
+    layer_say(layer, false, "only root can start it as another user");
+    return -EPERM;
+}
+
+int user_change(struct layer *layer, const char *name) {
+    const struct passwd *user = find(name);
+    if (name != NULL && user == NULL) {
+        layer_say(layer, false, "there is no user of this name");
+        return -ENOENT;
+    }
+    if (geteuid() != 0)
+        return stay(layer, name, user);
+    if (user == NULL) {
+        layer_say(layer, false, "it stays root: there is no user %s, nor %s", own_user,
+                  last_resort);
+        return 0;
+    }
+    if (user->pw_uid == 0) {
+        layer_say(layer, false, "it stays root, as asked");
+        return 0;
+    }
+    char shown[64];
+    snprintf(shown, sizeof shown, "%s", user->pw_name);
+    int error = try_change(user);
+    if (error == 0)
+        error = become(user);
+    if (error == 0)
+        layer_say(layer, true, "%s", shown);
+    else
+        layer_say(layer, false, "it stays root: it cannot become %s here (%s)%s", shown,
+                  strerror(-error),
+                  error == -EINVAL ? ", whom its user namespace does not know" : "");
+    return name != NULL ? error : 0;
+}
