@@ -172,11 +172,11 @@ def test_every_load_knows_the_token(server: Server, token_file: Path, dialect: s
     know = ("--dialect", dialect, "--token-file", str(token_file))
     result, status = ask(server, "-c", "5", "--rounds", "4", *know)
     assert (status, result["answered"]) == (0, 20)
-    options = ("--load", "open", "--rate", "200", "--duration", "4", "--slow", "2", "--idle", "2")
+    options = ("--load", "open", "--rate", "200", "--duration", "6", "--slow", "2", "--idle", "2")
     result, status = ask(server, "-c", "3", *options, *know)
-    assert (status, result["answered"]) == (0, 800)
+    assert (status, result["answered"]) == (0, 1200)
     assert (result["slow_lost"], result["idle_lost"]) == (0, 0)
-    assert result["slow_requests"] >= 2
+    assert result["slow_requests"] >= 1
 
 
 def test_a_client_without_the_token_or_with_another_is_refused(

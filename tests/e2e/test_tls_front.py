@@ -1,0 +1,190 @@
+"""TLS in front: the configurations of deploy/tls and the certificates of docs/operating.md, as they
+stand there, with a real stunnel and a real nginx. Only names, ports and folders are filled in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers import PATIENCE_S, REPOSITORY, Server, needs, read_reply, rows_of, running
+
+NGINX = """
+daemon off; pid {folder}/nginx.pid; error_log stderr;{user}
+events {{}}
+http {{ access_log off; {temporary} include {site}; }}
+"""
+TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+
+
+def commands(heading: str) -> str:
+    """The first commands that the page shows under a heading."""
+    page = (REPOSITORY / "docs/operating.md").read_text()
+    section = page[page.index(f"\n## {heading}\n") :]
+    found = re.search(r"^```sh\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    assert found
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The certificates, made as the page says, for this host."""
+    folder = tmp_path_factory.mktemp("tls")
+    script = commands("TLS by a front").replace("host.example", "localhost")
+    script = script.replace("192.0.2.7", "127.0.0.1")
+    subprocess.run(
+        ["sh", "-euc", script], cwd=folder, check=True, capture_output=True, timeout=PATIENCE_S
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running(tmp_path_factory.mktemp("server"), "--work", "snapshot") as started:
+        yield started
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def filled(name: str, folder: Path, tls: Path, server: Server, port: int) -> Path:
+    """A configuration of ours, with only what is this machine's own in it replaced."""
+    text = (REPOSITORY / "deploy/tls" / name).read_text()
+    for ours, here in (
+        ("/etc/regatta/tls", str(tls)),
+        ("127.0.0.1:7342", server.address),
+        ("7343", str(port)),
+    ):
+        assert ours in text
+        text = text.replace(ours, here)
+    if os.geteuid() != 0:
+        text = re.sub(r"^set[ug]id = .*\n", "", text, flags=re.MULTILINE)
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def nginx_main(folder: Path, site: Path) -> Path:
+    """What surrounds a site on Debian is that machine's; here it is as little as can be."""
+    main = folder / "main.conf"
+    temporary = " ".join(f"{each}_temp_path {folder}/{each};" for each in TEMPORARY)
+    user = "" if os.geteuid() != 0 else " user root;"
+    main.write_text(NGINX.format(folder=folder, site=site, user=user, temporary=temporary))
+    return main
+
+
+def wait_until_listening(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        assert process.poll() is None, log.read_text()
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module", params=["stunnel", "nginx"])
+def front(
+    request: pytest.FixtureRequest,
+    tls: Path,
+    server: Server,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[str, int]]:
+    """Its name and its port."""
+    folder, port = tmp_path_factory.mktemp(request.param), free_port()
+    path = filled(f"{request.param}.conf", folder, tls, server, port)
+    if request.param == "stunnel":
+        command = [needs("stunnel4"), str(path)]
+    else:
+        command = [needs("nginx"), "-e", "stderr", "-c", str(nginx_main(folder, path))]
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output)
+    try:
+        wait_until_listening(process, port, log)
+        yield request.param, port
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_S)
+
+
+def curl(tls: Path, port: int, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [
+            *(needs("curl"), "-sS", "--fail", "--cacert", str(tls / "ca.pem"), *options),
+            f"https://localhost:{port}/top?n=3",
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+
+
+def certificate(tls: Path, name: str) -> tuple[str, ...]:
+    return ("--cert", str(tls / f"{name}.pem"), "--key", str(tls / f"{name}.key"))
+
+
+def test_who_has_a_certificate_is_answered(front: tuple[str, int], tls: Path) -> None:
+    for version in ("1.2", "1.3"):
+        done = curl(tls, front[1], *certificate(tls, "client"), "--tls-max", version)
+        assert done.returncode == 0, done.stderr
+        assert len(rows_of(done.stdout.encode() + b"\n")) == 3
+
+
+def test_who_has_none_is_not(front: tuple[str, int], tls: Path) -> None:
+    done = curl(tls, front[1])
+    assert done.returncode != 0
+    assert "rank" not in done.stdout
+
+
+def test_a_certificate_of_another_authority_is_none(
+    front: tuple[str, int], tls: Path, tmp_path: Path
+) -> None:
+    script = commands("TLS by a front")
+    subprocess.run(
+        ["sh", "-euc", script], cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE_S
+    )
+    done = curl(tls, front[1], *certificate(tmp_path, "client"))
+    assert done.returncode != 0
+    assert "rank" not in done.stdout
+
+
+def test_the_certificate_of_a_server_is_none_of_a_client(front: tuple[str, int], tls: Path) -> None:
+    done = curl(tls, front[1], *certificate(tls, "server"))
+    assert done.returncode != 0
+    assert "rank" not in done.stdout
+
+
+def test_without_tls_nothing_is_answered(front: tuple[str, int]) -> None:
+    with socket.create_connection(("127.0.0.1", front[1]), PATIENCE_S) as connection:
+        connection.sendall(b"top 2\n")
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            received = connection.recv(65536)
+    assert b"rank" not in received
+
+
+def test_the_line_dialect_passes_through_stunnel(front: tuple[str, int], tls: Path) -> None:
+    if front[0] != "stunnel":
+        pytest.skip("nginx is for HTTP")
+    context = ssl.create_default_context(cafile=str(tls / "ca.pem"))
+    context.load_cert_chain(tls / "client.pem", tls / "client.key")
+    with (
+        socket.create_connection(("127.0.0.1", front[1]), PATIENCE_S) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as connection,
+    ):
+        for _ in range(2):
+            connection.sendall(b"top 2\n")
+            assert len(rows_of(read_reply(connection))) == 2
