@@ -94,9 +94,9 @@ int user_change(struct layer *layer, const char *name) {
         error = become(user);
     if (error == 0)
         layer_say(layer, true, "%s", shown);
+    else if (error == -EINVAL)
+        layer_say(layer, false, "it stays root: its user namespace does not know %s", shown);
     else
-        layer_say(layer, false, "it stays root: it cannot become %s here (%s)%s", shown,
-                  strerror(-error),
-                  error == -EINVAL ? ", whom its user namespace does not know" : "");
+        layer_say(layer, false, "it stays root: it cannot become %s (%s)", shown, strerror(-error));
     return name != NULL ? error : 0;
 }

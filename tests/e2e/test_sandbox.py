@@ -1,0 +1,313 @@
+"""What the server has given up when it serves, in every design; and that it still serves.
+
+That the layers refuse what they should is tests/unit/test_sandbox.c's to prove; here is shown that
+every process of every design is in them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.dialects import DIALECTS
+from tests.processes import tree
+from tests.servers import PATIENCE_S, Design, Server, needs, program, rows_of, runnable, running
+
+IS_ROOT = os.geteuid() == 0
+SECCOMP_FILTER = "2"
+LAYERS = ["user", "capabilities", "seccomp", "landlock"]
+GIVEN_HOST = "127.0.0.77"
+# Opens a listener, and becomes its words with it as systemd would: descriptor 3, and told so.
+ACTIVATE = f"""
+import os, socket, sys
+given = [socket.create_server(("{GIVEN_HOST}", 0)) for _ in range(int(sys.argv[1]))]
+kept = [os.dup2(os.dup(one.fileno()), 40 + i) for i, one in enumerate(given)]
+for i, fd in enumerate(kept):
+    os.dup2(fd, 3 + i)
+    os.close(fd)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(given)), LISTEN_FDNAMES="x")
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "design" in metafunc.fixturenames:
+        metafunc.parametrize("design", runnable(), ids=lambda design: design.name)
+
+
+@pytest.fixture(scope="module")
+def layers() -> dict[str, bool]:
+    """Which layers can be had here."""
+    listed = subprocess.run(
+        [program("regatta-server"), "--list-sandbox", "--json"],
+        check=True,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    return {row["layer"]: row["holds"] for row in json.loads(listed.stdout)}
+
+
+def status_of(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def threads_of(pid: int) -> list[int]:
+    return [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
+
+
+def assert_sandboxed(task: int, layers: dict[str, bool]) -> None:
+    status = status_of(task)
+    none = "0" * 16
+    assert status["NoNewPrivs"] == "1"
+    assert [status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")] == [none] * 4
+    assert layers["seccomp"] == (status["Seccomp"] == SECCOMP_FILTER)
+    if IS_ROOT and layers["user"]:
+        assert status["CapBnd"] == none
+        assert "0" not in status["Uid"].split()
+        assert "0" not in status["Gid"].split()
+        assert "0" not in status["Groups"].split()
+
+
+def said_by(server: Server) -> str:
+    """All that it printed on stderr; it is stopped for that."""
+    server.process.send_signal(signal.SIGTERM)
+    _, said = server.process.communicate(timeout=PATIENCE_S)
+    assert server.process.returncode == 0
+    server.is_over, server.summary = True, {"is": "read elsewhere"}
+    return said.decode()
+
+
+def test_every_process_and_thread_serves_without_rights(
+    design: Design, layers: dict[str, bool], tmp_path: Path
+) -> None:
+    """It answers in both dialects, and a client is connected when its processes are looked at."""
+    pool = ("--workers", "3") if design.pool else ()
+    with running(tmp_path, "--design", design.name, *pool) as server:
+        for dialect in DIALECTS:
+            for _ in range(3):
+                (rows,) = dialect.answers(server.ask(dialect.request(2)))
+                assert len(rows) == 2
+        with server.connect() as connection:
+            connection.sendall(b"top 1\n")
+            connection.recv(65536)
+            processes = tree(server.process.pid)
+            for process in processes:
+                for task in threads_of(process):
+                    assert_sandboxed(task, layers)
+        assert server.stop()["requests"] == 7
+
+
+@pytest.mark.parametrize("source", ["procfs", "bpf"])
+def test_processes_of_other_users_are_seen(source: str, tmp_path: Path) -> None:
+    """All of them, and by what it may read after it gave up its rights."""
+    try:
+        started = running(tmp_path, "--source", source)
+        server = started.__enter__()
+    except AssertionError as refused:
+        pytest.skip(f"no source {source} here: {refused}")
+    with contextlib.ExitStack() as stack:
+        stack.push(started)
+        body = server.ask(b"GET /top?n=64&format=json HTTP/1.0\r\n\r\n").partition(b"\r\n\r\n")[2]
+        answer = json.loads(body)
+        present = [path for path in Path("/proc").iterdir() if path.name.isdigit()]
+        own = Path(f"/proc/{server.process.pid}").stat().st_uid
+        others = 0
+        for row in answer["processes"]:
+            with contextlib.suppress(FileNotFoundError):
+                others += Path(f"/proc/{row['pid']}").stat().st_uid != own
+    assert answer["source"] == source
+    assert others > 0
+    assert abs(answer["tasks_seen"] - len(present)) < max(20, len(present) // 4)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="takes root")
+@pytest.mark.parametrize("pool", ["reactors", "prefork-flock"])
+def test_a_port_that_is_roots_is_served_by_a_user(pool: str, tmp_path: Path) -> None:
+    """All listeners are opened before the user changes."""
+    with socket.socket() as probe:
+        for port in range(700, 1000):
+            with contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                break
+    with running(
+        tmp_path, "--design", pool, "--workers", "3", listen=f"127.0.0.1:{port}"
+    ) as server:
+        for _ in range(20):
+            assert rows_of(server.ask(b"top 2\n"))
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="takes root")
+def test_root_may_stay_root_and_has_no_capability(tmp_path: Path) -> None:
+    with running(tmp_path, "--user", "root") as server:
+        assert rows_of(server.ask(b"top 2\n"))
+        status = status_of(server.process.pid)
+        assert status["Uid"].split() == ["0"] * 4
+        assert status["CapEff"] == status["CapBnd"] == "0" * 16
+        assert "sandbox without user: it stays root, as asked" in said_by(server)
+
+
+def test_turned_off_it_keeps_everything(tmp_path: Path) -> None:
+    before = status_of(os.getpid())
+    with running(tmp_path, "--sandbox", "off") as server:
+        assert rows_of(server.ask(b"top 2\n"))
+        after = status_of(server.process.pid)
+        for name in ("Uid", "Gid", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp"):
+            assert after[name] == before[name]
+
+
+def test_it_says_on_start_what_holds(layers: dict[str, bool], tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        said = said_by(server)
+    for layer, holds in layers.items():
+        assert (f"{layer}: " if holds else f"without {layer}: ") in said
+        assert (f"without {layer}: " in said) != holds
+
+
+def test_the_list_names_every_layer_in_both_forms() -> None:
+    command = [program("regatta-server"), "--list-sandbox"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert [line.split()[0] for line in text.stdout.splitlines()] == LAYERS
+    listed = subprocess.run(
+        [*command, "--json"], check=True, capture_output=True, timeout=PATIENCE_S
+    )
+    rows = json.loads(listed.stdout)
+    assert [row["layer"] for row in rows] == LAYERS
+    assert all(isinstance(row["holds"], bool) and row["what"] for row in rows)
+    off = [*command, "--json", "--sandbox", "off"]
+    listed = subprocess.run(off, check=True, capture_output=True, timeout=PATIENCE_S)
+    assert not any(row["holds"] for row in json.loads(listed.stdout))
+
+
+def test_root_of_a_user_namespace_alone_stays_and_says_so(tmp_path: Path) -> None:
+    unshare = [needs("unshare"), "--user", "--map-root-user"]
+    if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("user namespaces are not permitted here")
+    with running(tmp_path, prefix=unshare) as server:
+        assert rows_of(server.ask(b"top 2\n"))
+        assert status_of(server.process.pid)["CapEff"] == "0" * 16
+        assert "without user: it stays root: its user namespace does not know" in said_by(server)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="takes root")
+def test_hidden_processes_are_told(tmp_path: Path) -> None:
+    mount = 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'
+    prefix = [needs("unshare"), "--mount", "sh", "-c", mount, "sh"]
+    if subprocess.run([*prefix, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("/proc cannot be mounted here")
+    with running(tmp_path, "--source", "procfs", prefix=prefix) as server:
+        rows_of(server.ask(b"top 2\n"))
+        assert "processes of other users are hidden from it" in said_by(server)
+    with running(tmp_path, "--source", "procfs") as server:
+        assert "hidden" not in said_by(server)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="the summary's folder is closed to others")
+def test_the_summary_is_written_where_only_root_may(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    with running(closed) as server:
+        server.ask(b"top 2\n")
+        assert server.stop()["requests"] == 1
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_a_listener_that_was_given_is_served(
+    design: Design, dialect: object, tmp_path: Path
+) -> None:
+    """As by systemd: it is the one that the starter opened, in every design."""
+    prefix = [sys.executable, "-c", ACTIVATE, "1"]
+    pool = ("--workers", "3") if design.pool else ()
+    with running(tmp_path, "--design", design.name, *pool, prefix=prefix) as server:
+        assert server.host == GIVEN_HOST
+        for _ in range(10):
+            (rows,) = dialect.answers(server.ask(dialect.request(2)))  # type: ignore[attr-defined]
+            assert len(rows) == 2
+        assert server.stop()["connections"] == 10
+
+
+def test_more_than_one_given_socket_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ACTIVATE, "2", program("regatta-server")],
+        check=False,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 1
+    assert b"LISTEN_FDS" in done.stderr
+
+
+def test_what_was_given_to_another_process_is_not_taken(tmp_path: Path) -> None:
+    told = {"LISTEN_PID": "1", "LISTEN_FDS": "1"}
+    with running(tmp_path, environment=told) as server:
+        assert server.host == "127.0.0.1"
+
+
+def test_a_given_socket_that_does_not_listen_is_refused() -> None:
+    code = ACTIVATE.replace("socket.create_server", "(lambda *_: socket.socket())")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "1", program("regatta-server")],
+        check=False,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 1
+    assert b"a listening TCP socket is expected" in done.stderr
+
+
+@contextlib.contextmanager
+def manager(name: str) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(name)
+        listening.settimeout(PATIENCE_S)
+        yield listening
+
+
+@pytest.mark.parametrize("is_abstract", [False, True])
+def test_a_service_manager_is_told(is_abstract: bool, design: Design, tmp_path: Path) -> None:
+    name = f"regatta-{os.getpid()}-{time.monotonic_ns()}" if is_abstract else str(tmp_path / "n")
+    with manager("\0" + name if is_abstract else name) as listening:
+        told = {"NOTIFY_SOCKET": "@" + name if is_abstract else name}
+        with running(tmp_path, "--design", design.name, environment=told) as server:
+            assert listening.recv(100) == b"READY=1"
+            assert rows_of(server.ask(b"top 2\n"))
+            server.stop()
+            assert listening.recv(100) == b"STOPPING=1"
+            listening.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                listening.recv(100)
+
+
+def test_systemd_can_activate_it() -> None:
+    tool = shutil.which("systemd-socket-activate")
+    if tool is None:
+        pytest.skip("systemd is not installed")
+    with socket.create_server((GIVEN_HOST, 0)) as probe:
+        port = probe.getsockname()[1]
+    where = f"{GIVEN_HOST}:{port}"
+    process = subprocess.Popen(
+        [tool, "--listen", where, program("regatta-server"), "--quiet"], stderr=subprocess.PIPE
+    )
+    assert process.stderr
+    while line := process.stderr.readline():
+        if b"Listening" in line:
+            break
+    try:
+        with socket.create_connection((GIVEN_HOST, port), PATIENCE_S) as connection:
+            connection.sendall(b"top 2\n")
+            assert connection.recv(65536).startswith(b"rank")
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0

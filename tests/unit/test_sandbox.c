@@ -1,0 +1,329 @@
+#include "unit.h"
+
+#include "sandbox/capabilities.h"
+#include "sandbox/landlock.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/seccomp.h"
+#include "sandbox/user.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { HELD = 0, NOT_HERE = 100 }; /* what a child ends with; between: the line that failed */
+
+/* There is no way out of a sandbox, so each test tries it in a process of its own. */
+static void in_a_child(int (*attempt)(void)) {
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(attempt());
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == NOT_HERE)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), HELD);
+}
+
+/* The child ends with a number that tells which of its expectations was not met. */
+#define EXPECT(number, condition)                                                                  \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return number;                                                                         \
+    } while (0)
+
+static bool fails(long result, int error) {
+    return result < 0 && errno == error;
+}
+
+static bool can_read(const char *path) {
+    char byte;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool could = fd >= 0 && read(fd, &byte, 1) == 1;
+    if (fd >= 0)
+        close(fd);
+    return could;
+}
+
+static long run_program(void) {
+    char *const words[] = {(char[]){"true"}, NULL}, *const none[] = {NULL};
+    return execve("/bin/true", words, none);
+}
+
+static int tcp_socket(void) {
+    return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+static struct sockaddr_in loopback(uint16_t port) {
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons(port),
+                                .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+}
+
+static void no_new_privileges(void) {
+    prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL);
+}
+
+/* landlock */
+
+static int try_files(void) {
+    struct layer layer;
+    no_new_privileges();
+    landlock_enter(&layer);
+    if (!layer.holds)
+        return NOT_HERE;
+    EXPECT(1, can_read("/proc/self/stat") && can_read("/proc/1/stat"));
+    EXPECT(2, open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0);
+    EXPECT(3, fails(open("/etc/passwd", O_RDONLY | O_CLOEXEC), EACCES));
+    EXPECT(4, fails(open("/tmp/regatta-sandbox", O_WRONLY | O_CREAT | O_CLOEXEC, 0600), EACCES));
+    EXPECT(5, fails(open("/dev/null", O_WRONLY | O_CLOEXEC), EACCES));
+    EXPECT(6, fails(open("/proc/self/comm", O_WRONLY | O_CLOEXEC), EACCES));
+    EXPECT(7, fails(run_program(), EACCES));
+    return HELD;
+}
+
+static void landlock_lets_nothing_be_opened_but_what_is_read(void **state) {
+    (void)state;
+    in_a_child(try_files);
+}
+
+static int try_network(void) {
+    struct layer layer;
+    struct sockaddr_in any = loopback(0), somewhere = loopback(9);
+    int fd = tcp_socket();
+    no_new_privileges();
+    landlock_enter(&layer);
+    if (!layer.holds || strstr(layer.what, "TCP") == NULL)
+        return NOT_HERE;
+    EXPECT(1, fails(connect(fd, (struct sockaddr *)&somewhere, sizeof somewhere), EACCES));
+    EXPECT(2, fails(bind(fd, (struct sockaddr *)&any, sizeof any), EACCES));
+    return HELD;
+}
+
+static void landlock_lets_no_tcp_socket_be_bound_or_connected(void **state) {
+    (void)state;
+    in_a_child(try_network);
+}
+
+static int try_signals(void) {
+    struct layer layer;
+    int status = 0;
+    no_new_privileges();
+    landlock_enter(&layer);
+    if (!layer.holds || strstr(layer.what, "signals") == NULL)
+        return NOT_HERE;
+    EXPECT(1, fails(kill(getppid(), 0), EPERM));
+    pid_t own = fork();
+    if (own == 0)
+        for (;;)
+            pause();
+    EXPECT(2, kill(own, SIGKILL) == 0 && waitpid(own, &status, 0) == own && WIFSIGNALED(status));
+    return HELD;
+}
+
+static void landlock_lets_signals_reach_its_own_processes_alone(void **state) {
+    (void)state;
+    in_a_child(try_signals);
+}
+
+/* seccomp */
+
+static void *nothing(void *argument) {
+    return argument;
+}
+
+static bool can_have_threads_and_processes(void) {
+    pthread_t thread;
+    int status = -1;
+    if (pthread_create(&thread, NULL, nothing, NULL) != 0 || pthread_join(thread, NULL) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(7);
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
+static bool may_load_bpf(void) {
+    union bpf_attr attributes;
+    memset(&attributes, 0, sizeof attributes);
+    return !fails(syscall(SYS_bpf, BPF_PROG_LOAD, &attributes, sizeof attributes), EPERM);
+}
+
+static int try_calls_of(const struct sandbox_options *options) {
+    struct layer layer;
+    struct sockaddr_in any = loopback(0);
+    const struct rlimit limit = {64, 64};
+    int fd = tcp_socket();
+    no_new_privileges();
+    seccomp_enter(&layer, options);
+    if (!layer.holds)
+        return NOT_HERE;
+    EXPECT(1, can_have_threads_and_processes());
+    EXPECT(2, can_read("/proc/self/stat"));
+    EXPECT(3, fails(tcp_socket(), EPERM));
+    EXPECT(4, fails(bind(fd, (struct sockaddr *)&any, sizeof any), EPERM));
+    EXPECT(5, fails(connect(fd, (struct sockaddr *)&any, sizeof any), EPERM));
+    EXPECT(6, fails(run_program(), EPERM));
+    EXPECT(7, fails(ptrace(PTRACE_TRACEME, 0, NULL, NULL), EPERM));
+    EXPECT(8, !may_load_bpf());
+    EXPECT(9, fails(setrlimit(RLIMIT_NOFILE, &limit), EPERM));
+    EXPECT(10, fails(unshare(CLONE_NEWUSER), EPERM));
+    EXPECT(11, fails(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0), EPERM));
+    EXPECT(12, fails(syscall(SYS_clone3, NULL, 0), ENOSYS));
+    EXPECT(13, mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+                   MAP_FAILED);
+    EXPECT(14, fails(setresuid(0, 0, 0), EPERM));
+    EXPECT(15, fails(unlink("/tmp/regatta-no-such-file"), EPERM));
+    EXPECT(16, fails(prctl(PR_SET_DUMPABLE, 1UL, 0UL, 0UL, 0UL), EPERM));
+    EXPECT(17, fails(syscall(SYS_bpf, BPF_PROG_TEST_RUN, NULL, 0), EPERM) == !options->uses_bpf);
+    EXPECT(18, fails(syscall(SYS_io_uring_setup, 0, NULL), EPERM) == !options->uses_rings);
+    return HELD;
+}
+
+static int try_calls(void) {
+    return try_calls_of(&(struct sandbox_options){.is_on = true});
+}
+
+/* Whether the kernel itself allows rings is told by another error than the filter's: no entries. */
+static int try_calls_with_rings(void) {
+    return try_calls_of(&(struct sandbox_options){.is_on = true, .uses_rings = true});
+}
+
+static void seccomp_refuses_what_serving_does_not_take(void **state) {
+    (void)state;
+    in_a_child(try_calls);
+}
+
+static void seccomp_lets_only_a_design_on_io_uring_make_one(void **state) {
+    (void)state;
+    in_a_child(try_calls_with_rings);
+}
+
+/* capabilities and user */
+
+static bool has_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[2];
+    if (syscall(SYS_capget, &header, sets) != 0)
+        return true;
+    return (sets[0].effective | sets[0].permitted | sets[0].inheritable | sets[1].effective |
+            sets[1].permitted | sets[1].inheritable) != 0;
+}
+
+static int try_capabilities(void) {
+    struct layer layer;
+    if (!has_capabilities())
+        return NOT_HERE;
+    capabilities_bound();
+    capabilities_drop(&layer);
+    EXPECT(1, layer.holds);
+    EXPECT(2, !has_capabilities());
+    EXPECT(3, prctl(PR_GET_NO_NEW_PRIVS, 0UL, 0UL, 0UL, 0UL) == 1);
+    EXPECT(4, prctl(PR_CAPBSET_READ, (unsigned long)CAP_SYS_ADMIN, 0UL, 0UL, 0UL) == 0);
+    EXPECT(5, fails(sethostname("x", 1), EPERM));
+    return HELD;
+}
+
+static void roots_capabilities_are_gone_from_every_set(void **state) {
+    (void)state;
+    in_a_child(try_capabilities);
+}
+
+static int try_user(void) {
+    struct layer layer;
+    if (geteuid() != 0)
+        return NOT_HERE;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    int error = user_change(&layer, "nobody");
+    if (error == -EINVAL || error == -EPERM) /* in a user namespace of root's alone */
+        return NOT_HERE;
+    EXPECT(1, error == 0 && layer.holds);
+    int last_signal = 0;
+    uid_t real = 0, effective = 0, saved = 0;
+    EXPECT(2, getresuid(&real, &effective, &saved) == 0 && real != 0 && effective != 0);
+    EXPECT(3, saved != 0 && getegid() != 0);
+    EXPECT(4, prctl(PR_GET_PDEATHSIG, &last_signal) == 0 && last_signal == SIGTERM);
+    EXPECT(5, fails(setresuid(0, 0, 0), EPERM));
+    return HELD;
+}
+
+static void root_becomes_another_user_for_good_and_still_ends_with_its_parent(void **state) {
+    (void)state;
+    in_a_child(try_user);
+}
+
+static int try_unknown_user(void) {
+    struct layer layer;
+    EXPECT(1, user_change(&layer, "no-such-user") == -ENOENT && !layer.holds);
+    return HELD;
+}
+
+static void an_unknown_user_is_refused(void **state) {
+    (void)state;
+    in_a_child(try_unknown_user);
+}
+
+/* all of it */
+
+static int try_all(void) {
+    struct sandbox sandbox;
+    char space[2048];
+    struct text out = text_fixed(space, sizeof space);
+    EXPECT(1, sandbox_enter(&sandbox, &(struct sandbox_options){.is_on = true}) == 0);
+    EXPECT(2, sandbox.capabilities.holds);
+    EXPECT(3, !sandbox.landlock.holds || !can_read("/etc/passwd"));
+    EXPECT(4, !sandbox.seccomp.holds || fails(tcp_socket(), EPERM));
+    EXPECT(5, can_read("/proc/1/stat") && can_have_threads_and_processes());
+    sandbox_describe(&sandbox, "> ", &out);
+    EXPECT(6, out.length > 2 && memcmp(out.bytes, "> ", 2) == 0 && !out.overflow);
+    return HELD;
+}
+
+static void all_layers_together_let_it_serve(void **state) {
+    (void)state;
+    in_a_child(try_all);
+}
+
+static int try_none(void) {
+    struct sandbox sandbox;
+    EXPECT(1, sandbox_enter(&sandbox, &(struct sandbox_options){.is_on = false}) == 0);
+    EXPECT(2, can_read("/etc/passwd") && tcp_socket() >= 0);
+    EXPECT(3, !sandbox.user.holds && !sandbox.capabilities.holds && !sandbox.seccomp.holds);
+    return HELD;
+}
+
+static void turned_off_it_takes_nothing_away(void **state) {
+    (void)state;
+    in_a_child(try_none);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(landlock_lets_nothing_be_opened_but_what_is_read),
+        cmocka_unit_test(landlock_lets_no_tcp_socket_be_bound_or_connected),
+        cmocka_unit_test(landlock_lets_signals_reach_its_own_processes_alone),
+        cmocka_unit_test(seccomp_refuses_what_serving_does_not_take),
+        cmocka_unit_test(seccomp_lets_only_a_design_on_io_uring_make_one),
+        cmocka_unit_test(roots_capabilities_are_gone_from_every_set),
+        cmocka_unit_test(root_becomes_another_user_for_good_and_still_ends_with_its_parent),
+        cmocka_unit_test(an_unknown_user_is_refused),
+        cmocka_unit_test(all_layers_together_let_it_serve),
+        cmocka_unit_test(turned_off_it_takes_nothing_away),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
