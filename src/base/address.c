@@ -36,8 +36,8 @@ static const char *split(const char *text, char host[HOST_LIMIT], const char *de
     return port;
 }
 
-int address_parse(const char *text, const char *default_port, struct address *address,
-                  const char **problem) {
+int address_parse_all(const char *text, const char *default_port, bool literal_only,
+                      struct address *list, unsigned limit, const char **problem) {
     char host[HOST_LIMIT];
     uint64_t number;
     const char *port = split(text, host, default_port);
@@ -50,16 +50,27 @@ int address_parse(const char *text, const char *default_port, struct address *ad
         return -EINVAL;
     }
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    if (literal_only)
+        hints.ai_flags |= AI_NUMERICHOST;
     struct addrinfo *found;
     int outcome = getaddrinfo(host, port, &hints, &found);
     if (outcome != 0) {
         *problem = gai_strerror(outcome);
         return -ENOENT;
     }
-    memcpy(&address->storage, found->ai_addr, found->ai_addrlen);
-    address->length = found->ai_addrlen;
+    unsigned count = 0;
+    for (const struct addrinfo *one = found; one != NULL && count < limit; one = one->ai_next) {
+        memcpy(&list[count].storage, one->ai_addr, one->ai_addrlen);
+        list[count++].length = one->ai_addrlen;
+    }
     freeaddrinfo(found);
-    return 0;
+    return (int)count;
+}
+
+int address_parse(const char *text, const char *default_port, struct address *address,
+                  const char **problem) {
+    int count = address_parse_all(text, default_port, false, address, 1, problem);
+    return count < 0 ? count : 0;
 }
 
 void address_format(const struct address *address, char text[ADDRESS_TEXT_LIMIT]) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/limits.h"
 
+#include <stdbool.h>
 #include <sys/socket.h>
 
 /* Where the server listens and the client looks for it, if not told otherwise. */
@@ -17,6 +18,12 @@ struct address {
  * says in a few words what is wrong. */
 int address_parse(const char *text, const char *default_port, struct address *address,
                   const char **problem);
+
+/* The same, and all that the host's name resolves to, in the order in which to try them: `limit` at
+ * most. With literal_only no name is looked up, which may take long: HOST must be a number, and
+ * -ENOENT says that it is a name. Returns how many. */
+int address_parse_all(const char *text, const char *default_port, bool literal_only,
+                      struct address *list, unsigned limit, const char **problem);
 
 /* "127.0.0.1:7342", "[::1]:7342"; "?" if it is of no family known here. */
 void address_format(const struct address *address, char text[ADDRESS_TEXT_LIMIT]);

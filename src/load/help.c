@@ -27,6 +27,8 @@ static const char HELP[] =
     "                                       what ten thousand silent clients cost the busy ones\n"
     "  regatta-client -c 20 --load open --rate 500 --slow 50\n"
     "                                       what fifty clients on a bad line cost the others\n"
+    "  regatta-client --watch alpha beta    show the top of hosts side by side, again and again:\n"
+    "                                       see --watch --help\n"
     "\n"
     "What to ask:\n"
     "  -c, --connections N   connections at the same time (1)\n"

@@ -9,6 +9,7 @@
 #include "load/show.h"
 #include "load/stop.h"
 #include "load/summary.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -115,6 +116,11 @@ int main(int count, char *arguments[]) {
     struct options options;
     struct summary summary = {0};
     struct samples_file file = {.fd = -1};
+    if (watch_wanted(count, arguments)) {
+        struct watch_options watch;
+        watch_options_read(count, arguments, &watch);
+        return watch_run(&watch);
+    }
     options_read(count, arguments, &options);
     if (options.cpus != NULL)
         pin(options.cpus);

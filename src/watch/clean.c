@@ -1,0 +1,90 @@
+#include "watch/clean.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdint.h>
+#include <wchar.h>
+
+static bool is_utf8; /* the terminal shows it */
+
+/* Characters without a shape of their own that change how others are shown: invisible ones, and
+ * those that turn the direction of writing. wcwidth gives them 0, as it does to accents. */
+static const struct {
+    uint32_t first, last;
+} FORMATTING[] = {
+    {0x00AD, 0x00AD}, {0x061C, 0x061C}, {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},
+    {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},
+    {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0xE0000, 0xE0FFF},
+};
+
+void clean_begin(void) {
+    setlocale(LC_CTYPE, "");
+    is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+/* Of a valid sequence. */
+static uint32_t code_of(const char *bytes, size_t length) {
+    uint32_t code = (unsigned char)bytes[0];
+    if (length > 1)
+        code &= 0xFFU >> (length + 1);
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)bytes[i] & 0x3F);
+    return code;
+}
+
+static bool is_shown(const char *bytes, size_t length) {
+    uint32_t code = code_of(bytes, length);
+    if (length == 1)
+        return code >= ' ' && code < 0x7F;
+    for (size_t i = 0; i < sizeof FORMATTING / sizeof *FORMATTING; i++)
+        if (code >= FORMATTING[i].first && code <= FORMATTING[i].last)
+            return false;
+    return is_utf8 && wcwidth((wchar_t)code) >= 0;
+}
+
+void clean_add(struct text *out, const char *string) {
+    static const char HEX[] = "0123456789abcdef";
+    for (size_t left = strlen(string); left > 0;) {
+        size_t length = utf8_sequence(string, left);
+        bool shown = length > 0 && is_shown(string, length);
+        length += length == 0;
+        if (shown)
+            text_add(out, string, length);
+        for (size_t i = 0; i < length && !shown; i++) {
+            unsigned char byte = (unsigned char)string[i];
+            text_add(out, (char[]){'\\', 'x', HEX[byte >> 4], HEX[byte & 15]}, 4);
+        }
+        string += length;
+        left -= length;
+    }
+}
+
+unsigned clean_width(const char *bytes, size_t *length) {
+    *length = utf8_sequence(bytes, strnlen(bytes, 4));
+    *length += *length == 0;
+    int width = *length == 1 ? 1 : wcwidth((wchar_t)code_of(bytes, *length));
+    return width > 0 ? (unsigned)width : 0;
+}
+
+unsigned clean_cut(struct text *out, const char *clean, size_t length, unsigned columns) {
+    static const char ELLIPSIS[] = "…";
+    unsigned taken = 0, at_cut = 0;
+    size_t size, cut = 0;
+    /* `cut` is how much fits if one column is kept for the ellipsis. */
+    for (size_t at = 0; at < length; at += size) {
+        unsigned width = clean_width(clean + at, &size);
+        if (taken + width > columns) {
+            text_add(out, clean, cut);
+            if (columns > 0)
+                text_add_string(out, is_utf8 ? ELLIPSIS : "~");
+            return columns > 0 ? at_cut + 1 : 0;
+        }
+        taken += width;
+        if (taken < columns) {
+            cut = at + size;
+            at_cut = taken;
+        }
+    }
+    text_add(out, clean, length);
+    return taken;
+}

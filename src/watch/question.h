@@ -1,0 +1,23 @@
+/* What all hosts are asked. */
+#pragma once
+#include "base/text.h"
+
+#include <stdbool.h>
+
+enum { WINDOW_FIRST_S = 1, WINDOW_LAST_S = 60, WINDOW_DEFAULT_S = 10 };
+
+struct question {
+    unsigned rows; /* 1 to TOP_LIMIT */
+    bool recent;   /* most CPU within the window; else since the processes started */
+    unsigned window_s;
+    unsigned group; /* index into GROUPS */
+};
+
+/* As the wire names them; the first is single processes. */
+enum { GROUP_COUNT = 4 };
+extern const char *const GROUPS[GROUP_COUNT];
+
+/* The whole request, which asks the server to close the connection: a connection that rests would
+ * keep others from a server of one client at a time. token: NULL without. */
+void question_write(const struct question *question, const char *host, const char *token,
+                    struct text *out);

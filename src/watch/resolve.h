@@ -1,0 +1,23 @@
+/* Looks a host's name up without waiting: a child process waits in our place, because the
+ * system's resolver cannot be asked otherwise without a thread. */
+#pragma once
+#include "base/address.h"
+
+#include <sys/types.h>
+
+enum { ADDRESSES_LIMIT = 8, LOOKUP_PROBLEM_LIMIT = 128 };
+
+struct resolved {
+    int count; /* negative: `problem` says why */
+    struct address list[ADDRESSES_LIMIT];
+    char problem[LOOKUP_PROBLEM_LIMIT];
+};
+
+/* Starts. Returns a descriptor that can be read when the child is done, or -errno. */
+int resolve_begin(const char *name, pid_t *child);
+
+/* Takes what it found, waits for the child, closes fd. */
+void resolve_end(int fd, pid_t child, struct resolved *resolved);
+
+/* Gives up; closes fd. */
+void resolve_abandon(int fd, pid_t child);
