@@ -98,7 +98,7 @@ void host_ask(struct host *host, const struct question *question, const struct p
     give_up_attempt(host);
     text_release(&host->request);
     text_release(&host->body);
-    question_write(question, host->wanted, pace->token, &host->request);
+    question_write(question, host->wanted, &pace->token, &host->request);
     reply_begin(&host->reply, DIALECT_HTTP, 0, &host->body);
     host->refused = false;
     host->sent = 0;

@@ -50,7 +50,7 @@ void host_close(struct host *host);
 
 struct pace {
     int64_t interval_ns, timeout_ns;
-    const char *token; /* NULL: none */
+    struct token token; /* to be said to each host; of length 0: none */
 };
 
 /* Begins an attempt; one that is under way is given up. */

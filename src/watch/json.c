@@ -21,7 +21,9 @@ static void pass_space(struct json *json) {
 /* What comes next, behind white space; 0: nothing. */
 static char peek(struct json *json) {
     pass_space(json);
-    return !json->wrong && json->at < json->end ? *json->at : '\0';
+    if (json->wrong || json->at == json->end)
+        return '\0';
+    return *json->at;
 }
 
 static bool take(struct json *json, char wanted) {
@@ -89,7 +91,9 @@ static size_t encode(uint32_t code, char bytes[4]) {
 /* What follows a backslash. Returns the bytes, 0 when wrong. */
 static size_t take_escape(struct json *json, char bytes[4]) {
     static const char NAMED[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
-    char c = json->at < json->end ? *json->at++ : '\0';
+    char c = '\0';
+    if (json->at < json->end)
+        c = *json->at++;
     const char *found = c != '\0' ? strchr(NAMED, c) : NULL;
     if (found != NULL) {
         bytes[0] = MEANT[found - NAMED];

@@ -86,6 +86,12 @@ bool watch_wanted(int count, char *arguments[]) {
     return false;
 }
 
+static void read_token(const char *path, struct token *token) {
+    char problem[TOKEN_PROBLEM_LIMIT];
+    if (token_read(path, token, problem) != 0)
+        usage_error("--token-file %s: %s", path, problem);
+}
+
 static void read_hosts(int count, char *hosts[], struct watch_options *options) {
     if (count > HOST_LIMIT)
         usage_error("%d hosts at most, not %d", HOST_LIMIT, count);
@@ -115,14 +121,21 @@ static _Noreturn void bad_option(char *arguments[], int option) {
 }
 
 void watch_options_read(int count, char *arguments[], struct watch_options *options) {
-    enum { WATCH = 256, BY, WINDOW, GROUP, INTERVAL, COUNT, TIMEOUT, JSON, VERSION };
+    enum { WATCH = 256, BY, WINDOW, GROUP, INTERVAL, COUNT, TIMEOUT, TOKEN_FILE, JSON, VERSION };
     static const struct option KNOWN[] = {
-        {"watch", no_argument, NULL, WATCH},       {"top", required_argument, NULL, 'n'},
-        {"by", required_argument, NULL, BY},       {"window", required_argument, NULL, WINDOW},
-        {"group", required_argument, NULL, GROUP}, {"interval", required_argument, NULL, INTERVAL},
-        {"count", required_argument, NULL, COUNT}, {"timeout", required_argument, NULL, TIMEOUT},
-        {"json", no_argument, NULL, JSON},         {"version", no_argument, NULL, VERSION},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"watch", no_argument, NULL, WATCH},
+        {"top", required_argument, NULL, 'n'},
+        {"by", required_argument, NULL, BY},
+        {"window", required_argument, NULL, WINDOW},
+        {"group", required_argument, NULL, GROUP},
+        {"interval", required_argument, NULL, INTERVAL},
+        {"count", required_argument, NULL, COUNT},
+        {"timeout", required_argument, NULL, TIMEOUT},
+        {"token-file", required_argument, NULL, TOKEN_FILE},
+        {"json", no_argument, NULL, JSON},
+        {"version", no_argument, NULL, VERSION},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     *options = (struct watch_options){
         .question = {.rows = ROWS_DEFAULT, .recent = true, .window_s = WINDOW_DEFAULT_S},
@@ -157,6 +170,9 @@ void watch_options_read(int count, char *arguments[], struct watch_options *opti
         case TIMEOUT:
             options->pace.timeout_ns =
                 (int64_t)read_number("--timeout", optarg, 1, TIMEOUT_LIMIT_MS) * NS_PER_MS;
+            break;
+        case TOKEN_FILE:
+            read_token(optarg, &options->pace.token);
             break;
         case JSON:
             options->json = true;

@@ -1,6 +1,7 @@
 /* What all hosts are asked. */
 #pragma once
 #include "base/text.h"
+#include "base/token.h"
 
 #include <stdbool.h>
 
@@ -18,6 +19,6 @@ enum { GROUP_COUNT = 4 };
 extern const char *const GROUPS[GROUP_COUNT];
 
 /* The whole request, which asks the server to close the connection: a connection that rests would
- * keep others from a server of one client at a time. token: NULL without. */
-void question_write(const struct question *question, const char *host, const char *token,
+ * keep others from a server of one client at a time. */
+void question_write(const struct question *question, const char *host, const struct token *token,
                     struct text *out);

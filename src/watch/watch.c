@@ -148,13 +148,15 @@ static void wait(struct watch *watch, int64_t now_ns) {
     *keyboard = (struct pollfd){.fd = watch->on_screen ? STDIN_FILENO : -1, .events = POLLIN};
     int ready = ppoll(waits, watch->host_count + 1, &timeout, &signals_while_waiting);
     now_ns = clock_monotonic_ns();
+    if (ready <= 0) /* nothing happened, and what poll has left there means nothing */
+        for (unsigned i = 0; i <= watch->host_count; i++)
+            waits[i].revents = 0;
     for (unsigned i = 0; i < watch->host_count; i++)
-        if (host_go_on(&watch->hosts[i], ready > 0 ? waits[i].revents : 0, &watch->options->pace,
-                       now_ns))
+        if (host_go_on(&watch->hosts[i], waits[i].revents, &watch->options->pace, now_ns))
             watch->changed = true;
-    if (ready > 0 && (keyboard->revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+    if ((keyboard->revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
         watch->hung_up = watch->over = true;
-    else if (ready > 0 && keyboard->revents != 0)
+    else if (keyboard->revents != 0)
         take_keys(watch, now_ns);
 }
 

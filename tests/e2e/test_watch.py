@@ -422,6 +422,23 @@ def test_a_body_without_end_is_bounded_and_costs_the_other_nothing(
         terminal.end()
 
 
+def test_the_token_is_said(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef-watch\n")
+    token.chmod(0o600)
+    with running(tmp_path, "--allow", "127.0.0.0/8", "--token-file", str(token)) as server:
+        refused = watch("--count", "1", server.address)
+        assert "FAILING" in refused.stdout
+        assert "refused: 401 " in refused.stdout
+        assert refused.returncode == 1
+        allowed = watch("--count", "1", "--token-file", str(token), server.address)
+        assert "): ok, " in allowed.stdout
+    token.chmod(0o644)
+    result = watch("--token-file", str(token), server.address)
+    assert result.returncode == 2
+    assert "--token-file" in result.stderr
+
+
 # Keys
 
 
