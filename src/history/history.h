@@ -40,8 +40,8 @@ struct history_answer {
 
 /* A group of processes of the same name, for counters that never decrease. */
 struct history_group {
-    uint32_t processes; /* alive */
     int64_t user_ns, system_ns;
+    uint32_t processes; /* alive */
     uint8_t name_length;
     char name[NAME_LIMIT]; /* raw bytes */
 };

@@ -1,0 +1,56 @@
+/* Looking for the control groups of processes: a file for each, so only once somebody asked for
+ * groups of them, and again only for processes that may have moved. */
+#include "base/clock.h"
+#include "history/cgroup.h"
+#include "history/state.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+    CGROUP_BYTES = 8 * 1024, /* of a host of version 1, with a dozen hierarchies */
+    YOUNG_S = 10,            /* whoever starts a process moves it soon, if at all */
+    AGAIN_S = 60,
+    SPREAD_S = 16, /* not all of them in the same second */
+};
+
+static const char unknown[] = "?"; /* it cannot be read, or there is nothing in it */
+
+static uint32_t look(struct history *history, int32_t pid) {
+    char path[32], text[CGROUP_BYTES];
+    size_t length = 0;
+    const char *cgroup = NULL;
+    snprintf(path, sizeof path, "%d/cgroup", pid);
+    int fd = openat(history->proc, path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t got = read(fd, text, sizeof text);
+        close(fd);
+        cgroup = got > 0 ? cgroup_path(text, (size_t)got, &length) : NULL;
+    }
+    if (cgroup == NULL)
+        return labels_use(&history->cgroups, unknown, sizeof unknown - 1);
+    return labels_use(&history->cgroups, cgroup, length);
+}
+
+static bool is_due(const struct member *member, uint32_t now_s) {
+    uint32_t started_s = (uint32_t)(member->started_ns / NS_PER_S);
+    if (member->cgroup == 0)
+        return true;
+    if (member->looked_s < started_s + YOUNG_S && now_s >= started_s + YOUNG_S)
+        return true;
+    return now_s - member->looked_s >= AGAIN_S + (uint32_t)member->pid % SPREAD_S;
+}
+
+void history_look_for_cgroups(struct history *history) {
+    uint32_t now_s = (uint32_t)(clock_boot_ns() / NS_PER_S);
+    for (uint32_t i = 0; i < history->table.count; i++) {
+        struct member *member = table_member(&history->table, i);
+        if (member->gone_ms != 0 || !is_due(member, now_s))
+            continue;
+        uint32_t before = member->cgroup;
+        member->cgroup = look(history, member->pid);
+        member->looked_s = now_s;
+        labels_leave(&history->cgroups, before);
+    }
+}

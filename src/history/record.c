@@ -1,0 +1,200 @@
+/* Taking a reading. */
+#include "base/clock.h"
+#include "history/history.h"
+#include "history/state.h"
+
+#include <string.h>
+
+/* A start is told in ticks by /proc, and the reading before was not made in one moment. */
+static const int64_t start_grain_ns = INT64_C(20) * NS_PER_MS;
+
+struct reading {
+    struct history *history;
+    struct snapshot *snapshot; /* NULL: not wanted */
+    struct scan scan;
+    int64_t now_ns;    /* CLOCK_MONOTONIC */
+    int64_t before_ns; /* the reading before, since the boot; INT64_MAX: there is none */
+    bool is_kept, is_kept_long;
+};
+
+static int64_t since_boot_ns(const struct scan *scan) {
+    return scan->taken_at_ns - scan->boot_at_ns;
+}
+
+static bool is_due(const struct changes *changes, int64_t now_ns, int64_t step_ms) {
+    return changes->count == 0 ||
+           now_ns - changes->kept[changes->count - 1].taken_mono_ns >= step_ms * NS_PER_MS;
+}
+
+/* Whether all that it ever used was used since the reading before. */
+static bool is_born(const struct reading *reading, int64_t started_ns) {
+    return reading->before_ns != INT64_MAX && started_ns + start_grain_ns >= reading->before_ns;
+}
+
+static bool is_kernel_worker(const char *name, size_t length) {
+    static const char prefix[] = "kworker/";
+    return length >= sizeof prefix - 1 && memcmp(name, prefix, sizeof prefix - 1) == 0;
+}
+
+static uint32_t use_name(struct history *history, const struct process *process) {
+    uint32_t number = labels_use(&history->names, process->name, process->name_length);
+    if (number != 0 && is_kernel_worker(process->name, process->name_length))
+        label_at(&history->names, number)->group = history->kernel_workers;
+    return number;
+}
+
+/* Notes what was used between what is noted and now, in whole microseconds. */
+static void note(struct changes *changes, uint32_t slot, const struct member *member,
+                 int64_t *noted_user_ns, int64_t *noted_system_ns) {
+    int64_t user_us = (member->user_ns - *noted_user_ns) / NS_PER_US;
+    int64_t system_us = (member->system_ns - *noted_system_ns) / NS_PER_US;
+    if ((user_us == 0 && system_us == 0) || !changes_add(changes, slot, user_us, system_us))
+        return; /* later, then */
+    *noted_user_ns += user_us * NS_PER_US;
+    *noted_system_ns += system_us * NS_PER_US;
+}
+
+static void begin_member(const struct reading *reading, struct member *member,
+                         const struct process *process) {
+    struct history *history = reading->history;
+    member->name = use_name(history, process);
+    member->first = history->number;
+    if (is_born(reading, member->started_ns))
+        return;
+    member->user_ns = member->noted_user_ns = member->noted_long_user_ns = process->user_ns;
+    member->system_ns = member->noted_system_ns = member->noted_long_system_ns = process->system_ns;
+}
+
+static void rename_member(struct history *history, struct member *member,
+                          const struct process *process) {
+    const struct label *label = member->name != 0 ? label_at(&history->names, member->name) : NULL;
+    if (label != NULL && label->length == process->name_length &&
+        memcmp(label->text, process->name, process->name_length) == 0)
+        return;
+    labels_leave(&history->names, member->name);
+    member->name = use_name(history, process);
+}
+
+/* What it used since it was last seen is its name's of now. */
+static void advance(struct history *history, struct member *member, const struct process *process,
+                    int64_t now_ns) {
+    int64_t user_ns = process->user_ns > member->user_ns ? process->user_ns - member->user_ns : 0;
+    int64_t system_ns =
+        process->system_ns > member->system_ns ? process->system_ns - member->system_ns : 0;
+    places_add(&history->places, &history->names, history_group_of(history, member->name), user_ns,
+               system_ns, now_ns);
+    member->user_ns += user_ns;
+    member->system_ns += system_ns;
+}
+
+static void leave(void *context, struct member *member) {
+    struct history *history = ((const struct reading *)context)->history;
+    labels_leave(&history->names, member->name);
+    labels_leave(&history->cgroups, member->cgroup);
+}
+
+static void visit(void *context, const struct process *process) {
+    struct reading *reading = context;
+    struct history *history = reading->history;
+    bool is_new;
+    if (reading->snapshot != NULL)
+        snapshot_offer(reading->snapshot, process);
+    struct member *member =
+        table_visit(&history->table, process, &is_new, reading->now_ns, leave, reading);
+    if (member == NULL)
+        return;
+    if (is_new)
+        begin_member(reading, member, process);
+    else
+        rename_member(history, member, process);
+    advance(history, member, process, reading->now_ns);
+    uint32_t slot = (uint32_t)(member - history->table.members);
+    if (reading->is_kept)
+        note(&history->seconds, slot, member, &member->noted_user_ns, &member->noted_system_ns);
+    if (reading->is_kept_long)
+        note(&history->tens, slot, member, &member->noted_long_user_ns,
+             &member->noted_long_system_ns);
+}
+
+/* The last times of a process that a reading saw, or of one that lived between two of them. */
+static void visit_ended(void *context, const struct process *process) {
+    struct reading *reading = context;
+    struct history *history = reading->history;
+    struct member *member = table_find(&history->table, process->pid, process->started_ns);
+    if (member != NULL) {
+        advance(history, member, process, reading->now_ns);
+    } else if (is_born(reading, process->started_ns)) {
+        uint32_t name = use_name(history, process);
+        places_add(&history->places, &history->names, history_group_of(history, name),
+                   process->user_ns, process->system_ns, reading->now_ns);
+        labels_leave(&history->names, name);
+    }
+}
+
+static void keep(const struct reading *reading) {
+    struct history *history = reading->history;
+    const struct kept_reading kept = {
+        .taken_mono_ns = reading->scan.taken_mono_ns,
+        .user_ns = reading->scan.user_ns,
+        .system_ns = reading->scan.system_ns,
+        .number = history->number,
+    };
+    if (reading->is_kept)
+        changes_keep(&history->seconds, &kept);
+    if (reading->is_kept_long)
+        changes_keep(&history->tens, &kept);
+    if (reading->is_kept)
+        history->number++;
+}
+
+static void count_alive(struct history *history) {
+    history->alive = 0;
+    for (uint32_t i = 0; i < history->table.count; i++)
+        history->alive += table_member(&history->table, i)->gone_ms == 0;
+}
+
+static struct reading begin(struct history *history, struct snapshot *snapshot) {
+    struct reading reading = {
+        .history = history,
+        .snapshot = snapshot,
+        .now_ns = clock_monotonic_ns(),
+        .before_ns =
+            history_taken_mono_ns(history) != 0 ? since_boot_ns(&history->newest) : INT64_MAX,
+    };
+    reading.is_kept = is_due(&history->seconds, reading.now_ns, SHORT_STEP_MS);
+    reading.is_kept_long = reading.is_kept && is_due(&history->tens, reading.now_ns, LONG_STEP_MS);
+    return reading;
+}
+
+/* With the lock held. */
+static int record(struct history *history, struct source *source, struct snapshot *snapshot) {
+    struct reading reading = begin(history, snapshot);
+    uint32_t lost;
+    source_ended(source, visit_ended, &reading, &lost);
+    table_begin(&history->table);
+    int error = source_scan(source, &reading.scan, visit, &reading);
+    table_end(&history->table, error == 0, reading.now_ns, leave, &reading);
+    count_alive(history);
+    if (error != 0)
+        return error;
+    keep(&reading);
+    history->newest = reading.scan;
+    atomic_store(&history->taken_mono_ns, reading.scan.taken_mono_ns);
+    places_settle(&history->places, &history->names, &reading.scan);
+    if (history->wants_cgroups)
+        history_look_for_cgroups(history);
+    if (snapshot != NULL)
+        snapshot->scan = reading.scan;
+    return 0;
+}
+
+int history_record(struct history *history, struct source *source, struct snapshot *snapshot) {
+    history_lock(history);
+    if (snapshot != NULL)
+        snapshot_begin(snapshot);
+    int error = record(history, source, snapshot);
+    history_unlock(history);
+    if (snapshot != NULL)
+        snapshot_end(snapshot);
+    return error;
+}

@@ -1,0 +1,172 @@
+#include "history/table.h"
+
+#include "base/clock.h"
+#include "history/region.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PIDS_MOST = 1 << 22, PIDS_LEAST = 1 << 12 };
+
+/* As many as there may be pids, and a quarter more: those that linger. */
+static uint32_t wanted_capacity(void) {
+    unsigned limit = PIDS_MOST;
+    FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
+    if (file != NULL) {
+        if (fscanf(file, "%u", &limit) != 1 || limit > PIDS_MOST || limit < PIDS_LEAST)
+            limit = PIDS_MOST;
+        fclose(file);
+    }
+    return limit + limit / 4;
+}
+
+static int open_for(struct table *table, uint32_t capacity) {
+    *table = (struct table){
+        .capacity = capacity,
+        .members = region_open(capacity * sizeof *table->members),
+        .sums = region_open(capacity * sizeof *table->sums),
+        .orders = region_open(2 * capacity * sizeof *table->orders),
+    };
+    if (table->members != NULL && table->sums != NULL && table->orders != NULL)
+        return 0;
+    int error = -errno;
+    table_close(table);
+    return error;
+}
+
+/* Where memory must not be promised that is not there, less is reserved. */
+int table_open(struct table *table) {
+    uint32_t capacity = wanted_capacity();
+    int error = open_for(table, capacity);
+    while (error == -ENOMEM && capacity > PIDS_LEAST) {
+        capacity /= 2;
+        error = open_for(table, capacity);
+    }
+    return error;
+}
+
+void table_close(struct table *table) {
+    region_close(table->members, table->capacity * sizeof *table->members);
+    region_close(table->sums, table->capacity * sizeof *table->sums);
+    region_close(table->orders, 2 * table->capacity * sizeof *table->orders);
+}
+
+void table_reset(struct table *table) {
+    memset(table->sums, 0, table->slots * sizeof *table->sums);
+    table->slots = table->free = table->count = 0;
+}
+
+static struct table_place *next_order(const struct table *table) {
+    return table->orders + (size_t)(1 - table->newest) * table->capacity;
+}
+
+static int compare(const struct member *member, int32_t pid, int64_t started_ns) {
+    if (member->pid != pid)
+        return member->pid < pid ? -1 : 1;
+    if (member->started_ns != started_ns)
+        return member->started_ns < started_ns ? -1 : 1;
+    return 0;
+}
+
+struct member *table_find(const struct table *table, int32_t pid, int64_t started_ns) {
+    uint32_t low = 0, high = table->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = compare(table_member(table, middle), pid, started_ns);
+        if (order == 0)
+            return table_member(table, middle);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+void table_begin(struct table *table) {
+    table->at = table->next_count = 0;
+}
+
+static void drop(struct table *table, uint32_t slot, table_dropped *dropped, void *context) {
+    struct member *member = &table->members[slot];
+    dropped(context, member);
+    member->name = table->free;
+    table->free = slot + 1;
+}
+
+static void carry_over(struct table *table) {
+    next_order(table)[table->next_count++] = table_order(table)[table->at++];
+}
+
+/* The one at `at` was not visited. */
+static void miss(struct table *table, int64_t now_ns, table_dropped *dropped, void *context) {
+    struct member *member = table_member(table, table->at);
+    uint32_t now_ms = (uint32_t)(now_ns / NS_PER_MS) | 1;
+    if (member->gone_ms == 0)
+        member->gone_ms = now_ms;
+    if (now_ms - member->gone_ms < (uint32_t)(TABLE_LINGER_NS / NS_PER_MS))
+        carry_over(table);
+    else
+        drop(table, table_order(table)[table->at++].slot, dropped, context);
+}
+
+static struct member *add(struct table *table, const struct process *process) {
+    uint32_t slot = table->free;
+    /* What is yet to be merged needs its room too. */
+    if (table->next_count + (table->count - table->at) >= table->capacity)
+        return NULL;
+    if (slot != 0)
+        table->free = table->members[--slot].name;
+    else if (table->slots < table->capacity)
+        slot = table->slots++;
+    else
+        return NULL;
+    next_order(table)[table->next_count++] = (struct table_place){process->pid, slot};
+    table->members[slot] = (struct member){.pid = process->pid, .started_ns = process->started_ns};
+    return &table->members[slot];
+}
+
+/* The pid was used again within the grain of start times: time does not run backwards. */
+static bool is_another(const struct member *member, const struct process *process) {
+    return process->user_ns + process->system_ns < member->user_ns + member->system_ns;
+}
+
+struct member *table_visit(struct table *table, const struct process *process, bool *is_new,
+                           int64_t now_ns, table_dropped *dropped, void *context) {
+    *is_new = false;
+    if (table->next_count > 0) {
+        const struct table_place *last = &next_order(table)[table->next_count - 1];
+        if (compare(&table->members[last->slot], process->pid, process->started_ns) >= 0)
+            return NULL;
+    }
+    int order = 1;
+    while (table->at < table->count) {
+        order = compare(table_member(table, table->at), process->pid, process->started_ns);
+        if (order >= 0)
+            break;
+        miss(table, now_ns, dropped, context);
+    }
+    if (order == 0 && table->at < table->count) {
+        struct member *member = table_member(table, table->at);
+        if (!is_another(member, process)) {
+            member->gone_ms = 0;
+            carry_over(table);
+            return member;
+        }
+        drop(table, table_order(table)[table->at++].slot, dropped, context);
+    }
+    *is_new = true;
+    return add(table, process);
+}
+
+void table_end(struct table *table, bool is_whole, int64_t now_ns, table_dropped *dropped,
+               void *context) {
+    while (table->at < table->count)
+        if (is_whole)
+            miss(table, now_ns, dropped, context);
+        else
+            carry_over(table);
+    table->newest = 1 - table->newest;
+    table->count = table->next_count;
+}

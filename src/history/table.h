@@ -1,0 +1,79 @@
+/* The processes of the newest reading, each in a slot that it keeps for life, and an order of them
+ * by pid and start, by which a scan, which visits them in that order, is merged in.
+ *
+ * A process that a scan did not see any more keeps its slot for a while (TABLE_LINGER_NS): a scan
+ * that lost it may see it again, and the source may tell its last times after its end. */
+#pragma once
+#include "top/process.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TABLE_LINGER_NS (INT64_C(500) * 1000 * 1000)
+
+/* A process, as the newest reading that saw it knew it. */
+struct member {
+    int64_t started_ns, user_ns, system_ns;
+    /* Up to where its times were noted as changes: of each second, of each ten. */
+    int64_t noted_user_ns, noted_system_ns;
+    int64_t noted_long_user_ns, noted_long_system_ns;
+    int32_t pid;
+    uint32_t name, cgroup; /* labels; cgroup 0: not looked for yet */
+    uint32_t looked_s;     /* when it was, in seconds since the boot */
+    uint32_t first;        /* number of the kept reading that was the next when it was first seen */
+    uint32_t gone_ms;      /* CLOCK_MONOTONIC, cut to its low bits; 0: it is there */
+};
+
+struct table_place {
+    int32_t pid;
+    uint32_t slot;
+};
+
+/* What an answer sums up for each slot. */
+struct table_sum {
+    int64_t user_ns, system_ns;
+};
+
+struct table {
+    uint32_t capacity;
+    uint32_t slots, free; /* that were ever in use; the first free one, by `name`, from 1 */
+    uint32_t count;       /* in the order */
+    struct member *members;
+    struct table_sum *sums;
+    struct table_place *orders; /* two: the newest reading's, and that of the one under way */
+    uint32_t newest;            /* which of them, 0 or 1 */
+    uint32_t at, next_count;    /* what of the newest was merged into the next */
+};
+
+/* With room for all processes that there can be at once. Returns 0 or -errno. */
+int table_open(struct table *table);
+void table_close(struct table *table);
+
+/* Forgets all. */
+void table_reset(struct table *table);
+
+/* By ascending pid. */
+static inline struct table_place *table_order(const struct table *table) {
+    return table->orders + (size_t)table->newest * table->capacity;
+}
+
+static inline struct member *table_member(const struct table *table, uint32_t place) {
+    return &table->members[table_order(table)[place].slot];
+}
+
+/* A process by its identity, wherever it is; NULL: it is not known. */
+struct member *table_find(const struct table *table, int32_t pid, int64_t started_ns);
+
+/* A reading, of processes by ascending pid: */
+void table_begin(struct table *table);
+
+/* Where a visited process is; *is_new: it was unknown, and all but its identity is 0. NULL: it was
+ * visited before, or there is no room. dropped: called for each member whose slot becomes free. */
+typedef void table_dropped(void *context, struct member *member);
+struct member *table_visit(struct table *table, const struct process *process, bool *is_new,
+                           int64_t now_ns, table_dropped *dropped, void *context);
+
+/* is_whole: the scan saw all there are, and who was not visited is gone. */
+void table_end(struct table *table, bool is_whole, int64_t now_ns, table_dropped *dropped,
+               void *context);

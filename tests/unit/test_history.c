@@ -1,0 +1,292 @@
+#include "unit.h"
+
+#include "history/history.h"
+#include "simulated.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct history *open_history(void) {
+    struct history *history;
+    sim_begin();
+    assert_int_equal(history_open(&history), 0);
+    return history;
+}
+
+static void record(struct history *history) {
+    assert_int_equal(history_record(history, NULL, NULL), 0);
+}
+
+static void pass_ms(int64_t ms) {
+    sim.now_ns += ms * NS_PER_MS;
+}
+
+static struct history_answer ask(struct history *history, enum by by, enum grouping group,
+                                 int64_t window_s, unsigned rows) {
+    struct history_answer answer;
+    const struct history_ask asked = {by, group, window_s * NS_PER_S, rows};
+    assert_true(history_ask(history, &asked, &answer));
+    return answer;
+}
+
+static void assert_row(const struct history_row *row, int32_t pid, const char *name,
+                       int64_t user_ms, int64_t system_ms) {
+    assert_int_equal(row->pid, pid);
+    assert_int_equal(row->name_length, strlen(name));
+    assert_memory_equal(row->name, name, row->name_length);
+    assert_int_equal(row->user_ns, user_ms * NS_PER_MS);
+    assert_int_equal(row->system_ns, system_ms * NS_PER_MS);
+}
+
+static void without_readings_there_is_no_answer(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    struct history_answer answer;
+    struct history_group groups[METRIC_GROUPS], rest;
+    const struct history_ask total = {BY_TOTAL, GROUP_NONE, 0, 5};
+    const struct history_ask recent = {BY_RECENT, GROUP_NONE, WINDOW_DEFAULT_NS, 5};
+    assert_false(history_ask(history, &total, &answer));
+    assert_int_equal(history_groups(history, groups, &rest), 0);
+    assert_int_equal(rest.user_ns + rest.system_ns, 0);
+    assert_int_equal(history_taken_mono_ns(history), 0);
+    record(history);
+    assert_true(history_ask(history, &total, &answer));
+    assert_false(history_ask(history, &recent, &answer));
+    assert_int_equal(history_taken_mono_ns(history), sim.now_ns);
+    pass_ms(5);
+    record(history);
+    assert_true(history_ask(history, &recent, &answer));
+    assert_int_equal(answer.elapsed_ns, 5 * NS_PER_MS);
+    history_close(history);
+}
+
+static void recently_is_what_was_used_since_the_reading_nearest_to_then(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    sim_start(7, "old");
+    sim_use(7, 900000000, 0);
+    sim_start(9, "steady");
+    for (int second = 0; second <= 70; second++) {
+        record(history);
+        pass_ms(1000);
+        sim_use(7, second < 60 ? 1000 : 0, 0);
+        sim_use(9, 2000, 1000);
+    }
+    record(history);
+    struct history_answer answer = ask(history, BY_RECENT, GROUP_NONE, 10, 5);
+    assert_int_equal(answer.elapsed_ns, 10 * (int64_t)NS_PER_S);
+    assert_int_equal(answer.count, 2);
+    assert_row(&answer.rows[0], 9, "steady", 20, 10);
+    assert_row(&answer.rows[1], 7, "old", 0, 0);
+    answer = ask(history, BY_RECENT, GROUP_NONE, 1, 1);
+    assert_int_equal(answer.elapsed_ns, NS_PER_S);
+    assert_row(&answer.rows[0], 9, "steady", 2, 1);
+    answer = ask(history, BY_RECENT, GROUP_NONE, 60, 1);
+    assert_true(answer.elapsed_ns >= 55 * (int64_t)NS_PER_S &&
+                answer.elapsed_ns <= 65 * (int64_t)NS_PER_S);
+    assert_row(&answer.rows[0], 9, "steady", 2 * answer.elapsed_ns / NS_PER_S,
+               answer.elapsed_ns / NS_PER_S);
+    answer = ask(history, BY_TOTAL, GROUP_NONE, 0, 1);
+    assert_row(&answer.rows[0], 7, "old", 900060, 0);
+    history_close(history);
+}
+
+static void the_rest_is_what_the_machine_did_beyond_the_rows(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    sim_start(3, "a");
+    sim_start(4, "b");
+    record(history);
+    pass_ms(1000);
+    sim_use(3, 50000, 10000);
+    sim_use(4, 5000, 1000);
+    sim_start(5, "brief"); /* it is never seen */
+    sim_use(5, 300000, 200000);
+    sim_end(5);
+    record(history);
+    struct history_answer answer = ask(history, BY_RECENT, GROUP_NONE, 1, 1);
+    assert_row(&answer.rows[0], 3, "a", 50, 10);
+    assert_row(&answer.rest, 0, "", 305, 201);
+    assert_int_equal(answer.rest.processes, 1);
+    /* The rows are more than the machine says, by one mode and by both. */
+    sim.user_ns -= 310 * NS_PER_MS;
+    record(history);
+    answer = ask(history, BY_RECENT, GROUP_NONE, 1, 1);
+    assert_row(&answer.rest, 0, "", 0, 196);
+    sim.system_ns -= 300 * NS_PER_MS;
+    record(history);
+    answer = ask(history, BY_RECENT, GROUP_NONE, 1, 2);
+    assert_row(&answer.rest, 0, "", 0, 0);
+    assert_int_equal(answer.rest.processes, 0);
+    history_close(history);
+}
+
+static void a_pid_used_again_is_another_process(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    sim_start(3, "first");
+    sim_use(3, 5000000, 0);
+    record(history);
+    pass_ms(1000);
+    sim_use(3, 7000, 0);
+    record(history);
+    int64_t started_ns = sim.processes[3].started_ns;
+    sim_end(3);
+    pass_ms(1000);
+    sim_start(3, "second");
+    sim_use(3, 4000, 0);
+    record(history);
+    struct history_answer answer = ask(history, BY_RECENT, GROUP_NONE, 2, 5);
+    assert_int_equal(answer.count, 1);
+    assert_row(&answer.rows[0], 3, "second", 4, 0);
+    assert_int_equal(answer.rest.user_ns, 7 * NS_PER_MS);
+    /* Within one tick the start is the same; that time ran backwards tells. */
+    sim_end(3);
+    sim_start(3, "third")->started_ns = started_ns;
+    pass_ms(1000);
+    sim_use(3, 9000, 0);
+    record(history);
+    sim_end(3);
+    sim_start(3, "fourth")->started_ns = started_ns;
+    sim_use(3, 1000, 0);
+    pass_ms(1000);
+    record(history);
+    answer = ask(history, BY_TOTAL, GROUP_NONE, 0, 5);
+    assert_int_equal(answer.count, 1);
+    assert_row(&answer.rows[0], 3, "fourth", 1, 0);
+    history_close(history);
+}
+
+static void groups_are_summed_by_name_and_kernel_workers_are_one(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    sim_start(3, "kworker/0:1-events");
+    sim_start(4, "b");
+    sim_start(5, "b");
+    sim_start(6, "kworker/u8:3");
+    sim_start(8, "a");
+    record(history);
+    pass_ms(1000);
+    for (int32_t pid = 3; pid <= 6; pid++)
+        sim_use(pid, 1000, pid * 1000);
+    sim_use(8, 11000, 0);
+    record(history);
+    struct history_answer answer = ask(history, BY_RECENT, GROUP_NAME, 1, 5);
+    assert_int_equal(answer.count, 3); /* by name where the time is the same */
+    assert_row(&answer.rows[0], 0, "a", 11, 0);
+    assert_row(&answer.rows[1], 0, "b", 2, 9);
+    assert_row(&answer.rows[2], 0, "kworker", 2, 9);
+    assert_int_equal(answer.rows[1].processes, 2);
+    assert_int_equal(answer.rest.processes, 0);
+    answer = ask(history, BY_TOTAL, GROUP_NAME, 0, 1);
+    assert_int_equal(answer.rest.processes, 4);
+    assert_row(&answer.rest, 0, "", 4, 18);
+    history_close(history);
+}
+
+/* This process is in a group of its own machine; the others of the simulated one are in none. */
+static void control_groups_are_looked_for_when_somebody_asks(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    sim_start(39998, "nobody");
+    struct process *self = &sim.processes[1];
+    *self = (struct process){.pid = 1, .started_ns = 0}; /* there is one everywhere */
+    sim_name(self, "init");
+    record(history);
+    struct history_answer answer = ask(history, BY_TOTAL, GROUP_CGROUP, 0, 5);
+    uint32_t processes = 0;
+    for (uint32_t i = 0; i < answer.count; i++) {
+        assert_true(answer.rows[i].name[0] == '/' || answer.rows[i].name[0] == '?');
+        processes += answer.rows[i].processes;
+    }
+    assert_int_equal(processes, 2);
+    answer = ask(history, BY_TOTAL, GROUP_UNIT, 0, 5);
+    assert_int_equal(answer.rows[0].processes + answer.rows[1].processes, 2);
+    history_close(history);
+}
+
+/* Half a reading is none: who was not visited is not gone, and nothing is lost or doubled. */
+static void a_reading_that_fails_is_none(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    for (int32_t pid = 1; pid <= 6; pid++)
+        sim_start(pid, "x");
+    record(history);
+    int64_t taken_ns = history_taken_mono_ns(history);
+    for (int failure = 0; failure < 3; failure++) {
+        pass_ms(1000);
+        for (int32_t pid = 1; pid <= 6; pid++)
+            sim_use(pid, 1000 * pid, 0);
+        sim.fails_after = 3;
+        assert_int_equal(history_record(history, NULL, NULL), -EMFILE);
+    }
+    assert_int_equal(history_taken_mono_ns(history), taken_ns);
+    pass_ms(1000);
+    record(history);
+    struct history_answer answer = ask(history, BY_RECENT, GROUP_NONE, 4, 6);
+    assert_int_equal(answer.count, 6);
+    for (int i = 0; i < 6; i++)
+        assert_row(&answer.rows[i], 6 - i, "x", 3 * (6 - i), 0);
+    history_close(history);
+}
+
+static void another_process_sees_it_and_may_die_with_it(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    struct history_group groups[METRIC_GROUPS], rest;
+    sim_start(3, "a");
+    record(history);
+    pass_ms(1000);
+    sim_use(3, 50000, 0);
+    record(history);
+    pass_ms(1000);
+    sim_use(3, 50000, 0);
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        record(history);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(history_taken_mono_ns(history), sim.now_ns);
+    assert_int_equal(history_groups(history, groups, &rest), 1);
+    assert_int_equal(groups[0].user_ns, 50 * NS_PER_MS);
+    child = fork();
+    if (child == 0) {
+        sim.dies_after = 0;
+        record(history);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(history_groups(history, groups, &rest), 1);
+    assert_int_equal(groups[0].user_ns, 50 * NS_PER_MS);
+    assert_int_equal(history_taken_mono_ns(history), 0);
+    pass_ms(1000);
+    record(history);
+    pass_ms(1000);
+    sim_use(3, 20000, 0);
+    record(history);
+    struct history_answer answer = ask(history, BY_RECENT, GROUP_NAME, 1, 5);
+    assert_int_equal(answer.count, 1);
+    assert_row(&answer.rows[0], 0, "a", 20, 0);
+    assert_int_equal(history_groups(history, groups, &rest), 1);
+    assert_int_equal(groups[0].user_ns, 70 * NS_PER_MS);
+    history_close(history);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_readings_there_is_no_answer),
+        cmocka_unit_test(recently_is_what_was_used_since_the_reading_nearest_to_then),
+        cmocka_unit_test(the_rest_is_what_the_machine_did_beyond_the_rows),
+        cmocka_unit_test(a_pid_used_again_is_another_process),
+        cmocka_unit_test(groups_are_summed_by_name_and_kernel_workers_are_one),
+        cmocka_unit_test(control_groups_are_looked_for_when_somebody_asks),
+        cmocka_unit_test(a_reading_that_fails_is_none),
+        cmocka_unit_test(another_process_sees_it_and_may_die_with_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
