@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -210,13 +211,22 @@ def is_refusal(answer: bytes) -> bool:
     )
 
 
+REST = re.compile(r"- - (\d+\.\d{6}) (\d+\.\d{6}) \(everything else\)")
+SOURCE = re.compile(
+    r"# source (\w+) \((.+)\), (\d+) tasks, (\d+) lost, "
+    r"taken (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)(?:, over (\d+\.\d{3}) s)?"
+)
+
+
 def rows_of(reply: bytes) -> list[dict[str, Any]]:
     """The rows of one text reply (its empty line included), checked for form."""
     lines = reply.decode("utf-8").split("\n")
     assert lines[0] == "rank pid user_seconds system_seconds name"
+    assert REST.fullmatch(lines[-4])
+    assert SOURCE.fullmatch(lines[-3])
     assert lines[-2:] == ["", ""]
     rows = []
-    for rank, line in enumerate(lines[1:-2], start=1):
+    for rank, line in enumerate(lines[1:-4], start=1):
         fields = line.split(" ", 4)
         assert int(fields[0]) == rank
         rows.append(

@@ -18,7 +18,9 @@ import (
 
 const body = "rank pid user_seconds system_seconds name\n" +
 	"1 76 0.000000 53.810000 kworker/0\n" +
-	"2 1 7.360000 42.870000 systemd-one\n"
+	"2 1 7.360000 42.870000 systemd-one\n" +
+	"- - 310.420000 120.950000 (everything else)\n" +
+	"# source procfs (the only one there is), 75 tasks, 0 lost, taken 2026-11-21T13:20:01.123Z\n"
 
 // converse answers each line of one client until the client is done.
 func converse(connection net.Conn) {

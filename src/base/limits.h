@@ -11,8 +11,8 @@ enum {
     LINE_LIMIT = 128,    /* bytes of a request in the line dialect */
     REQUEST_LINE_LIMIT = 1024, /* bytes of the first line of an HTTP head; longer is 414 */
     HEAD_LIMIT = 8192,         /* bytes of an HTTP head; longer is 431 */
-    REPLY_LIMIT = 32 * 1024,   /* bytes of a reply's body: 64 rows of JSON with the worst names */
-    OUTPUT_LIMIT = 96 * 1024,  /* bytes of replies that wait to be sent, for each connection */
+    REPLY_LIMIT = 96 * 1024,   /* bytes of a reply's body: JSON with the worst names and commands */
+    OUTPUT_LIMIT = 192 * 1024, /* bytes of replies that wait to be sent, for each connection */
     CONNECTION_LIMIT = 1 << 20,
     WORKER_LIMIT = 4096,    /* processes or threads of a pool */
     ACCEPT_BATCH = 64,      /* connections that an event loop accepts before it serves again */

@@ -90,36 +90,51 @@ static size_t plain(const char *bytes, size_t length) {
     return i;
 }
 
+bool utf8_is_obeyed(const char *bytes, size_t sequence) {
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (sequence == 1)
+        return b[0] < 0x20 || b[0] == 0x7F;
+    if (sequence == 2)
+        return (b[0] == 0xC2 && b[1] < 0xA0) || (b[0] == 0xD8 && b[1] == 0x9C);
+    if (sequence != 3 || b[0] != 0xE2)
+        return false;
+    /* U+200E, 200F; U+2028 to 202E; U+2066 to 2069 */
+    return b[1] == 0x80 ? (b[2] >= 0x8E && b[2] <= 0x8F) || (b[2] >= 0xA8 && b[2] <= 0xAE)
+                        : b[1] == 0x81 && b[2] >= 0xA6 && b[2] <= 0xA9;
+}
+
 void text_add_escaped(struct text *text, const char *bytes, size_t length) {
     size_t start = plain(bytes, length);
     text_add(text, bytes, start);
     for (size_t i = start; i < length;) {
         unsigned char c = (unsigned char)bytes[i];
-        size_t sequence = utf8_sequence(bytes + i, length - i);
-        const char *named = c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;
-        /* C1 controls are valid UTF-8 (C2 80 to C2 9F) and still move a terminal's cursor. */
-        bool c1 = sequence == 2 && c == 0xC2 && (unsigned char)bytes[i + 1] < 0xA0;
-        if (c == '\\') {
-            text_add(text, "\\\\", 2);
-            i++;
-        } else if (named != NULL) {
+        size_t sequence = utf8_sequence(bytes + i, length - i), size = sequence + (sequence == 0);
+        const char *named = c == '\\'   ? "\\\\"
+                            : c == '\n' ? "\\n"
+                            : c == '\t' ? "\\t"
+                            : c == '\r' ? "\\r"
+                                        : NULL;
+        if (named != NULL) {
             text_add(text, named, 2);
-            i++;
-        } else if (sequence == 0 || c < 0x20 || c == 0x7F || c1) {
-            for (size_t end = i + (c1 ? 2 : 1); i < end; i++) {
-                unsigned char byte = (unsigned char)bytes[i];
+        } else if (sequence == 0 || utf8_is_obeyed(bytes + i, sequence)) {
+            for (size_t at = i; at < i + size; at++) {
+                unsigned char byte = (unsigned char)bytes[at];
                 text_add(text, (char[]){'\\', 'x', HEX[byte >> 4], HEX[byte & 15]}, 4);
             }
         } else {
-            text_add(text, bytes + i, sequence);
-            i += sequence;
+            text_add(text, bytes + i, size);
         }
+        i += size;
     }
 }
 
 void text_add_json_string(struct text *text, const char *bytes, size_t length) {
     char escaped[4 * 256];
     text_add(text, "\"", 1);
+    if (plain(bytes, length) == length && memchr(bytes, '"', length) == NULL) {
+        text_add(text, bytes, length);
+        length = 0;
+    }
     while (length > 0) {
         /* In pieces that cannot cut a sequence: the escapes of a piece are whole. */
         size_t piece = 0;

@@ -49,8 +49,8 @@ static inline void text_add_string(struct text *text, const char *string) {
 void text_add_number(struct text *text, uint64_t number);
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A process's name for text output: \n \t \r \\, \xNN for other control characters and for each
- * byte that is not part of valid UTF-8. */
+/* A process's name for text output: \n \t \r \\, \xNN for each byte of what a terminal obeys
+ * (utf8_is_obeyed) and for each that is not part of valid UTF-8. At most four bytes for one. */
 void text_add_escaped(struct text *text, const char *bytes, size_t length);
 
 /* The same as a JSON string with its quotes; always valid UTF-8 and valid JSON. */
@@ -59,3 +59,9 @@ void text_add_json_string(struct text *text, const char *bytes, size_t length);
 /* Length of the valid UTF-8 sequence at bytes (1 to 4), 0 if there is none (RFC 3629: no
  * surrogates, nothing over-long, nothing above U+10FFFF). */
 size_t utf8_sequence(const char *bytes, size_t length);
+
+/* Whether a valid sequence is not shown by a terminal but obeyed: control characters, those of C1
+ * (U+0080 to 009F) among them; the marks that turn the direction of writing (U+061C, 200E, 200F,
+ * 202A to 202E, 2066 to 2069), by which one name could pass for another; and what ends a line or a
+ * paragraph (U+2028, 2029). */
+bool utf8_is_obeyed(const char *bytes, size_t sequence);

@@ -5,13 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char TITLE[] = "rank pid user_seconds system_seconds name";
-
-/* What is left of a line. */
-struct cursor {
-    const char *at, *end;
-};
-
 static enum verdict malformed(struct reply *reply, const char *problem) {
     reply->problem = problem;
     return REPLY_MALFORMED;
@@ -29,109 +22,6 @@ static enum verdict refused(struct reply *reply, struct cursor line) {
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f');
-}
-
-static bool take_char(struct cursor *line, char wanted) {
-    if (line->at == line->end || *line->at != wanted)
-        return false;
-    line->at++;
-    return true;
-}
-
-/* A decimal number as the service writes it: no sign, no needless zero, at most 15 digits. */
-static bool take_number(struct cursor *line, uint64_t *number) {
-    const char *first = line->at;
-    uint64_t sum = 0;
-    while (line->at < line->end && is_digit(*line->at))
-        sum = sum * 10 + (uint64_t)(*line->at++ - '0');
-    size_t digits = (size_t)(line->at - first);
-    if (digits == 0 || digits > 15 || (digits > 1 && *first == '0'))
-        return false;
-    *number = sum;
-    return true;
-}
-
-/* Seconds with six decimals. */
-static bool take_seconds(struct cursor *line, uint64_t *us) {
-    uint64_t whole, decimals = 0;
-    if (!take_number(line, &whole) || !take_char(line, '.') || line->end - line->at < 6)
-        return false;
-    for (int i = 0; i < 6; i++) {
-        if (!is_digit(*line->at))
-            return false;
-        decimals = decimals * 10 + (uint64_t)(*line->at++ - '0');
-    }
-    if (whole > UINT64_MAX / 1000000 / 4)
-        return false;
-    *us = whole * 1000000 + decimals;
-    return true;
-}
-
-/* A name as the service escapes it: nothing in it may move a terminal's cursor. */
-static bool is_escaped_name(struct cursor name) {
-    if (name.end - name.at > 4 * NAME_LIMIT)
-        return false;
-    while (name.at < name.end) {
-        unsigned char c = (unsigned char)*name.at;
-        size_t left = (size_t)(name.end - name.at);
-        size_t step = 1;
-        if (c == '\\') {
-            if (left < 2)
-                return false;
-            switch (name.at[1]) {
-            case 'n':
-            case 't':
-            case 'r':
-            case '\\':
-                step = 2;
-                break;
-            case 'x':
-                if (left < 4 || !is_hex(name.at[2]) || !is_hex(name.at[3]))
-                    return false;
-                step = 4;
-                break;
-            default:
-                return false;
-            }
-        } else if (c >= 0x80) {
-            step = utf8_sequence(name.at, left);
-            /* C2 80 to C2 9F are control characters too. */
-            if (step == 0 || (c == 0xC2 && (unsigned char)name.at[1] < 0xA0))
-                return false;
-        } else if (c < 0x20 || c == 0x7F) {
-            return false;
-        }
-        name.at += step;
-    }
-    return true;
-}
-
-static enum verdict take_row(struct reply *reply, struct cursor line) {
-    uint64_t rank, pid, user_us, system_us;
-    if (!take_number(&line, &rank) || !take_char(&line, ' '))
-        return malformed(reply, "a row does not begin with a rank");
-    if (rank != reply->rows + 1)
-        return malformed(reply, "the ranks are not 1, 2, 3 ...");
-    if (rank > reply->wanted)
-        return malformed(reply, "more rows than asked for");
-    if (!take_number(&line, &pid) || pid == 0 || pid > INT32_MAX || !take_char(&line, ' '))
-        return malformed(reply, "a pid is not a positive number");
-    if (!take_seconds(&line, &user_us) || !take_char(&line, ' ') ||
-        !take_seconds(&line, &system_us) || !take_char(&line, ' '))
-        return malformed(reply, "a time is not seconds with six decimals");
-    if (!is_escaped_name(line))
-        return malformed(reply, "a name is not escaped or too long");
-    /* Both times were rounded to a microsecond before they were added up here. */
-    uint64_t cpu_us = user_us + system_us;
-    if (reply->rows > 0 && cpu_us > reply->previous_us + 2)
-        return malformed(reply, "the rows are not in order of CPU time");
-    reply->previous_us = cpu_us;
-    reply->rows++;
-    return REPLY_INCOMPLETE;
 }
 
 /* "HTTP/1.x NNN ..." */
@@ -219,7 +109,7 @@ static enum verdict begin_body(struct reply *reply) {
 
 static enum verdict take_header(struct reply *reply, struct cursor line) {
     if (line.at == line.end) {
-        if (reply->wanted == 0)
+        if (reply->rows.wanted == 0)
             return begin_body(reply);
         if (!reply->length_known)
             return malformed(reply, "no Content-Length");
@@ -238,16 +128,16 @@ static enum verdict take_header(struct reply *reply, struct cursor line) {
             return malformed(reply, "a control character in a header");
     if (equals(name, "Content-Length")) {
         uint64_t length;
-        if (!take_number(&value, &length) || value.at != value.end || reply->length_known)
+        if (!cursor_take_number(&value, &length) || value.at != value.end || reply->length_known)
             return malformed(reply, "Content-Length is not one number");
-        if (length > REPLY_LIMIT && reply->wanted > 0)
+        if (length > REPLY_LIMIT && reply->rows.wanted > 0)
             return malformed(reply, "the body is longer than any reply may be");
         reply->body_left = length;
         reply->length_known = true;
     } else if (equals(name, "Connection")) {
         take_connection(reply, value);
     } else if (equals(name, "Transfer-Encoding")) {
-        if (reply->wanted > 0)
+        if (reply->rows.wanted > 0)
             return malformed(reply, "a Transfer-Encoding where a Content-Length is wanted");
         if (!equals(value, "chunked") || reply->chunked)
             return malformed(reply, "a Transfer-Encoding other than chunked");
@@ -282,10 +172,19 @@ static enum verdict take_ok(struct reply *reply, struct cursor line) {
     return REPLY_INCOMPLETE;
 }
 
+static enum verdict take_row(struct reply *reply, struct cursor line) {
+    const char *problem = rows_take(&reply->rows, line);
+    return problem == NULL ? REPLY_INCOMPLETE : malformed(reply, problem);
+}
+
+static enum verdict take_end(struct reply *reply) {
+    const char *problem = rows_end(&reply->rows);
+    return problem == NULL ? REPLY_COMPLETE : malformed(reply, problem);
+}
+
 static enum verdict take_title(struct reply *reply, struct cursor line) {
     static const char problem[] = "the header line is not that of the text form";
-    size_t length = (size_t)(line.end - line.at);
-    if (length == sizeof TITLE - 1 && memcmp(line.at, TITLE, length) == 0) {
+    if (rows_is_title(line)) {
         reply->expected = REPLY_ROWS;
         return REPLY_INCOMPLETE;
     }
@@ -312,7 +211,7 @@ static enum verdict take_http_line(struct reply *reply, struct cursor line) {
     enum verdict verdict =
         reply->expected == REPLY_TITLE ? take_title(reply, line) : take_row(reply, line);
     if (verdict == REPLY_INCOMPLETE && reply->body_left == 0)
-        return reply->rows > 0 ? REPLY_COMPLETE : malformed(reply, "no rows");
+        return take_end(reply);
     return verdict;
 }
 
@@ -325,16 +224,14 @@ static enum verdict take_line(struct reply *reply, struct cursor line) {
         return take_title(reply, line);
     if (line.at != line.end)
         return take_row(reply, line);
-    return reply->rows > 0 ? REPLY_COMPLETE : malformed(reply, "no rows");
+    return take_end(reply);
 }
 
 void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept) {
     /* Not a struct of zeroes: clearing `line` for each request would cost more than checking it. */
     reply->dialect = dialect;
     reply->expected = dialect == DIALECT_HTTP ? REPLY_STATUS : REPLY_TITLE;
-    reply->wanted = wanted;
-    reply->rows = 0;
-    reply->previous_us = 0;
+    reply->rows = (struct rows){.wanted = wanted};
     reply->body_left = 0;
     reply->head_bytes = 0;
     reply->length_known = false;

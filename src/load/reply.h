@@ -6,6 +6,7 @@
 #pragma once
 #include "base/text.h"
 #include "load/body.h"
+#include "load/rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,9 +34,8 @@ struct reply {
         REPLY_ROWS,
         REPLY_BODY,
     } expected;
-    uint32_t wanted, rows; /* rows asked for, rows seen */
-    uint64_t previous_us;  /* CPU time of the row before: the next has no more */
-    uint64_t body_left;    /* bytes, in HTTP */
+    struct rows rows;
+    uint64_t body_left; /* bytes, in HTTP */
     uint32_t head_bytes;
     bool length_known, chunked;
     bool close;          /* the server said that it will close the connection after this reply */

@@ -76,6 +76,13 @@ static void add_rows(struct text *out, const struct text *body) {
                 break;
             if (newline == line)
                 continue; /* the empty line that ends a reply of the line dialect */
+            if (*line == '#') {
+                if (printing) {
+                    text_add_string(out, "  ");
+                    text_add(out, line, (size_t)(newline - line) + 1);
+                }
+                continue;
+            }
             split(line, newline, fields, lengths);
             for (int i = 0; i < COLUMNS; i++) {
                 if (!printing && lengths[i] > widths[i])

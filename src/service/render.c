@@ -1,78 +1,158 @@
 #include "service/render.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 
 #include <string.h>
 
-/* Seconds with six decimals; no floating point, which would round a long-lived process's time. */
-static void add_seconds(struct text *out, int64_t ns) {
-    int64_t us = ns / NS_PER_US;
-    char decimals[7] = ".000000";
-    int64_t rest = us % (NS_PER_S / NS_PER_US);
-    for (size_t at = sizeof decimals - 1; at > 0; at--, rest /= 10)
-        decimals[at] = (char)('0' + rest % 10);
-    text_add_number(out, (uint64_t)(us / (NS_PER_S / NS_PER_US)));
-    text_add(out, decimals, sizeof decimals);
+static void add_padded(struct text *out, uint64_t number, unsigned digits) {
+    char bytes[NUMBER_DIGITS];
+    for (unsigned at = digits; at > 0; at--, number /= 10)
+        bytes[at - 1] = (char)('0' + number % 10);
+    text_add(out, bytes, digits);
 }
 
-static unsigned fewer(unsigned rows, const struct snapshot *snapshot) {
-    return rows < snapshot->count ? rows : snapshot->count;
+/* No floating point, which would round a long-lived process's time. */
+void render_seconds(int64_t ns, struct text *out) {
+    int64_t us = ns / NS_PER_US;
+    uint32_t rest = (uint32_t)(us % (NS_PER_S / NS_PER_US));
+    char bytes[NUMBER_DIGITS + 7];
+    size_t length = number_format((uint64_t)(us / (NS_PER_S / NS_PER_US)), bytes);
+    bytes[length] = '.';
+    for (size_t at = length + 6; at > length; at--, rest /= 10)
+        bytes[at] = (char)('0' + rest % 10);
+    text_add(out, bytes, length + 7);
+}
+
+/* "2026-11-21T13:20:01.123Z". By hand: gmtime_r takes a lock, and may read files. */
+static void add_time(struct text *out, int64_t unix_ns) {
+    const uint64_t day_ms = 24 * 3600 * 1000;
+    uint64_t ms = (uint64_t)(unix_ns / NS_PER_MS), of_day = ms % day_ms;
+    /* Counted in eras of 400 years, each year from the first of March on: leap days come last. */
+    uint64_t days = ms / day_ms + 719468, era = days / 146097, of_era = days % 146097;
+    uint64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    uint64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    uint64_t month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
+    month = month < 10 ? month + 3 : month - 9;
+    add_padded(out, era * 400 + year + (month <= 2), 4);
+    text_add(out, "-", 1);
+    add_padded(out, month, 2);
+    text_add(out, "-", 1);
+    add_padded(out, day, 2);
+    text_add(out, "T", 1);
+    add_padded(out, of_day / 3600000, 2);
+    text_add(out, ":", 1);
+    add_padded(out, of_day / 60000 % 60, 2);
+    text_add(out, ":", 1);
+    add_padded(out, of_day / 1000 % 60, 2);
+    text_add(out, ".", 1);
+    add_padded(out, of_day % 1000, 3);
+    text_add(out, "Z", 1);
+}
+
+static void add_times(struct text *out, int64_t user_ns, int64_t system_ns) {
+    render_seconds(user_ns, out);
+    text_add(out, " ", 1);
+    render_seconds(system_ns, out);
+    text_add(out, " ", 1);
 }
 
 void render_text_head(struct text *out) {
     text_add_string(out, "rank pid user_seconds system_seconds name\n");
 }
 
-void render_text_row(const struct snapshot *snapshot, unsigned row, struct text *out) {
-    const struct process *process = &snapshot->top[row];
-    text_add_number(out, row + 1);
+void render_text_row(unsigned rank, const struct history_row *row, struct text *out) {
+    text_add_number(out, rank);
     text_add(out, " ", 1);
-    text_add_number(out, (uint64_t)process->pid);
+    text_add_number(out, row->pid != 0 ? (uint64_t)row->pid : row->processes);
     text_add(out, " ", 1);
-    add_seconds(out, process->user_ns);
-    text_add(out, " ", 1);
-    add_seconds(out, process->system_ns);
-    text_add(out, " ", 1);
-    text_add_escaped(out, process->name, process->name_length);
+    add_times(out, row->user_ns, row->system_ns);
+    text_add_escaped(out, row->name, row->name_length);
     text_add(out, "\n", 1);
 }
 
-void render_text(const struct snapshot *snapshot, unsigned rows, struct text *out) {
-    render_text_head(out);
-    for (unsigned row = 0; row < fewer(rows, snapshot); row++)
-        render_text_row(snapshot, row, out);
+size_t render_reason_length(const char *reason) {
+    return strnlen(reason, REASON_LIMIT);
 }
 
-static void add_field(struct text *out, const char *name, int64_t ns) {
-    text_add_string(out, name);
-    add_seconds(out, ns);
+static void add_source(struct text *out, const struct scan *scan, const char *reason) {
+    text_add_string(out, "# source ");
+    text_add_string(out, scan->source);
+    text_add(out, " (", 2);
+    text_add_escaped(out, reason, render_reason_length(reason));
+    text_add_string(out, "), ");
+    text_add_number(out, scan->seen);
+    text_add_string(out, " tasks, ");
+    text_add_number(out, scan->lost);
+    text_add_string(out, " lost, taken ");
+    add_time(out, scan->taken_at_ns);
 }
 
-void render_json(const struct snapshot *snapshot, unsigned rows, const char *host,
-                 struct text *out) {
-    text_add_string(out, "{\"host\": ");
-    text_add_json_string(out, host, strlen(host));
-    add_field(out, ", \"taken_at\": ", snapshot->scan.taken_at_ns);
-    text_add_string(out, ", \"age_ms\": ");
-    text_add_number(out,
-                    (uint64_t)((clock_monotonic_ns() - snapshot->scan.taken_mono_ns) / NS_PER_MS));
-    text_add_string(out, ", \"source\": \"");
-    text_add_string(out, snapshot->scan.source);
-    text_add_string(out, "\", \"tasks_seen\": ");
-    text_add_number(out, snapshot->scan.seen);
-    text_add_string(out, ", \"processes\": [");
-    for (unsigned i = 0; i < fewer(rows, snapshot); i++) {
-        const struct process *process = &snapshot->top[i];
-        text_add_string(out, i == 0 ? "{\"rank\": " : ", {\"rank\": ");
-        text_add_number(out, i + 1);
-        text_add_string(out, ", \"pid\": ");
-        text_add_number(out, (uint64_t)process->pid);
-        text_add_string(out, ", \"name\": ");
-        text_add_json_string(out, process->name, process->name_length);
-        add_field(out, ", \"user_seconds\": ", process->user_ns);
-        add_field(out, ", \"system_seconds\": ", process->system_ns);
-        add_field(out, ", \"started_at\": ", snapshot->scan.boot_at_ns + process->started_ns);
-        text_add(out, "}", 1);
+void render_text_source(const struct scan *scan, const char *reason, struct text *out) {
+    add_source(out, scan, reason);
+    text_add(out, "\n", 1);
+}
+
+void render_text_rest(const struct history_row *rest, struct text *out) {
+    text_add(out, "- - ", 4);
+    add_times(out, rest->user_ns, rest->system_ns);
+    text_add_string(out, "(everything else)\n");
+}
+
+static void add_command(struct text *out, const struct detail *detail) {
+    if (detail->command_length == 0)
+        return;
+    text_add(out, "= ", 2);
+    text_add_escaped(out, detail->command, detail->command_length);
+    text_add(out, "\n", 1);
+}
+
+static void add_threads(struct text *out, const struct detail *detail) {
+    for (uint32_t i = 0; i < detail->shown; i++) {
+        const struct process *thread = &detail->busiest[i];
+        text_add(out, "+ ", 2);
+        text_add_number(out, (uint64_t)thread->pid);
+        text_add(out, " ", 1);
+        add_times(out, thread->user_ns, thread->system_ns);
+        text_add_escaped(out, thread->name, thread->name_length);
+        text_add(out, "\n", 1);
     }
-    text_add_string(out, "]}\n");
+    if (detail->threads == detail->shown)
+        return;
+    text_add_string(out, "+ - - - (");
+    text_add_number(out, detail->threads - detail->shown);
+    text_add_string(out, " more threads");
+    if (detail->unread > 0) {
+        text_add(out, ", ", 2);
+        text_add_number(out, detail->unread);
+        text_add_string(out, " of them not looked at");
+    }
+    text_add_string(out, ")\n");
+}
+
+void render_text(const struct rendering *rendering, struct text *out) {
+    const struct history_answer *answer = rendering->answer;
+    const struct request *request = rendering->request;
+    if (request->group == GROUP_NONE)
+        render_text_head(out);
+    else
+        text_add_string(out, "rank processes user_seconds system_seconds group\n");
+    for (uint32_t i = 0; i < answer->count; i++) {
+        render_text_row(i + 1, &answer->rows[i], out);
+        if (request->wants_command)
+            add_command(out, &rendering->details[i]);
+        if (request->wants_threads)
+            add_threads(out, &rendering->details[i]);
+    }
+    render_text_rest(&answer->rest, out);
+    add_source(out, &answer->scan, rendering->reason);
+    if (request->by == BY_RECENT) {
+        int64_t elapsed_ms = (answer->elapsed_ns + NS_PER_MS / 2) / NS_PER_MS;
+        text_add_string(out, ", over ");
+        text_add_number(out, (uint64_t)(elapsed_ms / 1000));
+        text_add(out, ".", 1);
+        add_padded(out, (uint64_t)(elapsed_ms % 1000), 3);
+        text_add(out, " s", 2);
+    }
+    text_add(out, "\n", 1);
 }

@@ -1,6 +1,8 @@
 #include "service/service.h"
 
 #include "base/clock.h"
+#include "service/asked.h"
+#include "service/classic.h"
 #include "service/metrics.h"
 #include "service/render.h"
 #include "service/shared.h"
@@ -15,6 +17,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
+
+static const char CANNOT_READ[] = "the processes cannot be read now: no descriptor is left";
 
 struct service {
     struct work work;
@@ -43,15 +47,52 @@ static bool look(struct service *service, struct snapshot *snapshot) {
     return error == 0;
 }
 
+/* With the snapshot's lock held. Returns 0 or -errno. */
+static int record(struct service *service, struct source *source, struct snapshot *next) {
+    int64_t begun_ns = clock_monotonic_ns();
+    atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
+    int error = history_record(service->history, source, next);
+    tally_reading(shared_tally(service->shared), error == 0 ? &next->scan : NULL,
+                  clock_monotonic_ns() - begun_ns);
+    if (error == 0)
+        shared_publish(service->shared, source_reason(source));
+    return error;
+}
+
+/* Sees to it that the history's newest reading is no older than a snapshot may be, whatever the
+ * work is and whether a recorder runs or not. False if the processes cannot be read. */
+static bool bring_up_to_date(struct service *service) {
+    int64_t oldest_ns = clock_monotonic_ns() - service->max_age_ns;
+    if (history_taken_mono_ns(service->history) >= oldest_ns)
+        return true;
+    struct snapshot *next = shared_lock(service->shared);
+    bool is_read = history_taken_mono_ns(service->history) >= oldest_ns ||
+                   record(service, service->source, next) == 0;
+    shared_unlock(service->shared);
+    return is_read;
+}
+
+/* The simplest request, from a snapshot. */
+static void render(const struct service *service, const struct request *request,
+                   const struct snapshot *snapshot, struct text *body) {
+    struct history_answer answer;
+    const struct rendering rendering = {.request = request,
+                                        .answer = &answer,
+                                        .reason = source_reason(service->source),
+                                        .host = service->host};
+    classic_answer(snapshot, request->rows, &answer);
+    if (request->format == FORMAT_JSON)
+        render_json(&rendering, body);
+    else
+        render_text(&rendering, body);
+}
+
 static bool answer_afresh(struct service *service, const struct request *request,
                           struct text *body) {
     struct snapshot snapshot;
     if (!look(service, &snapshot))
         return false;
-    if (request->format == FORMAT_JSON)
-        render_json(&snapshot, request->rows, service->host, body);
-    else
-        render_text(&snapshot, request->rows, body);
+    render(service, request, &snapshot, body);
     return true;
 }
 
@@ -63,7 +104,7 @@ static bool answer_from(const struct service *service, int64_t oldest_ns,
         return shared_text(service->shared, oldest_ns, request->rows, body);
     if (!shared_rows(service->shared, oldest_ns, request->rows, &snapshot))
         return false;
-    render_json(&snapshot, request->rows, service->host, body);
+    render(service, request, &snapshot, body);
     return true;
 }
 
@@ -77,7 +118,7 @@ static bool answer_shared(struct service *service, const struct request *request
     struct snapshot *next = shared_lock(service->shared);
     bool is_answered = answer_from(service, oldest_ns, request, body);
     if (!is_answered && look(service, next)) {
-        shared_publish(service->shared);
+        shared_publish(service->shared, source_reason(service->source));
         is_answered = answer_from(service, oldest_ns, request, body);
     }
     shared_unlock(service->shared);
@@ -92,21 +133,30 @@ static void wait_ns(int64_t duration_ns) {
         continue;
 }
 
-/* Returns false if the processes could not be read. */
-static bool answer_top(struct service *service, const struct request *request, struct text *body) {
-    switch (service->work.kind) {
-    case WORK_SCAN:
-        return answer_afresh(service, request, body);
-    case WORK_SNAPSHOT:
-        break;
-    case WORK_WAIT:
+static bool is_classic(const struct request *request) {
+    return request->by == BY_TOTAL && request->group == GROUP_NONE && !request->wants_threads &&
+           !request->wants_command;
+}
+
+/* Returns NULL, or what is wrong. */
+static const char *answer_top(struct service *service, const struct request *request,
+                              struct text *body) {
+    bool is_answered;
+    if (service->work.kind == WORK_WAIT)
         wait_ns(service->work.duration_ns);
-        break;
-    case WORK_SPIN:
+    else if (service->work.kind == WORK_SPIN)
         spin(service->spin_steps);
-        break;
+    if (!is_classic(request)) {
+        if (!bring_up_to_date(service))
+            return CANNOT_READ;
+        return asked_answer(service->history, request, source_reason(service->source),
+                            service->host, body);
     }
-    return answer_shared(service, request, body);
+    if (service->work.kind == WORK_SCAN)
+        is_answered = answer_afresh(service, request, body);
+    else
+        is_answered = answer_shared(service, request, body);
+    return is_answered ? NULL : CANNOT_READ;
 }
 
 /* Returns 0 or -errno; what is open then is for service_close. */
@@ -126,31 +176,6 @@ static int open_parts(struct service *service, const struct service_options *opt
     if (error == 0)
         error = history_open(&service->history);
     return error;
-}
-
-/* With the snapshot's lock held. Returns 0 or -errno. */
-static int record(struct service *service, struct source *source, struct snapshot *next) {
-    int64_t begun_ns = clock_monotonic_ns();
-    atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
-    int error = history_record(service->history, source, next);
-    tally_reading(shared_tally(service->shared), error == 0 ? &next->scan : NULL,
-                  clock_monotonic_ns() - begun_ns);
-    if (error == 0)
-        shared_publish(service->shared);
-    return error;
-}
-
-/* Sees to it that the history's newest reading is no older than a snapshot may be, whatever the
- * work is and whether a recorder runs or not. False if the processes cannot be read. */
-static bool bring_up_to_date(struct service *service) {
-    int64_t oldest_ns = clock_monotonic_ns() - service->max_age_ns;
-    if (history_taken_mono_ns(service->history) >= oldest_ns)
-        return true;
-    struct snapshot *next = shared_lock(service->shared);
-    bool is_read = history_taken_mono_ns(service->history) >= oldest_ns ||
-                   record(service, service->source, next) == 0;
-    shared_unlock(service->shared);
-    return is_read;
 }
 
 /* Where the processes cannot be read, the rest is told: that they cannot is part of it. */
@@ -242,9 +267,10 @@ enum status service_answer(struct service *service, const struct request *reques
         answer_metrics(service, request->format, body);
         return STATUS_OK;
     }
-    if (!answer_top(service, request, body)) {
-        text_add_string(body, "the processes cannot be read now: no descriptor is left\n");
-        return STATUS_UNAVAILABLE;
-    }
-    return STATUS_OK;
+    const char *problem = answer_top(service, request, body);
+    if (problem == NULL)
+        return STATUS_OK;
+    text_add_string(body, problem);
+    text_add(body, "\n", 1);
+    return STATUS_UNAVAILABLE;
 }

@@ -1,5 +1,6 @@
 #include "service/shared.h"
 
+#include "service/classic.h"
 #include "service/render.h"
 
 #include <assert.h>
@@ -12,19 +13,29 @@
 #include <sys/mman.h>
 
 enum {
-    /* The worst of rows: rank, pid and two times in 80 bytes, each byte of the name escaped. */
-    ROW_BYTES = 80 + 4 * NAME_LIMIT,
-    TEXT_BYTES = 64 + TOP_LIMIT * ROW_BYTES,
     WORD = sizeof(uint64_t),
+    TAIL_BYTES = (TEXT_TAIL_BYTES + WORD - 1) / WORD * WORD,
+    TEXT_BYTES = 64 + TOP_LIMIT * TEXT_ROW_BYTES + (TOP_LIMIT + 1) * TAIL_BYTES,
 };
 
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words are shared by processes, which share no lock");
+static_assert(TEXT_BYTES / WORD <= UINT16_MAX, "a place of a tail is 16 bits");
+
+/* Where the text of so many rows lies: the beginning of the text, and a tail of its own. A word, so
+ * that it is read at once. */
+struct place {
+    uint32_t end;         /* of its rows */
+    uint16_t tail_word;   /* its tail begins here */
+    uint16_t tail_length; /* bytes */
+};
+
+static_assert(sizeof(struct place) == WORD, "a place is read as one word");
 
 /* What replies are made of. Each member begins at a whole word. */
 struct content {
     struct snapshot snapshot;
-    uint64_t text_end[TOP_LIMIT + 1]; /* of the text of so many rows */
-    alignas(WORD) char text[TEXT_BYTES];
+    alignas(WORD) struct place places[TOP_LIMIT + 1];
+    alignas(WORD) char text[TEXT_BYTES]; /* head and rows, then the tails */
 };
 
 struct shared {
@@ -97,13 +108,19 @@ static bool finish(const struct shared *shared, uint64_t sequence) {
 }
 
 bool shared_text(const struct shared *shared, int64_t oldest_ns, unsigned rows, struct text *out) {
-    uint64_t sequence = begin(shared, oldest_ns), length;
+    uint64_t sequence = begin(shared, oldest_ns);
+    struct place place;
     if (sequence % 2 != 0)
         return false;
-    load(shared, offsetof(struct content, text_end) + rows * WORD, &length, WORD);
+    load(shared, offsetof(struct content, places) + rows * WORD, &place, WORD);
+    size_t length = (size_t)place.end + place.tail_length;
     bool fits = text_reserve(out, length); /* if not, `overflow` says so */
-    if (fits)
-        load(shared, offsetof(struct content, text), out->bytes + out->length, length);
+    if (fits) {
+        char *to = out->bytes + out->length;
+        load(shared, offsetof(struct content, text), to, place.end);
+        load(shared, offsetof(struct content, text) + (size_t)place.tail_word * WORD,
+             to + place.end, place.tail_length);
+    }
     if (!finish(shared, sequence))
         return false;
     if (fits)
@@ -141,16 +158,51 @@ struct tally *shared_tally(struct shared *shared) {
     return &shared->tally;
 }
 
-void shared_publish(struct shared *shared) {
+/* Renders the text of `count` rows; where it lies goes into the places. */
+static void render_rows(struct content *next, uint32_t count, struct text *text) {
+    struct history_row row;
+    render_text_head(text);
+    next->places[0].end = text->length;
+    for (uint32_t i = 0; i < count; i++) {
+        classic_row(&next->snapshot.top[i], &row);
+        render_text_row(i + 1, &row, text);
+        next->places[i + 1].end = text->length;
+    }
+}
+
+/* The same for the tails. */
+static void render_tails(struct content *next, uint32_t count, const char *reason,
+                         struct text *text) {
+    char space[TEXT_TAIL_BYTES];
+    struct text source = text_fixed(space, sizeof space);
+    const struct scan *scan = &next->snapshot.scan;
+    int64_t user_ns = 0, system_ns = 0;
+    render_text_source(scan, reason, &source);
+    assert(!source.overflow);
+    for (uint32_t rows = 0; rows <= count; rows++) {
+        struct history_row rest;
+        text_add(text, "\0\0\0\0\0\0\0", -text->length % WORD);
+        uint32_t begin = text->length;
+        classic_rest(scan, user_ns, system_ns, rows, &rest);
+        render_text_rest(&rest, text);
+        text_add(text, source.bytes, source.length);
+        next->places[rows].tail_word = (uint16_t)(begin / WORD);
+        next->places[rows].tail_length = (uint16_t)(text->length - begin);
+        if (rows < count) {
+            user_ns += next->snapshot.top[rows].user_ns;
+            system_ns += next->snapshot.top[rows].system_ns;
+        }
+    }
+}
+
+void shared_publish(struct shared *shared, const char *reason) {
     struct content *next = &shared->next;
     struct text text = text_fixed(next->text, sizeof next->text);
-    render_text_head(&text);
-    next->text_end[0] = text.length;
-    for (unsigned row = 0; row < TOP_LIMIT; row++) {
-        if (row < next->snapshot.count)
-            render_text_row(&next->snapshot, row, &text);
-        next->text_end[row + 1] = text.length;
-    }
+    uint32_t count = next->snapshot.count;
+    render_rows(next, count, &text);
+    render_tails(next, count, reason, &text);
+    for (uint32_t rows = count + 1; rows <= TOP_LIMIT; rows++)
+        next->places[rows] = next->places[count];
     assert(!text.overflow);
 
     uint64_t changing = atomic_load_explicit(&shared->sequence, memory_order_relaxed) | 1;

@@ -1,6 +1,7 @@
 /* The snapshot that all threads and processes of a server share, ready to answer from.
  *
- * Its text is rendered once, when it is published; a reply of fewer rows is the beginning of it.
+ * Its text is rendered once, when it is published; a reply of fewer rows is the beginning of it,
+ * and a tail that is rendered for each number of rows.
  * Reading takes no lock: a reader copies what it wants and then looks at a sequence number that
  * every change of the snapshot changes too. If that moved, the copy may be half old and half new,
  * and counts for nothing. Only who finds no snapshot that is fresh enough takes the lock, under
@@ -35,8 +36,8 @@ bool shared_rows(const struct shared *shared, int64_t oldest_ns, unsigned rows,
 /* Returns the room in which the next snapshot is to be taken: nobody else sees it. */
 struct snapshot *shared_lock(struct shared *shared);
 
-/* Puts what was taken there in the place of the old one. */
-void shared_publish(struct shared *shared);
+/* Puts what was taken there in the place of the old one. reason: why its source was chosen. */
+void shared_publish(struct shared *shared, const char *reason);
 
 void shared_unlock(struct shared *shared);
 

@@ -23,6 +23,7 @@ from tests.e2e.scripted import (
     PATIENCE_S,
     REPLIES,
     TITLE,
+    WHOLE_REPLIES,
     client,
     errors,
     once,
@@ -137,6 +138,20 @@ def test_by_hand_each_reply_is_printed_and_then_a_summary(engine: str, dialect: 
     assert f"3 requests to {server.address} over 3 connections" in shown
     assert "all answered" in shown
     assert re.search(r"latency .*p50 \d.*p90 .*p99 .*max \d", shown)
+
+
+def test_by_hand_everything_else_and_the_source_are_shown_too(engine: str, dialect: str) -> None:
+    with serving(once(WHOLE_REPLIES[dialect])) as server:
+        finished = client("--engine", engine, "--dialect", dialect, "-c", "2", server.address)
+    rows = (
+        "  rank   pid  user_seconds  system_seconds  name\n"
+        "     1  4242     12.340000        1.250000  postgres: writer\n"
+        "     2     7      0.500000        0.250000  sh\n"
+        "     -     -   1000.500000        7.000000  (everything else)\n"
+        "  # source procfs (as asked), 75 tasks, 0 lost, taken 2026-11-21T13:20:01.123Z\n"
+    )
+    assert finished.returncode == 0
+    assert finished.stdout.decode().count(rows) == 2
 
 
 def test_quiet_prints_the_summary_only(engine: str) -> None:

@@ -90,6 +90,28 @@ static void fewer_rows_than_asked_for_are_fine_and_more_are_not(void **state) {
     LINE(TITLE "\n", REPLY_MALFORMED);
 }
 
+#define REST "- - 1000.500000 0.000000 (everything else)\n"
+#define SOURCE "# source procfs (as asked), 75 tasks, 0 lost, taken 2026-11-21T13:20:01.123Z\n"
+
+/* What our own server adds and others do not: both or none, and nothing after it. */
+static void everything_else_and_the_source_may_follow_the_rows(void **state) {
+    (void)state;
+    LINE(TITLE ROWS REST SOURCE "\n", REPLY_COMPLETE);
+    HTTP(HTTP_OK "Content-Length: 230\r\n\r\n" TITLE ROWS REST SOURCE, REPLY_COMPLETE);
+    HTTP(HTTP_OK "Content-Length: 153\r\n\r\n" TITLE ROWS REST, REPLY_MALFORMED);
+    LINE(TITLE ROWS REST SOURCE, REPLY_INCOMPLETE);
+    LINE(TITLE ROWS REST "\n", REPLY_MALFORMED);
+    LINE(TITLE ROWS SOURCE "\n", REPLY_MALFORMED);
+    LINE(TITLE REST SOURCE "\n", REPLY_MALFORMED);
+    LINE(TITLE ROWS REST REST SOURCE "\n", REPLY_MALFORMED);
+    LINE(TITLE ROWS REST SOURCE SOURCE "\n", REPLY_MALFORMED);
+    LINE(TITLE "1 7 1.000000 1.000000 a\n" REST SOURCE "2 8 1.000000 0.000000 a\n\n",
+         REPLY_MALFORMED);
+    LINE(TITLE ROWS "- - -1.000000 0.000000 (everything else)\n" SOURCE "\n", REPLY_MALFORMED);
+    LINE(TITLE ROWS "- - 1.000000 0.000000 everything else\n" SOURCE "\n", REPLY_MALFORMED);
+    LINE(TITLE ROWS REST "# source \x1b[2J\n\n", REPLY_MALFORMED);
+}
+
 static void garbage_is_malformed(void **state) {
     (void)state;
     LINE("hello\n", REPLY_MALFORMED);
@@ -358,6 +380,7 @@ int main(void) {
         cmocka_unit_test(a_reply_of_the_line_dialect_is_complete_at_its_empty_line),
         cmocka_unit_test(behind_a_token_comes_ok_and_then_the_reply),
         cmocka_unit_test(fewer_rows_than_asked_for_are_fine_and_more_are_not),
+        cmocka_unit_test(everything_else_and_the_source_may_follow_the_rows),
         cmocka_unit_test(garbage_is_malformed),
         cmocka_unit_test(the_ranks_count_from_one),
         cmocka_unit_test(a_pid_is_a_positive_number),

@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
+#include "service/classic.h"
 #include "service/render.h"
 #include "service/shared.h"
 
@@ -11,9 +12,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Longer than what is told of it. */
+static const char REASON[] =
+    "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123"
+    "456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456";
+
 /* A snapshot of which every number is `mark`, so that half of one and half of another are seen. */
 static void fill(struct snapshot *snapshot, unsigned mark, unsigned count) {
-    *snapshot = (struct snapshot){.scan = {.source = "test", .taken_mono_ns = mark, .seen = mark},
+    *snapshot = (struct snapshot){.scan = {.source = "test",
+                                           .taken_at_ns = mark * (int64_t)NS_PER_S,
+                                           .taken_mono_ns = mark,
+                                           .user_ns = 200 * (int64_t)mark * NS_PER_S,
+                                           .seen = mark},
                                   .count = count};
     for (unsigned i = 0; i < count; i++) {
         struct process *process = &snapshot->top[i];
@@ -25,7 +35,7 @@ static void fill(struct snapshot *snapshot, unsigned mark, unsigned count) {
 
 static void publish(struct shared *shared, unsigned mark, unsigned count) {
     fill(shared_lock(shared), mark, count);
-    shared_publish(shared);
+    shared_publish(shared, REASON);
     shared_unlock(shared);
 }
 
@@ -40,13 +50,18 @@ static struct text read_text(const struct shared *shared, int64_t oldest_ns, uns
 
 static void assert_reads(const struct shared *shared, unsigned mark, unsigned count) {
     static struct snapshot expected, rows;
+    static struct history_answer answer;
     static char space[REPLY_LIMIT];
     fill(&expected, mark, count);
     for (unsigned n = 1; n <= TOP_LIMIT; n++) {
         bool is_there;
         struct text wanted = text_fixed(space, sizeof space);
         struct text text = read_text(shared, mark, n, &is_there);
-        render_text(&expected, n, &wanted);
+        const struct request request = {.kind = REQUEST_TOP, .rows = n};
+        const struct rendering rendering = {
+            .request = &request, .answer = &answer, .reason = REASON};
+        classic_answer(&expected, n, &answer);
+        render_text(&rendering, &wanted);
         assert_true(is_there);
         assert_int_equal(text.length, wanted.length);
         assert_memory_equal(text.bytes, wanted.bytes, wanted.length);
@@ -86,7 +101,7 @@ static void the_worst_of_names_have_room(void **state) {
         next->top[i].name_length = NAME_LIMIT;
         memset(next->top[i].name, 1, NAME_LIMIT);
     }
-    shared_publish(shared);
+    shared_publish(shared, REASON);
     shared_unlock(shared);
     struct text text = read_text(shared, 1, TOP_LIMIT, &is_there);
     assert_true(is_there);
@@ -128,16 +143,27 @@ static void a_process_that_dies_with_the_lock_harms_nobody(void **state) {
     shared_close(shared);
 }
 
-/* All rows of the text have the pid of the first, and there are as many as ranks. */
+/* All rows of the text have the pid of the first, and there are as many as ranks; what comes after
+ * them belongs to the same snapshot, and to that number of rows. */
 static void assert_is_of_one(const struct text *text) {
-    unsigned rows = 0, first_pid = 0, rank, pid;
+    unsigned rows = 0, first_pid = 0, rank, pid, rest, seen;
     const char *at = memchr(text->bytes, '\n', text->length), *end = text->bytes + text->length;
-    for (; at != NULL && at + 1 < end; at = memchr(at + 1, '\n', (size_t)(end - at - 1))) {
+    for (; at[1] != '-'; at = memchr(at + 1, '\n', (size_t)(end - at - 1))) {
         assert_int_equal(sscanf(at, " %u %u ", &rank, &pid), 2);
         first_pid = rows == 0 ? pid : first_pid;
         assert_int_equal(rank, ++rows);
         assert_int_equal(pid, first_pid);
     }
+    assert_int_equal(
+        sscanf(at,
+               "\n- - %u.000000 0.000000 (everything else)\n# source test (%*[0-9]), %u "
+               "tasks, ",
+               &rest, &seen),
+        2);
+    assert_int_equal(rest, (200 - rows) * first_pid);
+    assert_int_equal(seen, first_pid);
+    assert_ptr_equal(memchr(memchr(at, '#', (size_t)(end - at)), '\n', (size_t)(end - at)),
+                     end - 1);
 }
 
 /* Another process publishes without end, and is killed at it again and again: whatever is read is

@@ -1,0 +1,43 @@
+#include "service/classic.h"
+
+#include <string.h>
+
+void classic_row(const struct process *process, struct history_row *row) {
+    /* Not a struct of zeroes: most of the room for the name stays unused. */
+    row->pid = process->pid;
+    row->processes = 1;
+    row->user_ns = process->user_ns;
+    row->system_ns = process->system_ns;
+    row->started_ns = process->started_ns;
+    row->name_length = process->name_length;
+    memcpy(row->name, process->name, NAME_LIMIT);
+}
+
+static int64_t within(int64_t value, int64_t low, int64_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+void classic_rest(const struct scan *scan, int64_t user_ns, int64_t system_ns, uint32_t rows,
+                  struct history_row *rest) {
+    int64_t busy_ns = scan->user_ns + scan->system_ns, total_ns = busy_ns - user_ns - system_ns;
+    total_ns = total_ns > 0 ? total_ns : 0;
+    rest->pid = 0;
+    rest->processes = scan->seen > rows ? scan->seen - rows : 0;
+    rest->user_ns = within(scan->user_ns - user_ns, 0, total_ns);
+    rest->system_ns = total_ns - rest->user_ns;
+    rest->started_ns = 0;
+    rest->name_length = 0;
+}
+
+void classic_answer(const struct snapshot *snapshot, unsigned rows, struct history_answer *answer) {
+    int64_t user_ns = 0, system_ns = 0;
+    answer->scan = snapshot->scan;
+    answer->elapsed_ns = snapshot->scan.taken_at_ns - snapshot->scan.boot_at_ns;
+    answer->count = rows < snapshot->count ? rows : snapshot->count;
+    for (uint32_t i = 0; i < answer->count; i++) {
+        classic_row(&snapshot->top[i], &answer->rows[i]);
+        user_ns += snapshot->top[i].user_ns;
+        system_ns += snapshot->top[i].system_ns;
+    }
+    classic_rest(&answer->scan, user_ns, system_ns, answer->count, &answer->rest);
+}
