@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -21,7 +22,17 @@ import pytest
 
 from tests.dialects import DIALECTS
 from tests.processes import tree
-from tests.servers import PATIENCE_S, Design, Server, needs, program, rows_of, runnable, running
+from tests.servers import (
+    PATIENCE_S,
+    REPOSITORY,
+    Design,
+    Server,
+    needs,
+    program,
+    rows_of,
+    runnable,
+    running,
+)
 
 IS_ROOT = os.geteuid() == 0
 SECCOMP_FILTER = "2"
@@ -287,6 +298,72 @@ def test_a_service_manager_is_told(is_abstract: bool, design: Design, tmp_path: 
             listening.setblocking(False)
             with pytest.raises(BlockingIOError):
                 listening.recv(100)
+
+
+def test_what_a_service_manager_gives_is_gone_when_it_serves(
+    layers: dict[str, bool], tmp_path: Path
+) -> None:
+    """As the unit does: a user without rights, and capabilities that its programs inherit."""
+    given = "+net_raw,+sys_ptrace"
+    prefix = [needs("setpriv"), "--reuid=54323", "--regid=54323", "--clear-groups"]
+    prefix += [f"--inh-caps={given}", f"--ambient-caps={given}", f"--bounding-set=-all,{given}"]
+    show = subprocess.run([*prefix, "cat", "/proc/self/status"], check=False, capture_output=True)
+    version = [*prefix, program("regatta-server"), "--version"]
+    run = subprocess.run(version, check=False, capture_output=True)
+    if show.returncode != 0 or run.returncode != 0:
+        pytest.skip("capabilities cannot be given here, or another user cannot run the server")
+    assert b"CapEff:\t" + b"0" * 16 not in show.stdout
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir(mode=0o777)
+    open_to_all.chmod(0o777)
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(folder.stat().st_mode | 0o011)
+    with running(open_to_all, prefix=prefix) as server:
+        assert rows_of(server.ask(b"top 2\n"))
+        assert_sandboxed(server.process.pid, {**layers, "user": False})
+
+
+UNITS = ("regatta-server.service", "regatta-server.socket")
+MOST_EXPOSED = 2.0
+"""Of 10, as `systemd-analyze security` counts: "OK"."""
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> list[str]:
+    """Those of deploy/, of the program under test."""
+    for name in UNITS:
+        text = (REPOSITORY / "deploy" / "systemd" / name).read_text()
+        own = text.replace("/usr/local/bin/regatta-server", program("regatta-server"))
+        (tmp_path / name).write_text(own)
+    return [str(tmp_path / name) for name in UNITS]
+
+
+def analyze(*words: str) -> str:
+    tool = shutil.which("systemd-analyze")
+    if tool is None:
+        pytest.skip("systemd is not installed")
+    done = subprocess.run(
+        [tool, *words], check=False, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_the_units_are_well_formed(units: list[str]) -> None:
+    assert analyze("verify", "--man=no", *units) == ""
+
+
+def test_the_service_is_hardly_exposed(units: list[str]) -> None:
+    said = analyze("security", "--offline=true", "--no-pager", units[0])
+    level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said)
+    assert level is not None, said
+    assert float(level[1]) <= MOST_EXPOSED
+
+
+def test_the_service_sees_the_processes_of_all(units: list[str]) -> None:
+    text = Path(units[0]).read_text()
+    for line in ("ProtectProc=default", "ProcSubset=all", "PrivateUsers=no"):
+        assert f"\n{line}\n" in text
 
 
 def test_systemd_can_activate_it() -> None:
