@@ -1,0 +1,196 @@
+#include "unit.h"
+
+#include "base/clock.h"
+#include "top/detail.h"
+#include "top/snapshot.h"
+#include "top/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct detail detail;
+
+struct search {
+    int32_t pid;
+    int64_t started_ns;
+};
+
+static void look_for(void *context, const struct process *process) {
+    struct search *search = context;
+    if (process->pid == search->pid)
+        search->started_ns = process->started_ns;
+}
+
+/* When it began, as the best source there is has it. */
+static int64_t started_ns(pid_t pid) {
+    struct search search = {.pid = pid};
+    struct source *source;
+    struct scan scan;
+    assert_int_equal(source_open(&source, SOURCE_AUTO, 0), 0);
+    assert_int_equal(source_scan(source, &scan, look_for, &search), 0);
+    source_close(source);
+    assert_true(search.started_ns > 0);
+    return search.started_ns;
+}
+
+static struct detail_ask ask(bool command, bool threads, uint32_t threads_left) {
+    return (struct detail_ask){command, threads, threads_left};
+}
+
+/* A child with these arguments, dead when the test is. */
+static pid_t start(char *const arguments[]) {
+    int running[2];
+    char byte;
+    assert_int_equal(pipe2(running, O_CLOEXEC), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execv("/bin/sleep", arguments);
+        _exit(1);
+    }
+    close(running[1]);
+    assert_int_equal(read(running[0], &byte, 1), 0); /* closed by exec */
+    close(running[0]);
+    return child;
+}
+
+static void end(pid_t child) {
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void check_command(char *first, const char *expected) {
+    char sixty[] = "60";
+    char *const arguments[] = {first, sixty, NULL};
+    struct detail_ask asked = ask(true, false, 0);
+    pid_t child = start(arguments);
+    assert_int_equal(detail_read(child, started_ns(child), &asked, &detail), 0);
+    assert_int_equal(detail.command_length, strlen(expected));
+    assert_memory_equal(detail.command, expected, strlen(expected));
+    assert_int_equal(detail.threads, 0); /* not asked for */
+    end(child);
+}
+
+static void a_command_line_has_blanks_for_the_ends_of_its_arguments(void **state) {
+    (void)state;
+    char plain[] = "sl\neep", empty[] = "";
+    check_command(plain, "sl\neep 60");
+    check_command(empty, " 60");
+}
+
+/* Where the next character would make its escaped form longer than may be, whole. */
+static void a_long_command_line_is_cut(void **state) {
+    (void)state;
+    static char letters[1000], controls[1000], umlauts[1001], cut[1001];
+    memset(letters, 'a', sizeof letters - 1);
+    memset(controls, 1, sizeof controls - 1);
+    for (int i = 0; i < 500; i++)
+        memcpy(umlauts + 2 * i, "\xc3\xbc", 2);
+    memset(cut, 'a', COMMAND_LIMIT);
+    check_command(letters, cut);
+    check_command(umlauts + 1, (memset(cut, 0, sizeof cut), memcpy(cut, umlauts + 1, 253)));
+    memset(cut, 0, sizeof cut);
+    check_command(controls, memset(cut, 1, COMMAND_LIMIT / 4));
+}
+
+static void of_another_process_with_the_pid_nothing_is_told(void **state) {
+    (void)state;
+    char name[] = "x", sixty[] = "60";
+    char *const arguments[] = {name, sixty, NULL};
+    struct detail_ask asked = ask(true, true, THREADS_READ_MOST);
+    pid_t child = start(arguments);
+    int64_t began_ns = started_ns(child);
+    assert_int_equal(detail_read(child, began_ns, &asked, &detail), 0);
+    assert_true(detail.command_length > 0 && detail.threads == 1);
+    assert_int_equal(detail_read(child, began_ns + 20 * NS_PER_MS, &asked, &detail), 0);
+    assert_true(detail.command_length == 0 && detail.threads == 0 && detail.shown == 0);
+    kill(child, SIGKILL);
+    siginfo_t about; /* a zombie has no command line any more */
+    assert_int_equal(waitid(P_PID, (id_t)child, &about, WEXITED | WNOWAIT), 0);
+    assert_int_equal(detail_read(child, began_ns, &asked, &detail), 0);
+    assert_int_equal(detail.command_length, 0);
+    end(child);
+    assert_int_equal(detail_read(child, began_ns, &asked, &detail), 0);
+    assert_true(detail.command_length == 0 && detail.threads == 0);
+}
+
+static pthread_barrier_t all_there;
+
+static void *burn_and_wait(void *argument) {
+    const int cpu_ms = *(const int *)argument;
+    struct timespec used;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    while (used.tv_sec == 0 && used.tv_nsec < (int64_t)cpu_ms * NS_PER_MS);
+    pthread_setname_np(pthread_self(), cpu_ms == 0 ? "idle" : "bu)\n");
+    pthread_barrier_wait(&all_there);
+    pthread_barrier_wait(&all_there);
+    return NULL;
+}
+
+static void the_busiest_threads_come_first_and_the_rest_is_counted(void **state) {
+    (void)state;
+    enum { IDLE = 40, THREADS = IDLE + 2 };
+    static int burns_ms[] = {0, 60, 120};
+    pthread_t threads[THREADS];
+    int64_t began_ns = started_ns(getpid());
+    pthread_barrier_init(&all_there, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, burn_and_wait,
+                                        &burns_ms[i < IDLE ? 0 : i - IDLE + 1]),
+                         0);
+    pthread_barrier_wait(&all_there);
+    struct detail_ask asked = ask(false, true, THREADS_READ_MOST), few = ask(false, true, 5);
+    assert_int_equal(detail_read(getpid(), began_ns, &asked, &detail), 0);
+    assert_int_equal(detail.threads, THREADS + 1);
+    assert_int_equal(detail.unread, 0);
+    assert_int_equal(detail.shown, THREADS_SHOWN);
+    assert_int_equal(asked.threads_left, THREADS_READ_MOST - THREADS - 1);
+    assert_int_equal(detail.command_length, 0); /* not asked for */
+    for (uint32_t i = 1; i < detail.shown; i++)
+        assert_true(detail.busiest[i - 1].user_ns + detail.busiest[i - 1].system_ns >=
+                    detail.busiest[i].user_ns + detail.busiest[i].system_ns);
+    assert_int_equal(detail.busiest[0].name_length, 4);
+    assert_memory_equal(detail.busiest[0].name, "bu)\n", 4);
+    assert_int_equal(detail_read(getpid(), began_ns, &few, &detail), 0);
+    assert_int_equal(few.threads_left, 0);
+    assert_int_equal(detail.shown, 5);
+    assert_int_equal(detail.threads, THREADS + 1);
+    assert_int_equal(detail.unread, THREADS + 1 - 5);
+    pthread_barrier_wait(&all_there);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void that_no_descriptor_is_left_is_told(void **state) {
+    (void)state;
+    struct detail_ask asked = ask(true, true, THREADS_READ_MOST);
+    struct rlimit limit, none;
+    int64_t began_ns = started_ns(getpid());
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){0, limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int error = detail_read(getpid(), began_ns, &asked, &detail);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(error, -EMFILE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_line_has_blanks_for_the_ends_of_its_arguments),
+        cmocka_unit_test(a_long_command_line_is_cut),
+        cmocka_unit_test(of_another_process_with_the_pid_nothing_is_told),
+        cmocka_unit_test(the_busiest_threads_come_first_and_the_rest_is_counted),
+        cmocka_unit_test(that_no_descriptor_is_left_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
