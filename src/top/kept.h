@@ -1,14 +1,20 @@
-/* Descriptors of /proc/[pid]/stat that are kept open, to be read again at the next scan.
+/* What is kept of each process from one scan to the next: descriptors, and what it had used when it
+ * last ran.
  *
- * Opening and closing is 40 % of the cost of reading a process for the first time, and the kernel
- * keeps the buffer of a file that stays open. A descriptor belongs to one process: when that has
- * ended, reading fails, also if its pid is used again.
+ * To open a file of /proc costs as much as to read it, and the kernel keeps the buffer of one that
+ * stays open. A descriptor belongs to one process: when that has ended, reading fails, also if its
+ * pid is used again. And to read `schedstat` costs a quarter of reading `stat`: while it tells that
+ * a process of one thread has not been on a CPU since it slept, nothing of it can have changed, and
+ * what was read then is true now.
  *
  * Only processes older than a second are kept, so that short-lived ones never change the table. The
  * descriptors lie above KEPT_FLOOR, where they take none that select could use; how many there may
  * be follows from the descriptor limit. Several threads may scan at once: they share the table
  * while nothing changes in it, and one of them at a time changes it. */
 #pragma once
+#include "top/process.h"
+#include "top/schedstat.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,28 +22,39 @@
 
 enum {
     KEPT_FLOOR = 1100,    /* above FD_SETSIZE and what a design has open by itself */
-    KEPT_NEWS_LIMIT = 64, /* processes that one scan may add */
+    KEPT_NEWS_LIMIT = 64, /* processes that one scan may add, and as many that it may change */
     KEPT_YOUNG_NS = 1000000000,
+    KEPT_NAME_LIMIT = 39, /* of one that is remembered; few kernel workers have longer ones */
 };
 
 struct kept_entry {
     int32_t pid;
-    int fd;
+    int stat, schedstat; /* descriptors; -1: not kept */
+    uint32_t turn; /* that of the last scan that saw it; only scans that bring news touch it */
+    struct schedstat at; /* what is remembered is of then; all zero: nothing is */
+    int64_t user_ns, system_ns, started_ns;
+    uint8_t name_length;
+    char name[KEPT_NAME_LIMIT];
 };
 
 struct kept {
     pthread_rwlock_t lock;
     atomic_flag is_collecting;  /* one scan at a time brings news; the others only read */
     struct kept_entry *entries; /* by ascending pid */
-    uint32_t count, limit;
+    uint32_t count;
+    uint32_t descriptors, limit; /* how many are open, and may be */
+    uint32_t turn;
 };
 
-/* What a scan found: to be added, and whether something must go. */
+/* What a scan found: to be added, to be changed, and whether something must go. */
 struct kept_news {
     bool collects;
     struct kept_entry added[KEPT_NEWS_LIMIT];
-    uint32_t added_count;
+    struct kept_entry changed[KEPT_NEWS_LIMIT];
+    uint32_t changed_at[KEPT_NEWS_LIMIT]; /* their places in the table */
+    uint32_t added_count, changed_count;
     uint32_t known_count; /* entries whose process was still there */
+    uint32_t next;        /* the place where the next process is expected */
 };
 
 /* An empty table, as large as the process's descriptor limit allows: half of what lies above the
@@ -48,14 +65,29 @@ void kept_close(struct kept *kept);
 /* Nothing will be kept. Before the first scan. */
 void kept_forgo(struct kept *kept);
 
-/* Around the use of kept_find. News begin here, empty. */
+/* Around the use of what follows. News begin here, empty. */
 void kept_lock(struct kept *kept, struct kept_news *news);
 
-/* The descriptor of a process, -1 if none is kept. */
-int kept_find(const struct kept *kept, int32_t pid);
+/* What is kept of a process, NULL if nothing is. Fastest by ascending pid. */
+const struct kept_entry *kept_find(const struct kept *kept, struct kept_news *news, int32_t pid);
 
-/* Takes over a descriptor if there is room (then it is no longer the caller's), else closes it. */
-void kept_offer(const struct kept *kept, struct kept_news *news, int32_t pid, int fd);
+/* Its process was there. */
+void kept_known(struct kept *kept, struct kept_news *news, const struct kept_entry *entry);
 
-/* Ends kept_lock, and brings the table up to date if there is need. */
-void kept_unlock(struct kept *kept, struct kept_news *news);
+/* Whether another process may be added, or one more changed. */
+bool kept_may_add(const struct kept *kept, const struct kept_news *news);
+bool kept_may_change(const struct kept_news *news);
+
+/* Moves a descriptor above the floor, where it may stay; returns it, -1 if there is no room. The
+ * one that was given is closed. */
+int kept_move(const struct kept *kept, const struct kept_news *news, int fd);
+
+/* Only where it may be added or changed. Descriptors that the changed entry no longer has are
+ * closed when the table is. */
+void kept_add(struct kept_news *news, const struct kept_entry *entry);
+void kept_change(const struct kept *kept, struct kept_news *news, const struct kept_entry *entry,
+                 const struct kept_entry *changed);
+
+/* Ends kept_lock, and brings the table up to date if there is need. is_whole: every process was
+ * looked at, so that those not known have ended. */
+void kept_unlock(struct kept *kept, struct kept_news *news, bool is_whole);

@@ -14,6 +14,7 @@
 enum {
     DIRECTORY_BYTES = 32 * 1024, /* about 1,000 entries a call; the kernel fills no more at once */
     STAT_BYTES = 1024,           /* 52 numbers and a name; the longest is under 700 */
+    SCHEDSTAT_BYTES = 128,       /* three numbers */
 };
 
 int procfs_open(struct procfs *procfs, const char *root) {
@@ -54,39 +55,154 @@ static bool take(struct reading *reading, const char *text, ssize_t length,
     return true;
 }
 
-/* Returns 0 whether or not the process is still there; -errno if no descriptor was left. */
-static int read_new(struct reading *reading, const char *name, size_t name_length) {
-    char path[32], text[STAT_BYTES];
-    struct process process;
-    if (name_length > sizeof path - sizeof "/stat")
-        return 0;
-    memcpy(path, name, name_length);
-    memcpy(path + name_length, "/stat", sizeof "/stat");
+/* A file of a process. Returns -errno: -ESRCH whenever it is for the process's sake. */
+static int open_file(const struct reading *reading, const char *pid, const char *name) {
+    char path[48];
+    snprintf(path, sizeof path, "%s/%s", pid, name);
     int fd = openat(reading->root, path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -ESRCH;
+}
+
+/* Returns whether the process was there; what it tells may be nothing. */
+static bool read_schedstat(int fd, struct schedstat *now) {
+    char text[SCHEDSTAT_BYTES];
+    ssize_t length = pread(fd, text, sizeof text, 0);
+    *now = length > 0 ? schedstat_parse(text, (size_t)length) : (struct schedstat){0};
+    return length > 0;
+}
+
+/* `now` was read before the process was: if it has run since, the next look shows other numbers. */
+static void remember(struct kept_entry *entry, struct schedstat now,
+                     const struct process *process) {
+    entry->at = now;
+    entry->user_ns = process->user_ns;
+    entry->system_ns = process->system_ns;
+    entry->started_ns = process->started_ns;
+    entry->name_length = process->name_length;
+    memcpy(entry->name, process->name, process->name_length);
+}
+
+static void visit_remembered(struct reading *reading, const struct kept_entry *entry) {
+    struct process process = {
+        .pid = entry->pid,
+        .name_length = entry->name_length,
+        .user_ns = entry->user_ns,
+        .system_ns = entry->system_ns,
+        .started_ns = entry->started_ns,
+    };
+    memcpy(process.name, entry->name, entry->name_length);
+    reading->scan->seen++;
+    reading->visit(reading->context, &process);
+}
+
+/* Keeps a process that has none of these yet: `schedstat` of one that sleeps and has one thread,
+ * `stat` of others, both of one that runs. Takes over fd, its `stat`. */
+static void keep(struct reading *reading, const char *pid, int fd) {
+    struct kept_entry entry = {.stat = -1, .schedstat = -1};
+    char text[STAT_BYTES];
+    struct process process;
+    struct schedstat now = {0};
+    int schedstat = open_file(reading, pid, "schedstat");
+    if (schedstat >= 0)
+        read_schedstat(schedstat, &now);
+    ssize_t length = pread(fd, text, sizeof text, 0);
+    bool is_there =
+        length > 0 && stat_parse(text, (size_t)length, reading->procfs->tick_ns, &process) == 0;
+    enum stat_rest rest = is_there ? stat_rest(text, (size_t)length) : STAT_MANY_THREADS;
+    bool pays =
+        rest != STAT_MANY_THREADS && now.turns != 0 && process.name_length <= KEPT_NAME_LIMIT;
+    if (schedstat >= 0 && pays)
+        entry.schedstat = kept_move(&reading->procfs->kept, &reading->news, schedstat);
+    else if (schedstat >= 0)
+        close(schedstat);
+    if (entry.schedstat >= 0 && rest == STAT_SLEEPS)
+        remember(&entry, now, &process);
+    if (is_there && entry.at.turns == 0)
+        entry.stat = kept_move(&reading->procfs->kept, &reading->news, fd);
+    else
+        close(fd);
+    entry.pid = is_there ? process.pid : 0;
+    if (entry.stat >= 0 || entry.schedstat >= 0)
+        kept_add(&reading->news, &entry);
+}
+
+/* Returns 0 whether or not the process is still there; -errno if no descriptor was left. */
+static int read_new(struct reading *reading, const char *pid) {
+    char text[STAT_BYTES];
+    struct process process;
+    int fd = open_file(reading, pid, "stat");
     if (fd < 0)
-        return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
+        return fd == -ESRCH ? 0 : fd;
     bool is_there = take(reading, text, read(fd, text, sizeof text), &process);
-    if (is_there && reading->started_ns - process.started_ns > KEPT_YOUNG_NS)
-        kept_offer(&reading->procfs->kept, &reading->news, process.pid, fd);
+    if (is_there && reading->started_ns - process.started_ns > KEPT_YOUNG_NS &&
+        kept_may_add(&reading->procfs->kept, &reading->news))
+        keep(reading, pid, fd);
     else
         close(fd);
     return 0;
 }
 
-/* Returns 0 or -errno, as read_new. */
-static int read_process(struct reading *reading, const char *name) {
+/* One that has run since it was remembered. Takes over fd where it is not the entry's own. */
+static void keep_again(struct reading *reading, const struct kept_entry *entry, int fd,
+                       struct schedstat now, enum stat_rest rest, const struct process *process) {
+    const struct kept *kept = &reading->procfs->kept;
+    struct kept_entry changed = *entry;
+    bool is_new = fd != entry->stat, may_change = kept_may_change(&reading->news);
+    if (is_new && may_change)
+        changed.stat = kept_move(kept, &reading->news, fd);
+    else if (is_new)
+        close(fd);
+    if (!may_change)
+        return;
+    if (rest == STAT_MANY_THREADS)
+        changed.schedstat = -1;
+    bool remembers = rest == STAT_SLEEPS && now.turns != 0 &&
+                     process->name_length <= KEPT_NAME_LIMIT && changed.schedstat >= 0;
+    if (remembers)
+        remember(&changed, now, process);
+    if (remembers || changed.stat != entry->stat || changed.schedstat != entry->schedstat)
+        kept_change(kept, &reading->news, entry, &changed);
+}
+
+/* Returns 0 if it was there and has been visited, -ESRCH if it has ended, or another -errno if no
+ * descriptor was left. */
+static int read_kept(struct reading *reading, const struct kept_entry *entry, const char *pid) {
+    struct procfs *procfs = reading->procfs;
     char text[STAT_BYTES];
     struct process process;
-    uint64_t pid;
-    size_t name_length = strlen(name);
-    if (number_parse_bytes(name, name_length, 1, INT32_MAX, &pid) != 0)
-        return 0; /* not a process */
-    int fd = kept_find(&reading->procfs->kept, (int32_t)pid);
-    if (fd >= 0 && take(reading, text, pread(fd, text, sizeof text, 0), &process)) {
-        reading->news.known_count++;
+    struct schedstat now = {0};
+    if (entry->schedstat >= 0 && !read_schedstat(entry->schedstat, &now))
+        return -ESRCH;
+    if (schedstat_is(now, entry->at)) {
+        visit_remembered(reading, entry);
+        kept_known(&procfs->kept, &reading->news, entry);
         return 0;
     }
-    return read_new(reading, name, name_length);
+    int fd = entry->stat >= 0 ? entry->stat : open_file(reading, pid, "stat");
+    if (fd < 0)
+        return fd;
+    ssize_t length = pread(fd, text, sizeof text, 0);
+    if (!take(reading, text, length, &process)) {
+        if (fd != entry->stat)
+            close(fd);
+        return -ESRCH;
+    }
+    kept_known(&procfs->kept, &reading->news, entry);
+    keep_again(reading, entry, fd, now, stat_rest(text, (size_t)length), &process);
+    return 0;
+}
+
+/* Returns 0 or -errno, as read_new. */
+static int read_process(struct reading *reading, const char *name) {
+    uint64_t pid;
+    if (number_parse_bytes(name, strlen(name), 1, INT32_MAX, &pid) != 0)
+        return 0; /* not a process */
+    const struct kept_entry *entry =
+        kept_find(&reading->procfs->kept, &reading->news, (int32_t)pid);
+    int error = entry != NULL ? read_kept(reading, entry, name) : -ESRCH;
+    return error == -ESRCH ? read_new(reading, name) : error;
 }
 
 static int read_directory(struct reading *reading) {
@@ -135,7 +251,7 @@ int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, voi
     read_busy(procfs, scan);
     kept_lock(&procfs->kept, &reading.news);
     int error = read_directory(&reading);
-    kept_unlock(&procfs->kept, &reading.news);
+    kept_unlock(&procfs->kept, &reading.news, error == 0);
     close(reading.root);
     return error;
 }

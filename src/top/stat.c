@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Fields are counted from 1, as the manual page does; 3 is the first behind the name. */
-enum { FIELD_STATE = 3, FIELD_USER = 14, FIELD_SYSTEM = 15, FIELD_START = 22 };
+enum { FIELD_STATE = 3, FIELD_USER = 14, FIELD_SYSTEM = 15, FIELD_THREADS = 20, FIELD_START = 22 };
 
 static int field_number(const char *at, const char *end, uint64_t *value) {
     const char *blank = memchr(at, ' ', (size_t)(end - at));
@@ -51,4 +51,13 @@ int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process 
         __builtin_mul_overflow((int64_t)start, tick_ns, &process->started_ns))
         return -EINVAL;
     return 0;
+}
+
+enum stat_rest stat_rest(const char *text, size_t length) {
+    const char *end = text + length, *close = memrchr(text, ')', length), *at = close;
+    for (int field = FIELD_STATE; field <= FIELD_THREADS && at != NULL; field++)
+        at = memchr(at + 1, ' ', (size_t)(end - at - 1));
+    if (at == NULL || end - at < 3 || memcmp(at, " 1 ", 3) != 0)
+        return STAT_MANY_THREADS;
+    return close[2] == 'R' ? STAT_RUNS : STAT_SLEEPS;
 }

@@ -8,3 +8,13 @@
  * other form. The name is taken from the first '(' to the *last* ')': it may itself hold
  * parentheses, spaces and newlines. */
 int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process *process);
+
+/* Whether a process may have used CPU time by now without having been put on a CPU again. */
+enum stat_rest {
+    STAT_SLEEPS,       /* its one thread did not run: nothing of it changes until that does */
+    STAT_RUNS,         /* its one thread was running, or waited for a CPU */
+    STAT_MANY_THREADS, /* ... or this could not be told */
+};
+
+/* Of text that stat_parse has accepted. */
+enum stat_rest stat_rest(const char *text, size_t length);

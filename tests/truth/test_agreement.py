@@ -11,8 +11,6 @@ import pytest
 from tests.truth.proc import TICK_NS, busy_ns, pids, read_all
 from tests.truth.programs import CannotOpenError, Scanner, living, scanning, sources
 
-WORKERS = (b"kworker", b"ksoftirqd", b"rcu")
-
 
 @pytest.fixture
 def all_scanners() -> Iterator[dict[str, Scanner]]:
@@ -34,14 +32,15 @@ def test_every_process_is_as_in_proc(scanner: Scanner) -> None:
         after = read_all()
         for pid in before.keys() & after.keys():
             process, seen = scan[pid], after[pid]
+            if before[pid].started_ns != seen.started_ns:
+                continue  # the pid was used again meanwhile
             assert abs(process.started_ns - seen.started_ns) < TICK_NS
-            if not seen.name.startswith(b"kworker"):  # their names tell what they do just now
+            if b"kworker" not in seen.name:  # their names tell what they do just now
                 assert process.name == seen.name or before[pid].name != seen.name
             assert before[pid].user_ns <= process.user_ns + TICK_NS
             assert before[pid].system_ns <= process.system_ns + TICK_NS
             if before[pid] == seen:
                 compared += 1
-                assert seen.user_ns <= process.user_ns + TICK_NS
                 assert abs(process.user_ns - seen.user_ns) <= TICK_NS
                 assert abs(process.system_ns - seen.system_ns) <= TICK_NS
     assert compared > 20

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from tests.processes import state
 from tests.truth.proc import TICK_NS, pids, read_process
 from tests.truth.programs import Life, Process, Scanner, living, wait_for, zombie
 
@@ -62,6 +63,23 @@ def test_a_zombie_keeps_its_time_and_is_gone_when_it_was_reaped(scanner: Scanner
             assert_is_as_in_proc(process)
         os.waitpid(pid, 0)
         assert scanner.scan().all_of(pid) == []
+
+
+def test_one_that_slept_for_long_and_runs_again_has_all_its_time_at_once(scanner: Scanner) -> None:
+    """By whichever thread: what a source may remember of a sleeper is no longer true then."""
+    with living("now-and-then", "30") as it:
+        time.sleep(1.1)
+        scanner.scan()
+        before = scanner.scan().one(it.pid)
+        for _ in range(6):
+            it.go_on()
+            it.wait_until_ready()
+            wait_for("it sleeps", lambda: state(it.pid) == "S")
+            for _ in range(2):
+                process = scanner.scan().one(it.pid)
+                assert_is_as_in_proc(process)
+            assert 20_000_000 <= process.total_ns - before.total_ns
+            before = process
 
 
 def test_a_process_with_2000_threads_is_there_once(scanner: Scanner) -> None:

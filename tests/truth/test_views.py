@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Server, needs, running
-from tests.truth.proc import TICK_NS, read_all
+from tests.truth.proc import TICK_NS, Seen, read_all
 from tests.truth.programs import CannotOpenError, Scan, Scanner, living, scanning
 
 NOBODY = "65534"
@@ -46,13 +46,17 @@ HIDDEN = "mount -t proc -o hidepid=2 proc /proc"
 NO_BTF = "mount -t tmpfs none /sys/kernel/btf"
 
 
-def assert_same_as_proc(scan: Scan, seen_before: set[int]) -> None:
-    """The same processes with the same names and, of those that sleep, the same times."""
-    now = read_all()
+def assert_same_as_proc(scan: Scan, before: dict[int, Seen]) -> None:
+    """The same processes with the same names, and with times that lie between two readings."""
+    after = read_all()
     found = scan.by_pid()
-    for pid in seen_before & now.keys():
-        assert found[pid].name == now[pid].name or b"kworker" in now[pid].name
-        assert found[pid].total_ns < now[pid].total_ns + 2 * TICK_NS
+    for pid in before.keys() & after.keys():
+        early, late = before[pid], after[pid]
+        if early.started_ns != late.started_ns:
+            continue  # the pid was used again meanwhile
+        assert found[pid].started_ns // TICK_NS == late.started_ns // TICK_NS
+        assert early.total_ns - 2 * TICK_NS <= found[pid].total_ns <= late.total_ns + 2 * TICK_NS
+        assert found[pid].name == late.name or early.name != late.name or b"kworker" in late.name
 
 
 def test_more_processes_than_descriptors_are_all_scanned(source: str) -> None:
@@ -66,7 +70,7 @@ def test_more_processes_than_descriptors_are_all_scanned(source: str) -> None:
             scan = scanner.scan()
             assert scan.lost == 0
             assert known <= scan.by_pid().keys()
-            assert_same_as_proc(scan, known | before.keys())
+            assert_same_as_proc(scan, before)
         assert len(os.listdir(f"/proc/{scanner.pid}/fd")) <= 16  # noqa: PTH208
 
 
@@ -77,7 +81,7 @@ def test_more_processes_than_may_be_kept_open_are_all_scanned(source: str) -> No
         for _ in range(4):
             before = read_all()
             scan = scanner.scan()
-            assert_same_as_proc(scan, set(before))
+            assert_same_as_proc(scan, before)
 
 
 def test_hidepid_hides_from_procfs_what_is_not_ones_own_and_nothing_from_bpf(source: str) -> None:
@@ -97,7 +101,7 @@ def test_hidepid_hides_from_procfs_what_is_not_ones_own_and_nothing_from_bpf(sou
 def test_hidepid_takes_nothing_from_root(source: str) -> None:
     with scanning_or_skip(source, prefix=in_own_mounts(HIDDEN)) as scanner:
         before = read_all()
-        assert_same_as_proc(scanner.scan(), set(before))
+        assert_same_as_proc(scanner.scan(), before)
 
 
 def test_in_another_pid_namespace_its_own_processes_have_its_own_numbers(source: str) -> None:
@@ -120,7 +124,7 @@ def test_without_what_bpf_needs_procfs_answers_and_says_why(how: str) -> None:
         assert scanner.source == "procfs"
         assert len(scanner.reason.split()) >= 2
         before = read_all()
-        assert_same_as_proc(scanner.scan(), set(before))
+        assert_same_as_proc(scanner.scan(), before)
 
 
 def ask(server: Server) -> dict[str, object]:

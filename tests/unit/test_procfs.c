@@ -40,6 +40,12 @@ static void write_at(const char *directory, const char *name, const char *text) 
     fclose(file);
 }
 
+static void remove_at(const char *directory, const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s/%s", root, directory, name);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void add_process(const char *pid, const char *name, int user_ticks) {
     char text[512];
     snprintf(text, sizeof text, "%s (%s) S 1 1 1 0 -1 0 0 0 0 0 %d 0 0 0 20 0 1 0 5 0 0\n", pid,
@@ -106,7 +112,7 @@ static void a_descriptor_is_kept_until_its_process_ends(void **state) {
     assert_int_equal(take(&procfs, &snapshot), 0);
     assert_int_equal(procfs.kept.count, 3);
     for (uint32_t i = 0; i < 3; i++)
-        assert_true(procfs.kept.entries[i].fd >= KEPT_FLOOR);
+        assert_true(procfs.kept.entries[i].stat >= KEPT_FLOOR);
 
     write_at("20", "stat", "");
     assert_int_equal(take(&procfs, &snapshot), 0);
@@ -117,6 +123,57 @@ static void a_descriptor_is_kept_until_its_process_ends(void **state) {
     assert_int_equal(take(&procfs, &snapshot), 0);
     assert_int_equal(snapshot.scan.seen, 3);
     assert_memory_equal(snapshot.top[0].name, "another", 7);
+    add_process("20", "a) R 1 (b", 30);
+    procfs_close(&procfs);
+}
+
+static int64_t user_ticks_of(struct procfs *procfs, int32_t pid) {
+    static struct snapshot snapshot;
+    assert_int_equal(take(procfs, &snapshot), 0);
+    for (uint32_t i = 0; i < snapshot.count; i++)
+        if (snapshot.top[i].pid == pid)
+            return snapshot.top[i].user_ns / procfs->tick_ns;
+    return -1;
+}
+
+/* `stat` is rewritten here under it, as no kernel does: so what is remembered shows. */
+static void a_sleeper_is_remembered_until_it_has_run(void **state) {
+    (void)state;
+    struct procfs procfs;
+    write_at("20", "schedstat", "100 5 3\n");
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    assert_int_equal(procfs.kept.descriptors, 3);
+
+    add_process("20", "a) R 1 (b", 31);
+    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    write_at("20", "schedstat", "100 5 4\n"); /* it was on a CPU again */
+    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    add_process("20", "a) R 1 (b", 32);
+    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    write_at("20", "schedstat", "101 5 4\n"); /* it was still on it, and has used more */
+    assert_int_equal(user_ticks_of(&procfs, 20), 32);
+
+    write_at("20", "schedstat", ""); /* and now it has ended */
+    write_at("20", "stat", "");
+    assert_int_equal(user_ticks_of(&procfs, 20), -1);
+    assert_int_equal(procfs.kept.count, 2);
+    assert_int_equal(procfs.kept.descriptors, 2);
+    remove_at("20", "schedstat");
+    add_process("20", "a) R 1 (b", 30);
+    procfs_close(&procfs);
+}
+
+/* The kernel says "0 0 0" where it does not count. */
+static void a_schedstat_that_tells_nothing_is_not_trusted(void **state) {
+    (void)state;
+    struct procfs procfs;
+    write_at("20", "schedstat", "0 0 0\n");
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    add_process("20", "a) R 1 (b", 31);
+    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    remove_at("20", "schedstat");
     add_process("20", "a) R 1 (b", 30);
     procfs_close(&procfs);
 }
@@ -221,6 +278,8 @@ int main(void) {
         cmocka_unit_test(only_whole_processes_are_seen),
         cmocka_unit_test(a_scan_can_be_repeated),
         cmocka_unit_test(a_descriptor_is_kept_until_its_process_ends),
+        cmocka_unit_test(a_sleeper_is_remembered_until_it_has_run),
+        cmocka_unit_test(a_schedstat_that_tells_nothing_is_not_trusted),
         cmocka_unit_test(with_few_descriptors_none_is_kept),
         cmocka_unit_test(many_processes_are_all_kept_in_the_end),
         cmocka_unit_test(scans_may_run_at_the_same_time),

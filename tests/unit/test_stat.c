@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "top/schedstat.h"
 #include "top/stat.h"
 
 #include <errno.h>
@@ -86,12 +87,51 @@ static void other_text_is_refused(void **state) {
         assert_int_equal(parse(wrong[i], &process), -EINVAL);
 }
 
+static void only_one_sleeping_thread_rests(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum stat_rest rest;
+    } cases[] = {
+        {"42 (a) S 1 1 1 0 -1 4 1 2 3 4 250 75 9 8 20 0 1 0 500 1 3\n", STAT_SLEEPS},
+        {"42 (a) Z 1 1 1 0 -1 4 1 2 3 4 250 75 9 8 20 0 1 0 500 1 3\n", STAT_SLEEPS},
+        {"42 (a) R 1 1 1 0 -1 4 1 2 3 4 250 75 9 8 20 0 1 0 500 1 3\n", STAT_RUNS},
+        {"42 (a) R (b) S 1 1 1 0 -1 4 1 2 3 4 250 75 9 8 20 0 1 0 5 1 3\n", STAT_SLEEPS},
+        {"42 (a) S 1 1 1 0 -1 4 1 2 3 4 250 75 9 8 20 0 2 0 500 1 3\n", STAT_MANY_THREADS},
+        {"42 (a) S 1 1 1 0 -1 4 1 2 3 4 250 75 9 8 20 0 11 0 500 1 3\n", STAT_MANY_THREADS},
+        {"42 (a) S 1 1 1 0 -1 4 1 2 3 4 250 75 9 8 20 0 0 0 500 1 3\n", STAT_MANY_THREADS},
+        {"42 (a) S 1 1 1", STAT_MANY_THREADS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(stat_rest(cases[i].text, strlen(cases[i].text)), cases[i].rest);
+}
+
+static struct schedstat parse_schedstat(const char *text) {
+    return schedstat_parse(text, strlen(text));
+}
+
+static void schedstat_is_three_numbers_or_nothing(void **state) {
+    (void)state;
+    struct schedstat found = parse_schedstat("123456789012 42 7\n");
+    assert_int_equal(found.ran_ns, 123456789012);
+    assert_int_equal(found.turns, 7);
+    assert_true(schedstat_is(found, parse_schedstat("123456789012 43 7\n")));
+    assert_false(schedstat_is(found, parse_schedstat("123456789013 42 7\n")));
+    assert_false(schedstat_is(found, parse_schedstat("123456789012 42 8\n")));
+    static const char *const others[] = {"",        "0 0 0\n",  "1 2 3", "1 2\n",
+                                         "1 2 x\n", "-1 2 3\n", "1  3\n"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_false(schedstat_is(parse_schedstat(others[i]), parse_schedstat(others[i])));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_may_hold_anything),
         cmocka_unit_test(a_name_longer_than_the_limit_is_cut),
         cmocka_unit_test(text_that_is_cut_anywhere_is_refused),
         cmocka_unit_test(other_text_is_refused),
+        cmocka_unit_test(only_one_sleeping_thread_rests),
+        cmocka_unit_test(schedstat_is_three_numbers_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

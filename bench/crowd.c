@@ -1,0 +1,111 @@
+/* Processes that sleep, so that there is something to read: `crowd PROCESSES THREADS`, with so many
+ * threads in each beside its first. Prints "ready" when all of them sleep; the end of stdin ends
+ * them all. None can be left behind, however this program ends: they live in a pid namespace of
+ * their own, which ends with its first process, or, where that is not permitted, each of them is
+ * killed by the kernel when its parent has ended. */
+#include "base/number.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { USAGE_ERROR = 2, SMALL_STACK = 16 * 1024 };
+
+static void fail(const char *what) {
+    fprintf(stderr, "crowd: %s: %s\n", what, strerror(errno));
+    _exit(EXIT_FAILURE);
+}
+
+static void *sleep_on(void *unused) {
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void start_threads(uint64_t count) {
+    pthread_attr_t small;
+    pthread_t thread;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, SMALL_STACK);
+    pthread_attr_setguardsize(&small, 0);
+    for (; count > 0; count--) {
+        errno = pthread_create(&thread, &small, sleep_on, NULL);
+        if (errno != 0)
+            fail("a thread");
+    }
+    pthread_attr_destroy(&small);
+}
+
+/* Says with a byte that it sleeps; `said` is closed after it, or by the kernel if it fails. */
+static void be_one(uint64_t threads, pid_t parent, int said) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_FAILURE);
+    start_threads(threads);
+    if (write(said, "", 1) != 1)
+        _exit(EXIT_FAILURE);
+    close(said);
+    sleep_on(NULL);
+}
+
+/* Returns when stdin ends; then this process ends, and all others with it. */
+static void make_all(uint64_t processes, uint64_t threads) {
+    int said[2];
+    char byte;
+    pid_t parent = getpid();
+    if (pipe(said) != 0)
+        fail("a pipe");
+    for (uint64_t i = 0; i < processes; i++) {
+        pid_t child = fork();
+        if (child < 0)
+            fail("a process");
+        if (child == 0)
+            be_one(threads, parent, said[1]);
+    }
+    close(said[1]);
+    for (uint64_t i = 0; i < processes; i++)
+        if (read(said[0], &byte, 1) != 1)
+            fail("one of them failed");
+    puts("ready");
+    fflush(stdout);
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        continue;
+}
+
+int main(int argc, char **argv) {
+    uint64_t processes = 0, threads = 0;
+    int status = 0;
+    if (argc != 3 || number_parse(argv[1], 0, 1 << 20, &processes) != 0 ||
+        number_parse(argv[2], 0, 1 << 16, &threads) != 0) {
+        fprintf(stderr, "usage: crowd PROCESSES THREADS\n");
+        return USAGE_ERROR;
+    }
+    bool has_own = unshare(CLONE_NEWPID) == 0;
+    pid_t first = fork();
+    if (first < 0)
+        fail("a process");
+    if (first == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setpgid(0, 0);
+        make_all(processes, threads);
+        if (!has_own) { /* it ends them, and waits, so that nobody else has to */
+            signal(SIGTERM, SIG_IGN);
+            kill(0, SIGTERM);
+            while (wait(NULL) > 0)
+                continue;
+        }
+        _exit(EXIT_SUCCESS);
+    }
+    while (waitpid(first, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+}
