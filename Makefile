@@ -47,7 +47,7 @@ sanitize: ## run the C tests under address, undefined and thread sanitizers
 	@scripts/setup race test
 	@scripts/sanitize
 
-install: wheel ## install the three programs into PREFIX=/usr/local
+install: wheel ## install the programs and their manuals into PREFIX=/usr/local
 	@scripts/install "$(PREFIX)"
 
 wheel: ## leave a wheel with all three programs in dist/

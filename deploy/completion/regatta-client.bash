@@ -1,0 +1,41 @@
+# Completion for bash. `make install` puts it where bash-completion finds it; by hand:
+#     . deploy/completion/regatta-client.bash
+
+_regatta_client() {
+    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} words=''
+    # readline takes --load=open for three words.
+    if [[ $word == = ]]; then
+        word=''
+    elif [[ $option == = ]]; then
+        option=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    case $option in
+        --dialect) words='line http' ;;
+        --engine) words='epoll thread fork' ;;
+        --load) words='burst closed open' ;;
+        --arrivals) words='even poisson' ;;
+        --path) words='/top /metrics /healthz' ;;
+        --samples | --token-file)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+            ;;
+        -c | --connections | -n | --top | --timeout | --rounds | --duration | --per-connection | \
+            --rate | --seed | --idle | --slow | --sources | --cpus | --gate-fd)
+            COMPREPLY=() # a number or a list: nothing to offer
+            return
+            ;;
+        *)
+            if [[ $word == -* ]]; then
+                words='--connections --top --dialect --path --token-file --timeout --load --rounds
+                    --duration --per-connection --rate --arrivals --seed --idle --slow --engine
+                    --sources --cpus --quiet --json --samples --gate-fd --help --version'
+            else
+                words=$(compgen -A hostname)
+            fi
+            ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -F _regatta_client regatta-client

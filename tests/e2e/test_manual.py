@@ -1,0 +1,99 @@
+"""The manual pages: whole, well formed, and with no other options than the programs' own help."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.servers import PATIENCE_S, REPOSITORY, needs, program
+
+FOLDER = REPOSITORY / "docs/man"
+PROGRAMS = ["regatta-server", "regatta-client"]
+LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+
+
+def help_of(name: str) -> str:
+    return subprocess.run(
+        [program(name), "--help"], check=True, capture_output=True, text=True, timeout=PATIENCE_S
+    ).stdout
+
+
+def page_of(name: str) -> str:
+    return (FOLDER / f"{name}.1").read_text()
+
+
+def described(name: str) -> set[str]:
+    """The long options that have an entry of their own in the manual."""
+    entries = re.findall(r"^\.It (Fl .*)$", page_of(name), re.MULTILINE)
+    return {f"-{option}" for entry in entries for option in re.findall(r"Fl (-[a-z-]+)", entry)}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_manual_has_the_options_of_the_help(name: str) -> None:
+    assert sorted(described(name)) == sorted(set(LONG.findall(help_of(name))))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_option_that_the_manual_speaks_of_is_described(name: str) -> None:
+    spoken = {f"-{option}" for option in re.findall(r"Fl (-[a-z][a-z-]+)", page_of(name))}
+    assert sorted(spoken - described(name)) == []
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_program_knows_every_option_that_the_manual_describes(name: str) -> None:
+    """Told wrongly to, it complains about something else than the option's name."""
+    for option in sorted(described(name)):
+        done = subprocess.run(
+            [program(name), option, "", "surplus", "surplus"],
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+        )
+        assert not re.search(r"unknown option|^\S+: option .*unknown", done.stderr), option
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("section", ["NAME", "SYNOPSIS", "EXIT STATUS", "EXAMPLES", "SECURITY"])
+def test_the_manual_has_what_a_reader_looks_for(name: str, section: str) -> None:
+    assert f"\n.Sh {section}\n" in page_of(name)
+
+
+def test_the_manual_says_that_bpf_sees_past_hidepid() -> None:
+    security = page_of("regatta-server").partition(".Sh SECURITY")[2]
+    assert "hidepid" in security
+    assert "bpf" in security
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_it_is_shown_without_a_complaint(name: str) -> None:
+    done = subprocess.run(
+        [needs("man"), "-l", "--warnings", "-E", "UTF-8", str(FOLDER / f"{name}.1")],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        env={"MANWIDTH": "80", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+    )
+    assert done.stderr == ""
+    assert "SECURITY" in done.stdout
+
+
+def test_an_installation_has_manuals_and_completion(tmp_path: Path) -> None:
+    """What scripts/install puts into PREFIX/share, by its own lines for it."""
+    script = (REPOSITORY / "scripts/install").read_text()
+    lines = script[script.index("for page in") :]
+    subprocess.run(
+        [needs("bash"), "-euc", f"prefix={tmp_path}\n{lines}"],
+        check=True,
+        capture_output=True,
+        cwd=REPOSITORY,
+        timeout=PATIENCE_S,
+    )
+    for name in PROGRAMS:
+        assert (tmp_path / f"share/man/man1/{name}.1").read_text() == page_of(name)
+        assert (tmp_path / f"share/bash-completion/completions/{name}").is_file()
