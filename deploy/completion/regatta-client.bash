@@ -2,14 +2,25 @@
 #     . deploy/completion/regatta-client.bash
 
 _regatta_client() {
-    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} words=''
+    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} words='' options
     # readline takes --load=open for three words.
     if [[ $word == = ]]; then
         word=''
     elif [[ $option == = ]]; then
         option=${COMP_WORDS[COMP_CWORD - 2]}
     fi
+    # Those of --watch are others, wherever it stands.
+    if [[ " ${COMP_WORDS[*]:1} " == *' --watch '* ]]; then
+        options='--watch --top --by --window --group --interval --count --timeout --token-file
+            --json --help --version'
+    else
+        options='--watch --connections --top --dialect --path --token-file --timeout --load --rounds
+            --duration --per-connection --rate --arrivals --seed --idle --slow --engine
+            --sources --cpus --quiet --json --samples --gate-fd --help --version'
+    fi
     case $option in
+        --by) words='recent total' ;;
+        --group) words='none name unit cgroup' ;;
         --dialect) words='line http' ;;
         --engine) words='epoll thread fork' ;;
         --load) words='burst closed open' ;;
@@ -21,15 +32,13 @@ _regatta_client() {
             return
             ;;
         -c | --connections | -n | --top | --timeout | --rounds | --duration | --per-connection | \
-            --rate | --seed | --idle | --slow | --sources | --cpus | --gate-fd)
+            --window | --interval | --count | --rate | --seed | --idle | --slow | --sources | --cpus | --gate-fd)
             COMPREPLY=() # a number or a list: nothing to offer
             return
             ;;
         *)
             if [[ $word == -* ]]; then
-                words='--connections --top --dialect --path --token-file --timeout --load --rounds
-                    --duration --per-connection --rate --arrivals --seed --idle --slow --engine
-                    --sources --cpus --quiet --json --samples --gate-fd --help --version'
+                words=$options
             else
                 words=$(compgen -A hostname)
             fi

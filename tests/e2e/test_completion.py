@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_manual import LONG, PROGRAMS, help_of
+from tests.e2e.test_manual import PROGRAMS, help_of, helped
 from tests.servers import PATIENCE_S, REPOSITORY, designs, needs, program, table
 
 FOLDER = REPOSITORY / "deploy/completion"
@@ -52,13 +52,20 @@ def test_every_design_is_offered() -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_options_offered_are_those_of_the_help(name: str) -> None:
-    assert sorted(complete(name, "-")) == sorted(set(LONG.findall(help_of(name))))
+    assert sorted(complete(name, "-")) == sorted(helped(name))
+
+
+def test_when_watching_the_options_are_those_of_watching() -> None:
+    wanted = sorted(helped("regatta-client", "--watch"))
+    assert sorted(complete("regatta-client", "--watch", "-")) == wanted
+    assert sorted(complete("regatta-client", "alpha", "--watch", "--json", "-")) == wanted
+    assert complete("regatta-client", "--watch", "--group", "=", "c") == ["cgroup"]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_value_is_offered_for_every_option_that_takes_one(name: str) -> None:
     """Or nothing; but never another option."""
-    for option in set(LONG.findall(help_of(name))):
+    for option in helped(name):
         takes_value = re.search(rf"^ .*{option} +[A-Z]", help_of(name), re.MULTILINE)
         offered = complete(name, option, "")
         if takes_value:
