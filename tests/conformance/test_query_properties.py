@@ -1,0 +1,238 @@
+"""Whatever is asked and whatever processes call themselves: replies can be read back, text and JSON
+say the same, and the rows and everything else are together what the machine was busy."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.answers import Answer, Row, ask_http, ask_line, unescape
+from tests.servers import PATIENCE_S, Server, running
+
+TICK_US = 10**6 // os.sysconf("SC_CLK_TCK")
+PR_SET_NAME = 15
+libc = ctypes.CDLL(None, use_errno=True)
+MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Takes one reading, or for by=recent two, and answers from these for the rest of the test."""
+    options = ("--work", "snapshot", "--max-age", "1500")
+    with running(tmp_path_factory.mktemp("still"), *options) as server:
+        ask_line(server, ["group=name"])
+        time.sleep(1.6)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    options = ("--work", "snapshot", "--max-age", "0")
+    with running(tmp_path_factory.mktemp("fresh"), *options) as server:
+        yield server
+
+
+def busy_us() -> int:
+    """As everything else is counted: without waiting for disks, and what the host took."""
+    fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+    user, nice, system, _, _, irq, softirq = map(int, fields[:7])
+    return (user + nice + system + irq + softirq) * TICK_US
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> list[str]:
+    group = draw(st.sampled_from(["", "group=name", "group=cgroup", "group=unit"]))
+    details = [] if group else draw(st.lists(st.sampled_from(["threads", "command"]), unique=True))
+    parameters = [f"n={draw(st.integers(1, 16 if 'threads' in details else 64))}"]
+    parameters += [group] if group else [f"{detail}=1" for detail in details]
+    if draw(st.booleans()):
+        parameters.append("by=recent")
+        if draw(st.booleans()):
+            parameters.append(f"window={draw(st.integers(1, 60))}s")
+    return draw(st.permutations(parameters))
+
+
+def without_details(answer: Answer) -> Answer:
+    """Threads go on running between two questions."""
+    plain = [Row(row.number, row.user_us, row.system_us, row.name) for row in answer.rows]
+    return replace(answer, rows=plain, elapsed=None)
+
+
+@MANY
+@given(parameters=questions())
+def test_both_forms_and_dialects_say_the_same_and_sums_are_right(
+    still: Server, parameters: list[str]
+) -> None:
+    for _ in range(3):  # a new reading may come between two questions
+        answers = [
+            ask(still, [*parameters, f"format={form}"])
+            for form in ("text", "json")
+            for ask in (ask_line, ask_http)
+        ]
+        plain = [without_details(answer) for answer in answers]
+        if plain[0] == plain[-1]:
+            break
+    assert plain[0] == plain[1] == plain[2] == plain[3]
+    for answer in answers:
+        assert [row.us for row in answer.rows] == sorted((r.us for r in answer.rows), reverse=True)
+        if "by=recent" not in parameters:
+            # Each of two times of each row, and of the rest, was cut to a microsecond.
+            cut = 2 * (len(answer.rows) + 1)
+            assert answer.total_us <= busy_us() + cut + 2 * TICK_US
+        for row in answer.rows:
+            assert len(row.threads) == min(8, row.threads_alive)
+
+
+def test_rows_and_everything_else_are_the_machines_busy_time(fresh: Server) -> None:
+    for parameters in (["1"], ["64"], ["64", "format=json"], ["64", "group=name"]):
+        for _ in range(10):
+            before = busy_us()
+            answer = ask_line(fresh, parameters)
+            after = busy_us()
+            assert before - 2 * TICK_US <= answer.total_us <= after + 2 * TICK_US
+
+
+def test_fewer_rows_have_the_more_for_everything_else(still: Server) -> None:
+    whole = ask_line(still, ["64"])
+    for rows in (1, 2, 3, 10, 63):
+        answer = ask_line(still, [str(rows)])
+        if answer.tasks == whole.tasks:
+            assert abs(answer.total_us - whole.total_us) <= 2 * 65 + TICK_US * 100
+
+
+class Namesake:
+    """A child that calls itself whatever it is told."""
+
+    def __init__(self) -> None:
+        self.told_read, self.told_write = os.pipe()
+        self.done_read, self.done_write = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._live()
+
+    def _live(self) -> None:
+        try:
+            os.close(self.told_write)
+            while time.thread_time() < 0.4:
+                pass
+            os.write(self.done_write, b"x")
+            while name := os.read(self.told_read, 16):
+                libc.prctl(PR_SET_NAME, name[1:], 0, 0, 0)
+                os.write(self.done_write, b"x")
+        finally:
+            os._exit(0)
+
+    def call(self, name: bytes) -> None:
+        os.write(self.told_write, b"=" + name)
+        assert os.read(self.done_read, 1) == b"x"
+
+    def close(self) -> None:
+        for fd in (self.told_write, self.told_read, self.done_read, self.done_write):
+            os.close(fd)
+        os.waitpid(self.pid, 0)
+
+
+@pytest.fixture(scope="module")
+def namesake() -> Iterator[Namesake]:
+    child = Namesake()
+    assert os.read(child.done_read, 1) == b"x"
+    yield child
+    child.close()
+
+
+names = st.one_of(
+    st.binary(max_size=15),
+    st.text(max_size=7).map(lambda text: text.encode("utf-8", "surrogatepass")[:15]),
+    st.sampled_from(
+        [
+            b"a) R 1 (b",
+            b"1 2 0.0 0.0 x\n",
+            b"- - 1.0 1.0 (",
+            b"# source x",
+            b"+ 7 1.0 1.0 x",
+            b"= x",
+            b"\x1b]0;owned\x07",
+            b"\xc2\x9b2J",
+            "\u202eevil".encode(),
+            "\u2066\u2069\u200f\u061c".encode(),
+            "a\u2028b\u2029c".encode(),
+            b'"\\"\\\\',
+            b"\xff\xfe\xc3",
+        ]
+    ),
+).map(lambda name: name.replace(b"\0", b""))
+
+
+@MANY
+@given(name=names)
+def test_any_name_comes_back_and_forges_nothing(
+    fresh: Server, namesake: Namesake, name: bytes
+) -> None:
+    namesake.call(name)
+    for parameters in (["64"], ["64", "format=json"], ["64", "command=1"]):
+        answer = ask_line(fresh, parameters)
+        (row,) = (row for row in answer.rows if row.number == namesake.pid)
+        assert unescape(row.name) == name
+
+
+COMMANDS = [
+    b"two\nlines\n- - 1.0 1.0 (everything else)",
+    b"\x1b[2J\xc2\x9b \xff\xfe",
+    "\u202e\u2028".encode(),
+    b'"quoted" \\back',
+    b" ",
+    b"\n# source x",
+]
+
+
+@pytest.mark.parametrize("argument", COMMANDS, ids=range(len(COMMANDS)))
+@pytest.mark.parametrize("form", [[], ["format=json"]], ids=["text", "json"])
+def test_a_command_line_comes_back(fresh: Server, argument: bytes, form: list[str]) -> None:
+    script = b"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo; read x"
+    with subprocess.Popen(
+        [b"sh", b"-c", script, argument], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as shell:
+        assert shell.stdout
+        shell.stdout.read(1)
+        answer = ask_line(fresh, ["64", "command=1", *form])
+        shell.kill()
+    (row,) = (row for row in answer.rows if row.number == shell.pid)
+    assert row.command is not None
+    assert unescape(row.command) == b" ".join([b"sh", b"-c", script, argument]).rstrip(b" ")
+
+
+def test_of_2000_threads_the_busiest_are_told(fresh: Server) -> None:
+    """And the others are counted, within the time that a reply may take."""
+    over = threading.Event()
+    threading.stack_size(65536)
+    crowd = [threading.Thread(target=over.wait, daemon=True) for _ in range(2000)]
+    try:
+        for thread in crowd:
+            thread.start()
+        while time.thread_time() < 0.5:
+            pass
+        begun = time.monotonic()
+        answer = ask_line(fresh, ["16", "threads=1"])
+        assert time.monotonic() - begun < PATIENCE_S / 4
+    finally:
+        over.set()
+        threading.stack_size(0)
+        for thread in crowd:
+            thread.join()
+    ours = [row for row in answer.rows if row.number == os.getpid()]
+    for row in ours:
+        assert row.threads_alive >= 2001
+        assert len(row.threads) == 8
+        assert row.threads[0].tid == os.getpid()
+        assert [t.us for t in row.threads] == sorted((t.us for t in row.threads), reverse=True)
+    assert ours, "this process is not among the busiest 16"
