@@ -58,7 +58,7 @@ static void begin_member(const struct reading *reading, struct member *member,
                          const struct process *process) {
     struct history *history = reading->history;
     member->name = use_name(history, process);
-    member->first = history->number;
+    member->first = history->number & INT32_MAX;
     if (is_born(reading, member->started_ns))
         return;
     member->user_ns = member->noted_user_ns = member->noted_long_user_ns = process->user_ns;
@@ -121,8 +121,10 @@ static void visit_ended(void *context, const struct process *process) {
     struct reading *reading = context;
     struct history *history = reading->history;
     struct member *member = table_find(&history->table, process->pid, process->started_ns);
-    if (member != NULL) {
+    if (member != NULL && !member->has_ended) {
+        rename_member(history, member, process);
         advance(history, member, process, reading->now_ns);
+        member->has_ended = true;
     } else if (is_born(reading, process->started_ns)) {
         uint32_t name = use_name(history, process);
         places_add(&history->places, &history->names, history_group_of(history, name),

@@ -129,7 +129,8 @@ static struct member *add(struct table *table, const struct process *process) {
 
 /* The pid was used again within the grain of start times: time does not run backwards. */
 static bool is_another(const struct member *member, const struct process *process) {
-    return process->user_ns + process->system_ns < member->user_ns + member->system_ns;
+    return member->has_ended ||
+           process->user_ns + process->system_ns < member->user_ns + member->system_ns;
 }
 
 struct member *table_visit(struct table *table, const struct process *process, bool *is_new,

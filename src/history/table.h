@@ -21,8 +21,10 @@ struct member {
     int32_t pid;
     uint32_t name, cgroup; /* labels; cgroup 0: not looked for yet */
     uint32_t looked_s;     /* when it was, in seconds since the boot */
-    uint32_t first;        /* number of the kept reading that was the next when it was first seen */
-    uint32_t gone_ms;      /* CLOCK_MONOTONIC, cut to its low bits; 0: it is there */
+    /* Number of the kept reading that was the next when it was first seen. */
+    uint32_t first : 31;
+    uint32_t has_ended : 1; /* it was told, with its last times */
+    uint32_t gone_ms;       /* CLOCK_MONOTONIC, cut to its low bits; 0: it is there */
 };
 
 struct table_place {
