@@ -62,8 +62,7 @@ def sort_out(rows: list[Row]) -> tuple[list[Row], dict[str, str]]:
         else:
             measurable.append(found)
     for trial in [trial for row in measurable for trial in row.trials()]:
-        trial.server.check()
-        trial.load.check()
+        trial.check()
     return measurable, left_out
 
 
@@ -77,7 +76,10 @@ def stand_in_place() -> Iterator[Stand]:
         place.client = replace(place.client, cpus=place.client.cpus[:1])
         widen_ports(place)
         bare = Stand(place, Path(folder), b"")
-        yield replace(bare, body=sample_body(bare))
+        try:
+            yield replace(bare, body=sample_body(bare))
+        finally:
+            bare.crowds.end()
 
 
 def measure(rows: list[Row], blocks: int, seed: int, console: Console) -> Report:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bench.crowds import NOBODY, Crowd
 from bench.loads import (
     CLIENT_CPU,
     LATE,
@@ -21,7 +22,9 @@ from bench.loads import (
     RedisBenchmark,
     Wrk,
 )
-from bench.rest import MEMORY, Rest
+from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, Reader, Reading
+from bench.readings import ours as reader
+from bench.rest import FOOTPRINT, MEMORY, Footprint, Rest
 from bench.rows import Best, Goal, Row, Trial
 from bench.servers import Bare, Memcached, Nginx, Ours, Redis, Server
 
@@ -39,6 +42,8 @@ IDLE = 10_000
 SELECT_IDLE = 850
 # Memory hardly varies, and ten thousand connections take seconds to make.
 MEMORY_BLOCKS = 3
+# Twenty thousand processes take seconds to make and to end, and a server must come to know them.
+CROWDED_BLOCKS, FOOTPRINT_BLOCKS = 5, 2
 
 
 def best(screened_under: Load, load: Load, deferred: bool = False) -> Best:
@@ -170,6 +175,85 @@ def memory_rows() -> list[Row]:
     ]
 
 
+def read(
+    name: str,
+    ours: Reading,
+    peer: Reading | None,
+    goal: float | None,
+    blocks: int | None = None,
+) -> Row:
+    """Readings of one crowd follow one another, so that it is made once a block."""
+    bound = None if goal is None else Goal(goal)
+    among = f"sources: {name}, {ours.crowd.name}"
+    return Row(among, f"sources, {ours.crowd.name}", PER_PROCESS, ours, peer, bound, blocks)
+
+
+def source_rows() -> list[Row]:
+    """What a snapshot costs, by each source and by other ways to know the same."""
+    bpf, procfs = reader("bpf"), reader("procfs")
+    some, more, many = Crowd(1_000), Crowd(5_000), Crowd(20_000)
+    threads = Crowd(100, 999)
+
+    def among(crowd: Crowd, one: Reader) -> Reading:
+        return Reading(one, crowd)
+
+    return [
+        read("bpf", among(some, bpf), None, 0.35),
+        read("bpf", among(more, bpf), None, 0.35, CROWDED_BLOCKS),
+        read("bpf", among(many, bpf), None, 0.35, CROWDED_BLOCKS),
+        read("bpf / libproc2", among(NOBODY, bpf), among(NOBODY, LIBPROC2), 1 / 20),
+        read("bpf / libproc2", among(some, bpf), among(some, LIBPROC2), 1 / 50),
+        read("procfs", among(NOBODY, procfs), None, None),
+        read("procfs", among(some, procfs), None, 5),
+        read("procfs", among(more, procfs), None, None, CROWDED_BLOCKS),
+        read("procfs / open, read, close", among(some, procfs), among(some, OPEN_READ_CLOSE), 0.4),
+        read("procfs / libproc2", among(some, procfs), among(some, LIBPROC2), 1 / 3),
+        read(
+            "auto / procfs",
+            among(threads, reader("auto")),
+            among(threads, procfs),
+            1,
+            CROWDED_BLOCKS,
+        ),
+    ]
+
+
+def answer_rows() -> list[Row]:
+    """A fresh reading for each request of 100 connections, against the reports' way to make one."""
+    load = Closed(100)
+
+    def row(crowd: Crowd, goal: float) -> Row:
+        return Row(
+            f"answers: work scan / the reports' way, {load.name}, {crowd.name}",
+            f"answers, {crowd.name}",
+            SERVER_CPU,
+            Trial(Ours("epoll", work="scan", source="auto"), load, crowd),
+            Trial(Ours("epoll", work="scan", program="reports-server"), load, crowd),
+            Goal(goal),
+        )
+
+    return [row(NOBODY, 1 / 15), row(Crowd(1_000), 1 / 40)]
+
+
+def footprint_rows() -> list[Row]:
+    """With all that a server remembers of ten thousand processes."""
+    crowd = Crowd(10_000)
+    return [
+        Row(
+            f"footprint: {server.name}, {crowd.name}",
+            f"footprint, {crowd.name}",
+            FOOTPRINT,
+            Trial(server, Footprint(), crowd),
+            None,
+            Goal(4096),
+            FOOTPRINT_BLOCKS,
+        )
+        for source in ("auto", "procfs")
+        for design in ("epoll", "prefork-accept", "thread-per-client")
+        for server in (Ours(design, work="scan", source=source, recorder=True),)
+    ]
+
+
 def comparisons() -> list[Row]:
     """Every row, in the order of the tables."""
     return [
@@ -181,6 +265,9 @@ def comparisons() -> list[Row]:
         *client_rows(),
         *idle_rows(),
         *memory_rows(),
+        *source_rows(),
+        *answer_rows(),
+        *footprint_rows(),
     ]
 
 
@@ -195,10 +282,15 @@ def present(row: Row, designs: dict[str, str | None]) -> Row | str:
             return f"this server has none of {', '.join(CANDIDATES)}"
         row = replace(row, ours=replace(row.ours, servers=servers))
     for trial in row.trials():
-        lack = lacks(trial.server, designs)
+        lack = trial.lack() if isinstance(trial, Reading) else lacks_here(trial, designs)
         if lack is not None:
             return lack
     return row
+
+
+def lacks_here(trial: Trial, designs: dict[str, str | None]) -> str | None:
+    """Why a trial cannot be made here; None: it can."""
+    return lacks(trial.server, designs) or trial.crowd.lack()
 
 
 def lacks(server: Server, designs: dict[str, str | None]) -> str | None:

@@ -14,9 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from bench.paths import BUILT
 from bench.rest import holding
 from bench.servers import PATH, Server, Serving
-from bench.stand import BUILT, Figures, Stand
+from bench.stand import Figures, Stand
 from regatta import accounting, programs
 from regatta.errors import TrialError
 

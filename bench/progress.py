@@ -7,6 +7,7 @@ import time
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from bench.readings import Reading
 from bench.rows import Trial
 
 
@@ -37,7 +38,7 @@ class Teller:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def tell(self, block: int, trial: Trial) -> None:
+    def tell(self, block: int, trial: Trial | Reading) -> None:
         self.bar.update(self.task, description=trial.name, completed=self.told)
         self.told += 1
         if block != self.block and not self.console.is_terminal:

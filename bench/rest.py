@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.paths import HERE
 from bench.servers import Serving
-from bench.stand import HERE, Figures, Stand
+from bench.stand import Figures, Stand
 from regatta import accounting
 from regatta.errors import TrialError
 from regatta.guard import guard_environment
+
+FOOTPRINT = "resident memory of the server's first process, KiB"
 
 MEMORY = "resident server memory per connection at rest, bytes"
 
 # Tables and allocators are warm after these; the slope from here on is what a connection takes.
 WARM = 100
+# Requests that are sent at once, over one connection.
+PIPELINED = 10
 
 
 class Held:
@@ -108,3 +114,33 @@ class Rest:
             held.more(self.connections)
             after = resident_bytes(serving.pid)
         return {MEMORY: (after - before) / self.connections}
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What the server's first process has resident, libraries and what it shares included (VmRSS).
+
+    After so many requests that whatever it keeps of each process is there, and some seconds of the
+    recorder.
+    """
+
+    requests: int = 200
+    seconds: int = 4
+
+    @property
+    def name(self) -> str:
+        return f"{self.requests} requests and {self.seconds} s"
+
+    def check(self) -> None:
+        """Python alone."""
+
+    def run(self, stand: Stand, _: object, serving: Serving) -> Figures:
+        asked = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: bench\r\n\r\n"
+        for _batch in range(self.requests // PIPELINED):
+            if not stand.ask(serving.port, asked * PIPELINED):
+                raise TrialError("the server does not answer")
+        time.sleep(self.seconds)
+        for line in Path(f"/proc/{serving.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return {FOOTPRINT: float(line.split()[1])}
+        raise TrialError("the server has ended")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bench.crowds import NOBODY, Crowd
 from bench.loads import Load
-from bench.servers import Server
+from bench.readings import Reading
+from bench.servers import Server, serving
+from bench.stand import Figures, Stand
 
 
 @dataclass(frozen=True)
@@ -14,10 +17,21 @@ class Trial:
 
     server: Server
     load: Load
+    crowd: Crowd = NOBODY
 
     @property
     def name(self) -> str:
-        return f"{self.server.name} under {self.load.name}"
+        among = "" if self.crowd == NOBODY else f", {self.crowd.name}"
+        return f"{self.server.name} under {self.load.name}{among}"
+
+    def check(self) -> None:
+        self.server.check()
+        self.load.check()
+
+    def run(self, stand: Stand) -> Figures:
+        stand.crowds.want(self.crowd)
+        with serving(stand, self.server) as started:
+            return self.load.run(stand, self.server, started)
 
 
 @dataclass(frozen=True)
@@ -28,7 +42,7 @@ class Best:
     screened_under: Load
     load: Load
 
-    def screening(self) -> list[Trial]:
+    def screening(self) -> list[Trial | Reading]:
         return [Trial(server, self.screened_under) for server in self.servers]
 
 
@@ -57,12 +71,12 @@ class Row:
     name: str
     group: str
     figure: str
-    ours: Trial | Best
-    peer: Trial | None
+    ours: Trial | Reading | Best
+    peer: Trial | Reading | None
     goal: Goal | None
     most_blocks: int | None = None
     """For what hardly varies and takes long; None: all blocks."""
 
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[Trial | Reading]:
         ours = self.ours.screening() if isinstance(self.ours, Best) else [self.ours]
         return ours if self.peer is None else [*ours, self.peer]

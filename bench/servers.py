@@ -15,7 +15,8 @@ from pathlib import Path
 from string import Template
 from typing import Protocol
 
-from bench.stand import BUILT, DESCRIPTORS, HERE, NO_PERF, Stand, free_port
+from bench.paths import BUILT, HERE
+from bench.stand import DESCRIPTORS, NO_PERF, Stand, free_port
 from regatta import programs
 from regatta.errors import TrialError
 from regatta.side import STOP_TIMEOUT_S, Side
@@ -69,13 +70,16 @@ class Ours(Http):
     work: str = "snapshot"
     program: str = OURS
     deferred: bool = False
+    source: str = "procfs"
+    recorder: bool = False
 
     @property
     def name(self) -> str:
+        reading = "" if self.source == "procfs" else f", source {self.source}"
         scanning = "" if self.work == "snapshot" else f", work {self.work}"
         deferring = " with deferred accept" if self.deferred else ""
         program = self.design if self.program == OURS else self.program
-        return f"{program}{scanning}{deferring}"
+        return f"{program}{scanning}{deferring}{reading}"
 
     def path(self) -> Path:
         built = BUILT / self.program
@@ -88,7 +92,9 @@ class Ours(Http):
             command += ["--max-age", str(UNCHANGING_MS)]
         if self.deferred:
             command.append("--defer-accept")
-        command += ["--no-recorder", *stand.place.access()]
+        command += ["--source", self.source, *stand.place.access()]
+        if not self.recorder:
+            command.append("--no-recorder")
         return [*command, "--listen", f"{stand.host}:{port}"]
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bench.loads import SERVER_CPU
+from bench.readings import Reading
 from bench.rows import Best, Row, Trial
-from bench.servers import serving
 from bench.stand import Figures, Stand
 from regatta.analysis.bootstrap import studentized
 from regatta.errors import RegattaError
@@ -23,27 +23,26 @@ from regatta.errors import RegattaError
 SCREENING_BLOCKS = 3
 
 # Trials in the order in which they run, each with its block.
-Trials = list[tuple[int, Trial]]
+Trials = list[tuple[int, Trial | Reading]]
 
 
 @dataclass
 class Measured:
     """Each trial's figures by its block, and what went wrong."""
 
-    figures: dict[Trial, dict[int, Figures]] = field(default_factory=dict)
+    figures: dict[Trial | Reading, dict[int, Figures]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
-    def run(self, stand: Stand, trial: Trial, block: int) -> None:
+    def run(self, stand: Stand, trial: Trial | Reading, block: int) -> None:
         """Runs a trial. If it fails, that is told at the end; the others go on."""
         try:
-            with serving(stand, trial.server) as started:
-                figures = trial.load.run(stand, trial.server, started)
+            figures = trial.run(stand)
         except RegattaError as error:
             self.failures.append(f"{trial.name}, block {block + 1}: {error}")
         else:
             self.figures.setdefault(trial, {})[block] = figures
 
-    def values(self, trial: Trial, figure: str) -> dict[int, float]:
+    def values(self, trial: Trial | Reading, figure: str) -> dict[int, float]:
         return {block: found[figure] for block, found in self.figures.get(trial, {}).items()}
 
 
@@ -72,7 +71,7 @@ class Outcome:
 
 def estimate(row: Row, measured: Measured) -> Outcome:
     """The mean of logarithms: a ratio and its inverse then say the same."""
-    assert isinstance(row.ours, Trial)
+    assert not isinstance(row.ours, Best)
     ours = measured.values(row.ours, row.figure)
     peer = measured.values(row.peer, row.figure) if row.peer is not None else None
     blocks = sorted(ours.keys() if peer is None else ours.keys() & peer.keys())
@@ -91,9 +90,9 @@ def estimate(row: Row, measured: Measured) -> Outcome:
     return Outcome(row, our_values, peer_values, value, low, high)
 
 
-def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Trial, int]:
+def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Trial | Reading, int]:
     """Each trial of the rows once, and in how many blocks it takes part."""
-    found: dict[Trial, int] = {}
+    found: dict[Trial | Reading, int] = {}
     for row in rows:
         wanted = min(blocks, row.most_blocks or blocks)
         for trial in row.trials():
@@ -137,10 +136,13 @@ def choose(best: Best, screened: Measured) -> Trial:
     if len(trials) > 1 and not costs:
         raise RegattaError(f"every screening failed; the last one: {screened.failures[-1]}")
     cheapest = min(trials, key=lambda trial: costs.get(trial, math.inf))
+    assert isinstance(cheapest, Trial)
     return Trial(cheapest.server, best.load)
 
 
-def run_all(stand: Stand, planned: Trials, tell: Callable[[int, Trial], None]) -> Measured:
+def run_all(
+    stand: Stand, planned: Trials, tell: Callable[[int, Trial | Reading], None]
+) -> Measured:
     """Runs what is planned; `tell` is called before each trial."""
     measured = Measured()
     for block, trial in planned:

@@ -8,18 +8,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.ask import NOBODY_LISTENS
+from bench.crowds import Crowds
+from bench.paths import HERE
 from regatta import perf
 from regatta.errors import RegattaError, TrialError
 from regatta.guard import guard_environment
 from regatta.placement import NETNS, Placement
 from regatta.side import Side
 
-HERE = Path(__file__).resolve().parent
-BUILT = HERE.parent / "build" / "bench"
 ASK_TIMEOUT_S = 20
 CLIENT_TIMEOUT_S = 120
 NO_PERF = perf.without_perf(None)
@@ -38,6 +38,7 @@ class Stand:
     place: Placement
     folder: Path
     body: bytes
+    crowds: Crowds = field(default_factory=Crowds)
 
     @property
     def host(self) -> str:

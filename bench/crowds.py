@@ -1,0 +1,110 @@
+"""Processes that sleep while something is measured among them: `bench/crowd.c`, held from one trial
+to the next that wants the same."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.paths import BUILT
+from regatta.errors import RegattaError, TrialError
+from regatta.guard import guard_environment
+
+PID_MAX = Path("/proc/sys/kernel/pid_max")
+# Pids that the rest of the machine may need meanwhile.
+SPARE_PIDS = 8_000
+# Our own source keeps nothing of a process that is younger than a second.
+SETTLE_S = 1.1
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """So many processes, each with so many threads beside its first."""
+
+    processes: int = 0
+    threads: int = 0
+
+    @property
+    def tasks(self) -> int:
+        return self.processes * (1 + self.threads)
+
+    @property
+    def name(self) -> str:
+        if self.processes == 0:
+            return "a bare machine"
+        each = f" of {1 + self.threads:,} threads" if self.threads else ""
+        return f"{self.processes:,} more processes{each}"
+
+    def lack(self) -> str | None:
+        """Why there cannot be so many here; None: there can."""
+        if self.tasks + SPARE_PIDS <= int(PID_MAX.read_text()):
+            return None
+        try:
+            with PID_MAX.open("r+"):
+                return None
+        except OSError:
+            return f"{PID_MAX} is {PID_MAX.read_text().strip()} and not ours to raise"
+
+
+NOBODY = Crowd()
+
+
+class Crowds:
+    """The crowd that is there now. `want` may leave it as it is; `end` must be called."""
+
+    def __init__(self) -> None:
+        self.crowd = NOBODY
+        self.process: subprocess.Popen[str] | None = None
+        self.pid_max: str | None = None
+
+    def want(self, crowd: Crowd) -> None:
+        if crowd == self.crowd:
+            return
+        self.end()
+        if crowd != NOBODY:
+            self.start(crowd)
+
+    def start(self, crowd: Crowd) -> None:
+        self.make_room(crowd)
+        self.process = subprocess.Popen(
+            [str(BUILT / "crowd"), str(crowd.processes), str(crowd.threads)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=guard_environment(),
+            start_new_session=True,
+        )
+        assert self.process.stdout
+        assert self.process.stderr
+        if self.process.stdout.readline() != "ready\n":
+            complaint = self.process.stderr.read().strip()
+            self.end()
+            raise TrialError(f"{crowd.name} cannot be had: {complaint}")
+        self.crowd = crowd
+        time.sleep(SETTLE_S)
+
+    def make_room(self, crowd: Crowd) -> None:
+        before = PID_MAX.read_text()
+        if crowd.tasks + SPARE_PIDS > int(before):
+            try:
+                PID_MAX.write_text(str(2 * (crowd.tasks + SPARE_PIDS)))
+            except OSError as error:
+                raise RegattaError(f"{PID_MAX} cannot be raised: {error.strerror}") from error
+            self.pid_max = before
+
+    def end(self) -> None:
+        """Nobody is left when this returns, and the limit is as it was."""
+        self.crowd = NOBODY
+        if self.process is not None:
+            assert self.process.stdin
+            with suppress(BrokenPipeError):
+                self.process.stdin.close()
+            self.process.wait()
+            self.process = None
+        if self.pid_max is not None:
+            PID_MAX.write_text(self.pid_max)
+            self.pid_max = None

@@ -1,0 +1,89 @@
+"""What it costs to read all processes: a program of this folder, run among a crowd."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+from dataclasses import dataclass
+
+from bench.crowds import NOBODY, Crowd
+from bench.paths import BUILT
+from bench.stand import Figures, Stand
+from regatta import programs
+from regatta.errors import TrialError
+from regatta.guard import guard_environment
+
+PER_PROCESS = "CPU to read all processes, µs for each"
+TIMEOUT_S = 60
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A program that prints what a reading costs (bench/cost.h), and the package it needs."""
+
+    name: str
+    program: str
+    arguments: tuple[str, ...] = ()
+    package: str | None = None
+
+    def command(self) -> list[str]:
+        return [str(BUILT / self.program), *self.arguments]
+
+    def run(self, prefix: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*prefix, *self.command()],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            env=guard_environment(),
+            check=False,
+        )
+
+    @functools.cache  # noqa: B019  a handful of them, each asked once
+    def lack(self) -> str | None:
+        """Why it cannot be run here; None: it can."""
+        if not (BUILT / self.program).exists():
+            return f"{self.program} was not built; it needs {self.package}"
+        run = self.run([])
+        if run.returncode != 0:
+            lines = run.stderr.strip().splitlines()
+            return lines[-1] if lines else f"{self.name} does not run here"
+        return None
+
+
+def ours(source: str) -> Reader:
+    return Reader(source, "source-cost", ("--source", source))
+
+
+LIBPROC2 = Reader("libproc2", "libproc2-peer", package="libproc2-dev")
+OPEN_READ_CLOSE = Reader("open, read, close", "open-read-close")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Readings of all processes by a program of their own, on the server's CPU."""
+
+    reader: Reader
+    crowd: Crowd = NOBODY
+
+    @property
+    def name(self) -> str:
+        return f"{self.reader.name} with {self.crowd.name}"
+
+    def check(self) -> None:
+        """What is missing is left out, and said so."""
+
+    def lack(self) -> str | None:
+        return self.reader.lack() or self.crowd.lack()
+
+    def run(self, stand: Stand) -> Figures:
+        stand.crowds.want(self.crowd)
+        cpu = str(stand.place.server.cpus[0])
+        run = self.reader.run([programs.need_tool("taskset", "util-linux"), "-c", cpu])
+        if run.returncode != 0:
+            raise TrialError(f"{self.reader.name}: {run.stderr.strip()}")
+        told = json.loads(run.stdout)
+        if told["tasks"] < self.crowd.processes:
+            raise TrialError(f"{self.reader.name} saw only {told['tasks']} processes")
+        return {PER_PROCESS: told["ns"] / 1000 / told["tasks"]}
