@@ -168,8 +168,9 @@ static void warn_of_hidden(const struct server *server) {
 /* Gives up what serving does not take. Returns 0 or the exit status. */
 static int enter_sandbox(struct server *server) {
     const struct options *options = server->options;
-    const struct sandbox_options wanted = options_sandbox(options);
+    struct sandbox_options wanted = options_sandbox(options);
     struct sandbox sandbox;
+    wanted.uses_bpf = strcmp(service_source(server->service), "bpf") == 0;
     int error = notify_open();
     if (error != 0)
         return fail("cannot reach the service manager (NOTIFY_SOCKET)", error, NULL);
