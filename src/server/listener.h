@@ -41,7 +41,7 @@ int listener_take(struct listener *listener, struct options *options, int fd);
 /* Those of the other workers, options->workers - 1 of them, of a design that shares its port: on
  * the same port, and the kernel spreads the clients over all of them. Where `first` was given, its
  * port is not ours to share, and they are the same socket: whichever worker is first has the
- * client. After `first`; allocated: the process keeps them to its end. Returns 0 or -errno. */
+ * client. After `first`. The caller closes them and frees *beside. Returns 0 or -errno. */
 int listeners_open_beside(struct listener **beside, const struct listener *first,
                           const struct options *options);
 void listener_close(struct listener *listener);

@@ -226,6 +226,7 @@ static int open_and_serve(struct options *options) {
         return status;
     status = serve_without_rights(&server);
     listener_close(&server.listener);
+    free(server.beside);
     stats_destroy(server.stats);
     service_close(server.service);
     return status;
