@@ -82,19 +82,23 @@ static_assert(TOP_LIMIT == 64 && WINDOW_LEAST_NS == NS_PER_S && WINDOW_MOST_NS /
 
 enum { ROWS, FORMAT, BY, WINDOW };
 
+#define NAMED(name)                                                                                \
+    { name, sizeof(name) - 1 }
+
 static const struct parameter {
-    const char *name;
+    struct word name;
     bool (*take)(struct request *request, struct word value);
     const char *wrong, *twice;
 } parameters[] = {
-    [ROWS] = {"n", take_rows, "n must be a number from 1 to 64", "n is given twice"},
-    [FORMAT] = {"format", take_format, "format must be text or json", "format is given twice"},
-    [BY] = {"by", take_by, "by must be total or recent", "by is given twice"},
-    [WINDOW] = {"window", take_window, "window must be from 1s to 60s, in whole seconds",
+    [ROWS] = {NAMED("n"), take_rows, "n must be a number from 1 to 64", "n is given twice"},
+    [FORMAT] = {NAMED("format"), take_format, "format must be text or json",
+                "format is given twice"},
+    [BY] = {NAMED("by"), take_by, "by must be total or recent", "by is given twice"},
+    [WINDOW] = {NAMED("window"), take_window, "window must be from 1s to 60s, in whole seconds",
                 "window is given twice"},
-    {"group", take_group, "group must be name, cgroup or unit", "group is given twice"},
-    {"threads", take_threads, "threads must be 0 or 1", "threads is given twice"},
-    {"command", take_command, "command must be 0 or 1", "command is given twice"},
+    {NAMED("group"), take_group, "group must be name, cgroup or unit", "group is given twice"},
+    {NAMED("threads"), take_threads, "threads must be 0 or 1", "threads is given twice"},
+    {NAMED("command"), take_command, "command must be 0 or 1", "command is given twice"},
 };
 
 static void refuse(struct request *request, const char *problem) {
@@ -113,22 +117,32 @@ void query_begin(struct query *query, struct request *request) {
     *query = (struct query){.request = request};
 }
 
+/* `at` is the parameter's place in the table. */
+static void take(struct query *query, unsigned at, struct word value) {
+    const struct parameter *parameter = &parameters[at];
+    if ((query->given >> at & 1) != 0)
+        refuse(query->request, parameter->twice);
+    else if (!parameter->take(query->request, value))
+        refuse(query->request, parameter->wrong);
+    query->given |= 1U << at;
+}
+
 void query_take(struct query *query, const char *bytes, size_t length) {
     const char *mark = memchr(bytes, '=', length);
-    struct word name = {bytes, mark != NULL ? (size_t)(mark - bytes) : length};
-    for (size_t i = 0; mark != NULL && i < sizeof parameters / sizeof parameters[0]; i++) {
-        if (!equals(name, parameters[i].name))
-            continue;
-        if ((query->given >> i & 1) != 0)
-            refuse(query->request, parameters[i].twice);
-        else if (!parameters[i].take(query->request,
-                                     (struct word){mark + 1, length - name.length - 1}))
-            refuse(query->request, parameters[i].wrong);
-        query->given |= 1U << i;
-        return;
+    size_t name_length = mark != NULL ? (size_t)(mark - bytes) : length;
+    for (unsigned i = 0; mark != NULL && i < sizeof parameters / sizeof parameters[0]; i++) {
+        const struct word *name = &parameters[i].name;
+        if (name->length == name_length && memcmp(name->bytes, bytes, name_length) == 0) {
+            take(query, i, (struct word){mark + 1, length - name_length - 1});
+            return;
+        }
     }
     refuse(query->request, "unknown parameter; there are n, format, by, window, group, threads "
                            "and command, each as NAME=VALUE");
+}
+
+void query_take_rows(struct query *query, const char *bytes, size_t length) {
+    take(query, ROWS, (struct word){bytes, length});
 }
 
 void query_end(struct query *query) {

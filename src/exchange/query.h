@@ -17,6 +17,9 @@ void query_begin(struct query *query, struct request *request);
  * several problems the first is told. */
 void query_take(struct query *query, const char *bytes, size_t length);
 
+/* Takes the value of "n" alone. */
+void query_take_rows(struct query *query, const char *bytes, size_t length);
+
 /* After the last: what does not go together makes it invalid too. */
 void query_end(struct query *query);
 

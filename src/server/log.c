@@ -51,7 +51,11 @@ void log_request(const struct server *server, int fd, const struct request *requ
     if (!server->options->verbose)
         return;
     if (request->kind == REQUEST_TOP)
-        snprintf(what, sizeof what, "top %u%s: %d", request->rows,
+        snprintf(what, sizeof what, "top %u%s%s%s%s%s: %d", request->rows,
+                 request->by == BY_RECENT ? " recently" : "",
+                 request->group != GROUP_NONE ? " in groups" : "",
+                 request->wants_threads ? " with threads" : "",
+                 request->wants_command ? " with command lines" : "",
                  request->format == FORMAT_JSON ? " as JSON" : "", (int)status);
     else if (request->kind == REQUEST_AUTH)
         snprintf(what, sizeof what, "auth: %d", (int)status);

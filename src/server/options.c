@@ -74,6 +74,7 @@ static const char help[] =
     "  regatta-server --design thread-per-client    in one terminal, and in another\n"
     "  regatta-client -c 5                          or\n"
     "  echo top 5 | nc -N 127.0.0.1 7342            or\n"
+    "  echo top 5 by=recent window=30s command=1 | nc -N 127.0.0.1 7342   or\n"
     "  curl 'http://127.0.0.1:7342/top?n=5&format=json'\n"
     "\n"
     "SIGTERM and Ctrl-C stop it: what was asked is answered first. Exit status: 0 stopped\n"
