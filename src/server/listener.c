@@ -152,8 +152,12 @@ int listeners_open_beside(struct listener **beside, const struct listener *first
         error = open_one_beside(&(*beside)[count], first, options);
         count += error == 0;
     }
-    while (error != 0 && count > 0)
+    if (error == 0)
+        return 0;
+    while (count > 0)
         listener_close(&(*beside)[--count]);
+    free(*beside);
+    *beside = NULL;
     return error;
 }
 

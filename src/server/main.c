@@ -222,11 +222,11 @@ static int open_and_serve(struct options *options) {
         return fail("cannot start", -ENOMEM, NULL);
     server.counts = &server.stats->workers[0];
     int status = open_listeners(&server, options);
-    if (status != 0)
-        return status;
-    status = serve_without_rights(&server);
-    listener_close(&server.listener);
-    free(server.beside);
+    if (status == 0) {
+        status = serve_without_rights(&server);
+        listener_close(&server.listener);
+        free(server.beside);
+    }
     stats_destroy(server.stats);
     service_close(server.service);
     return status;
