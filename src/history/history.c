@@ -22,6 +22,7 @@ static void forget(struct history *history) {
     changes_begin(&history->tens, &history->pool, LONG_READINGS);
     history->number = 0;
     history->alive = 0;
+    history->told_ns = 0;
     history->kernel_workers = labels_use(&history->names, kernel_worker, sizeof kernel_worker - 1);
     places_relabel(&history->places, &history->names);
 }

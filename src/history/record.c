@@ -13,7 +13,7 @@ struct reading {
     struct snapshot *snapshot; /* NULL: not wanted */
     struct scan scan;
     int64_t now_ns;    /* CLOCK_MONOTONIC */
-    int64_t before_ns; /* the reading before, since the boot; INT64_MAX: there is none */
+    int64_t before_ns; /* the reading before, since the boot; 0: there is none */
     bool is_kept, is_kept_long;
 };
 
@@ -26,9 +26,9 @@ static bool is_due(const struct changes *changes, int64_t now_ns, int64_t step_m
            now_ns - changes->kept[changes->count - 1].taken_mono_ns >= step_ms * NS_PER_MS;
 }
 
-/* Whether all that it ever used was used since the reading before. */
-static bool is_born(const struct reading *reading, int64_t started_ns) {
-    return reading->before_ns != INT64_MAX && started_ns + start_grain_ns >= reading->before_ns;
+/* Whether all that it ever used was used since a moment that is known. */
+static bool is_born(int64_t started_ns, int64_t moment_ns) {
+    return moment_ns != 0 && started_ns + start_grain_ns >= moment_ns;
 }
 
 static bool is_kernel_worker(const char *name, size_t length) {
@@ -59,7 +59,7 @@ static void begin_member(const struct reading *reading, struct member *member,
     struct history *history = reading->history;
     member->name = use_name(history, process);
     member->first = history->number & INT32_MAX;
-    if (is_born(reading, member->started_ns))
+    if (is_born(member->started_ns, reading->before_ns))
         return;
     member->user_ns = member->noted_user_ns = member->noted_long_user_ns = process->user_ns;
     member->system_ns = member->noted_system_ns = member->noted_long_system_ns = process->system_ns;
@@ -116,7 +116,9 @@ static void visit(void *context, const struct process *process) {
              &member->noted_long_system_ns);
 }
 
-/* The last times of a process that a reading saw, or of one that lived between two of them. */
+/* The last times of a process that a reading saw, or of one that lived between two of them. Only
+ * one of the sources in use may tell them, so that other readings may have come between; a process
+ * that they saw is still in the table. */
 static void visit_ended(void *context, const struct process *process) {
     struct reading *reading = context;
     struct history *history = reading->history;
@@ -125,7 +127,7 @@ static void visit_ended(void *context, const struct process *process) {
         rename_member(history, member, process);
         advance(history, member, process, reading->now_ns);
         member->has_ended = true;
-    } else if (is_born(reading, process->started_ns)) {
+    } else if (is_born(process->started_ns, history->told_ns)) {
         uint32_t name = use_name(history, process);
         places_add(&history->places, &history->names, history_group_of(history, name),
                    process->user_ns, process->system_ns, reading->now_ns);
@@ -160,19 +162,27 @@ static struct reading begin(struct history *history, struct snapshot *snapshot) 
         .history = history,
         .snapshot = snapshot,
         .now_ns = clock_monotonic_ns(),
-        .before_ns =
-            history_taken_mono_ns(history) != 0 ? since_boot_ns(&history->newest) : INT64_MAX,
+        .before_ns = history_taken_mono_ns(history) != 0 ? since_boot_ns(&history->newest) : 0,
     };
     reading.is_kept = is_due(&history->seconds, reading.now_ns, SHORT_STEP_MS);
     reading.is_kept_long = reading.is_kept && is_due(&history->tens, reading.now_ns, LONG_STEP_MS);
     return reading;
 }
 
+/* What ended processes used is in the rest until they are told: while somebody tells them the rest
+ * waits for that, for it could not be taken back. */
+static bool is_settling(const struct history *history, int64_t now_ns) {
+    return history->told_ns == 0 || history->told_ns == now_ns ||
+           now_ns - history->told_ns > 2 * TABLE_LINGER_NS;
+}
+
 /* With the lock held. */
 static int record(struct history *history, struct source *source, struct snapshot *snapshot) {
     struct reading reading = begin(history, snapshot);
+    int64_t told_ns = clock_boot_ns();
     uint32_t lost;
-    source_ended(source, visit_ended, &reading, &lost);
+    if (source_ended(source, visit_ended, &reading, &lost))
+        history->told_ns = told_ns;
     table_begin(&history->table);
     int error = source_scan(source, &reading.scan, visit, &reading);
     table_end(&history->table, error == 0, reading.now_ns, leave, &reading);
@@ -182,7 +192,8 @@ static int record(struct history *history, struct source *source, struct snapsho
     keep(&reading);
     history->newest = reading.scan;
     atomic_store(&history->taken_mono_ns, reading.scan.taken_mono_ns);
-    places_settle(&history->places, &history->names, &reading.scan);
+    if (is_settling(history, told_ns))
+        places_settle(&history->places, &history->names, &reading.scan);
     if (history->wants_cgroups)
         history_look_for_cgroups(history);
     if (snapshot != NULL)

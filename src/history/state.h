@@ -26,6 +26,7 @@ struct history {
     int proc;           /* /proc, to look for them */
     struct table table;
     uint32_t alive;
+    int64_t told_ns; /* since the boot: when ended processes were last told; 0: never */
     struct changes_pool pool;
     struct changes seconds, tens;
     struct labels names, cgroups, units;

@@ -2,7 +2,8 @@
  * by pid and start, by which a scan, which visits them in that order, is merged in.
  *
  * A process that a scan did not see any more keeps its slot for a while (TABLE_LINGER_NS): a scan
- * that lost it may see it again, and the source may tell its last times after its end. */
+ * that lost it may see it again, and its last times may be told after its end: by the recorder's
+ * source, so that it is longer than the recorder's pause. */
 #pragma once
 #include "top/process.h"
 
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLE_LINGER_NS (INT64_C(500) * 1000 * 1000)
+#define TABLE_LINGER_NS (INT64_C(1500) * 1000 * 1000)
 
 /* A process, as the newest reading that saw it knew it. */
 struct member {
