@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct sum {
+    int64_t user_ns, system_ns;
+};
+
 /* An answer under way. */
 struct answer {
     struct history *history;
@@ -13,6 +17,7 @@ struct answer {
     struct history_answer *out;
     const struct changes *changes; /* BY_RECENT: where the reading is from which is counted, */
     uint32_t since;                /* ... and which it is there */
+    struct sum *sums;              /* ... and what each slot has used since, up to what is noted */
     struct labels *labels;         /* of the groups */
     uint32_t groups;               /* the first of those that have processes */
     uint32_t count;
@@ -68,29 +73,24 @@ static bool begin(struct answer *answer) {
 /* A slot's former process may have changes too: they are older than the first reading of the
  * present one. */
 static void add_change(void *context, const struct change *change, uint32_t number) {
-    struct table *table = context;
-    if (number < table->members[change->slot].first)
+    const struct answer *answer = context;
+    if (number < answer->history->table.members[change->slot].first)
         return;
-    table->sums[change->slot].user_ns += change->user_us * (int64_t)NS_PER_US;
-    table->sums[change->slot].system_ns += change->system_us * (int64_t)NS_PER_US;
+    answer->sums[change->slot].user_ns += change->user_us * (int64_t)NS_PER_US;
+    answer->sums[change->slot].system_ns += change->system_us * (int64_t)NS_PER_US;
 }
 
-static void clear_change(void *context, const struct change *change, uint32_t number) {
-    (void)number;
-    ((struct table *)context)->sums[change->slot] = (struct table_sum){0, 0};
-}
-
-static struct table_sum used(const struct answer *answer, uint32_t slot) {
+static struct sum used(const struct answer *answer, uint32_t slot) {
     const struct table *table = &answer->history->table;
     const struct member *member = &table->members[slot];
-    struct table_sum sum = {member->user_ns, member->system_ns};
+    struct sum sum = {member->user_ns, member->system_ns};
     if (answer->changes == NULL)
         return sum;
     bool is_long = answer->changes == &answer->history->tens;
     sum.user_ns -= is_long ? member->noted_long_user_ns : member->noted_user_ns;
     sum.system_ns -= is_long ? member->noted_long_system_ns : member->noted_system_ns;
-    sum.user_ns += table->sums[slot].user_ns;
-    sum.system_ns += table->sums[slot].system_ns;
+    sum.user_ns += answer->sums[slot].user_ns;
+    sum.system_ns += answer->sums[slot].system_ns;
     return sum;
 }
 
@@ -123,15 +123,15 @@ static void rank_processes(struct answer *answer) {
     const struct table *table = &answer->history->table;
     for (uint32_t i = 0; i < table->count; i++) {
         uint32_t slot = table_order(table)[i].slot;
-        struct table_sum sum = used(answer, slot);
+        struct sum sum = used(answer, slot);
         if (table->members[slot].gone_ms == 0)
             offer(answer, slot, sum.user_ns + sum.system_ns);
     }
 }
 
 /* One more process, or group of processes, of a group. */
-static void add_to_group(struct answer *answer, uint32_t number, struct table_sum sum,
-                         uint32_t processes, int64_t started_ns) {
+static void add_to_group(struct answer *answer, uint32_t number, struct sum sum, uint32_t processes,
+                         int64_t started_ns) {
     struct label *label = label_at(answer->labels, number);
     if (label->processes == 0) {
         label->user_ns = label->system_ns = 0;
@@ -167,7 +167,7 @@ static void fold_units(struct answer *answer) {
     answer->groups = 0;
     while (number != 0) {
         struct label *cgroup = label_at(cgroups, number);
-        struct table_sum sum = {cgroup->user_ns, cgroup->system_ns};
+        struct sum sum = {cgroup->user_ns, cgroup->system_ns};
         char name[CGROUP_UNIT_LIMIT];
         size_t length = cgroup_unit(cgroup->text, cgroup->length, name);
         uint32_t unit = length > 0 ? labels_use(units, name, length)
@@ -219,7 +219,7 @@ static struct history_row row_of(const struct answer *answer, uint32_t number) {
         return row;
     }
     const struct member *member = &history->table.members[number];
-    struct table_sum sum = used(answer, number);
+    struct sum sum = used(answer, number);
     struct history_row row = {.pid = member->pid,
                               .processes = 1,
                               .user_ns = sum.user_ns,
@@ -276,11 +276,14 @@ static bool answer_locked(struct answer *answer) {
         history->wants_cgroups = true;
         history_look_for_cgroups(history);
     }
-    if (answer->changes != NULL)
-        changes_each(answer->changes, answer->since, add_change, &history->table);
+    if (answer->changes != NULL) {
+        answer->sums = calloc(history->table.slots + 1, sizeof *answer->sums);
+        if (answer->sums == NULL)
+            return false;
+        changes_each(answer->changes, answer->since, add_change, answer);
+    }
     make(answer);
-    if (answer->changes != NULL)
-        changes_each(answer->changes, answer->since, clear_change, &history->table);
+    free(answer->sums);
     return true;
 }
 

@@ -62,7 +62,8 @@ int64_t history_taken_mono_ns(const struct history *history);
 
 /* Answers from the newest reading; BY_RECENT from its difference to the kept reading whose age is
  * nearest to the window: one a second is kept for 12 s, one in 10 s for a minute. A process that
- * is younger counts from its start. False: there is no reading, or for BY_RECENT only one yet. */
+ * is younger counts from its start. False: there is no reading, or for BY_RECENT only one yet (or,
+ * for that, no memory). */
 bool history_ask(struct history *history, const struct history_ask *ask,
                  struct history_answer *out);
 

@@ -25,10 +25,9 @@ static int open_for(struct table *table, uint32_t capacity) {
     *table = (struct table){
         .capacity = capacity,
         .members = region_open(capacity * sizeof *table->members),
-        .sums = region_open(capacity * sizeof *table->sums),
         .orders = region_open(2 * capacity * sizeof *table->orders),
     };
-    if (table->members != NULL && table->sums != NULL && table->orders != NULL)
+    if (table->members != NULL && table->orders != NULL)
         return 0;
     int error = -errno;
     table_close(table);
@@ -48,12 +47,10 @@ int table_open(struct table *table) {
 
 void table_close(struct table *table) {
     region_close(table->members, table->capacity * sizeof *table->members);
-    region_close(table->sums, table->capacity * sizeof *table->sums);
     region_close(table->orders, 2 * table->capacity * sizeof *table->orders);
 }
 
 void table_reset(struct table *table) {
-    memset(table->sums, 0, table->slots * sizeof *table->sums);
     table->slots = table->free = table->count = 0;
 }
 

@@ -33,17 +33,11 @@ struct table_place {
     uint32_t slot;
 };
 
-/* What an answer sums up for each slot. */
-struct table_sum {
-    int64_t user_ns, system_ns;
-};
-
 struct table {
     uint32_t capacity;
     uint32_t slots, free; /* that were ever in use; the first free one, by `name`, from 1 */
     uint32_t count;       /* in the order */
     struct member *members;
-    struct table_sum *sums;
     struct table_place *orders; /* two: the newest reading's, and that of the one under way */
     uint32_t newest;            /* which of them, 0 or 1 */
     uint32_t at, next_count;    /* what of the newest was merged into the next */
