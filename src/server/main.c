@@ -216,7 +216,7 @@ static int open_and_serve(struct options *options) {
     };
     int error = service_open(&server.service, &service);
     if (error != 0)
-        return fail("cannot read /proc", error, NULL);
+        return fail("cannot read the processes", error, source_problem());
     server.stats = stats_create(options->workers);
     if (server.stats == NULL)
         return fail("cannot start", -ENOMEM, NULL);

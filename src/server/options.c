@@ -39,7 +39,7 @@ static const char help[] =
     "                             spin=50us  compute that long, then snapshot\n"
     "                           (a whole number of us, ms or s, from 1us to 60s)\n"
     "      --max-age MS         age that a snapshot may have, 0 to 86400000 (default: 1000)\n"
-    "      --source SOURCE      where process times are read from: auto, procfs\n"
+    "      --source SOURCE      where process times are read from: auto, procfs, bpf\n"
     "                           (default: auto, the best that is permitted)\n"
     "      --no-recorder        take no reading every second: what was used recently is then\n"
     "                           known only from the readings that requests take\n"
@@ -172,8 +172,10 @@ static int take_source(struct options *options, const char *name) {
         options->source = SOURCE_AUTO;
     else if (strcmp(name, "procfs") == 0)
         options->source = SOURCE_PROCFS;
+    else if (strcmp(name, "bpf") == 0)
+        options->source = SOURCE_BPF;
     else
-        return wrong("--source", name, "no such source; there are: auto, procfs");
+        return wrong("--source", name, "no such source; there are: auto, procfs, bpf");
     return -1;
 }
 

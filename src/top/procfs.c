@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,13 +57,17 @@ static bool take(struct reading *reading, const char *text, ssize_t length,
 }
 
 /* A file of a process. Returns -errno: -ESRCH whenever it is for the process's sake. */
-static int open_file(const struct reading *reading, const char *pid, const char *name) {
+static int open_at(int root, const char *pid, const char *name) {
     char path[48];
     snprintf(path, sizeof path, "%s/%s", pid, name);
-    int fd = openat(reading->root, path, O_RDONLY | O_CLOEXEC);
+    int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         return fd;
     return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -ESRCH;
+}
+
+static int open_file(const struct reading *reading, const char *pid, const char *name) {
+    return open_at(reading->root, pid, name);
 }
 
 /* Returns whether the process was there; what it tells may be nothing. */
@@ -220,8 +225,27 @@ static int read_directory(struct reading *reading) {
     return filled < 0 ? -errno : 0;
 }
 
+int procfs_read_kept(const struct procfs *procfs, int stat, struct process *process) {
+    char text[STAT_BYTES];
+    ssize_t length = pread(stat, text, sizeof text, 0);
+    if (length <= 0 || stat_parse(text, (size_t)length, procfs->tick_ns, process) != 0)
+        return -ESRCH;
+    return 0;
+}
+
+int procfs_read(const struct procfs *procfs, int32_t pid, struct process *process) {
+    char name[16];
+    snprintf(name, sizeof name, "%" PRId32, pid);
+    int stat = open_at(procfs->directory, name, "stat");
+    if (stat < 0)
+        return stat;
+    int error = procfs_read_kept(procfs, stat, process);
+    close(stat);
+    return error;
+}
+
 /* "cpu  user nice system idle iowait irq softirq steal ..." in ticks: the first line. */
-static void read_busy(const struct procfs *procfs, struct scan *scan) {
+void procfs_busy(const struct procfs *procfs, struct scan *scan) {
     char text[256];
     unsigned long long user, nice, system, irq, softirq;
     ssize_t length = pread(procfs->busy, text, sizeof text - 1, 0);
@@ -248,7 +272,7 @@ int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, voi
         return -errno;
     scan_begin(scan, "procfs");
     reading.started_ns = scan->taken_at_ns - scan->boot_at_ns;
-    read_busy(procfs, scan);
+    procfs_busy(procfs, scan);
     kept_lock(&procfs->kept, &reading.news);
     int error = read_directory(&reading);
     kept_unlock(&procfs->kept, &reading.news, error == 0);

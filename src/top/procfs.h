@@ -23,3 +23,13 @@ void procfs_close(struct procfs *procfs);
 
 /* As source_scan. */
 int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, void *context);
+
+/* One process alone. Returns 0, -ESRCH if it is not there, or another -errno if no descriptor was
+ * left. */
+int procfs_read(const struct procfs *procfs, int32_t pid, struct process *process);
+
+/* The same of a stat that the caller keeps open. Returns 0 or -ESRCH. */
+int procfs_read_kept(const struct procfs *procfs, int stat, struct process *process);
+
+/* What all CPUs did since the boot: the scan's user_ns and system_ns. */
+void procfs_busy(const struct procfs *procfs, struct scan *scan);

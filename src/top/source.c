@@ -1,34 +1,112 @@
 #include "top/source.h"
 
+#include "top/bpf.h"
 #include "top/procfs.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct source {
-    const char *name, *reason;
+    const char *name;
+    char reason[80];
     struct procfs procfs;
+    struct bpf *bpf;     /* NULL: procfs alone */
+    struct ended *ended; /* NULL: unknown */
 };
 
+static _Thread_local const char *problem = "";
+
+/* What bpf needs is loaded once, for all sources of this process and of those it forks. */
+static struct {
+    pthread_mutex_t lock;
+    struct bpf *bpf;
+    unsigned users;
+} common = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int open_bpf(struct procfs *procfs, const char **reason) {
+    int error = bpf_open(&common.bpf, BPF_PATH_BEST, 0, reason);
+    if (error != 0)
+        return error;
+    error = bpf_complete(common.bpf, procfs, reason);
+    if (error != 0)
+        bpf_close(common.bpf);
+    return error;
+}
+
+static int share_bpf(struct bpf **shared, struct procfs *procfs, const char **reason) {
+    int error = 0;
+    pthread_mutex_lock(&common.lock);
+    if (common.users == 0)
+        error = open_bpf(procfs, reason);
+    if (error == 0) {
+        common.users++;
+        *shared = common.bpf;
+    }
+    pthread_mutex_unlock(&common.lock);
+    return error;
+}
+
+static void unshare_bpf(void) {
+    pthread_mutex_lock(&common.lock);
+    if (--common.users == 0)
+        bpf_close(common.bpf);
+    pthread_mutex_unlock(&common.lock);
+}
+
+/* Returns 0 or -errno. With SOURCE_AUTO it succeeds, and says why it is procfs if it is. */
+static int choose(struct source *source, enum source_kind wanted, unsigned flags) {
+    const char *why = "";
+    source->name = "procfs";
+    strcpy(source->reason, "as asked");
+    if (wanted == SOURCE_PROCFS)
+        return 0;
+    int error = share_bpf(&source->bpf, &source->procfs, &why);
+    if (error != 0) {
+        problem = why;
+        snprintf(source->reason, sizeof source->reason, "no bpf: %s", why);
+        return wanted == SOURCE_AUTO ? 0 : error;
+    }
+    source->name = "bpf";
+    if (wanted == SOURCE_AUTO)
+        strcpy(source->reason, "cheapest");
+    if ((flags & SOURCE_ENDED) != 0 && ended_open(&source->ended) != 0)
+        source->ended = NULL; /* scans alone, then */
+    return 0;
+}
+
 int source_open(struct source **opened, enum source_kind wanted, unsigned flags) {
-    (void)flags; /* procfs knows of no ends */
     struct source *source = calloc(1, sizeof *source);
+    problem = "/proc cannot be read";
     if (source == NULL)
         return -ENOMEM;
     int error = procfs_open(&source->procfs, "/proc");
+    if (error == 0) {
+        error = choose(source, wanted, flags);
+        if (error != 0)
+            procfs_close(&source->procfs);
+    }
     if (error != 0) {
         free(source);
         return error;
     }
-    source->name = "procfs";
-    source->reason = wanted == SOURCE_AUTO ? "the only one there is" : "as asked";
     *opened = source;
     return 0;
 }
 
 void source_close(struct source *source) {
+    if (source->ended != NULL)
+        ended_close(source->ended);
+    if (source->bpf != NULL)
+        unshare_bpf();
     procfs_close(&source->procfs);
     free(source);
+}
+
+const char *source_problem(void) {
+    return problem;
 }
 
 const char *source_name(const struct source *source) {
@@ -40,15 +118,16 @@ const char *source_reason(const struct source *source) {
 }
 
 int source_scan(struct source *source, struct scan *scan, scan_visit *visit, void *context) {
+    if (source->bpf != NULL)
+        return bpf_scan(source->bpf, &source->procfs, scan, visit, context);
     return procfs_scan(&source->procfs, scan, visit, context);
 }
 
 bool source_ended(struct source *source, ended_visit *visit, void *context, uint32_t *lost) {
-    (void)source;
-    (void)visit;
-    (void)context;
     *lost = 0;
-    return false;
+    if (source->ended != NULL)
+        ended_take(source->ended, visit, context, lost);
+    return source->ended != NULL;
 }
 
 void source_keep_none(struct source *source) {

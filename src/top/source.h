@@ -1,6 +1,7 @@
 /* Where process times are read from. The sources give the same answers at different cost:
  *
  *     procfs   /proc/[pid]/stat of each process: anywhere, in clock ticks (top/procfs.h)
+ *     bpf      programs in the kernel: where permitted, in nanoseconds (top/bpf.h)
  *
  * A source may be used by several threads at once, and by forked processes. */
 #pragma once
@@ -8,7 +9,7 @@
 
 #include <stdbool.h>
 
-enum source_kind { SOURCE_AUTO, SOURCE_PROCFS };
+enum source_kind { SOURCE_AUTO, SOURCE_PROCFS, SOURCE_BPF };
 
 enum source_flag {
     SOURCE_ENDED = 1, /* source_ended will be called; costs a little at each end of a process */
@@ -21,6 +22,9 @@ struct source;
  * every capability, and needs no system call beyond those of the scan itself. */
 int source_open(struct source **opened, enum source_kind wanted, unsigned flags);
 void source_close(struct source *source);
+
+/* After source_open has failed, in this thread: why, in a few words. */
+const char *source_problem(void);
 
 /* Its name, and why it was chosen, each a few words. */
 const char *source_name(const struct source *source);

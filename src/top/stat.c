@@ -6,7 +6,34 @@
 #include <string.h>
 
 /* Fields are counted from 1, as the manual page does; 3 is the first behind the name. */
-enum { FIELD_STATE = 3, FIELD_USER = 14, FIELD_SYSTEM = 15, FIELD_THREADS = 20, FIELD_START = 22 };
+enum {
+    FIELD_STATE = 3,
+    FIELD_FLAGS = 9,
+    FIELD_USER = 14,
+    FIELD_SYSTEM = 15,
+    FIELD_THREADS = 20,
+    FIELD_START = 22,
+};
+
+/* Of the flags: the kernel's PF_WQ_WORKER and PF_KTHREAD. */
+enum { IS_KERNEL_WORKER = 0x20, IS_KERNEL_THREAD = 0x200000, KERNEL_NAME_LENGTH = 15 };
+
+/* /proc says more of a kernel thread than its name: the longer one that it was made with, and of a
+ * worker what it does at the moment ("kworker/0:1-events"). Neither is lasting, or known to every
+ * source: the name alone is taken. */
+static size_t kernel_name_length(const char *name, size_t length, uint64_t flags) {
+    static const char prefix[] = "kworker/", rescuer[] = "kworker/R-";
+    const size_t prefix_length = sizeof prefix - 1, rescuer_length = sizeof rescuer - 1;
+    if ((flags & IS_KERNEL_THREAD) == 0)
+        return length;
+    if ((flags & IS_KERNEL_WORKER) != 0 && length > prefix_length &&
+        memcmp(name, prefix, prefix_length) == 0 &&
+        (length < rescuer_length || memcmp(name, rescuer, rescuer_length) != 0))
+        for (size_t at = prefix_length; at < length; at++)
+            if (name[at] == '-' || name[at] == '+')
+                length = at;
+    return length < KERNEL_NAME_LENGTH ? length : KERNEL_NAME_LENGTH;
+}
 
 static int field_number(const char *at, const char *end, uint64_t *value) {
     const char *blank = memchr(at, ' ', (size_t)(end - at));
@@ -19,7 +46,7 @@ int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process 
     const char *end = text + length;
     const char *open = memchr(text, '(', length);
     const char *close = memrchr(text, ')', length);
-    uint64_t pid, user, system, start;
+    uint64_t pid, flags, user, system, start;
     if (open == NULL || close == NULL || close < open || open == text ||
         number_parse_bytes(text, (size_t)(open - text) - 1, 1, INT32_MAX, &pid) != 0)
         return -EINVAL;
@@ -35,12 +62,13 @@ int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process 
             return -EINVAL;
         at++;
     }
-    if (field_number(fields[FIELD_USER], end, &user) != 0 ||
+    if (field_number(fields[FIELD_FLAGS], end, &flags) != 0 ||
+        field_number(fields[FIELD_USER], end, &user) != 0 ||
         field_number(fields[FIELD_SYSTEM], end, &system) != 0 ||
         field_number(fields[FIELD_START], end, &start) != 0)
         return -EINVAL;
 
-    size_t name_length = (size_t)(close - open) - 1;
+    size_t name_length = kernel_name_length(open + 1, (size_t)(close - open) - 1, flags);
     if (name_length > NAME_LIMIT)
         name_length = NAME_LIMIT;
     process->pid = (int32_t)pid;

@@ -6,7 +6,8 @@
 
 /* tick_ns: nanoseconds of a clock tick. Returns 0 and fills *process, or -EINVAL for text of any
  * other form. The name is taken from the first '(' to the *last* ')': it may itself hold
- * parentheses, spaces and newlines. */
+ * parentheses, spaces and newlines. Of a kernel thread it is the short one: without what a worker
+ * does at the moment. */
 int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process *process);
 
 /* Whether a process may have used CPU time by now without having been put on a CPU again. */

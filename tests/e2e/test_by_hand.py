@@ -112,7 +112,7 @@ def test_wrk_finds_no_error(server: Server) -> None:
         (["--work", "wait"], 2, "wait=5ms"),
         (["--work", "wait=5"], 2, "us, ms or s"),
         (["--work", "spin=0us"], 2, "from 1us to 60s"),
-        (["--source", "nosuch"], 2, "procfs"),
+        (["--source", "nosuch"], 2, "auto, procfs, bpf"),
         (["--listen", "::1"], 2, "HOST:PORT"),
         (["--listen", "no-such-host.invalid:1"], 2, "no-such-host.invalid"),
         (["--max-connections", "0"], 2, "from 1 to"),

@@ -31,6 +31,29 @@ static void assert_name(const char *name, size_t length) {
     assert_int_equal(process.started_ns, 5000000000);
 }
 
+static void assert_kernel_name(const char *told, unsigned flags, const char *expected) {
+    char text[512];
+    struct process process;
+    snprintf(text, sizeof text, "42 (%s) I 2 0 0 0 -1 %u 100 200 3 4 250 75 9 8 20 0 1 0 500 1\n",
+             told, flags);
+    assert_int_equal(parse(text, &process), 0);
+    assert_int_equal(process.name_length, strlen(expected));
+    assert_memory_equal(process.name, expected, strlen(expected));
+}
+
+/* As they are known to every source, and whatever the thread does at the moment. */
+static void kernel_threads_have_their_short_name(void **state) {
+    (void)state;
+    const unsigned thread = 0x208040, worker = 0x4208060, user = 0x400000;
+    assert_kernel_name("pool_workqueue_release", thread, "pool_workqueue_");
+    assert_kernel_name("ksoftirqd/0", thread, "ksoftirqd/0");
+    assert_kernel_name("kworker/0:1-events", worker, "kworker/0:1");
+    assert_kernel_name("kworker/u8:3+flush-254:0", worker, "kworker/u8:3");
+    assert_kernel_name("kworker/1:0H", worker, "kworker/1:0H");
+    assert_kernel_name("kworker/R-kvfree_rcu_reclaim", worker, "kworker/R-kvfre");
+    assert_kernel_name("kworker/0:1-events", user, "kworker/0:1-events");
+}
+
 static void names_may_hold_anything(void **state) {
     (void)state;
     const char *const names[] = {"cat",
@@ -43,7 +66,7 @@ static void names_may_hold_anything(void **state) {
                                  "(((",
                                  ")))",
                                  "\xff\xfe",
-                                 "kworker/u8:0-events_unbound"};
+                                 "kworker/u8:0-events_unbound"}; /* of a process that says so */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_name(names[i], strlen(names[i]));
     assert_name("nul\0nul", 7);
@@ -127,6 +150,7 @@ static void schedstat_is_three_numbers_or_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_may_hold_anything),
+        cmocka_unit_test(kernel_threads_have_their_short_name),
         cmocka_unit_test(a_name_longer_than_the_limit_is_cut),
         cmocka_unit_test(text_that_is_cut_anywhere_is_refused),
         cmocka_unit_test(other_text_is_refused),

@@ -1,0 +1,25 @@
+#include "top/from_record.h"
+
+#include "top/told.h"
+
+#include <string.h>
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* What no tick ever found is said to be user time. */
+static int64_t system_share(const struct record *record) {
+    if (record->system_ns == 0)
+        return 0;
+    return (int64_t)((uint128)record->system_ns * record->run_ns /
+                     (record->user_ns + record->system_ns));
+}
+
+void process_of_record(struct process *process, const struct record *record, int64_t tick_ns) {
+    process->pid = record->pid;
+    process->name_length = (uint8_t)strnlen(record->name, sizeof record->name);
+    memcpy(process->name, record->name, process->name_length);
+    process->started_ns = (int64_t)record->started_ns / tick_ns * tick_ns;
+    process->system_ns = system_share(record);
+    process->user_ns = (int64_t)record->run_ns - process->system_ns;
+    told_hold(process, (int64_t)record->told_user_ns, (int64_t)record->told_system_ns);
+}

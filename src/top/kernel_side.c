@@ -1,0 +1,138 @@
+#include "top/kernel_side.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Written by bpftool, which knows nothing of our warnings. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "ended.skel.h"
+#include "tasks.skel.h"
+#include "threads.skel.h"
+#pragma GCC diagnostic pop
+
+/* What libbpf has to say is for those who write programs; we say in a few words what follows. */
+static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments) {
+    (void)level;
+    (void)format;
+    (void)arguments;
+    return 0;
+}
+
+/* A descriptor that outlives the object, above those that select could use. */
+static int keep(int fd) {
+    return fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FLOOR);
+}
+
+static int keep_low_or_high(int fd) {
+    int kept = keep(fd); /* a low limit of open files leaves no room up there */
+    return kept >= 0 ? kept : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+static void *map(int fd, size_t bytes, int protection) {
+    void *mapped = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+    return mapped != MAP_FAILED ? mapped : NULL;
+}
+
+static void close_if_open(int fd) {
+    if (fd >= 0)
+        close(fd);
+}
+
+static int open_run(struct kernel_side *side, uint32_t room) {
+    struct tasks *object = tasks__open();
+    if (object == NULL)
+        return -errno;
+    int error = bpf_map__set_max_entries(object->maps.records, room);
+    if (error == 0)
+        error = tasks__load(object);
+    if (error == 0) {
+        side->run = keep_low_or_high(bpf_program__fd(object->progs.read_processes));
+        side->mapped_bytes = (size_t)room * sizeof(struct record);
+        side->records = map(bpf_map__fd(object->maps.records), side->mapped_bytes, PROT_READ);
+        error = side->run < 0 || side->records == NULL ? -errno : 0;
+    }
+    tasks__destroy(object);
+    return error;
+}
+
+static int open_iterate(struct kernel_side *side) {
+    struct threads *object = threads__open_and_load();
+    if (object == NULL)
+        return -errno;
+    struct bpf_link *link = bpf_program__attach_iter(object->progs.write_thread, NULL);
+    int error = link != NULL ? 0 : -errno;
+    if (error == 0) {
+        side->link = keep_low_or_high(bpf_link__fd(link));
+        error = side->link < 0 ? -errno : 0;
+        bpf_link__destroy(link);
+    }
+    threads__destroy(object);
+    return error;
+}
+
+int kernel_side_open(struct kernel_side *side, enum bpf_path path, uint32_t room) {
+    libbpf_set_print(say_nothing);
+    *side = (struct kernel_side){.run = -1, .link = -1};
+    int error = path == BPF_PATH_ITERATE ? open_iterate(side) : open_run(side, room);
+    if (error != 0)
+        kernel_side_close(side);
+    malloc_trim(0); /* the kernel's types were megabytes */
+    return error;
+}
+
+void kernel_side_close(struct kernel_side *side) {
+    close_if_open(side->run);
+    close_if_open(side->link);
+    if (side->records != NULL)
+        munmap(side->records, side->mapped_bytes);
+}
+
+static int fill_ends(struct kernel_ends *ends, struct ended_programs *object) {
+    struct bpf_link *link = bpf_program__attach(object->progs.process_free);
+    if (link == NULL)
+        return -errno;
+    ends->ring = keep_low_or_high(bpf_map__fd(object->maps.ended));
+    ends->link = keep_low_or_high(bpf_link__fd(link));
+    ends->lost = map(bpf_map__fd(object->maps.lost), sizeof *ends->lost, PROT_READ);
+    int error = ends->ring < 0 || ends->link < 0 || ends->lost == NULL ? -errno : 0;
+    bpf_link__destroy(link);
+    return error;
+}
+
+int kernel_ends_open(struct kernel_ends *ends) {
+    libbpf_set_print(say_nothing);
+    *ends = (struct kernel_ends){.ring = -1, .link = -1};
+    struct ended_programs *object = ended_programs__open_and_load();
+    int error = object != NULL ? fill_ends(ends, object) : -errno;
+    ended_programs__destroy(object);
+    if (error != 0)
+        kernel_ends_close(ends);
+    malloc_trim(0);
+    return error;
+}
+
+void kernel_ends_close(struct kernel_ends *ends) {
+    close_if_open(ends->ring);
+    close_if_open(ends->link);
+    if (ends->lost != NULL)
+        munmap((void *)(uintptr_t)ends->lost, sizeof *ends->lost);
+}
+
+const char *kernel_side_reason(int error) {
+    if (error == -EPERM)
+        return "not permitted: needs CAP_BPF and CAP_PERFMON";
+    if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+        return "this kernel has no BTF";
+    if (error == -ENOMEM || error == -EMFILE || error == -ENFILE)
+        return "no memory or descriptor was left";
+    return "this kernel refuses the programs: it is too old, or locked down";
+}
