@@ -204,6 +204,13 @@ static int serve_without_rights(struct server *server) {
     return error != 0 ? fail(path, error, NULL) : EXIT_SUCCESS;
 }
 
+static int service_failure(const struct options *options, int error) {
+    if (options->source != SOURCE_BPF)
+        return fail("cannot read the processes", error, source_problem());
+    fprintf(stderr, "regatta-server: --source bpf: %s\n", source_problem());
+    return EXIT_FAILURE;
+}
+
 static int open_and_serve(struct options *options) {
     struct server server = {.options = options,
                             .ready = {.fd = options->ready_fd, .held = text_growing(2048)}};
@@ -216,7 +223,7 @@ static int open_and_serve(struct options *options) {
     };
     int error = service_open(&server.service, &service);
     if (error != 0)
-        return fail("cannot read the processes", error, source_problem());
+        return service_failure(options, error);
     server.stats = stats_create(options->workers);
     if (server.stats == NULL)
         return fail("cannot start", -ENOMEM, NULL);

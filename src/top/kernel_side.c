@@ -1,5 +1,9 @@
 #include "top/kernel_side.h"
 
+#include "ended.skel.h"
+#include "tasks.skel.h"
+#include "threads.skel.h"
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -8,16 +12,6 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Written by bpftool, which knows nothing of our warnings. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wcast-qual"
-#pragma GCC diagnostic ignored "-Woverlength-strings"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#include "ended.skel.h"
-#include "tasks.skel.h"
-#include "threads.skel.h"
-#pragma GCC diagnostic pop
 
 /* What libbpf has to say is for those who write programs; we say in a few words what follows. */
 static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments) {

@@ -79,7 +79,7 @@ static int choose(struct source *source, enum source_kind wanted, unsigned flags
 
 int source_open(struct source **opened, enum source_kind wanted, unsigned flags) {
     struct source *source = calloc(1, sizeof *source);
-    problem = "/proc cannot be read";
+    problem = "is there a /proc?";
     if (source == NULL)
         return -ENOMEM;
     int error = procfs_open(&source->procfs, "/proc");

@@ -9,6 +9,7 @@ from pathlib import Path
 
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 PROC = Path("/proc")
+KERNEL_THREAD, TASK_NAME_BYTES = 0x200000, 15  # a flag of stat, and the length of a task's own name
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ def read_process(pid: int) -> Seen | None:
         name = (PROC / str(pid) / "comm").read_bytes().removesuffix(b"\n")
     except (FileNotFoundError, ProcessLookupError):
         return None
+    if int(fields[6]) & KERNEL_THREAD:  # /proc tells more of them than their name
+        name = name[:TASK_NAME_BYTES]
     user, system, started = (int(fields[at]) * TICK_NS for at in (11, 12, 19))
     return Seen(pid, name, user, system, started)
 
