@@ -118,7 +118,7 @@ static int64_t run(struct bpf *bpf, const struct record **records) {
     struct reading reading = {0};
     LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &reading, .ctx_size_in = sizeof reading);
     int error = bpf_prog_test_run_opts(bpf->kernel.run, &options);
-    if (error != 0)
+    if (error < 0)
         return error;
     *records = bpf->kernel.records;
     return reading.count <= bpf->room ? (int64_t)reading.count : -ENOSPC;

@@ -118,7 +118,7 @@ void kernel_ends_close(struct kernel_ends *ends) {
     close_if_open(ends->ring);
     close_if_open(ends->link);
     if (ends->lost != NULL)
-        munmap((void *)(uintptr_t)ends->lost, sizeof *ends->lost);
+        munmap(ends->lost, sizeof *ends->lost);
 }
 
 const char *kernel_side_reason(int error) {

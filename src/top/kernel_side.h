@@ -20,7 +20,7 @@ void kernel_side_close(struct kernel_side *side);
 struct kernel_ends {
     int ring; /* the map */
     int link;
-    const uint64_t *lost; /* processes that found no room, mapped */
+    uint64_t *lost; /* processes that found no room, mapped */
 };
 
 int kernel_ends_open(struct kernel_ends *ends);
