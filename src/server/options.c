@@ -358,7 +358,8 @@ static int list(const struct options *options, const struct request_for *request
 struct sandbox_options options_sandbox(const struct options *options) {
     return (struct sandbox_options){.is_on = options->has_sandbox,
                                     .user = options->user,
-                                    .uses_rings = options->design->uses_rings};
+                                    .uses_rings = options->design->uses_rings,
+                                    .uses_bpf = options->source != SOURCE_PROCFS};
 }
 
 int options_parse(struct options *options, int argc, char **argv) {
