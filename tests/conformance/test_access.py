@@ -59,6 +59,13 @@ def test_http_with_the_token_is_answered_and_each_request_is_asked_for_it(asking
     assert len(rows_of(first.body + b"\n")) == 2
 
 
+def test_the_metrics_are_asked_for_with_the_token_too(asking: Server) -> None:
+    page = get(TOKEN).replace(b"/top?n=2", b"/metrics")
+    denied = only_reply(asking.ask(get(None).replace(b"/top?n=2", b"/metrics")))
+    assert (denied.status, b"regatta_" in denied.body) == (401, False)
+    assert b"regatta_" in only_reply(asking.ask(page)).body
+
+
 def test_anybody_may_ask_whether_it_is_alive(asking: Server) -> None:
     reply = only_reply(asking.ask(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
     assert (reply.status, reply.body) == (200, b"ok\n")
