@@ -183,9 +183,13 @@ static void answer_metrics(struct service *service, enum format format, struct t
     struct exposition exposition = {.out = body, .is_openmetrics = format == FORMAT_OPENMETRICS};
     const struct history_ask ask = {.rows = 1};
     struct history_answer answer;
+    struct history_group groups[METRIC_GROUPS], rest;
     bool is_read = bring_up_to_date(service) && history_ask(service->history, &ask, &answer);
     const struct metrics metrics = {
         .scan = is_read ? &answer.scan : NULL,
+        .groups = groups,
+        .group_count = history_groups(service->history, groups, &rest),
+        .rest = &rest,
         .tally = shared_tally(service->shared),
         .source = source_name(service->source),
         .reason = source_reason(service->source),

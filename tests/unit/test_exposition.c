@@ -1,0 +1,146 @@
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "exchange/accept.h"
+#include "service/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a writer leaves in one of the formats, as a string of its own. */
+#define WRITTEN(as_openmetrics, ...)                                                               \
+    char written[4096] = "";                                                                       \
+    struct text text = text_fixed(written, sizeof written - 1);                                    \
+    struct exposition e = {.out = &text, .is_openmetrics = (as_openmetrics)};                      \
+    __VA_ARGS__;                                                                                   \
+    assert_false(text.overflow);                                                                   \
+    written[text.length] = '\0'
+
+static void a_counter_has_its_suffix_where_the_format_wants_it(void **state) {
+    (void)state;
+    {
+        WRITTEN(false, exposition_one(&e, METRIC_COUNTER, "a_bytes", "bytes", "Help.", 7));
+        assert_string_equal(written, "# HELP a_bytes_total Help.\n# TYPE a_bytes_total counter\n"
+                                     "a_bytes_total 7\n");
+    }
+    WRITTEN(true, exposition_one(&e, METRIC_COUNTER, "a_bytes", "bytes", "Help.", 7));
+    assert_string_equal(written, "# HELP a_bytes Help.\n# TYPE a_bytes counter\n"
+                                 "# UNIT a_bytes bytes\na_bytes_total 7\n");
+}
+
+static void an_info_is_a_gauge_to_the_older_format(void **state) {
+    (void)state;
+    {
+        WRITTEN(false, exposition_one(&e, METRIC_INFO, "a", NULL, "Help.", 1));
+        assert_string_equal(written, "# HELP a_info Help.\n# TYPE a_info gauge\na_info 1\n");
+    }
+    WRITTEN(true, exposition_one(&e, METRIC_INFO, "a", NULL, "Help.", 1));
+    assert_string_equal(written, "# HELP a Help.\n# TYPE a info\na_info 1\n");
+}
+
+static void no_name_can_leave_its_quotes(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes, *value;
+        size_t length;
+    } names[] = {
+        {"bash", "bash", 4},         {"a\" 1\n", "a\\\" 1\\\\n", 5},
+        {"a\\", "a\\\\\\\\", 2},     {"\\n", "\\\\\\\\n", 2},     /* not the same as a newline */
+        {"\xff", "\\\\xff", 1},      {"\\xff", "\\\\\\\\xff", 4}, /* ... as that byte */
+        {"\xc3\xa9", "\xc3\xa9", 2}, {"", "\\\\x00", 0},          /* an empty value is none */
+        {"a} 1", "a} 1", 4},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char expected[64];
+        WRITTEN(false, e.name = "m"; e.type = METRIC_GAUGE; exposition_sample(&e, "");
+                exposition_label_bytes(&e, "group", names[i].bytes, names[i].length);
+                exposition_label(&e, "mode", "user"); exposition_seconds(&e, NS_PER_S + 5));
+        snprintf(expected, sizeof expected, "m{group=\"%s\",mode=\"user\"} 1.000000005\n",
+                 names[i].value);
+        assert_string_equal(written, expected);
+    }
+}
+
+static enum format wanted(const char *first, const char *second) {
+    struct accept accept = {0};
+    accept_add(&accept, first, strlen(first));
+    accept_add(&accept, second, strlen(second));
+    return accept_metrics(&accept);
+}
+
+static void the_format_is_the_one_that_is_wanted_most(void **state) {
+    (void)state;
+    static const char *const openmetrics[] = {
+        /* Prometheus 2, and 3 */
+        "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;"
+        "q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+        "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,"
+        "application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;"
+        "escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+        "application/openmetrics-text",
+        "Application/OpenMetrics-Text ; version=1.0.0 ; Q=0.3 , text/plain ; q=0.299",
+        "application/openmetrics-text, */*",
+        "*/*, text/plain;q=0.5",
+        "application/*;q=1.000, text/*;q=0.999",
+    };
+    static const char *const prometheus[] = {
+        "",
+        "*/*",
+        "text/plain",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8",
+        "text/plain, application/openmetrics-text;q=0.5",
+        "application/openmetrics-text;q=0",
+        "application/openmetrics-text;version=1.0.0;q=0, */*",
+        "application/openmetrics-text;version=0.0.1",
+        "application/openmetrics-text;version=2.0.0, text/plain;q=0.1",
+        "text/plain, application/openmetrics-text",
+        ",;,=;q=,text/plain;q=x",
+    };
+    for (size_t i = 0; i < sizeof openmetrics / sizeof openmetrics[0]; i++)
+        assert_int_equal(wanted(openmetrics[i], ""), FORMAT_OPENMETRICS);
+    for (size_t i = 0; i < sizeof prometheus / sizeof prometheus[0]; i++)
+        assert_int_equal(wanted(prometheus[i], ""), FORMAT_PROMETHEUS);
+    assert_int_equal(wanted("text/plain;q=0.5", "application/openmetrics-text"),
+                     FORMAT_OPENMETRICS);
+}
+
+/* As many groups as there may be, each with the name that takes most room. */
+static void the_worst_of_names_fit_into_a_reply(void **state) {
+    (void)state;
+    enum { OF_THE_SERVER = 8 * 1024 };
+    static char space[REPLY_LIMIT - OF_THE_SERVER];
+    struct text text = text_fixed(space, sizeof space);
+    struct exposition e = {.out = &text, .is_openmetrics = true};
+    struct history_group groups[METRIC_GROUPS];
+    for (unsigned i = 0; i < METRIC_GROUPS; i++) {
+        groups[i] = (struct history_group){.processes = UINT32_MAX,
+                                           .user_ns = INT64_MAX,
+                                           .system_ns = INT64_MAX,
+                                           .name_length = NAME_LIMIT};
+        memset(groups[i].name, 0xff, NAME_LIMIT);
+    }
+    struct tally tally = {0};
+    const struct scan scan = {.source = "procfs", .user_ns = INT64_MAX, .system_ns = INT64_MAX};
+    tally_reading(&tally, &scan, INT64_MAX);
+    const struct metrics metrics = {.scan = &scan,
+                                    .groups = groups,
+                                    .group_count = METRIC_GROUPS,
+                                    .rest = &groups[0],
+                                    .tally = &tally,
+                                    .source = "procfs",
+                                    .reason = "as asked"};
+    metrics_expose(&metrics, &e);
+    assert_false(text.overflow);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_counter_has_its_suffix_where_the_format_wants_it),
+        cmocka_unit_test(an_info_is_a_gauge_to_the_older_format),
+        cmocka_unit_test(no_name_can_leave_its_quotes),
+        cmocka_unit_test(the_format_is_the_one_that_is_wanted_most),
+        cmocka_unit_test(the_worst_of_names_fit_into_a_reply),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
