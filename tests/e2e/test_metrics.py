@@ -1,0 +1,276 @@
+"""/metrics as a real Prometheus sees it, and what its queries then say."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import prometheus
+from tests.metrics import OPENMETRICS, Labels, families, fetch, labels, samples
+from tests.prometheus import Prometheus, number
+from tests.servers import PATIENCE_S, REPOSITORY, Server, needs, running
+
+DEPLOY = REPOSITORY / "deploy"
+GROUPS = 50
+"""At most so many names have series of their own."""
+
+WINDOW_S = 10
+NAME = "half-a-cpu"
+HOSTILE = [b'a"} 1\n#', b"back\\slash", b"caf\xc3\xa9", b"\xff\xfe{", b"", b"a,b=c"]
+
+# A child for each name, that uses some CPU and is seen for a while; so many at a time.
+CHURN = """
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+names = eval(sys.argv[1]) + [b"churn-%d" % i for i in range(200)]
+for count, name in enumerate(names):
+    if os.fork() == 0:
+        libc.prctl(15, name, 0, 0, 0)
+        end = time.process_time() + 0.005
+        while time.process_time() < end:
+            pass
+        time.sleep(0.5)
+        os._exit(0)
+    if count >= 40:
+        os.wait()
+while True:
+    try:
+        os.wait()
+    except ChildProcessError:
+        break
+"""
+
+
+def promtool(*arguments: str, text: bytes = b"") -> str:
+    """What promtool says; fails if it finds anything wrong."""
+    done = subprocess.run(
+        [needs("promtool"), *arguments],
+        check=False,
+        input=text,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    said = (done.stdout + done.stderr).decode()
+    assert done.returncode == 0, said
+    return said
+
+
+def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> None:
+    with running(tmp_path, "--max-age", "0") as server:
+        before: dict[tuple[str, Labels], float] = {}
+        most = 0
+        churn = subprocess.Popen([sys.executable, "-c", CHURN, repr(HOSTILE)])
+        for accept in itertools.cycle([None, OPENMETRICS]):
+            found = samples(server, accept)
+            now = {
+                (name, key): value
+                for name, of_name in found.items()
+                for key, value in of_name.items()
+                if name.endswith(("_total", "_bucket", "_count", "_sum"))
+            }
+            fallen = {key: (before[key], now[key]) for key in before if now[key] < before[key]}
+            assert not fallen
+            before = now
+            of_groups = found["regatta_group_cpu_seconds_total"]
+            assert len(of_groups) == 2 * len(found["regatta_group_processes"])
+            most = max(most, len(found["regatta_group_processes"]))
+            assert most <= GROUPS + 1
+            for mode in ("user", "system"):
+                # One series has no group: that of all others.
+                assert labels(mode=mode) in of_groups
+            if churn.poll() is not None:
+                break
+        assert churn.returncode == 0
+        assert most == GROUPS + 1, "there was not enough churn to fill the places"
+
+
+def test_the_most_hostile_names_are_what_they_are(tmp_path: Path) -> None:
+    with running(tmp_path, "--max-age", "0", "--design", "epoll") as server:
+        churn = subprocess.Popen([sys.executable, "-c", CHURN, repr(HOSTILE)])
+        seen: set[str] = set()
+        wanted = {'a"} 1\\n#', "back\\\\slash", "café", "\\xff\\xfe{", "\\x00", "a,b=c"}
+        while churn.poll() is None:
+            reply = fetch(server, OPENMETRICS)
+            processes = families(reply)["regatta_group_processes"].samples
+            seen |= {sample.labels.get("group", "") for sample in processes}
+        assert wanted <= seen, f"missing: {wanted - seen}"
+
+
+@pytest.mark.parametrize("design", ["epoll", "prefork-accept"])
+def test_promtool_finds_nothing(tmp_path: Path, design: str) -> None:
+    with running(tmp_path, "--design", design) as server:
+        for _ in range(2):
+            reply = fetch(server)
+            assert reply.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+            assert promtool("check", "metrics", text=reply.body) == ""
+
+
+def test_a_browser_and_curl_get_text_and_prometheus_openmetrics(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        wanted = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        reply = fetch(server, OPENMETRICS)
+        assert reply.headers["content-type"] == wanted
+        assert reply.body.endswith(b"\n# EOF\n")
+        units = {family.name: family.unit for family in families(reply).values() if family.unit}
+        assert units["regatta_group_cpu_seconds"] == "seconds"
+        assert units["process_resident_memory_bytes"] == "bytes"
+        for accept in (None, "*/*", "text/html,application/xhtml+xml,*/*;q=0.8"):
+            assert fetch(server, accept).headers["content-type"].startswith("text/plain")
+
+
+@dataclass
+class Scraped:
+    """A Prometheus that has scraped a server for some time while something used half a CPU."""
+
+    prometheus: Prometheus
+    server: Server
+    log: Path
+
+    def used_at(self, moment: float) -> float:
+        """CPU seconds that the burner had used by then, by its own account."""
+        notes = [tuple(map(float, line.split())) for line in self.log.read_text().splitlines()]
+        (t0, u0), (t1, u1) = next(
+            (a, b) for a, b in itertools.pairwise(notes) if a[0] <= moment <= b[0]
+        )
+        return u0 + (u1 - u0) * (moment - t0) / (t1 - t0)
+
+
+def configure(folder: Path, address: str) -> Path:
+    """The configuration that we hand out, for this server and with a scrape every second."""
+    shutil.copytree(DEPLOY / "prometheus", folder, dirs_exist_ok=True)
+    token = folder / "regatta.token"
+    token.write_text("a token of this test and of nobody else\n")
+    token.chmod(0o600)
+    file = folder / "prometheus.yml"
+    text = file.read_text()
+    for given, ours in (
+        ("localhost:7342", address),
+        ("scrape_interval: 15s", "scrape_interval: 1s"),
+    ):
+        assert given in text
+        text = text.replace(given, ours)
+    file.write_text(text)
+    return file
+
+
+@contextlib.contextmanager
+def burning(log: Path) -> Iterator[None]:
+    burner = Path(__file__).parent / "burner.py"
+    process = subprocess.Popen([sys.executable, burner, NAME, log], stdin=subprocess.PIPE)
+    try:
+        yield
+    finally:
+        process.communicate(timeout=PATIENCE_S)
+
+
+@pytest.fixture(scope="module")
+def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
+    folder = tmp_path_factory.mktemp("prometheus")
+    port = prometheus.free_port()
+    file = configure(folder, f"127.0.0.1:{port}")
+    token = str(folder / "regatta.token")
+    log = folder / "burner.log"
+    with (
+        running(folder, "--token-file", token, listen=f"127.0.0.1:{port}") as server,
+        burning(log),
+        prometheus.running(file) as started,
+    ):
+        # The first second is in no series yet: a name gets one when it has used some CPU.
+        ours = f'regatta_group_cpu_seconds_total{{group="{NAME}",mode="user"}}'
+        started.wait_for(f"count_over_time({ours}[1m]) > {WINDOW_S + 1}")
+        yield Scraped(started, server, log)
+
+
+def test_a_rate_is_what_the_process_used_by_its_own_account(scraped: Scraped) -> None:
+    now = time.time() - 0.5
+    selector = f'regatta_group_cpu_seconds_total{{group="{NAME}"}}'
+    query = f"sum(rate({selector}[{WINDOW_S}s]))"
+    rate = number(scraped.prometheus.query(query, now))
+    stored = scraped.prometheus.query(f"{selector}[{WINDOW_S}s]", now)
+    moments = [float(moment) for moment, _ in stored[0]["values"]]
+    own = (scraped.used_at(moments[-1]) - scraped.used_at(moments[0])) / (moments[-1] - moments[0])
+    print(f"\n{query}\n  Prometheus: {rate:.4f} CPUs; the process itself: {own:.4f} CPUs")
+    assert rate == pytest.approx(own, rel=0.05)
+    assert rate == pytest.approx(0.5, rel=0.15)
+
+
+def test_groups_and_the_rest_are_the_machine(scraped: Scraped) -> None:
+    now = time.time() - 0.5
+    of_groups = number(
+        scraped.prometheus.query("sum(increase(regatta_group_cpu_seconds_total[10s]))", now)
+    )
+    machine = number(scraped.prometheus.query("sum(increase(regatta_cpu_seconds_total[10s]))", now))
+    print(f"\ngroups and the rest: {of_groups:.3f} s; the machine: {machine:.3f} s")
+    assert of_groups == pytest.approx(machine, rel=0.05)
+
+
+def test_every_scrape_succeeded_and_is_counted(scraped: Scraped) -> None:
+    (up,) = scraped.prometheus.query("min_over_time(up[1m])")
+    assert up["value"][1] == "1"
+    found = scraped.prometheus.query('regatta_requests_total{dialect="http",status="200"}')
+    assert number(found) >= WINDOW_S
+    assert number(scraped.prometheus.query("regatta_connections_open")) == 1
+    targets = scraped.prometheus.ask("targets")["activeTargets"]
+    assert [target["lastError"] for target in targets] == [""]
+
+
+def dashboard() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((DEPLOY / "grafana" / "regatta.json").read_text())
+    return loaded
+
+
+EXPRESSIONS = [
+    pytest.param(target["expr"], id=f"{panel['title']} {target['refId']}")
+    for panel in dashboard()["panels"]
+    for target in panel["targets"]
+]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_every_panel_of_the_dashboard_shows_something(scraped: Scraped, expression: str) -> None:
+    values = {"$job": "regatta", "$instance": ".+", "$__rate_interval": "10s"}
+    for name, value in values.items():
+        expression = expression.replace(name, value)
+    assert "$" not in expression, "it has a variable that the dashboard does not set"
+    found = scraped.prometheus.query(expression)
+    assert found
+    assert all(float(series["value"][1]) >= 0 for series in found)
+
+
+def test_the_dashboards_variables_have_values(scraped: Scraped) -> None:
+    for variable in dashboard()["templating"]["list"]:
+        if variable["type"] == "query":
+            metric, label = re.fullmatch(
+                r"label_values\((.+), (\w+)\)", variable["definition"]
+            ).groups()  # type: ignore[union-attr]
+            assert label == variable["name"]
+            found = scraped.prometheus.query(metric.replace("$job", "regatta"))
+            assert found[0]["metric"][label]
+
+
+def test_every_rule_can_be_evaluated(scraped: Scraped) -> None:
+    for group in scraped.prometheus.ask("rules")["groups"]:
+        for rule in group["rules"]:
+            scraped.prometheus.query(rule["query"])
+            assert rule.get("lastError", "") == ""
+    assert promtool("check", "rules", str(DEPLOY / "prometheus" / "regatta.rules.yml"))
+
+
+def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
+    file = configure(tmp_path, "192.0.2.1:7342")
+    assert "SUCCESS" in promtool("check", "config", str(file))
+    (tmp_path / "regatta.token").unlink()
+    with pytest.raises(AssertionError, match="regatta.token"):
+        promtool("check", "config", str(file))
