@@ -205,21 +205,21 @@ static inline char *put(char *at, const char *string) {
     return at + length;
 }
 
+/* With the name of the header after it: what is one literal is one move. */
+#define TYPE(type) "Content-Type: " type "\r\nContent-Length: "
+
 /* Only what was asked for comes as it was asked for: everything else is told in plain text. */
 static char *put_content_type(char *at, const struct request *request, enum status status) {
     bool is_made =
         status == STATUS_OK && (request->kind == REQUEST_TOP || request->kind == REQUEST_METRICS);
-    switch (is_made ? request->format : FORMAT_TEXT) {
-    case FORMAT_JSON:
-        return put(at, "Content-Type: application/json");
-    case FORMAT_PROMETHEUS:
-        return put(at, "Content-Type: text/plain; version=0.0.4; charset=utf-8");
-    case FORMAT_OPENMETRICS:
-        return put(at, "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8");
-    case FORMAT_TEXT:
-        break;
-    }
-    return put(at, "Content-Type: text/plain; charset=utf-8");
+    enum format format = is_made ? request->format : FORMAT_TEXT;
+    if (format == FORMAT_TEXT)
+        return put(at, TYPE("text/plain; charset=utf-8"));
+    if (format == FORMAT_JSON)
+        return put(at, TYPE("application/json"));
+    if (format == FORMAT_PROMETHEUS)
+        return put(at, TYPE("text/plain; version=0.0.4; charset=utf-8"));
+    return put(at, TYPE("application/openmetrics-text; version=1.0.0; charset=utf-8"));
 }
 
 /* Writes the head, of REPLY_HEAD_ROOM bytes at most; returns its end. */
@@ -230,7 +230,6 @@ static char *put_http_head(char *at, const struct exchange *exchange, const stru
     else
         at = put(at, http_status_line(status));
     at = put_content_type(at, request, status);
-    at = put(at, "\r\nContent-Length: ");
     at += number_format(body_length, at);
     at = put(at, "\r\nDate: ");
     memcpy(at, http_date(), HTTP_DATE_LENGTH);
