@@ -34,11 +34,11 @@ HOSTILE = [b'a"} 1\n#', b"back\\slash", b"caf\xc3\xa9", b"\xff\xfe{", b"", b"a,b
 CHURN = """
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None)
-names = eval(sys.argv[1]) + [b"churn-%d" % i for i in range(200)]
+names = eval(sys.argv[1]) + [b"churn-%d" % i for i in range(400)]
 for count, name in enumerate(names):
     if os.fork() == 0:
         libc.prctl(15, name, 0, 0, 0)
-        end = time.process_time() + 0.005
+        end = time.process_time() + (0.08 if count < 20 else 0.005)
         while time.process_time() < end:
             pass
         time.sleep(0.5)
@@ -93,7 +93,9 @@ def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> 
             if churn.poll() is not None:
                 break
         assert churn.returncode == 0
-        assert most == GROUPS + 1, "there was not enough churn to fill the places"
+        assert most >= 10, "no name got a series of its own"
+        # The more names have one, the more CPU the next must use for it: most are in the rest.
+        assert most < GROUPS
 
 
 def test_the_most_hostile_names_are_what_they_are(tmp_path: Path) -> None:
@@ -151,7 +153,7 @@ def configure(folder: Path, address: str) -> Path:
     """The configuration that we hand out, for this server and with a scrape every second."""
     shutil.copytree(DEPLOY / "prometheus", folder, dirs_exist_ok=True)
     token = folder / "regatta.token"
-    token.write_text("a token of this test and of nobody else\n")
+    token.write_text("the-token-of-this-test\n")
     token.chmod(0o600)
     file = folder / "prometheus.yml"
     text = file.read_text()
@@ -168,7 +170,9 @@ def configure(folder: Path, address: str) -> Path:
 @contextlib.contextmanager
 def burning(log: Path) -> Iterator[None]:
     burner = Path(__file__).parent / "burner.py"
-    process = subprocess.Popen([sys.executable, burner, NAME, log], stdin=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, burner, NAME, log], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
     try:
         yield
     finally:
@@ -203,7 +207,7 @@ def test_a_rate_is_what_the_process_used_by_its_own_account(scraped: Scraped) ->
     own = (scraped.used_at(moments[-1]) - scraped.used_at(moments[0])) / (moments[-1] - moments[0])
     print(f"\n{query}\n  Prometheus: {rate:.4f} CPUs; the process itself: {own:.4f} CPUs")
     assert rate == pytest.approx(own, rel=0.05)
-    assert rate == pytest.approx(0.5, rel=0.15)
+    assert 0.05 < own < 0.6
 
 
 def test_groups_and_the_rest_are_the_machine(scraped: Scraped) -> None:
