@@ -30,16 +30,14 @@ WINDOW_S = 10
 NAME = "half-a-cpu"
 HOSTILE = [b'a"} 1\n#', b"back\\slash", b"caf\xc3\xa9", b"\xff\xfe{", b"", b"a,b=c"]
 
-# A child for each name, that uses some CPU and is seen for a while; so many at a time.
+# A child for each name, that uses so much CPU and is seen for a while; so many at a time.
 CHURN = """
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None)
-names = eval(sys.argv[1]) + [b"churn-%d" % i for i in range(400)]
-for count, name in enumerate(names):
+for count, (name, seconds) in enumerate(eval(sys.argv[1])):
     if os.fork() == 0:
         libc.prctl(15, name, 0, 0, 0)
-        end = time.process_time() + (0.08 if count < 20 else 0.005)
-        while time.process_time() < end:
+        while time.process_time() < seconds:
             pass
         time.sleep(0.5)
         os._exit(0)
@@ -51,6 +49,11 @@ while True:
     except ChildProcessError:
         break
 """
+
+
+def churn(names: list[tuple[bytes, float]]) -> subprocess.Popen[bytes]:
+    """Starts it, with the CPU seconds that each is to use; it ends by itself."""
+    return subprocess.Popen([sys.executable, "-c", CHURN, repr(names)])
 
 
 def promtool(*arguments: str, text: bytes = b"") -> str:
@@ -71,7 +74,8 @@ def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> 
     with running(tmp_path, "--max-age", "0") as server:
         before: dict[tuple[str, Labels], float] = {}
         most = 0
-        churn = subprocess.Popen([sys.executable, "-c", CHURN, repr(HOSTILE)])
+        names = [(b"churn-%d" % i, 0.08 if i < 12 else 0.003) for i in range(300)]
+        forking = churn(names)
         for accept in itertools.cycle([None, OPENMETRICS]):
             found = samples(server, accept)
             now = {
@@ -90,9 +94,9 @@ def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> 
             for mode in ("user", "system"):
                 # One series has no group: that of all others.
                 assert labels(mode=mode) in of_groups
-            if churn.poll() is not None:
+            if forking.poll() is not None:
                 break
-        assert churn.returncode == 0
+        assert forking.returncode == 0
         assert most >= 10, "no name got a series of its own"
         # The more names have one, the more CPU the next must use for it: most are in the rest.
         assert most < GROUPS
@@ -100,10 +104,10 @@ def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> 
 
 def test_the_most_hostile_names_are_what_they_are(tmp_path: Path) -> None:
     with running(tmp_path, "--max-age", "0", "--design", "epoll") as server:
-        churn = subprocess.Popen([sys.executable, "-c", CHURN, repr(HOSTILE)])
+        forking = churn([(name, 0.2) for name in HOSTILE])
         seen: set[str] = set()
         wanted = {'a"} 1\\n#', "back\\\\slash", "café", "\\xff\\xfe{", "\\x00", "a,b=c"}
-        while churn.poll() is None:
+        while forking.poll() is None:
             reply = fetch(server, OPENMETRICS)
             processes = families(reply)["regatta_group_processes"].samples
             seen |= {sample.labels.get("group", "") for sample in processes}
