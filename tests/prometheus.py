@@ -41,9 +41,14 @@ class Prometheus:
         when = {} if at is None else {"time": f"{at:.3f}"}
         return list(self.ask("query", query=expression, **when)["result"])
 
-    def wait_for(self, expression: str, is_so: Callable[[Series], object] = bool) -> Series:
-        """Asks until what comes is so."""
-        deadline = time.monotonic() + PATIENCE_S
+    def wait_for(
+        self,
+        expression: str,
+        is_so: Callable[[Series], object] = bool,
+        patience_s: float = 3 * PATIENCE_S,
+    ) -> Series:
+        """Asks until what comes is so; series grow by one sample a second at best."""
+        deadline = time.monotonic() + patience_s
         while not is_so(found := self.query(expression)):
             assert time.monotonic() < deadline, f"{expression}: {found}"
             time.sleep(0.1)
