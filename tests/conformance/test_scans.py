@@ -1,0 +1,40 @@
+"""How often the processes are read depends on --max-age, and never on how many ask."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.servers import Server, read_all, rows_of
+
+MAX_AGE_S = 0.05
+LASTING_S = 0.3
+
+
+def ask_all_at_once(server: Server, clients: int) -> int:
+    """So many connections at a time, each with one request. Returns how many were answered."""
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(server.connect()) for _ in range(clients)]
+        for connection in connections:
+            connection.sendall(b"top 2\n")
+            connection.shutdown(socket.SHUT_WR)
+        return sum(len(rows_of(read_all(connection))) == 2 for connection in connections)
+
+
+@pytest.mark.parametrize("clients", [1, 50])
+def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(
+    start: Callable[..., Server], clients: int
+) -> None:
+    server = start("--work", "snapshot", "--max-age", str(round(MAX_AGE_S * 1000)))
+    begun = time.monotonic()
+    answered = 0
+    while time.monotonic() < begun + LASTING_S:
+        answered += ask_all_at_once(server, clients)
+    lasted = time.monotonic() - begun
+    scans = server.stop()["scans"]
+    assert answered >= clients
+    assert 1 <= scans <= lasted / MAX_AGE_S + 1
