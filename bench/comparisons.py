@@ -43,7 +43,7 @@ SELECT_IDLE = 850
 # Memory hardly varies, and ten thousand connections take seconds to make.
 MEMORY_BLOCKS = 3
 # Twenty thousand processes take seconds to make and to end, and a server must come to know them.
-CROWDED_BLOCKS, FOOTPRINT_BLOCKS = 5, 2
+CROWDED_BLOCKS, FOOTPRINT_BLOCKS = 3, 2
 
 
 def best(screened_under: Load, load: Load, deferred: bool = False) -> Best:
