@@ -159,8 +159,11 @@ static void the_busiest_threads_come_first_and_the_rest_is_counted(void **state)
     for (uint32_t i = 1; i < detail.shown; i++)
         assert_true(detail.busiest[i - 1].user_ns + detail.busiest[i - 1].system_ns >=
                     detail.busiest[i].user_ns + detail.busiest[i].system_ns);
-    assert_int_equal(detail.busiest[0].name_length, 4);
-    assert_memory_equal(detail.busiest[0].name, "bu)\n", 4);
+    int burnt = 0; /* both of them, among the first with the main thread */
+    for (uint32_t i = 0; i < 3; i++)
+        burnt +=
+            detail.busiest[i].name_length == 4 && memcmp(detail.busiest[i].name, "bu)\n", 4) == 0;
+    assert_int_equal(burnt, 2);
     assert_int_equal(detail_read(getpid(), began_ns, &few, &detail), 0);
     assert_int_equal(few.threads_left, 0);
     assert_int_equal(detail.shown, 5);
