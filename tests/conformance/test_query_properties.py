@@ -22,6 +22,10 @@ from tests.servers import PATIENCE_S, Server, running
 TICK_US = 10**6 // os.sysconf("SC_CLK_TCK")
 PR_SET_NAME = 15
 libc = ctypes.CDLL(None, use_errno=True)
+# By so much two readings of the machine's busy time may differ in either direction: each number of
+# /proc/stat was rounded down to a tick for itself, the source `bpf` may use one that is a tick old,
+# in which every CPU was busy, and all of ours are cut to a microsecond.
+SLACK_US = (4 + (os.cpu_count() or 1)) * TICK_US + 2 * 65
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -86,9 +90,7 @@ def test_both_forms_and_dialects_say_the_same_and_sums_are_right(
     for answer in answers:
         assert [row.us for row in answer.rows] == sorted((r.us for r in answer.rows), reverse=True)
         if "by=recent" not in parameters:
-            # Each of two times of each row, and of the rest, was cut to a microsecond.
-            cut = 2 * (len(answer.rows) + 1)
-            assert answer.total_us <= busy_us() + cut + 2 * TICK_US
+            assert answer.total_us <= busy_us() + SLACK_US
         for row in answer.rows:
             assert len(row.threads) == min(8, row.threads_alive)
 
@@ -99,7 +101,7 @@ def test_rows_and_everything_else_are_the_machines_busy_time(fresh: Server) -> N
             before = busy_us()
             answer = ask_line(fresh, parameters)
             after = busy_us()
-            assert before - 2 * TICK_US <= answer.total_us <= after + 2 * TICK_US
+            assert before - SLACK_US <= answer.total_us <= after + SLACK_US
 
 
 def test_fewer_rows_have_the_more_for_everything_else(still: Server) -> None:
@@ -107,7 +109,7 @@ def test_fewer_rows_have_the_more_for_everything_else(still: Server) -> None:
     for rows in (1, 2, 3, 10, 63):
         answer = ask_line(still, [str(rows)])
         if answer.tasks == whole.tasks:
-            assert abs(answer.total_us - whole.total_us) <= 2 * 65 + TICK_US * 100
+            assert abs(answer.total_us - whole.total_us) <= SLACK_US
 
 
 class Namesake:
