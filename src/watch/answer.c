@@ -94,8 +94,6 @@ const char *answer_parse(const char *bytes, size_t length, struct answer *answer
         parse_member(&json, key, answer, &rows);
     if (!json_over(&json) || !rows)
         return NOT_OURS;
-    if (strcmp(answer->group, "none") == 0)
-        answer->group[0] = '\0';
     /* Shares of no time cannot be shown. */
     if (answer->recent && answer->elapsed_ns <= 0)
         return NOT_OURS;

@@ -111,7 +111,7 @@ static void add_whole(struct text *out, const char *key, int64_t number) {
 
 static void add_json_rows(struct text *out, const struct answer *answer) {
     bool grouped = answer->group[0] != '\0';
-    text_add_string(out, ", \"processes\": [");
+    text_add_string(out, grouped ? ", \"groups\": [" : ", \"processes\": [");
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct row *row = &answer->rows[i];
         text_addf(out, "%s{\"rank\": %u", i == 0 ? "" : ", ", i + 1);
@@ -148,7 +148,10 @@ static void add_json_answer(struct text *out, const struct host *host) {
     add_whole(out, "tasks_seen", answer->tasks_seen);
     add_whole(out, "tasks_lost", answer->tasks_lost);
     text_addf(out, ", \"by\": \"%s\", ", answer->recent ? "recent" : "total");
-    add_string(out, "group", answer->group[0] != '\0' ? answer->group : "none");
+    if (answer->group[0] != '\0')
+        add_string(out, "group", answer->group);
+    else
+        text_add_string(out, "\"group\": null");
     add_seconds(out, "elapsed_seconds", answer->elapsed_ns);
     add_json_rows(out, answer);
 }

@@ -87,8 +87,12 @@ int terminal_open(void) {
     if (!can_show() || tcgetattr(STDIN_FILENO, &modes_before) != 0)
         return -ENOTTY;
     /* Asked first, because newterm changes the terminal before it finds that it cannot. */
-    if (setupterm(NULL, STDOUT_FILENO, &error) != OK || tigetstr("cup") == NULL ||
-        (intptr_t)tigetstr("cup") == -1)
+    if (setupterm(NULL, STDOUT_FILENO, &error) != OK)
+        return -ENOTTY;
+    const char *move = tigetstr("cup");
+    bool moves = move != NULL && (intptr_t)move != -1;
+    del_curterm(cur_term);
+    if (!moves)
         return -ENOTTY;
     set_escdelay(ESCAPE_WAIT_MS);
     screen = newterm(NULL, stdout, stdin);

@@ -44,7 +44,7 @@ def answer(*names: str, **changes: Any) -> dict[str, Any]:
         "tasks_seen": 75,
         "tasks_lost": 1,
         "by": "recent",
-        "group": "none",
+        "group": None,
         "elapsed_seconds": 10.0,
         "processes": [row(rank, name) for rank, name in enumerate(names, start=1)],
         "rest": {"user_seconds": 1.25, "system_seconds": 0.5, "processes": 73},
@@ -243,12 +243,27 @@ def test_figures_are_shares_of_the_time_that_really_passed() -> None:
 def test_totals_are_seconds_and_groups_have_a_number_of_processes() -> None:
     said = answer("ssh.service", by="total", group="unit", elapsed_seconds=None)
     del said["elapsed_seconds"]
-    said["processes"][0]["processes"] = 17
-    del said["processes"][0]["pid"]
+    said["groups"] = said.pop("processes")
+    said["groups"][0]["processes"] = 17
+    del said["groups"][0]["pid"]
     with serving(Asked(body(said))) as server:
-        plain = watch("--count", "1", "--by", "total", "--group", "unit", server.address).stdout
+        options = ("--by", "total", "--group", "unit", server.address)
+        plain = watch("--count", "1", *options).stdout
         assert re.search(r"rank processes +user_s +system_s unit$", plain, re.MULTILINE)
         assert re.search(r"^ +1 +17 +9\.98 +0\.02 ssh\.service$", plain, re.MULTILINE)
+        [line] = watch("--count", "1", "--json", *options).stdout.splitlines()
+        assert {key: json.loads(line)[key] for key in ("group", "groups")} == {
+            "group": "unit",
+            "groups": [
+                {
+                    "rank": 1,
+                    "processes": 17,
+                    "name": "ssh.service",
+                    "user_seconds": 9.98,
+                    "system_seconds": 0.02,
+                }
+            ],
+        }
         with on_screen(server.address) as terminal:
             terminal.until("ssh.service")
             assert re.search(r"# +PROCS +USER S +SYS S +unit", terminal.text)
