@@ -66,8 +66,7 @@ bool figure_rest(const struct answer *answer, uint32_t rows, struct row *rest) {
 void add_rest_name(struct text *out, const struct row *rest) {
     text_add_string(out, "(everything else");
     if (rest->processes >= 0)
-        text_addf(out, ": %lld process%s", (long long)rest->processes,
-                  rest->processes == 1 ? "" : "es");
+        text_addf(out, ": %lld", (long long)rest->processes);
     text_add_string(out, ")");
 }
 

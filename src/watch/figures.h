@@ -19,7 +19,7 @@ void figure_duration(int64_t ns, char text[FIGURE_LIMIT]);
 /* All that is in none of the first `rows` rows. False: the server did not say. */
 bool figure_rest(const struct answer *answer, uint32_t rows, struct row *rest);
 
-/* "(everything else: 71 processes)" */
+/* "(everything else: 71)", the number of processes. */
 void add_rest_name(struct text *out, const struct row *rest);
 
 /* The host's name, and where it is found: "alpha" "127.0.0.1:7342". */
