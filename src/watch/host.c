@@ -51,12 +51,10 @@ void host_where(const struct host *host, char text[ADDRESS_TEXT_LIMIT]) {
         snprintf(text, ADDRESS_TEXT_LIMIT, "%s", host->wanted);
 }
 
-/* Twice as long after each failure in a row, up to half a minute or the interval. */
+/* Twice as long after each failure in a row, from the interval to half a minute. */
 static int64_t backoff_ns(const struct host *host, const struct pace *pace) {
     int64_t limit_ns = (int64_t)BACKOFF_LIMIT_S * NS_PER_S;
     int64_t wait_ns = pace->interval_ns;
-    if (limit_ns < wait_ns)
-        limit_ns = wait_ns;
     for (uint32_t i = 1; i < host->failures && wait_ns < limit_ns; i++)
         wait_ns *= 2;
     return wait_ns < limit_ns ? wait_ns : limit_ns;
