@@ -206,6 +206,71 @@ static void control_groups_are_looked_for_when_somebody_asks(void **state) {
     history_close(history);
 }
 
+/* What a process used after the last reading that saw it, and one that none saw. */
+static void the_last_times_of_ended_processes_are_their_names(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    struct history_group groups[METRIC_GROUPS], rest;
+    sim_start(3, "a");
+    sim_use(3, 1000, 1000);
+    record(history);
+    for (int reading = 0; reading < 2; reading++) {
+        pass_ms(1000);
+        sim_use(3, 20000, 0);
+        assert_int_equal(history_record(history, sim_knowing(), NULL), 0);
+    }
+    pass_ms(500);
+    sim_use(3, 5000, 3000);
+    sim_end(3);
+    record(history); /* it no longer sees it, and is told nothing */
+    sim_start(4, "a");
+    sim_use(4, 100000, 0);
+    sim_end(4);
+    pass_ms(500);
+    assert_int_equal(history_record(history, sim_knowing(), NULL), 0);
+    assert_int_equal(history_groups(history, groups, &rest), 1);
+    assert_int_equal(groups[0].user_ns, 125 * NS_PER_MS);
+    assert_int_equal(groups[0].system_ns, 3 * NS_PER_MS);
+    assert_int_equal(groups[0].processes, 0);
+    assert_int_equal(rest.user_ns, 20 * NS_PER_MS); /* before the name had its place */
+    assert_int_equal(rest.system_ns, 0);
+    history_close(history);
+}
+
+/* Who was idle for an hour gives up its place when it has no process, or when another wants it;
+ * its counter ends, and the rest does not jump. */
+static void an_idle_group_loses_its_place_after_an_hour(void **state) {
+    (void)state;
+    struct history *history = open_history();
+    struct history_group groups[METRIC_GROUPS], rest;
+    sim_start(3, "gone");
+    sim_start(4, "idle");
+    sim_use(4, 1000, 1000);
+    record(history);
+    for (int reading = 0; reading < 2; reading++) {
+        pass_ms(1000);
+        sim_use(3, 2000000, 0);
+        sim_use(4, 2000000, 0);
+        record(history);
+    }
+    assert_int_equal(history_groups(history, groups, &rest), 2);
+    int64_t rest_ns = rest.user_ns;
+    sim_end(3);
+    pass_ms(3500 * 1000);
+    record(history);
+    record(history);
+    assert_int_equal(history_groups(history, groups, &rest), 2);
+    for (int hour = 0; hour < 3; hour++) {
+        pass_ms(3600 * 1000);
+        record(history);
+    }
+    assert_int_equal(history_groups(history, groups, &rest), 1);
+    assert_memory_equal(groups[0].name, "idle", 4);
+    assert_int_equal(groups[0].user_ns, 2000 * NS_PER_MS);
+    assert_int_equal(rest.user_ns, rest_ns);
+    history_close(history);
+}
+
 /* Half a reading is none: who was not visited is not gone, and nothing is lost or doubled. */
 static void a_reading_that_fails_is_none(void **state) {
     (void)state;
@@ -285,6 +350,8 @@ int main(void) {
         cmocka_unit_test(a_pid_used_again_is_another_process),
         cmocka_unit_test(groups_are_summed_by_name_and_kernel_workers_are_one),
         cmocka_unit_test(control_groups_are_looked_for_when_somebody_asks),
+        cmocka_unit_test(the_last_times_of_ended_processes_are_their_names),
+        cmocka_unit_test(an_idle_group_loses_its_place_after_an_hour),
         cmocka_unit_test(a_reading_that_fails_is_none),
         cmocka_unit_test(another_process_sees_it_and_may_die_with_it),
     };
