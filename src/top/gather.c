@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 void gather_begin(struct gather *gather) {
-    gather->count = gather->waiting = 0;
+    gather->count = gather->waiting = gather->threads = 0;
     gather->last_thread = 0;
     gather->is_full = false;
 }
@@ -41,6 +41,7 @@ void gather_add(struct gather *gather, const struct thread_record *thread) {
     if (thread->record.pid <= gather->last_thread)
         return;
     gather->last_thread = thread->record.pid;
+    gather->threads++;
     if (thread->record.pid == thread->process) {
         if (gather->count + gather->waiting < gather->room)
             add_process(gather, thread);

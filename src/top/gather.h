@@ -17,6 +17,7 @@ struct gather {
     struct record *records;
     struct group *groups;
     uint32_t room, count, waiting;
+    uint32_t threads; /* of all of them */
     int last_thread;
     bool is_full; /* there was too little room: nothing of it can be used */
 };
