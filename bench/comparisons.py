@@ -249,7 +249,7 @@ def footprint_rows() -> list[Row]:
             FOOTPRINT_BLOCKS,
         )
         for source in ("auto", "procfs")
-        for design in ("epoll", "prefork-accept", "thread-per-client")
+        for design in ("epoll", "prefork-accept")
         for server in (Ours(design, work="scan", source=source, recorder=True),)
     ]
 

@@ -124,8 +124,8 @@ class Footprint:
     recorder.
     """
 
-    requests: int = 200
-    seconds: int = 4
+    requests: int = 40
+    seconds: int = 2
 
     @property
     def name(self) -> str:

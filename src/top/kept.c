@@ -94,7 +94,7 @@ bool kept_may_add(const struct kept *kept, const struct kept_news *news) {
 }
 
 bool kept_may_change(const struct kept_news *news) {
-    return news->collects && news->changed_count < KEPT_NEWS_LIMIT;
+    return news->collects && news->changed_count < KEPT_CHANGES_LIMIT;
 }
 
 int kept_move(const struct kept *kept, const struct kept_news *news, int fd) {

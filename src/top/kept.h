@@ -21,8 +21,9 @@
 #include <stdint.h>
 
 enum {
-    KEPT_FLOOR = 1100,    /* above FD_SETSIZE and what a design has open by itself */
-    KEPT_NEWS_LIMIT = 64, /* processes that one scan may add, and as many that it may change */
+    KEPT_FLOOR = 1100,       /* above FD_SETSIZE and what a design has open by itself */
+    KEPT_NEWS_LIMIT = 256,   /* processes that one scan may add */
+    KEPT_CHANGES_LIMIT = 64, /* ... and that it may change */
     KEPT_YOUNG_NS = 1000000000,
     KEPT_NAME_LIMIT = 39, /* of one that is remembered; few kernel workers have longer ones */
 };
@@ -50,8 +51,8 @@ struct kept {
 struct kept_news {
     bool collects;
     struct kept_entry added[KEPT_NEWS_LIMIT];
-    struct kept_entry changed[KEPT_NEWS_LIMIT];
-    uint32_t changed_at[KEPT_NEWS_LIMIT]; /* their places in the table */
+    struct kept_entry changed[KEPT_CHANGES_LIMIT];
+    uint32_t changed_at[KEPT_CHANGES_LIMIT]; /* their places in the table */
     uint32_t added_count, changed_count;
     uint32_t known_count; /* entries whose process was still there */
     uint32_t next;        /* the place where the next process is expected */
