@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -99,12 +100,12 @@ def wait_for_readings(server: Server) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Server, Server]]:
-    """Two servers, as if on two hosts."""
-    folders = [tmp_path / "one", tmp_path / "two"]
-    for folder in folders:
-        folder.mkdir()
+@contextlib.contextmanager
+def two_servers(folder: Path) -> Iterator[tuple[Server, Server]]:
+    """As if on two hosts."""
+    folders = [folder / "one", folder / "two"]
+    for each in folders:
+        each.mkdir()
     with (
         running(folders[0], listen="127.0.0.2:0") as one,
         running(folders[1], listen="127.0.0.3:0") as two,
@@ -112,6 +113,13 @@ def pair(tmp_path: Path) -> Iterator[tuple[Server, Server]]:
         wait_for_readings(one)
         wait_for_readings(two)
         yield one, two
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+    """Two servers that no test stops."""
+    with two_servers(tmp_path_factory.mktemp("pair")) as servers:
+        yield servers
 
 
 # Hosts on the screen
@@ -177,11 +185,11 @@ def test_more_hosts_than_room_can_be_scrolled_to(tmp_path: Path) -> None:
             terminal.until(server.address)
 
 
-def test_a_host_that_dies_is_shown_and_retried_while_the_other_goes_on(
-    pair: tuple[Server, Server], tmp_path: Path
-) -> None:
-    one, two = pair
-    with on_screen(one.address, two.address, columns=120) as terminal:
+def test_a_host_that_dies_is_shown_and_retried_while_the_other_goes_on(tmp_path: Path) -> None:
+    with (
+        two_servers(tmp_path) as (one, two),
+        on_screen(one.address, two.address, columns=120) as terminal,
+    ):
         terminal.until(both_ok(terminal))
         one.stop()
         # So long after, the other's figures would be old had it waited.
