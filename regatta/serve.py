@@ -61,8 +61,8 @@ def design_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
     command += ["--listen", f"{rig.placement.server_address}:0", "--work", cell.work]
     command += rig.placement.access()
     command.append("--no-recorder")  # what is measured is what the clients cause
-    # Comparable with other servers, which have none, and with races before it (docs/decisions.md).
-    command += ["--sandbox", "off"]
+    # The same work and the same rights everywhere, whatever a machine permits (docs/decisions.md).
+    command += ["--source", "procfs", "--sandbox", "off"]
     if cell.work != "scan":
         command += ["--max-age", str(cell.max_age_ms)]
     if cell.workers is not None:

@@ -45,6 +45,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     for option in ("--design", "--listen", "--work", "--max-age", "--summary", "--workers"):
         parser.add_argument(option)
+    parser.add_argument("--source")
     parser.add_argument("--sandbox")
     parser.add_argument("--ready-fd", type=int)
     parser.add_argument("--gate-fd", type=int)
