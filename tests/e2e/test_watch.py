@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -349,6 +350,23 @@ def test_nothing_that_a_server_says_reaches_the_terminal_raw() -> None:
         assert b"\x1b" not in result.stdout
         assert result.stdout.isascii()  # of this locale, C, nothing else can be shown
         check_clean(result.stdout)
+
+
+def test_a_process_with_a_hostile_name_is_shown_escaped(pair: tuple[Server, Server]) -> None:
+    burn = (
+        "import ctypes, time\n"
+        "ctypes.CDLL(None).prctl(15, b'\\x1b[2J\\n\\xff) R 1', 0, 0, 0)\n"
+        f"end = time.monotonic() + {PATIENCE_S}\n"
+        "while time.monotonic() < end: pass\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", burn]) as burner:
+        try:
+            options = ("--window", "1", "-n", "64", pair[0].address)
+            with on_screen(*options, lines=80) as terminal:
+                terminal.until(r"\x1b[2J\n\xff) R 1")
+                check_clean(terminal.raw)
+        finally:
+            burner.kill()
 
 
 def test_bytes_that_are_not_utf_8_are_escaped() -> None:
