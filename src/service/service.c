@@ -161,14 +161,15 @@ static const char *answer_top(struct service *service, const struct request *req
 
 /* Returns 0 or -errno; what is open then is for service_close. */
 static int open_parts(struct service *service, const struct service_options *options) {
-    int error = source_open(&service->source, options->source, 0);
+    unsigned paired = options->records ? SOURCE_PAIRED : 0;
+    int error = source_open(&service->source, options->source, paired);
     if (error != 0)
         return error;
     if (options->keeps_nothing)
         source_keep_none(service->source);
     service->recorded = service->source;
     if (options->records)
-        error = source_open(&service->recorded, options->source, SOURCE_ENDED);
+        error = source_open(&service->recorded, options->source, paired | SOURCE_ENDED);
     if (error == 0 && options->keeps_nothing)
         source_keep_none(service->recorded);
     if (error == 0)

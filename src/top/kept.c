@@ -42,6 +42,10 @@ void kept_close(struct kept *kept) {
     pthread_rwlock_destroy(&kept->lock);
 }
 
+void kept_share(struct kept *kept) {
+    kept->limit /= 2;
+}
+
 void kept_forgo(struct kept *kept) {
     kept->limit = 0;
 }

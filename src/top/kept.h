@@ -63,6 +63,10 @@ struct kept_news {
 void kept_open(struct kept *kept);
 void kept_close(struct kept *kept);
 
+/* Half as much will be kept: this process has two tables, and its connections need descriptors.
+ * Before the first scan. */
+void kept_share(struct kept *kept);
+
 /* Nothing will be kept. Before the first scan. */
 void kept_forgo(struct kept *kept);
 

@@ -92,6 +92,8 @@ int source_open(struct source **opened, enum source_kind wanted, unsigned flags)
         free(source);
         return error;
     }
+    if ((flags & SOURCE_PAIRED) != 0)
+        kept_share(&source->procfs.kept);
     *opened = source;
     return 0;
 }

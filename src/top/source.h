@@ -12,7 +12,8 @@
 enum source_kind { SOURCE_AUTO, SOURCE_PROCFS, SOURCE_BPF };
 
 enum source_flag {
-    SOURCE_ENDED = 1, /* source_ended will be called; costs a little at each end of a process */
+    SOURCE_ENDED = 1,  /* source_ended will be called; costs a little at each end of a process */
+    SOURCE_PAIRED = 2, /* it is one of two that will be used at once (kept_share) */
 };
 
 struct source;

@@ -198,6 +198,22 @@ static void with_few_descriptors_none_is_kept(void **state) {
 }
 
 /* More than one scan may add to the table, in an order that is not that of the pids. */
+static void two_tables_leave_half_of_the_descriptors_to_connections(void **state) {
+    (void)state;
+    struct kept one, two;
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    kept_open(&one);
+    kept_open(&two);
+    uint32_t alone = one.limit;
+    kept_share(&one);
+    kept_share(&two);
+    assert_true(limit.rlim_cur <= 2 * KEPT_FLOOR || alone > 0);
+    assert_true(one.limit + two.limit <= alone && one.limit + two.limit + 1 >= alone);
+    kept_close(&one);
+    kept_close(&two);
+}
+
 static void many_processes_are_all_kept_in_the_end(void **state) {
     (void)state;
     struct procfs procfs;
@@ -281,6 +297,7 @@ int main(void) {
         cmocka_unit_test(a_sleeper_is_remembered_until_it_has_run),
         cmocka_unit_test(a_schedstat_that_tells_nothing_is_not_trusted),
         cmocka_unit_test(with_few_descriptors_none_is_kept),
+        cmocka_unit_test(two_tables_leave_half_of_the_descriptors_to_connections),
         cmocka_unit_test(many_processes_are_all_kept_in_the_end),
         cmocka_unit_test(scans_may_run_at_the_same_time),
         cmocka_unit_test(a_tree_that_is_no_proc_is_refused),
