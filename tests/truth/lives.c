@@ -125,14 +125,28 @@ static int stdin_has_ended(void) {
     return poll(&input, 1, 0) != 0;
 }
 
+static void burn_more(long ms) {
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    burn(used.tv_sec * 1000 + used.tv_nsec / 1000000 + ms);
+}
+
+static void *burn_at_each_line(void *ms) {
+    char byte;
+    say_ready();
+    while (read(STDIN_FILENO, &byte, 1) == 1) {
+        burn_more((intptr_t)ms);
+        say_ready();
+    }
+    _exit(EXIT_SUCCESS);
+}
+
 static void burn_now_and_then(long ms) {
     char byte;
     say_ready();
     for (unsigned turn = 0; read(STDIN_FILENO, &byte, 1) == 1; turn++) {
-        struct timespec used;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
         if (turn % 2 == 0)
-            burn(used.tv_sec * 1000 + used.tv_nsec / 1000000 + ms);
+            burn_more(ms);
         else
             pthread_join(start(burn_and_end, ms), NULL);
         say_ready();
@@ -227,6 +241,9 @@ int main(int argc, char **argv) {
         take_names();
     } else if (strcmp(life, "now-and-then") == 0) {
         burn_now_and_then(number);
+    } else if (strcmp(life, "other-burns") == 0) {
+        start(burn_at_each_line, number);
+        sleep_on(NULL);
     } else if (strcmp(life, "renamed") == 0 && argc > 3) {
         rename_all_the_time(argv[2], argv[3]);
     } else if (strcmp(life, "storm") == 0) {

@@ -6,10 +6,10 @@ import contextlib
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
-from tests.processes import state
 from tests.truth.proc import TICK_NS, pids, read_process
 from tests.truth.programs import Life, Process, Scanner, living, wait_for, zombie
 
@@ -30,6 +30,12 @@ def assert_is_as_in_proc(process: Process) -> None:
     assert abs(process.user_ns - seen.user_ns) < TICK_NS
     assert abs(process.system_ns - seen.system_ns) < TICK_NS
     assert abs(process.started_ns - seen.started_ns) < TICK_NS
+
+
+def all_sleep(pid: int) -> bool:
+    """Every thread of it: then its times stand still."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return all((task / "stat").read_text().rpartition(")")[2].split()[0] == "S" for task in tasks)
 
 
 @pytest.mark.parametrize("life", ["dead-thread", "dead-leader", "exec-from-thread"])
@@ -65,17 +71,20 @@ def test_a_zombie_keeps_its_time_and_is_gone_when_it_was_reaped(scanner: Scanner
         assert scanner.scan().all_of(pid) == []
 
 
-def test_one_that_slept_for_long_and_runs_again_has_all_its_time_at_once(scanner: Scanner) -> None:
+@pytest.mark.parametrize("life", ["now-and-then", "other-burns"])
+def test_one_that_slept_for_long_and_runs_again_has_all_its_time_at_once(
+    scanner: Scanner, life: str
+) -> None:
     """By whichever thread: what a source may remember of a sleeper is no longer true then."""
-    with living("now-and-then", "30") as it:
+    with living(life, "30") as it:
         time.sleep(1.1)
         scanner.scan()
         before = scanner.scan().one(it.pid)
         for _ in range(6):
             it.go_on()
             it.wait_until_ready()
-            wait_for("it sleeps", lambda: state(it.pid) == "S")
             for _ in range(2):
+                wait_for("it sleeps", lambda: all_sleep(it.pid))
                 process = scanner.scan().one(it.pid)
                 assert_is_as_in_proc(process)
             assert process.total_ns - before.total_ns >= 20_000_000
