@@ -144,9 +144,17 @@ class Scraped:
     server: Server
     log: Path
 
+    def notes(self) -> list[tuple[float, float]]:
+        """What the burner wrote down, whole lines only."""
+        lines = self.log.read_text().split("\n")[:-1]
+        return [(float(moment), float(used)) for moment, used in map(str.split, lines)]
+
     def used_at(self, moment: float) -> float:
         """CPU seconds that the burner had used by then, by its own account."""
-        notes = [tuple(map(float, line.split())) for line in self.log.read_text().splitlines()]
+        deadline = time.monotonic() + PATIENCE_S
+        while (notes := self.notes())[-1][0] < moment:
+            assert time.monotonic() < deadline, "the burner got no CPU"
+            time.sleep(0.05)
         (t0, u0), (t1, u1) = next(
             (a, b) for a, b in itertools.pairwise(notes) if a[0] <= moment <= b[0]
         )
@@ -209,9 +217,13 @@ def test_a_rate_is_what_the_process_used_by_its_own_account(scraped: Scraped) ->
     selector = f'regatta_group_cpu_seconds_total{{group="{NAME}"}}'
     query = f"sum(rate({selector}[{WINDOW_S}s]))"
     rate = number(scraped.prometheus.query(query, now))
-    stored = scraped.prometheus.query(f"{selector}[{WINDOW_S}s]", now)
-    moments = [float(moment) for moment, _ in stored[0]["values"]]
-    own = (scraped.used_at(moments[-1]) - scraped.used_at(moments[0])) / (moments[-1] - moments[0])
+    # On a busy machine a reading is made noticeably later than the scrape began, by whose time
+    # Prometheus goes; when it was made is stored as well.
+    readings = f"regatta_snapshot_timestamp_seconds[{WINDOW_S}s]"
+    (stored,) = scraped.prometheus.query(readings, now)
+    (first_scrape, first), *_, (last_scrape, last) = stored["values"]
+    used = scraped.used_at(float(last)) - scraped.used_at(float(first))
+    own = used / (last_scrape - first_scrape)
     print(f"\n{query}\n  Prometheus: {rate:.4f} CPUs; the process itself: {own:.4f} CPUs")
     assert rate == pytest.approx(own, rel=0.05)
     assert 0.05 < own < 0.6
