@@ -190,9 +190,9 @@ static void all_of_proc_and_no_other(void **state) {
 static void threads_that_ended_count(void **state) {
     struct bpf *bpf = way_of(state);
     pid_t child = child_that(burn_in_a_thread_that_ends);
-    assert_as_in_proc(bpf, child);
-    struct seen *seen = scan(bpf);
+    struct seen *seen = scan(bpf); /* before /proc: what that has told is told again */
     assert_in_range(total(&seen->processes[child]), 150 * NS_PER_MS, 250 * NS_PER_MS);
+    assert_as_in_proc(bpf, child);
     end(child);
 }
 
@@ -358,7 +358,7 @@ static void what_ended_is_told_once_with_all_it_used(void **state) {
     (void)state;
     struct ended *ended;
     struct wanted wanted = {0};
-    uint32_t lost;
+    uint32_t lost, all_lost = 0;
     if (ended_open(&ended) != 0)
         skip();
     ended_take(ended, find, &wanted, &lost);
@@ -369,8 +369,10 @@ static void what_ended_is_told_once_with_all_it_used(void **state) {
     for (int i = 0; i < 200; i++) { /* it comes when the kernel is rid of the process */
         usleep(10000);
         ended_take(ended, find, &wanted, &lost);
-        assert_int_equal(lost, 0);
+        all_lost += lost;
     }
+    if (all_lost > 0 && wanted.times == 0)
+        skip(); /* thousands of others ended within a moment */
     assert_int_equal(wanted.times, 1);
     assert_true(total(&wanted.last) >= total(&before));
     assert_in_range(total(&wanted.last), 150 * NS_PER_MS, 300 * NS_PER_MS);
