@@ -123,8 +123,11 @@ static int64_t run(struct bpf *bpf, const struct record **records) {
     int error = bpf_prog_test_run_opts(bpf->kernel.run, &options);
     if (error < 0)
         return error;
+    if (reading.count > bpf->room)
+        return -ENOSPC;
+    error = kernel_side_map(&bpf->kernel, reading.count);
     *records = bpf->kernel.records;
-    return reading.count <= bpf->room ? (int64_t)reading.count : -ENOSPC;
+    return error != 0 ? error : (int64_t)reading.count;
 }
 
 /* As run. The kernel may end a read in the middle of a record. */

@@ -50,9 +50,13 @@ static int open_run(struct kernel_side *side, uint32_t room) {
         error = tasks__load(object);
     if (error == 0) {
         side->run = keep_low_or_high(bpf_program__fd(object->progs.read_processes));
-        side->mapped_bytes = (size_t)room * sizeof(struct record);
-        side->records = map(bpf_map__fd(object->maps.records), side->mapped_bytes, PROT_READ);
-        error = side->run < 0 || side->records == NULL ? -errno : 0;
+        side->map = keep_low_or_high(bpf_map__fd(object->maps.records));
+        side->reserved_bytes = (size_t)room * sizeof(struct record);
+        side->records = mmap(NULL, side->reserved_bytes, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (side->records == MAP_FAILED)
+            side->records = NULL;
+        error = side->run < 0 || side->map < 0 || side->records == NULL ? -errno : 0;
     }
     tasks__destroy(object);
     return error;
@@ -75,7 +79,7 @@ static int open_iterate(struct kernel_side *side) {
 
 int kernel_side_open(struct kernel_side *side, enum bpf_path path, uint32_t room) {
     libbpf_set_print(say_nothing);
-    *side = (struct kernel_side){.run = -1, .link = -1};
+    *side = (struct kernel_side){.run = -1, .map = -1, .link = -1};
     int error = path == BPF_PATH_ITERATE ? open_iterate(side) : open_run(side, room);
     if (error != 0)
         kernel_side_close(side);
@@ -85,9 +89,24 @@ int kernel_side_open(struct kernel_side *side, enum bpf_path path, uint32_t room
 
 void kernel_side_close(struct kernel_side *side) {
     close_if_open(side->run);
+    close_if_open(side->map);
     close_if_open(side->link);
     if (side->records != NULL)
-        munmap(side->records, side->mapped_bytes);
+        munmap(side->records, side->reserved_bytes);
+}
+
+int kernel_side_map(struct kernel_side *side, uint32_t count) {
+    enum { STEP_BYTES = 64 * 1024 }; /* whole pages, on every machine */
+    const size_t needed = (size_t)count * sizeof(struct record);
+    if (needed <= side->mapped_bytes)
+        return 0;
+    size_t bytes = (needed + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+    if (bytes > side->reserved_bytes)
+        bytes = side->reserved_bytes;
+    if (mmap(side->records, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, side->map, 0) == MAP_FAILED)
+        return -errno;
+    side->mapped_bytes = bytes;
+    return 0;
 }
 
 static int fill_ends(struct kernel_ends *ends, struct ended_programs *object) {
