@@ -144,7 +144,8 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
 ) -> Iterator[Server]:
     """Starts a server, waits until it is ready, and stops it at the end (status 0 required).
 
-    records: with its recorder; without, all that it scans is what the clients cause.
+    records: with its recorder; without, all that it scans is what the clients cause. The source is
+    procfs where the options name none: to load another takes longer than most tests do.
     """
     summary = folder / "server.json"
     summary.unlink(missing_ok=True)
@@ -161,6 +162,7 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
             *("--ready-fd", str(ready_write)),
             *("--summary", str(summary)),
             *([] if records else ["--no-recorder"]),
+            *([] if "--source" in options else ["--source", "procfs"]),
             *options,
         ],
         pass_fds=(ready_write,),

@@ -46,9 +46,9 @@ def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
 ) -> None:
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect() as connection:
+        begun = time.monotonic()  # before the silence does: this test may be late itself
         connection.sendall(dialect.request(2))
         assert len(dialect.read_answer(connection)) == 2
-        begun = time.monotonic()
         assert connection.recv(1) == b""
         assert 0.9 * TIMEOUT_MS / 1000 < time.monotonic() - begun < SOON_S
     assert sum(server.stop()["errors"].values()) == 0
@@ -60,11 +60,11 @@ def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(
     """It takes longer than the idle timeout, which begins with the answer."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", f"wait={2 * TIMEOUT_MS}ms")
     with server.connect() as connection:
+        begun = time.monotonic()
         connection.sendall(dialect.request(2))
         assert len(dialect.read_answer(connection)) == 2
-        begun = time.monotonic()
         assert connection.recv(1) == b""
-        assert 0.8 * TIMEOUT_MS / 1000 < time.monotonic() - begun < SOON_S
+        assert 2.8 * TIMEOUT_MS / 1000 < time.monotonic() - begun < SOON_S
 
 
 @pytest.mark.parametrize(("drop", "ending"), [(b"t", LINE.ending), (b"T", HTTP.ending)])

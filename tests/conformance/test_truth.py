@@ -75,7 +75,7 @@ def child(life: Callable[[], None]) -> Iterator[int]:
 def server(design: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Unlike that of the other files, it looks afresh for each request."""
     folder = tmp_path_factory.mktemp(design.name)
-    with running(folder, "--design", design.name, "--work", "scan") as started:
+    with running(folder, "--design", design.name, "--work", "scan", "--source", "auto") as started:
         yield started
 
 
