@@ -201,7 +201,8 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
     with (
         # Each scrape takes a reading of its own: what is stored is of the moment it is stored with.
         running(
-            folder, "--max-age", "0", "--token-file", token, listen=f"127.0.0.1:{port}"
+            *(folder, "--source", "auto", "--max-age", "0", "--token-file", token),
+            listen=f"127.0.0.1:{port}",
         ) as server,
         burning(log),
         prometheus.running(file) as started,
