@@ -1,7 +1,7 @@
 /* The groups of /metrics: a few places, for the names that use the CPU.
  *
  * A name counts from when it gets a place. That is when it has used enough, and the fewer places
- * are left the more that is, from 10 ms to 10 s: so that a host of hundreds of idle names has room
+ * are left the more that is, from 10 ms to 5 s: so that a host of hundreds of idle names has room
  * for whatever begins to work tomorrow. It loses its place after an hour in which it used next to
  * nothing, if it has no process any more or if another waits for it.
  *

@@ -180,7 +180,7 @@ static bool is_settling(const struct history *history, int64_t now_ns) {
 static int record(struct history *history, struct source *source, struct snapshot *snapshot) {
     struct reading reading = begin(history, snapshot);
     int64_t told_ns = clock_boot_ns();
-    uint32_t lost;
+    uint32_t lost = 0;
     if (source_ended(source, visit_ended, &reading, &lost))
         history->told_ns = told_ns;
     table_begin(&history->table);
@@ -189,6 +189,7 @@ static int record(struct history *history, struct source *source, struct snapsho
     count_alive(history);
     if (error != 0)
         return error;
+    reading.scan.lost += lost;
     keep(&reading);
     history->newest = reading.scan;
     atomic_store(&history->taken_mono_ns, reading.scan.taken_mono_ns);

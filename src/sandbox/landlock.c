@@ -57,7 +57,7 @@ static int allow_reading(int ruleset, const char *path) {
 
 /* Returns 0 or -errno. */
 static int restrict_to(const struct ruleset *rules, size_t size) {
-    static const char *const readable[] = {"/proc", "/sys/fs/cgroup", "/dev/null"};
+    static const char *const readable[] = {"/proc", "/dev/null"};
     int error = 0, ruleset = (int)syscall(CREATE_RULESET, rules, size, 0);
     if (ruleset < 0)
         return -errno;
@@ -91,7 +91,7 @@ void landlock_enter(struct layer *layer) {
     if (error != 0)
         say_missing(layer, error);
     else
-        layer_say(layer, true, "version %ld: reads /proc and control groups only%s%s", version,
+        layer_say(layer, true, "version %ld: reads /proc only%s%s", version,
                   rules.network != 0 ? ", no new TCP socket" : "",
                   rules.scopes != 0 ? ", no signals to others" : "");
 }

@@ -22,14 +22,14 @@ static bool read_details(const struct request *request, struct asked *asked) {
     return true;
 }
 
-const char *asked_answer(struct history *history, const struct request *request, const char *reason,
-                         const char *host, struct text *body) {
+const char *asked_answer(struct history *history, const struct request *request, const char *host,
+                         struct text *body) {
     const struct history_ask ask = {request->by, request->group, request->window_ns, request->rows};
     struct asked *asked = malloc(sizeof *asked);
     const char *problem = NULL;
     if (asked == NULL)
         return "no memory is left to answer that now";
-    const struct rendering rendering = {request, &asked->answer, reason, host, asked->details};
+    const struct rendering rendering = {request, &asked->answer, host, asked->details};
     if (!history_ask(history, &ask, &asked->answer))
         problem = "there is one reading only, and none to compare it with: ask again later";
     else if (!read_details(request, asked))

@@ -5,7 +5,7 @@
 #include "history/history.h"
 #include "service/request.h"
 
-/* Appends the reply to the body. reason: why the source was chosen; host: this machine's name.
+/* Appends the reply to the body. host: this machine's name.
  * Returns NULL; or what is wrong, a constant line, and the body is as it was. */
-const char *asked_answer(struct history *history, const struct request *request, const char *reason,
-                         const char *host, struct text *body);
+const char *asked_answer(struct history *history, const struct request *request, const char *host,
+                         struct text *body);

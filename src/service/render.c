@@ -75,11 +75,11 @@ size_t render_reason_length(const char *reason) {
     return strnlen(reason, REASON_LIMIT);
 }
 
-static void add_source(struct text *out, const struct scan *scan, const char *reason) {
+static void add_source(struct text *out, const struct scan *scan) {
     text_add_string(out, "# source ");
     text_add_string(out, scan->source);
     text_add(out, " (", 2);
-    text_add_escaped(out, reason, render_reason_length(reason));
+    text_add_escaped(out, scan->reason, render_reason_length(scan->reason));
     text_add_string(out, "), ");
     text_add_number(out, scan->seen);
     text_add_string(out, " tasks, ");
@@ -88,8 +88,8 @@ static void add_source(struct text *out, const struct scan *scan, const char *re
     add_time(out, scan->taken_at_ns);
 }
 
-void render_text_source(const struct scan *scan, const char *reason, struct text *out) {
-    add_source(out, scan, reason);
+void render_text_source(const struct scan *scan, struct text *out) {
+    add_source(out, scan);
     text_add(out, "\n", 1);
 }
 
@@ -145,7 +145,7 @@ void render_text(const struct rendering *rendering, struct text *out) {
             add_threads(out, &rendering->details[i]);
     }
     render_text_rest(&answer->rest, out);
-    add_source(out, &answer->scan, rendering->reason);
+    add_source(out, &answer->scan);
     if (request->by == BY_RECENT) {
         int64_t elapsed_ms = (answer->elapsed_ns + NS_PER_MS / 2) / NS_PER_MS;
         text_add_string(out, ", over ");

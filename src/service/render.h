@@ -9,7 +9,6 @@
 struct rendering {
     const struct request *request;
     const struct history_answer *answer;
-    const char *reason;           /* why the source is the one it is */
     const char *host;             /* this machine's name, any bytes; of JSON only */
     const struct detail *details; /* of each row, with what was asked for; NULL: nothing was */
 };
@@ -22,7 +21,7 @@ void render_json(const struct rendering *rendering, struct text *out);
 void render_text_head(struct text *out);
 void render_text_row(unsigned rank, const struct history_row *row, struct text *out);
 void render_text_rest(const struct history_row *rest, struct text *out);
-void render_text_source(const struct scan *scan, const char *reason, struct text *out);
+void render_text_source(const struct scan *scan, struct text *out);
 
 enum {
     /* What is said of a source's reason; escaped, these many bytes may become four times as many.

@@ -74,7 +74,7 @@ static void add_scan(struct text *out, const struct rendering *rendering) {
     text_add_string(out, ", \"source\": \"");
     text_add_string(out, scan->source);
     text_add_string(out, "\", \"source_reason\": ");
-    text_add_json_string(out, rendering->reason, render_reason_length(rendering->reason));
+    text_add_json_string(out, scan->reason, render_reason_length(scan->reason));
     add_count(out, ", \"tasks_seen\": ", scan->seen);
     add_count(out, ", \"tasks_lost\": ", scan->lost);
 }

@@ -55,7 +55,7 @@ static int record(struct service *service, struct source *source, struct snapsho
     tally_reading(shared_tally(service->shared), error == 0 ? &next->scan : NULL,
                   clock_monotonic_ns() - begun_ns);
     if (error == 0)
-        shared_publish(service->shared, source_reason(source));
+        shared_publish(service->shared);
     return error;
 }
 
@@ -72,14 +72,25 @@ static bool bring_up_to_date(struct service *service) {
     return is_read;
 }
 
+/* Who asks in a server's first second what was used recently finds one reading and none to compare
+ * it with: another is taken then, and the answer covers the short time between the two. */
+static const char *answer_asked(struct service *service, const struct request *request,
+                                struct text *body) {
+    const char *problem = asked_answer(service->history, request, service->host, body);
+    if (problem == NULL || request->by != BY_RECENT)
+        return problem;
+    struct snapshot *next = shared_lock(service->shared);
+    int error = record(service, service->source, next);
+    shared_unlock(service->shared);
+    return error == 0 ? asked_answer(service->history, request, service->host, body) : CANNOT_READ;
+}
+
 /* The simplest request, from a snapshot. */
 static void render(const struct service *service, const struct request *request,
                    const struct snapshot *snapshot, struct text *body) {
     struct history_answer answer;
-    const struct rendering rendering = {.request = request,
-                                        .answer = &answer,
-                                        .reason = source_reason(service->source),
-                                        .host = service->host};
+    const struct rendering rendering = {
+        .request = request, .answer = &answer, .host = service->host};
     classic_answer(snapshot, request->rows, &answer);
     if (request->format == FORMAT_JSON)
         render_json(&rendering, body);
@@ -117,10 +128,8 @@ static bool answer_shared(struct service *service, const struct request *request
         return true;
     struct snapshot *next = shared_lock(service->shared);
     bool is_answered = answer_from(service, oldest_ns, request, body);
-    if (!is_answered && look(service, next)) {
-        shared_publish(service->shared, source_reason(service->source));
+    if (!is_answered && record(service, service->source, next) == 0)
         is_answered = answer_from(service, oldest_ns, request, body);
-    }
     shared_unlock(service->shared);
     return is_answered;
 }
@@ -149,8 +158,7 @@ static const char *answer_top(struct service *service, const struct request *req
     if (!is_classic(request)) {
         if (!bring_up_to_date(service))
             return CANNOT_READ;
-        return asked_answer(service->history, request, source_reason(service->source),
-                            service->host, body);
+        return answer_asked(service, request, body);
     }
     if (service->work.kind == WORK_SCAN)
         is_answered = answer_afresh(service, request, body);
@@ -192,8 +200,8 @@ static void answer_metrics(struct service *service, enum format format, struct t
         .group_count = history_groups(service->history, groups, &rest),
         .rest = &rest,
         .tally = shared_tally(service->shared),
-        .source = source_name(service->source),
-        .reason = source_reason(service->source),
+        .source = is_read ? answer.scan.source : source_name(service->source),
+        .reason = is_read ? answer.scan.reason : source_reason(service->source),
         .cpus = service->cpus,
     };
     metrics_expose(&metrics, &exposition);

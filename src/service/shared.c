@@ -171,13 +171,12 @@ static void render_rows(struct content *next, uint32_t count, struct text *text)
 }
 
 /* The same for the tails. */
-static void render_tails(struct content *next, uint32_t count, const char *reason,
-                         struct text *text) {
+static void render_tails(struct content *next, uint32_t count, struct text *text) {
     char space[TEXT_TAIL_BYTES];
     struct text source = text_fixed(space, sizeof space);
     const struct scan *scan = &next->snapshot.scan;
     int64_t user_ns = 0, system_ns = 0;
-    render_text_source(scan, reason, &source);
+    render_text_source(scan, &source);
     assert(!source.overflow);
     for (uint32_t rows = 0; rows <= count; rows++) {
         struct history_row rest;
@@ -195,12 +194,12 @@ static void render_tails(struct content *next, uint32_t count, const char *reaso
     }
 }
 
-void shared_publish(struct shared *shared, const char *reason) {
+void shared_publish(struct shared *shared) {
     struct content *next = &shared->next;
     struct text text = text_fixed(next->text, sizeof next->text);
     uint32_t count = next->snapshot.count;
     render_rows(next, count, &text);
-    render_tails(next, count, reason, &text);
+    render_tails(next, count, &text);
     for (uint32_t rows = count + 1; rows <= TOP_LIMIT; rows++)
         next->places[rows] = next->places[count];
     assert(!text.overflow);

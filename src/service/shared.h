@@ -36,8 +36,8 @@ bool shared_rows(const struct shared *shared, int64_t oldest_ns, unsigned rows,
 /* Returns the room in which the next snapshot is to be taken: nobody else sees it. */
 struct snapshot *shared_lock(struct shared *shared);
 
-/* Puts what was taken there in the place of the old one. reason: why its source was chosen. */
-void shared_publish(struct shared *shared, const char *reason);
+/* Puts what was taken there in the place of the old one. */
+void shared_publish(struct shared *shared);
 
 void shared_unlock(struct shared *shared);
 

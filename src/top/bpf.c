@@ -236,6 +236,9 @@ static int scan_in_turn(struct bpf *bpf, struct procfs *procfs, struct scan *sca
         error = take_all(bpf, records, (uint32_t)count, procfs, scan, &pass);
     } else {
         error = procfs_scan(procfs, scan, pass_on, &pass);
+        scan->reason = count == -EBUSY    ? "cheapest for so many threads"
+                       : count == -ENOSPC ? "more processes than bpf has room for"
+                                          : "bpf failed";
     }
     if (error == 0)
         told_end(pass.told);

@@ -140,7 +140,10 @@ static int read_new(struct reading *reading, const char *pid) {
     int fd = open_file(reading, pid, "stat");
     if (fd < 0)
         return fd == -ESRCH ? 0 : fd;
-    bool is_there = take(reading, text, read(fd, text, sizeof text), &process);
+    ssize_t length = read(fd, text, sizeof text);
+    bool is_there = take(reading, text, length, &process);
+    if (length > 0 && !is_there)
+        reading->scan->lost++; /* it lives, and is told in a form that is not known */
     if (is_there && reading->started_ns - process.started_ns > KEPT_YOUNG_NS &&
         kept_may_add(&reading->procfs->kept, &reading->news))
         keep(reading, pid, fd);

@@ -120,9 +120,11 @@ const char *source_reason(const struct source *source) {
 }
 
 int source_scan(struct source *source, struct scan *scan, scan_visit *visit, void *context) {
-    if (source->bpf != NULL)
-        return bpf_scan(source->bpf, &source->procfs, scan, visit, context);
-    return procfs_scan(&source->procfs, scan, visit, context);
+    int error = source->bpf != NULL ? bpf_scan(source->bpf, &source->procfs, scan, visit, context)
+                                    : procfs_scan(&source->procfs, scan, visit, context);
+    if (scan->reason == NULL)
+        scan->reason = source->reason;
+    return error;
 }
 
 bool source_ended(struct source *source, ended_visit *visit, void *context, uint32_t *lost) {

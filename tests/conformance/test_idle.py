@@ -55,14 +55,14 @@ def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
 
 
 def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(
-    start: Callable[..., Server], dialect: Dialect
+    start: Callable[..., Server],
 ) -> None:
     """It takes longer than the idle timeout, which begins with the answer."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", f"wait={2 * TIMEOUT_MS}ms")
     with server.connect() as connection:
         begun = time.monotonic()
-        connection.sendall(dialect.request(2))
-        assert len(dialect.read_answer(connection)) == 2
+        connection.sendall(LINE.request(2))
+        assert len(LINE.read_answer(connection)) == 2
         assert connection.recv(1) == b""
         assert 2.8 * TIMEOUT_MS / 1000 < time.monotonic() - begun < SOON_S
 

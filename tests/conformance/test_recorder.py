@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.servers import Server, rows_of, running
 
 HELD_LONG = ("--work", "snapshot", "--max-age", "86400000")
-SECONDS = 1.5
+SECONDS = 1.2
 READINGS = 2  # at once, and after a second
 
 

@@ -122,6 +122,7 @@ def test_setup_says_what_is_wrong_when_apt_fails(tmp_path: Path) -> None:
     assert "E: the mirror is gone" in answer.stderr
 
 
+@pytest.mark.long
 def test_install_leaves_programs_that_run_without_the_clone(tmp_path: Path) -> None:
     """Also the wheel's test: install puts the wheel into a fresh environment."""
     prefix = tmp_path / "prefix"

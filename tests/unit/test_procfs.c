@@ -81,6 +81,7 @@ static void only_whole_processes_are_seen(void **state) {
     assert_int_equal(procfs_open(&procfs, root), 0);
     assert_int_equal(take(&procfs, &snapshot), 0);
     assert_int_equal(snapshot.scan.seen, 3);
+    assert_int_equal(snapshot.scan.lost, 1); /* pid 43 */
     assert_int_equal(snapshot.count, 3);
     const int expected[] = {20, 300, 1};
     for (int i = 0; i < 3; i++)

@@ -20,6 +20,7 @@ static void set_name(struct history_row *row, const char *name) {
 static void fill(void) {
     answer = (struct history_answer){
         .scan = {.source = "procfs",
+                 .reason = "as asked",
                  .taken_at_ns = INT64_C(1795267201123456789),
                  .boot_at_ns = INT64_C(1795240000000000000),
                  .seen = 75,
@@ -42,7 +43,7 @@ static void fill(void) {
 }
 
 static const char *render(const struct request *request, const char *host) {
-    const struct rendering rendering = {request, &answer, "as asked", host, details};
+    const struct rendering rendering = {request, &answer, host, details};
     struct text text = text_fixed(space, sizeof space - 1);
     if (request->format == FORMAT_JSON)
         render_json(&rendering, &text);
@@ -155,9 +156,10 @@ static void days_and_years_are_the_calendars(void **state) {
         {4107542399, "2100-02-28T23:59:59.000Z"}, {4107542400, "2100-03-01T00:00:00.000Z"},
     };
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        const struct scan scan = {.source = "s", .taken_at_ns = times[i].unix_s * NS_PER_S};
+        const struct scan scan = {
+            .source = "s", .reason = "r", .taken_at_ns = times[i].unix_s * NS_PER_S};
         struct text text = text_fixed(space, sizeof space - 1);
-        render_text_source(&scan, "r", &text);
+        render_text_source(&scan, &text);
         space[text.length] = '\0';
         assert_non_null(strstr(space, times[i].taken));
     }
@@ -211,7 +213,8 @@ static void the_worst_of_replies_fit(void **state) {
                 bool is_group = request.group != GROUP_NONE;
                 fill_with_the_worst(is_group ? HISTORY_NAME_LIMIT : NAME_LIMIT, worst[k]);
                 answer.count = request.rows;
-                const struct rendering rendering = {&request, &answer, reason, host, details};
+                answer.scan.reason = reason;
+                const struct rendering rendering = {&request, &answer, host, details};
                 struct text text = text_fixed(space, sizeof space);
                 if (format == FORMAT_JSON)
                     render_json(&rendering, &text);

@@ -20,6 +20,7 @@ static const char REASON[] =
 /* A snapshot of which every number is `mark`, so that half of one and half of another are seen. */
 static void fill(struct snapshot *snapshot, unsigned mark, unsigned count) {
     *snapshot = (struct snapshot){.scan = {.source = "test",
+                                           .reason = REASON,
                                            .taken_at_ns = mark * (int64_t)NS_PER_S,
                                            .taken_mono_ns = mark,
                                            .user_ns = 200 * (int64_t)mark * NS_PER_S,
@@ -35,7 +36,7 @@ static void fill(struct snapshot *snapshot, unsigned mark, unsigned count) {
 
 static void publish(struct shared *shared, unsigned mark, unsigned count) {
     fill(shared_lock(shared), mark, count);
-    shared_publish(shared, REASON);
+    shared_publish(shared);
     shared_unlock(shared);
 }
 
@@ -58,8 +59,7 @@ static void assert_reads(const struct shared *shared, unsigned mark, unsigned co
         struct text wanted = text_fixed(space, sizeof space);
         struct text text = read_text(shared, mark, n, &is_there);
         const struct request request = {.kind = REQUEST_TOP, .rows = n};
-        const struct rendering rendering = {
-            .request = &request, .answer = &answer, .reason = REASON};
+        const struct rendering rendering = {.request = &request, .answer = &answer};
         classic_answer(&expected, n, &answer);
         render_text(&rendering, &wanted);
         assert_true(is_there);
@@ -101,7 +101,7 @@ static void the_worst_of_names_have_room(void **state) {
         next->top[i].name_length = NAME_LIMIT;
         memset(next->top[i].name, 1, NAME_LIMIT);
     }
-    shared_publish(shared, REASON);
+    shared_publish(shared);
     shared_unlock(shared);
     struct text text = read_text(shared, 1, TOP_LIMIT, &is_there);
     assert_true(is_there);
