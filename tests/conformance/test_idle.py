@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.dialects import HTTP, LINE, Dialect
+from tests.dialects import HTTP, LINE
 from tests.servers import Design, Server, read_all
 
 TIMEOUT_MS = 200
@@ -42,13 +42,13 @@ def test_clients_that_keep_silent_are_closed_and_told_so_if_they_had_begun(
 
 
 def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
-    start: Callable[..., Server], dialect: Dialect
+    start: Callable[..., Server],
 ) -> None:
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect() as connection:
         begun = time.monotonic()  # before the silence does: this test may be late itself
-        connection.sendall(dialect.request(2))
-        assert len(dialect.read_answer(connection)) == 2
+        connection.sendall(HTTP.request(2))
+        assert len(HTTP.read_answer(connection)) == 2
         assert connection.recv(1) == b""
         assert 0.9 * TIMEOUT_MS / 1000 < time.monotonic() - begun < SOON_S
     assert sum(server.stop()["errors"].values()) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator
 
@@ -68,11 +69,13 @@ def test_the_sources_agree_within_one_tick(all_scanners: dict[str, Scanner]) -> 
     assert compared > 60
 
 
-def test_the_machines_busy_time_is_that_of_proc(scanner: Scanner) -> None:
+def test_the_machines_busy_time_is_that_of_proc(scanner: Scanner, source: str) -> None:
+    """bpf asks for it once in a tick, in which every CPU may have been busy for two of its own."""
+    slack_ns = 2 * (os.cpu_count() or 1) * TICK_NS if source == "bpf" else 0
     before = busy_ns()
     scan = scanner.scan()
     after = busy_ns()
-    assert before <= scan.busy_ns <= after
+    assert before - slack_ns <= scan.busy_ns <= after
 
 
 def test_times_never_run_backwards(scanner: Scanner) -> None:
