@@ -4,6 +4,7 @@
  * It is the only one that prints errors. */
 #include "base/clock.h"
 #include "base/cpus.h"
+#include "base/option.h"
 #include "load/gate.h"
 #include "load/options.h"
 #include "load/show.h"
@@ -18,7 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, SUMMARY_LIMIT = 64 * 1024 };
+enum { EXIT_FAILED = 1, SUMMARY_LIMIT = 64 * 1024 };
 
 static int complain(const char *what, int error, const char *advice) {
     fprintf(stderr, "regatta-client: %s: %s; %s\n", what, strerrordesc_np(error), advice);

@@ -2,20 +2,18 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "base/number.h"
+#include "base/option.h"
 #include "load/help.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <netinet/in.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum {
-    EXIT_USAGE = 2,
     DURATION_LIMIT_S = 24 * 60 * 60,
     TIMEOUT_LIMIT_MS = 60 * 60 * 1000,
     RATE_LIMIT_PER_S = 10 * 1000 * 1000,
@@ -23,24 +21,7 @@ enum {
 
 static const char DEFAULT_TARGET[] = "127.0.0.1:7342";
 
-static _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static _Noreturn void usage_error(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("regatta-client: ", stderr);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(EXIT_USAGE);
-}
-
-static uint32_t read_number(const char *option, const char *text, uint32_t low, uint32_t high) {
-    uint64_t number;
-    if (number_parse(text, low, high, &number) != 0)
-        usage_error("%s must be a number from %u to %u, not '%s'", option, low, high, text);
-    return (uint32_t)number;
-}
+static const char PROGRAM[] = "regatta-client";
 
 /* With a fraction; strtod alone would take "inf", "0x1p3" and " 5". */
 static double read_decimal(const char *option, const char *text, double low, int high) {
@@ -49,13 +30,14 @@ static double read_decimal(const char *option, const char *text, double low, int
     if (text[0] != '\0' && strspn(text, "0123456789.") == strlen(text))
         number = strtod(text, &end);
     if (end == NULL || *end != '\0' || number < low || number > high)
-        usage_error("%s must be a number from %g to %d, not '%s'", option, low, high, text);
+        option_wrong(PROGRAM, "%s must be a number from %g to %d, not '%s'", option, low, high,
+                     text);
     return number;
 }
 
 static enum dialect read_dialect(const char *text) {
     if (strcmp(text, "line") != 0 && strcmp(text, "http") != 0)
-        usage_error("unknown dialect '%s'; choose line or http", text);
+        option_wrong(PROGRAM, "unknown dialect '%s'; choose line or http", text);
     return text[0] == 'l' ? DIALECT_LINE : DIALECT_HTTP;
 }
 
@@ -65,9 +47,10 @@ static const char *read_path(const char *text) {
     for (const char *at = text; *at != '\0'; at++)
         fits = fits && *at > ' ' && *at <= '~' && *at != '#';
     if (!fits)
-        usage_error("--path must begin with / and have %d characters at most; write spaces, # and "
-                    "what is not ASCII as %%20",
-                    PATH_LIMIT);
+        option_wrong(PROGRAM,
+                     "--path must begin with / and have %d characters at most; write spaces, # and "
+                     "what is not ASCII as %%20",
+                     PATH_LIMIT);
     return text;
 }
 
@@ -75,51 +58,51 @@ static enum shape read_shape(const char *text) {
     for (enum shape shape = SHAPE_BURST; shape <= SHAPE_OPEN; shape++)
         if (strcmp(text, shape_name(shape)) == 0)
             return shape;
-    usage_error("unknown load '%s'; choose burst, closed or open", text);
+    option_wrong(PROGRAM, "unknown load '%s'; choose burst, closed or open", text);
 }
 
 static enum arrivals read_arrivals(const char *text) {
     for (enum arrivals arrivals = ARRIVALS_EVEN; arrivals <= ARRIVALS_POISSON; arrivals++)
         if (strcmp(text, arrivals_name(arrivals)) == 0)
             return arrivals;
-    usage_error("unknown arrivals '%s'; choose even or poisson", text);
+    option_wrong(PROGRAM, "unknown arrivals '%s'; choose even or poisson", text);
 }
 
 static const struct engine *read_engine(const char *text) {
     const struct engine *engine = engine_find(text);
     if (engine == NULL)
-        usage_error("unknown engine '%s'; choose epoll, thread or fork", text);
+        option_wrong(PROGRAM, "unknown engine '%s'; choose epoll, thread or fork", text);
     return engine;
 }
 
 static void read_token(const char *path, struct token *token) {
     char problem[TOKEN_PROBLEM_LIMIT];
     if (token_read(path, token, problem) != 0)
-        usage_error("--token-file %s: %s", path, problem);
+        option_wrong(PROGRAM, "--token-file %s: %s", path, problem);
 }
 
 static int read_gate(const char *text) {
     struct stat kind;
-    int fd = (int)read_number("--gate-fd", text, 0, INT32_MAX);
+    int fd = (int)option_number(PROGRAM, "--gate-fd", text, 0, INT32_MAX);
     if (fstat(fd, &kind) != 0 || !S_ISSOCK(kind.st_mode))
-        usage_error("--gate-fd %d is no open socket; pass one end of a socket pair", fd);
+        option_wrong(PROGRAM, "--gate-fd %d is no open socket; pass one end of a socket pair", fd);
     return fd;
 }
 
 static void read_sources(const char *text, struct sources *sources) {
     const char *problem = "";
     if (sources_parse(sources, text, &problem) != 0)
-        usage_error("--sources %s: %s", text, problem);
+        option_wrong(PROGRAM, "--sources %s: %s", text, problem);
 }
 
 static void read_target(const char *text, struct load *load) {
     const char *problem = "";
     if (address_parse(text, DEFAULT_PORT, &load->address, &problem) != 0)
-        usage_error("'%s': %s; give the server as HOST:PORT", text, problem);
+        option_wrong(PROGRAM, "'%s': %s; give the server as HOST:PORT", text, problem);
     address_format(&load->address, load->target);
     /* The port lies at the same place in both families. */
     if (((const struct sockaddr_in *)&load->address.storage)->sin_port == 0)
-        usage_error("'%s': nothing listens on port 0; give the server's port", text);
+        option_wrong(PROGRAM, "'%s': nothing listens on port 0; give the server's port", text);
 }
 
 enum {
@@ -165,39 +148,47 @@ static void check_shape(enum shape shape, const bool given[OPTION_END]) {
     };
     for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
         if (given[OPTIONS[i].option] && (OPTIONS[i].fits & 1U << shape) == 0)
-            usage_error("%s is for --load %s, not for %s; see --help", OPTIONS[i].name,
-                        OPTIONS[i].loads, shape_name(shape));
+            option_wrong(PROGRAM, "%s is for --load %s, not for %s; see --help", OPTIONS[i].name,
+                         OPTIONS[i].loads, shape_name(shape));
 }
 
 static void check_sources(const struct load *load) {
     char wrong[ADDRESS_TEXT_LIMIT];
     int outcome = sources_check(&load->sources, &load->address, wrong);
     if (outcome == -EAFNOSUPPORT)
-        usage_error("--sources: %s and the target %s are not both IPv4 or IPv6", wrong,
-                    load->target);
+        option_wrong(PROGRAM, "--sources: %s and the target %s are not both IPv4 or IPv6", wrong,
+                     load->target);
     if (outcome != 0)
-        usage_error("--sources: %s cannot be used (%s); see the addresses of this host: ip address",
-                    wrong, strerrordesc_np(-outcome));
+        option_wrong(
+            PROGRAM,
+            "--sources: %s cannot be used (%s); see the addresses of this host: ip address", wrong,
+            strerrordesc_np(-outcome));
 }
 
 static void check(const struct load *load, const bool given[OPTION_END]) {
     check_shape(load->shape, given);
     if (load->path != NULL && load->dialect != DIALECT_HTTP)
-        usage_error("--path is for --dialect http");
+        option_wrong(PROGRAM, "--path is for --dialect http");
     if (load->path != NULL && given['n'])
-        usage_error("--path and --top exclude each other: the path says what is asked for");
+        option_wrong(PROGRAM,
+                     "--path and --top exclude each other: the path says what is asked for");
     if (load->shape == SHAPE_OPEN && !given[RATE])
-        usage_error("--load open needs --rate R, the requests a second");
+        option_wrong(PROGRAM, "--load open needs --rate R, the requests a second");
     if (given[SEED] && load->arrivals != ARRIVALS_POISSON)
-        usage_error("--seed is for --arrivals poisson; even arrivals have no chance in them");
+        option_wrong(PROGRAM,
+                     "--seed is for --arrivals poisson; even arrivals have no chance in them");
     if (load->shape == SHAPE_OPEN && load->engine != &engine_epoll)
-        usage_error("--load open needs --engine epoll: one thread keeps the schedule for all");
+        option_wrong(PROGRAM,
+                     "--load open needs --engine epoll: one thread keeps the schedule for all");
     if (load->idle_count + load->slow_count > 0 && load->engine != &engine_epoll)
-        usage_error("--idle and --slow need --engine epoll: one thread serves all of them");
+        option_wrong(PROGRAM,
+                     "--idle and --slow need --engine epoll: one thread serves all of them");
     if (load->shape == SHAPE_BURST && load_request_limit(load) > SAMPLE_LIMIT)
-        usage_error("--connections times --rounds may be %d at most; ask for less", SAMPLE_LIMIT);
+        option_wrong(PROGRAM, "--connections times --rounds may be %d at most; ask for less",
+                     SAMPLE_LIMIT);
     if (load->rate_per_s * (double)load->duration_ns / NS_PER_S > SAMPLE_LIMIT)
-        usage_error("--rate times --duration may be %d at most; ask for less", SAMPLE_LIMIT);
+        option_wrong(PROGRAM, "--rate times --duration may be %d at most; ask for less",
+                     SAMPLE_LIMIT);
 }
 
 void options_read(int count, char *arguments[], struct options *options) {
@@ -247,10 +238,11 @@ void options_read(int count, char *arguments[], struct options *options) {
         given[option] = true;
         switch (option) {
         case 'c':
-            load->connections = read_number("--connections", optarg, 1, CONNECTION_LIMIT);
+            load->connections =
+                option_number(PROGRAM, "--connections", optarg, 1, CONNECTION_LIMIT);
             break;
         case 'n':
-            load->top = read_number("--top", optarg, 1, TOP_LIMIT);
+            load->top = option_number(PROGRAM, "--top", optarg, 1, TOP_LIMIT);
             break;
         case DIALECT:
             load->dialect = read_dialect(optarg);
@@ -266,14 +258,15 @@ void options_read(int count, char *arguments[], struct options *options) {
             load->shape = read_shape(optarg);
             break;
         case ROUNDS:
-            load->rounds = read_number("--rounds", optarg, 1, SAMPLE_LIMIT);
+            load->rounds = option_number(PROGRAM, "--rounds", optarg, 1, SAMPLE_LIMIT);
             break;
         case DURATION:
             load->duration_ns =
                 (int64_t)(read_decimal("--duration", optarg, 0.001, DURATION_LIMIT_S) * NS_PER_S);
             break;
         case PER_CONNECTION:
-            load->per_connection = read_number("--per-connection", optarg, 0, SAMPLE_LIMIT);
+            load->per_connection =
+                option_number(PROGRAM, "--per-connection", optarg, 0, SAMPLE_LIMIT);
             break;
         case RATE:
             load->rate_per_s = read_decimal("--rate", optarg, 0.001, RATE_LIMIT_PER_S);
@@ -282,13 +275,13 @@ void options_read(int count, char *arguments[], struct options *options) {
             load->arrivals = read_arrivals(optarg);
             break;
         case SEED:
-            load->seed = read_number("--seed", optarg, 0, UINT32_MAX);
+            load->seed = option_number(PROGRAM, "--seed", optarg, 0, UINT32_MAX);
             break;
         case IDLE:
-            load->idle_count = read_number("--idle", optarg, 0, CONNECTION_LIMIT);
+            load->idle_count = option_number(PROGRAM, "--idle", optarg, 0, CONNECTION_LIMIT);
             break;
         case SLOW:
-            load->slow_count = read_number("--slow", optarg, 0, CONNECTION_LIMIT);
+            load->slow_count = option_number(PROGRAM, "--slow", optarg, 0, CONNECTION_LIMIT);
             break;
         case SOURCES:
             read_sources(optarg, &load->sources);
@@ -298,7 +291,8 @@ void options_read(int count, char *arguments[], struct options *options) {
             break;
         case TIMEOUT:
             load->timeout_ns =
-                (int64_t)read_number("--timeout", optarg, 1, TIMEOUT_LIMIT_MS) * NS_PER_MS;
+                (int64_t)option_number(PROGRAM, "--timeout", optarg, 1, TIMEOUT_LIMIT_MS) *
+                NS_PER_MS;
             break;
         case SAMPLES:
             options->samples_path = optarg;
@@ -322,17 +316,18 @@ void options_read(int count, char *arguments[], struct options *options) {
         case HELP_WANTED:
             exit(help_print() == 0 ? 0 : 1);
         case ':':
-            usage_error("%s needs a value; see --help", arguments[optind - 1]);
+            option_wrong(PROGRAM, "%s needs a value; see --help", arguments[optind - 1]);
         default:
             if (optopt > 0 && optopt < DIALECT) /* a letter, perhaps amid others */
-                usage_error("unknown option -%c; see --help", optopt);
+                option_wrong(PROGRAM, "unknown option -%c; see --help", optopt);
             if (optopt != 0)
-                usage_error("%s takes no value; see --help", arguments[optind - 1]);
-            usage_error("unknown option %s; see --help", arguments[optind - 1]);
+                option_wrong(PROGRAM, "%s takes no value; see --help", arguments[optind - 1]);
+            option_wrong(PROGRAM, "unknown option %s; see --help", arguments[optind - 1]);
         }
     }
     if (count - optind > 1)
-        usage_error("one HOST:PORT at most, and there is also '%s'", arguments[optind + 1]);
+        option_wrong(PROGRAM, "one HOST:PORT at most, and there is also '%s'",
+                     arguments[optind + 1]);
     check(load, given);
     read_target(optind < count ? arguments[optind] : DEFAULT_TARGET, load);
     check_sources(load);

@@ -2,16 +2,15 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/option.h"
 #include "watch/help.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    EXIT_USAGE = 2,
     ROWS_DEFAULT = 10,
     INTERVAL_LIMIT_S = 3600,
     TIMEOUT_LIMIT_MS = 60 * 60 * 1000,
@@ -20,24 +19,7 @@ enum {
 
 static const char DEFAULT_TARGET[] = "127.0.0.1";
 
-static _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static _Noreturn void usage_error(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("regatta-client --watch: ", stderr);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(EXIT_USAGE);
-}
-
-static unsigned read_number(const char *option, const char *text, unsigned low, unsigned high) {
-    uint64_t number;
-    if (number_parse(text, low, high, &number) != 0)
-        usage_error("%s must be a number from %u to %u, not '%s'", option, low, high, text);
-    return (unsigned)number;
-}
+static const char PROGRAM[] = "regatta-client --watch";
 
 /* With a fraction. */
 static int64_t read_interval(const char *text) {
@@ -46,8 +28,8 @@ static int64_t read_interval(const char *text) {
     if (text[0] != '\0' && strspn(text, "0123456789.") == strlen(text))
         seconds = strtod(text, &end);
     if (end == NULL || *end != '\0' || seconds < 0.1 || seconds > INTERVAL_LIMIT_S)
-        usage_error("--interval must be a number of seconds from 0.1 to %d, not '%s'",
-                    INTERVAL_LIMIT_S, text);
+        option_wrong(PROGRAM, "--interval must be a number of seconds from 0.1 to %d, not '%s'",
+                     INTERVAL_LIMIT_S, text);
     return (int64_t)(seconds * NS_PER_S);
 }
 
@@ -61,14 +43,14 @@ static unsigned read_window(const char *text) {
         memcpy(digits, text, length);
     uint64_t number;
     if (number_parse(digits, WINDOW_FIRST_S, WINDOW_LAST_S, &number) != 0)
-        usage_error("--window must be a number of seconds from %d to %d, not '%s'", WINDOW_FIRST_S,
-                    WINDOW_LAST_S, text);
+        option_wrong(PROGRAM, "--window must be a number of seconds from %d to %d, not '%s'",
+                     WINDOW_FIRST_S, WINDOW_LAST_S, text);
     return (unsigned)number;
 }
 
 static bool read_by(const char *text) {
     if (strcmp(text, "recent") != 0 && strcmp(text, "total") != 0)
-        usage_error("--by must be recent or total, not '%s'", text);
+        option_wrong(PROGRAM, "--by must be recent or total, not '%s'", text);
     return text[0] == 'r';
 }
 
@@ -76,7 +58,7 @@ static unsigned read_group(const char *text) {
     for (unsigned i = 0; i < GROUP_COUNT; i++)
         if (strcmp(text, GROUPS[i]) == 0)
             return i;
-    usage_error("--group must be none, name, unit or cgroup, not '%s'", text);
+    option_wrong(PROGRAM, "--group must be none, name, unit or cgroup, not '%s'", text);
 }
 
 bool watch_wanted(int count, char *arguments[]) {
@@ -89,12 +71,12 @@ bool watch_wanted(int count, char *arguments[]) {
 static void read_token(const char *path, struct token *token) {
     char problem[TOKEN_PROBLEM_LIMIT];
     if (token_read(path, token, problem) != 0)
-        usage_error("--token-file %s: %s", path, problem);
+        option_wrong(PROGRAM, "--token-file %s: %s", path, problem);
 }
 
 static void read_hosts(int count, char *hosts[], struct watch_options *options) {
     if (count > HOST_LIMIT)
-        usage_error("%d hosts at most, not %d", HOST_LIMIT, count);
+        option_wrong(PROGRAM, "%d hosts at most, not %d", HOST_LIMIT, count);
     for (int i = 0; i < count; i++)
         options->hosts[i] = hosts[i];
     options->host_count = (unsigned)count;
@@ -104,20 +86,20 @@ static void read_hosts(int count, char *hosts[], struct watch_options *options) 
         struct host host;
         const char *problem = host_open(&host, options->hosts[i]);
         if (problem != NULL)
-            usage_error("'%s': %s; give each host as HOST or HOST:PORT", options->hosts[i],
-                        problem);
+            option_wrong(PROGRAM, "'%s': %s; give each host as HOST or HOST:PORT",
+                         options->hosts[i], problem);
         host_close(&host);
     }
 }
 
 static _Noreturn void bad_option(char *arguments[], int option) {
     if (option == ':')
-        usage_error("%s needs a value; see --watch --help", arguments[optind - 1]);
+        option_wrong(PROGRAM, "%s needs a value; see --watch --help", arguments[optind - 1]);
     if (optopt > 0 && optopt < 256)
-        usage_error("unknown option -%c; see --watch --help", optopt);
+        option_wrong(PROGRAM, "unknown option -%c; see --watch --help", optopt);
     if (optopt != 0)
-        usage_error("%s takes no value; see --watch --help", arguments[optind - 1]);
-    usage_error("unknown option %s; see --watch --help", arguments[optind - 1]);
+        option_wrong(PROGRAM, "%s takes no value; see --watch --help", arguments[optind - 1]);
+    option_wrong(PROGRAM, "unknown option %s; see --watch --help", arguments[optind - 1]);
 }
 
 void watch_options_read(int count, char *arguments[], struct watch_options *options) {
@@ -148,7 +130,7 @@ void watch_options_read(int count, char *arguments[], struct watch_options *opti
         case WATCH:
             break;
         case 'n':
-            options->question.rows = read_number("--top", optarg, 1, TOP_LIMIT);
+            options->question.rows = option_number(PROGRAM, "--top", optarg, 1, TOP_LIMIT);
             options->rows_given = true;
             break;
         case BY:
@@ -165,11 +147,12 @@ void watch_options_read(int count, char *arguments[], struct watch_options *opti
             options->pace.interval_ns = read_interval(optarg);
             break;
         case COUNT:
-            options->count = read_number("--count", optarg, 1, COUNT_LIMIT);
+            options->count = option_number(PROGRAM, "--count", optarg, 1, COUNT_LIMIT);
             break;
         case TIMEOUT:
             options->pace.timeout_ns =
-                (int64_t)read_number("--timeout", optarg, 1, TIMEOUT_LIMIT_MS) * NS_PER_MS;
+                (int64_t)option_number(PROGRAM, "--timeout", optarg, 1, TIMEOUT_LIMIT_MS) *
+                NS_PER_MS;
             break;
         case TOKEN_FILE:
             read_token(optarg, &options->pace.token);
@@ -187,6 +170,7 @@ void watch_options_read(int count, char *arguments[], struct watch_options *opti
         }
     }
     if (window && !options->question.recent)
-        usage_error("--window is for --by recent; times in total are since the processes started");
+        option_wrong(PROGRAM,
+                     "--window is for --by recent; times in total are since the processes started");
     read_hosts(count - optind, arguments + optind, options);
 }

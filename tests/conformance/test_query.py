@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
 
 from tests.answers import Answer, ask_http, ask_line
 from tests.http_replies import parse_replies
-from tests.servers import PATIENCE_S, Server
+from tests.servers import Server
 
 ASKS = pytest.mark.parametrize("ask", [ask_line, ask_http], ids=["line", "http"])
 Ask = Callable[[Server, list[str]], Answer]
@@ -22,15 +21,6 @@ GOOD = [
     ["n=16", "threads=1", "command=1"],
     ["n=2", "threads=1", "command=1", "by=recent", "window=60s", "format=json"],
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _two_readings(server: Server) -> None:
-    """What was used recently is known from the second reading on."""
-    deadline = time.monotonic() + PATIENCE_S
-    while server.ask(b"top by=recent\n").startswith(b"error: there is one reading only"):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @ASKS

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.e2e.scripted import DIALECTS, ENGINES
+from tests.e2e.watching import two_servers
+from tests.servers import Server
 
 
 @pytest.fixture(params=ENGINES)
@@ -15,3 +19,10 @@ def engine(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(params=DIALECTS)
 def dialect(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+    """Two servers that no test stops."""
+    with two_servers(tmp_path_factory.mktemp("pair")) as servers:
+        yield servers

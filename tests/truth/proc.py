@@ -14,7 +14,7 @@ KERNEL_THREAD, TASK_NAME_BYTES = 0x200000, 15  # a flag of stat, and the length 
 
 @dataclass(frozen=True)
 class Seen:
-    """A process as /proc shows it. Times are cut to whole clock ticks by the kernel."""
+    """A process as /proc shows it, its times cut to whole clock ticks; or as a source does."""
 
     pid: int
     name: bytes

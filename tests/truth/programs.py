@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.servers import PATIENCE_S, REPOSITORY, program
+from tests.truth.proc import Seen
 
 BUILT = Path(os.environ.get("REGATTA_BUILD", REPOSITORY / "build")).resolve() / "tests" / "truth"
 CANNOT_OPEN = 3
@@ -39,39 +40,24 @@ class CannotOpenError(Exception):
 
 
 @dataclass(frozen=True)
-class Process:
-    """A process as a source shows it."""
-
-    pid: int
-    name: bytes
-    user_ns: int
-    system_ns: int
-    started_ns: int
-
-    @property
-    def total_ns(self) -> int:
-        return self.user_ns + self.system_ns
-
-
-@dataclass(frozen=True)
 class Scan:
     """One scan, in the order in which the processes were visited."""
 
     source: str
-    processes: list[Process]
+    processes: list[Seen]
     seen: int
     lost: int
     busy_ns: int
 
-    def all_of(self, pid: int) -> list[Process]:
+    def all_of(self, pid: int) -> list[Seen]:
         return [process for process in self.processes if process.pid == pid]
 
-    def one(self, pid: int) -> Process:
+    def one(self, pid: int) -> Seen:
         """It must be there, and once."""
         (found,) = self.all_of(pid)
         return found
 
-    def by_pid(self) -> dict[int, Process]:
+    def by_pid(self) -> dict[int, Seen]:
         found = {process.pid: process for process in self.processes}
         assert len(found) == len(self.processes), "a process is there twice"
         return found
@@ -100,7 +86,7 @@ class Scanner:
             kind, *fields = line.rstrip("\n").split(" ")
             if kind == "process":
                 pid, user, system, started = map(int, fields[:4])
-                processes.append(Process(pid, bytes.fromhex(fields[4]), user, system, started))
+                processes.append(Seen(pid, bytes.fromhex(fields[4]), user, system, started))
             else:
                 assert fields[0] == "0", f"the scan failed with {fields[0]}"
                 seen, lost, user, system = map(int, fields[2:])

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.truth.proc import TICK_NS, pids, read_process
-from tests.truth.programs import Life, Process, Scanner, living, wait_for, zombie
+from tests.truth.proc import TICK_NS, Seen, pids, read_process
+from tests.truth.programs import Life, Scanner, living, wait_for, zombie
 
 BURNT_MS = 150
 BURNT_NS = BURNT_MS * 1_000_000
 
 
-def assert_has_burnt(process: Process) -> None:
+def assert_has_burnt(process: Seen) -> None:
     """Both times are cut to ticks by some sources, and what a start costs comes on top."""
     assert BURNT_NS - 2 * TICK_NS <= process.total_ns <= 4 * BURNT_NS
 
 
-def assert_is_as_in_proc(process: Process) -> None:
+def assert_is_as_in_proc(process: Seen) -> None:
     """For one that sleeps: its times cannot move between the scan and here."""
     seen = read_process(process.pid)
     assert seen is not None
@@ -127,7 +127,7 @@ def test_a_pid_used_again_is_another_process_with_no_time_carried_over(scanner: 
         assert_is_as_in_proc(second)
 
 
-def both_of_one_tick(scanner: Scanner, it: Life, pid: int) -> tuple[Process, Process] | None:
+def both_of_one_tick(scanner: Scanner, it: Life, pid: int) -> tuple[Seen, Seen] | None:
     """A process and its successor, if both began within the same clock tick."""
     first = scanner.scan().one(pid)
     it.go_on()

@@ -1,0 +1,226 @@
+"""regatta-client --watch: a terminal left as it was found, and none at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.scripted import serving
+from tests.e2e.terminal import Terminal, in_terminal
+from tests.e2e.watching import (
+    CLIENT,
+    Asked,
+    answer,
+    body,
+    on_screen,
+    watch,
+)
+from tests.servers import PATIENCE_S, Server
+
+
+def test_nothing_is_echoed_and_the_cursor_is_off_meanwhile(pair: tuple[Server, Server]) -> None:
+    with on_screen(pair[0].address) as terminal:
+        terminal.until("ok, ")
+        assert terminal.screen.cursor.hidden
+        assert terminal.modes() != terminal.modes_before
+        terminal.press("xyzxyz")
+        terminal.pump(0.3)
+        assert "xyz" not in terminal.text
+
+
+ENDS: dict[str, tuple[Callable[[Terminal], None], int]] = {
+    "q": (lambda terminal: terminal.press("q"), 0),
+    "Ctrl-C": (lambda terminal: terminal.press("\x03"), 130),
+    "SIGTERM": (lambda terminal: terminal.kill(signal.SIGTERM), 143),
+    "SIGHUP": (lambda terminal: terminal.kill(signal.SIGHUP), 129),
+    "crash": (lambda terminal: terminal.kill(signal.SIGSEGV), -signal.SIGSEGV),
+    "abort": (lambda terminal: terminal.kill(signal.SIGABRT), -signal.SIGABRT),
+    "Ctrl-\\": (lambda terminal: terminal.press("\x1c"), -signal.SIGQUIT),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_the_terminal_is_left_as_it_was_found(
+    how: str, pair: tuple[Server, Server], tmp_path: Path
+) -> None:
+    end, status = ENDS[how]
+    script = 'ulimit -c 0; printf "what was there\\n"; cd "$1"; shift; exec "$@"'
+    with in_terminal(
+        *("/bin/sh", "-c", script, "sh", str(tmp_path), CLIENT, "--watch", "--interval", "0.2"),
+        pair[0].address,
+    ) as terminal:
+        terminal.until("ok, ")
+        assert "what was there" not in terminal.text
+        end(terminal)
+        assert terminal.end() == status
+        assert terminal.modes() == terminal.modes_before
+        assert not terminal.screen.cursor.hidden
+        assert terminal.lines[0].rstrip() == "what was there"
+        assert "".join(terminal.lines[1:]).strip() == ""
+
+
+def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(pair: tuple[Server, Server]) -> None:
+    with in_terminal("/bin/bash", "--norc", "--noprofile", "--noediting", "-i", PS1="ready> ") as (
+        terminal
+    ):
+        terminal.until("ready> ")
+        before = terminal.modes()
+        terminal.press(f"{CLIENT} --watch --interval 0.2 {pair[0].address}\n")
+        terminal.until("ok, ")
+        for _ in range(2):
+            terminal.press("\x1a")
+            terminal.until("Stopped")
+            assert "NAME" not in terminal.text
+            assert terminal.modes() == before
+            assert not terminal.screen.cursor.hidden
+            terminal.press("fg\n")
+            terminal.until(lambda: "ok, " in terminal.text and "Stopped" not in terminal.text)
+            assert terminal.screen.cursor.hidden
+            assert terminal.modes() != before
+        terminal.press("q")
+        terminal.until(lambda: terminal.text.rstrip().endswith("ready>"))
+        terminal.press("echo status=$?\n")
+        terminal.until("status=0")
+        assert terminal.modes() == before
+        terminal.press("exit\n")
+        terminal.end()
+
+
+def test_a_terminal_that_goes_away_ends_it(pair: tuple[Server, Server]) -> None:
+    master, slave = os.openpty()
+    process = subprocess.Popen(
+        [CLIENT, "--watch", "--interval", "0.2", pair[0].address],
+        stdin=slave,
+        stdout=slave,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(slave)
+    assert os.read(master, 1)
+    os.close(master)
+    process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 129
+
+
+# Without a screen
+
+
+@pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])
+def test_a_terminal_that_cannot_do_it_gets_plain_text(
+    kind: str, pair: tuple[Server, Server]
+) -> None:
+    with on_screen("--count", "2", pair[0].address, TERM=kind) as terminal:
+        assert terminal.end() == 0
+        assert b"\x1b" not in terminal.raw
+        assert terminal.raw.count(b"ok, ") == 2
+        assert terminal.modes() == terminal.modes_before
+
+
+def test_a_pipe_gets_a_table_for_each_refresh(pair: tuple[Server, Server]) -> None:
+    one, two = pair
+    result = watch("--count", "3", "--interval", "0.2", "-n", "4", one.address, two.address)
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert result.stdout.count(f"({one.address}): ok, ") == 3
+    assert result.stdout.count(f"({two.address}): ok, ") == 3
+    ranks = re.findall(r"^ +(\d) +\d+ +\d+\.\d+ +\d+\.\d+ \S", result.stdout, re.MULTILINE)
+    assert ranks == ["1", "2", "3", "4"] * 6
+
+
+def test_json_is_one_object_a_line(pair: tuple[Server, Server]) -> None:
+    asked = Asked(body(answer('quote" \\ \x1b \x9b é', "b")))
+    with serving(asked) as server:
+        result = watch(
+            *("--json", "--count", "2", "--interval", "0.2"),
+            *(server.address, pair[0].address, "127.0.0.1:1"),
+        )
+    assert "\x1b" not in result.stdout
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [line["state"] for line in lines] == ["ok", "ok", "unreachable"] * 2
+    said, real, refused = lines[:3]
+    assert refused["reason"] == "Connection refused"
+    assert refused["failing_seconds"] >= 0
+    assert said["target"] == server.address
+    expected = answer('quote" \\ \x1b \x9b é', "b")
+    assert {key: said[key] for key in expected} == expected
+    assert len(real["processes"]) == 10
+    assert real["tasks_seen"] > 0
+
+
+def test_a_reader_that_leaves_ends_it(pair: tuple[Server, Server]) -> None:
+    process = subprocess.Popen(
+        [CLIENT, "--watch", "--interval", "0.1", pair[0].address],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(PATIENCE_S) != 0
+    process.communicate()
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_without_a_screen_too(
+    number: int, status: int, pair: tuple[Server, Server]
+) -> None:
+    process = subprocess.Popen(
+        [CLIENT, "--watch", "--interval", "0.1", pair[0].address], stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(number)
+    process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == status
+
+
+def test_no_host_ever_answered_is_a_failure() -> None:
+    result = watch("--count", "2", "--interval", "0.1", "127.0.0.1:1", "[::1]:1")
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "no host answered; 127.0.0.1:1: Connection refused" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--interval", "0"], "--interval must be a number of seconds from 0.1 to 3600, not '0'"),
+        (["--interval", "x"], "--interval must be"),
+        (["--count", "0"], "--count must be a number from 1"),
+        (["-n", "65"], "--top must be a number from 1 to 64, not '65'"),
+        (["--window", "61"], "--window must be a number of seconds from 1 to 60, not '61'"),
+        (["--window", "10000000000"], "--window must be"),
+        (["--by", "total", "--window", "5"], "--window is for --by recent"),
+        (["--by", "most"], "--by must be recent or total, not 'most'"),
+        (["--group", "user"], "--group must be none, name, unit or cgroup, not 'user'"),
+        (["--rounds", "2"], "unknown option --rounds; see --watch --help"),
+        (["-c", "2"], "unknown option -c; see --watch --help"),
+        (["a:b"], "'a:b': the port must be a number"),
+        (["a b"], "the name must be of printable ASCII"),
+        (["h"] * 65, "64 hosts at most, not 65"),
+        (["--json=1"], "--json=1 takes no value"),
+    ],
+)
+def test_a_wrong_option_is_told_in_one_line(options: list[str], complaint: str) -> None:
+    result = watch(*options)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert complaint in result.stderr
+    assert result.stdout == ""
+
+
+def test_the_help_names_every_option_and_key() -> None:
+    result = watch("--help")
+    assert result.returncode == 0
+    for option in ("--top", "--by", "--window", "--group", "--interval", "--count", "--json"):
+        assert option in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    general = subprocess.run([CLIENT, "--help"], capture_output=True, text=True, check=True)
+    assert "--watch" in general.stdout

@@ -1,0 +1,114 @@
+"""Hosts to watch, and ways to watch them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.scripted import http
+from tests.e2e.terminal import Terminal, in_terminal
+from tests.servers import PATIENCE_S, Server, program, running
+
+CLIENT = program("regatta-client")
+
+
+def row(rank: int, name: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "pid": 4000 + rank,
+        "name": name,
+        "user_seconds": 9.98,
+        "system_seconds": 0.02,
+        **changes,
+    }
+
+
+def answer(*names: str, **changes: Any) -> dict[str, Any]:
+    """What a regatta-server says about recent use."""
+    return {
+        "host": "alpha",
+        "taken_at": 1795269292.048987,
+        "age_ms": 40,
+        "source": "procfs",
+        "source_reason": "not permitted to use BPF",
+        "tasks_seen": 75,
+        "tasks_lost": 1,
+        "by": "recent",
+        "group": None,
+        "elapsed_seconds": 10.0,
+        "processes": [row(rank, name) for rank, name in enumerate(names, start=1)],
+        "rest": {"user_seconds": 1.25, "system_seconds": 0.5, "processes": 73},
+        **changes,
+    }
+
+
+def body(content: dict[str, Any]) -> bytes:
+    return http(json.dumps(content).encode(), headers=b"Connection: close\r\n")
+
+
+class Asked:
+    """A scripted server: answers as `reply` is at the moment, and keeps what it was asked."""
+
+    def __init__(self, reply: bytes) -> None:
+        self.reply = reply
+        self.targets: list[str] = []
+
+    def __call__(self, connection: socket.socket, _number: int) -> None:
+        request = b""
+        while not request.endswith(b"\r\n\r\n"):
+            piece = connection.recv(4096)
+            if not piece:
+                return
+            request += piece
+        self.targets.append(request.split()[1].decode())
+        connection.sendall(self.reply)
+
+
+def watch(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Without a terminal."""
+    return subprocess.run(
+        [CLIENT, "--watch", *options],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        env={**os.environ, "LC_ALL": "C.UTF-8", **environment},
+    )
+
+
+def on_screen(*options: str, **settings: Any) -> Any:
+    return in_terminal(CLIENT, "--watch", "--interval", "0.2", *options, **settings)
+
+
+@contextlib.contextmanager
+def two_servers(folder: Path) -> Iterator[tuple[Server, Server]]:
+    """As if on two hosts."""
+    folders = [folder / "one", folder / "two"]
+    for each in folders:
+        each.mkdir()
+    with (
+        running(folders[0], listen="127.0.0.2:0") as one,
+        running(folders[1], listen="127.0.0.3:0") as two,
+    ):
+        yield one, two
+
+
+def heads(terminal: Terminal, servers: tuple[Server, Server]) -> list[tuple[int, int]]:
+    """Line and column of each server's address; () while one is missing."""
+    found = []
+    for server in servers:
+        for y, line in enumerate(terminal.lines):
+            if server.address in line:
+                found.append((y, line.index(server.address)))
+    return found
+
+
+def both_ok(terminal: Terminal) -> Callable[[], bool]:
+    return lambda: terminal.text.count("ok, ") == 2 and terminal.text.count("NAME") == 2
