@@ -18,7 +18,7 @@ from regatta.study import Cell, Study
 from regatta.trial import Result
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
@@ -27,14 +27,16 @@ CREATE TABLE cell(
   id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
   connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
   per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
-  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT, placement TEXT);
+  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
+  scope TEXT, linger_s REAL, placement TEXT);
 CREATE TABLE plan(
   block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, PRIMARY KEY (block, position));
 CREATE TABLE trial(
   id INTEGER PRIMARY KEY, block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT,
   status TEXT, reason TEXT, client_bound TEXT, started_at REAL, window_ns INTEGER,
   requests INTEGER, answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT,
-  conditions TEXT, samples BLOB, UNIQUE (block, cell_id));
+  conditions TEXT, samples BLOB, attempt INTEGER, disturbed TEXT,
+  UNIQUE (block, cell_id, attempt));
 CREATE TABLE counter(
   trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
@@ -135,7 +137,8 @@ class Ledger:
             cursor = self.database.execute(
                 "INSERT INTO trial(block, position, cell_id, kind, status, reason, client_bound, "
                 "started_at, window_ns, requests, answered, throughput_per_s, server, client, "
-                "conditions, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "conditions, samples, attempt, disturbed) "
+                f"VALUES ({', '.join('?' * 18)})",
                 (
                     planned.block,
                     planned.position,
@@ -153,6 +156,8 @@ class Ledger:
                     None if result.client is None else to_json(result.client),
                     to_json(result.conditions),
                     result.samples,
+                    result.attempt,
+                    result.disturbed,
                 ),
             )
             for row in result.counters:

@@ -33,6 +33,14 @@ SAMPLE = np.dtype(
 )
 
 
+TRIALS = """
+SELECT trial.*, scope,
+       EXISTS (SELECT 1 FROM trial AS later WHERE later.block = trial.block
+               AND later.cell_id = trial.cell_id AND later.attempt > trial.attempt) AS superseded
+FROM trial JOIN cell ON cell.id = trial.cell_id ORDER BY block, position, attempt
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Cell(study.Cell):
     """A cell of the study, as it was raced."""
@@ -66,6 +74,14 @@ class Trial:
     conditions: dict[str, Any]
     workers: list[int]
     """Connections that each worker of the server has served."""
+    attempt: int
+    """Of this block and cell, from 1."""
+    disturbed: str | None
+    """What else took the trial's CPUs beyond the limit; None if nothing did."""
+    superseded: bool
+    """A later attempt stands for it."""
+    scope: str
+    """Of its cell: `window` or `process`."""
     samples: bytes | None = field(repr=False)
     counters: dict[tuple[str, str, str], Counter] = field(repr=False)
     """Keyed by side, origin and event."""
@@ -73,7 +89,7 @@ class Trial:
     @property
     def counts(self) -> bool:
         """True if it says something about the server: it went well, and the client kept up."""
-        return self.status == "ok" and self.client_bound is None
+        return self.status == "ok" and self.client_bound is None and not self.superseded
 
 
 @dataclass(frozen=True)
@@ -137,10 +153,7 @@ def read(path: Path) -> Ledger:
             for row in connection.execute("SELECT * FROM cell ORDER BY contender_order, id")
         ]
         counters = _counters(connection)
-        trials = [
-            _trial(row, counters.get(row["id"], {}))
-            for row in connection.execute("SELECT * FROM trial ORDER BY block, position")
-        ]
+        trials = [_trial(row, counters.get(row["id"], {})) for row in connection.execute(TRIALS)]
         planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
     return Ledger(meta, environment, cells, trials, planned)
 
@@ -164,7 +177,8 @@ def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> T
     plain = [name for name in Trial.__dataclass_fields__ if name not in made]
     conditions = _from_json(row["conditions"])
     return Trial(
-        **{name: row[name] for name in plain},
+        **{name: row[name] for name in plain if name != "superseded"},
+        superseded=bool(row["superseded"]),
         conditions=conditions if isinstance(conditions, dict) else {},
         workers=_worker_connections(row["server"]),
         counters=counters,

@@ -63,6 +63,10 @@ class Result:
     client: dict[str, Any] | None = None
     conditions: dict[str, Any] = field(default_factory=dict)
     samples: bytes | None = None
+    attempt: int = 1
+    """Counts the tries of this block and cell: a disturbed trial is run again."""
+    disturbed: str | None = None
+    """What else took the CPUs of this trial beyond the limit, in words; None if nothing did."""
     counters: list[Row] = field(default_factory=list)
 
     def cpu_us_per_request(self) -> float | None:

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from regatta.analysis import metrics
 from regatta.analysis.bootstrap import Interval, mean_interval, percentile_intervals
-from regatta.analysis.metrics import METRICS, NO_TRIAL, Metric, Reading
+from regatta.analysis.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, Reading
 from regatta.ledger_read import Trial, latencies_ns
 from regatta.plan import COUNTED, TIMED
+from regatta.study import PROCESS
 
 MEASURED = "measured"
 CLIENT_BOUND = "client-bound"
@@ -41,7 +42,7 @@ class Latencies:
 def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
     """The estimates of all metrics from the trials of a cell that say something about it."""
     kept = usable(trials)
-    bound = any(trial.status == "ok" and not trial.counts for trial in trials)
+    bound = any(trial.status == "ok" and trial.client_bound is not None for trial in trials)
     absent = CLIENT_BOUND if bound else NO_TRIAL
     found: Estimates = {}
     for metric in METRICS:
@@ -61,18 +62,27 @@ def usable(trials: list[Trial]) -> list[Trial]:
     """
     found: list[Trial] = []
     for kind in (TIMED, COUNTED):
-        ok = [trial for trial in trials if trial.status == "ok" and trial.kind == kind]
+        ok = [
+            trial
+            for trial in trials
+            if trial.status == "ok" and trial.kind == kind and not trial.superseded
+        ]
         kept = [trial for trial in ok if trial.counts]
         if 2 * len(kept) >= len(ok):
             found += kept
     return found
 
 
+def takes(metric: Metric, trial: Trial) -> bool:
+    """Whether the metric may be taken from this trial; a whole process is always counted."""
+    return trial.kind == metric.kind or trial.scope == PROCESS
+
+
 def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
     """One reading a trial, of the trials that this metric may be taken from."""
     if metric.read is None:
         return []
-    right = [trial for trial in trials if trial.kind == metric.kind]
+    right = [trial for trial in trials if takes(metric, trial)]
     found = [metric.read(trial, side) for trial in right]
     if metric in (metrics.CONTEXT_SWITCHES, metrics.PAGE_FAULTS) and not right:
         # A race without perf may have no counted trial. What the kernel counts of its own
@@ -96,17 +106,16 @@ def estimate_latency(ok: list[Trial], absent: str = NO_TRIAL) -> tuple[Estimates
     The slowest of all is the last of them: more requests may find a slower one, so its interval has
     no upper end.
     """
-    per_trial = [latencies_ns(trial.samples) for trial in ok if trial.kind == TIMED]
+    per_trial = [latencies_ns(trial.samples) for trial in ok if takes(metrics.P50, trial)]
     per_trial = [latencies for latencies in per_trial if len(latencies) > 0]
-    names = [metrics.P50.name, metrics.P99.name, metrics.LATENCY_MAX.name]
     if not per_trial:
         none = Estimate(None, None, None, 0, absent)
-        return {("client", name): none for name in names}, Latencies(0, [])
+        return {("client", name): none for name in FRACTIONS}, Latencies(0, [])
     count = len(per_trial)
-    intervals = percentile_intervals(per_trial, [0.5, 0.99, 1.0])
+    intervals = percentile_intervals(per_trial, list(FRACTIONS.values()))
     found = {
         ("client", name): _measured(_in_ms(interval), count)
-        for name, interval in zip(names, intervals, strict=True)
+        for name, interval in zip(FRACTIONS, intervals, strict=True)
     }
     pooled = np.sort(np.concatenate(per_trial)) / NS_PER_MS
     return found, Latencies(len(pooled), _quantiles(pooled))

@@ -5,7 +5,7 @@ The quantity is the axis of the table and its charts: whatever the study varies 
 """
 
 from collections import Counter as Tally
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,11 +22,22 @@ FACTS = (
     "arrivals",
     "top",
     "max_age_ms",
+    "scope",
+    "linger_s",
     "placement",
 )
 # These usually follow from something else (the rounds from the connections, the path from the
 # contender), so they part cells only where two would else stand in one place.
 LOOSE = ("rounds", "path")
+
+SCOPE_WORDS = {"window": "the load alone", "process": "the whole process, start to stop"}
+
+WORDED: dict[str, Callable[[Any], str]] = {
+    "scope": lambda scope: SCOPE_WORDS[scope],
+    "linger_s": lambda seconds: f"idling {seconds:g} s" if seconds else "not idling",
+    "duration_s": lambda seconds: f"duration {seconds:g} s",
+    "max_age_ms": lambda age: f"max age {age} ms",
+}
 
 Facts = tuple[tuple[str, Any], ...]
 
@@ -111,10 +122,8 @@ def _title(facts: Facts, shared: set[tuple[str, Any]]) -> str:
 def _shown(name: str, value: Any) -> str:
     if name in AXES:
         return AXES[name].count(value)
-    if name == "duration_s":
-        return f"duration {value:g} s"
-    if name == "max_age_ms":
-        return f"max age {value} ms"
+    if name in WORDED:
+        return WORDED[name](value)
     if name == "per_connection":
         each = "a new connection for each request" if value == 1 else f"{value} requests each"
         return "connections kept" if value == 0 else each

@@ -121,9 +121,14 @@ PRIMARY = _timed(
 )
 P50 = _latency("latency_p50_ms", "latency p50", "Half of all requests were answered within this.")
 P99 = _latency("latency_p99_ms", "latency p99", "99 of 100 requests were answered within this.")
+P999 = _latency(
+    "latency_p999_ms", "latency p99.9", "999 of 1,000 requests were answered within this."
+)
 LATENCY_MAX = _latency(
     "latency_max_ms", "latency max", "The slowest of all requests; more requests may find a slower."
 )
+FRACTIONS = {P50.name: 0.5, P99.name: 0.99, P999.name: 0.999, LATENCY_MAX.name: 1.0}
+"""Of the requests that were answered within the metric; 1: the slowest of all."""
 THROUGHPUT = Metric(
     "throughput_per_s",
     "throughput",
@@ -250,6 +255,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     P50,
     P99,
+    P999,
     LATENCY_MAX,
     THROUGHPUT,
 )

@@ -4,7 +4,7 @@ Everything is checked before anything starts. Each complaint names the key and w
 """
 
 from regatta.study.baseline import Baseline
-from regatta.study.cell import Cell
+from regatta.study.cell import PROCESS, WINDOW, Cell
 from regatta.study.contender import Contender
 from regatta.study.find import find_study, shipped_names
 from regatta.study.limits import MAX_BLOCKS, MAX_SEED, PLACEMENTS
@@ -13,7 +13,9 @@ from regatta.study.parse import Study, load_study, parse_cpus, parse_study
 __all__ = [
     "MAX_BLOCKS",
     "MAX_SEED",
+    "PROCESS",
     "PLACEMENTS",
+    "WINDOW",
     "Baseline",
     "Cell",
     "Contender",

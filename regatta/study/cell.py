@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 
 from regatta.axes import AXES
 
+WINDOW, PROCESS = "window", "process"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -34,6 +36,10 @@ class Cell:
     """Of a pool; None leaves it to the design."""
     path: str | None = None
     """What is asked for in HTTP; None asks for the top processes."""
+    scope: str = "window"
+    """What is counted: the `window` of the load, or the whole life of the server's `process`."""
+    linger_s: float = 0.0
+    """Of the scope process: how long the server idles after the load before it is stopped."""
 
     def label(self) -> str:
         """How the progress display names it."""
@@ -45,6 +51,8 @@ class Cell:
         parts += [self.work, self.load, self.engine]
         if self.dialect != "line":
             parts.append(self.dialect)
+        if self.scope != WINDOW:
+            parts.append(f"whole {self.scope}")
         return " · ".join(parts)
 
     def identity(self) -> tuple[object, ...]:

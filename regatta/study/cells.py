@@ -9,7 +9,7 @@ from typing import Any
 
 from regatta.errors import StudyError
 from regatta.programs import Design
-from regatta.study.cell import Cell
+from regatta.study.cell import PROCESS, Cell
 from regatta.study.contender import Contender, read_path
 from regatta.study.limits import (
     ARRIVALS,
@@ -23,11 +23,13 @@ from regatta.study.limits import (
     MAX_CELLS,
     MAX_CONNECTIONS,
     MAX_DURATION_S,
+    MAX_LINGER_S,
     MAX_RATE_PER_S,
     MAX_REQUESTS,
     MAX_ROUNDS,
     MAX_TOP,
     MAX_WORKERS,
+    SCOPES,
     WORK_NEEDED,
     is_work,
 )
@@ -57,6 +59,8 @@ CELL_KEYS = (
     "workers",
     "top",
     "max_age_ms",
+    "scope",
+    "linger_s",
 )
 
 
@@ -142,6 +146,15 @@ def read_workers(
     return table.integers("workers", None, 1, MAX_WORKERS)
 
 
+def read_linger(table: Table, scopes: Sequence[str]) -> float:
+    """How long a whole process idles after its load."""
+    if not table.has("linger_s"):
+        return 0.0
+    if PROCESS not in scopes:
+        raise StudyError(f'`{table.named("linger_s")}` is for scope = "process"; remove one')
+    return table.seconds("linger_s", MAX_LINGER_S)
+
+
 def group_cells(
     content: dict[str, Any],
     place: str,
@@ -173,10 +186,12 @@ def group_cells(
     max_age_ms = table.integer("max_age_ms", DEFAULT_MAX_AGE_MS, 1, MAX_AGE_MS)
     if table.has("max_age_ms") and works == ["scan"]:
         raise StudyError(f"`{place}.max_age_ms` is for the work snapshot, wait or spin; remove it")
+    scopes = table.choices("scope", "window", SCOPES)
+    linger_s = read_linger(table, scopes)
     order = [design.name for design in designs] + list(contenders)
     shapes = [(load, rate) for load in loads for rate in (rates if load == "open" else [None])]
     product = itertools.product(
-        works, shapes, dialects, engines, workers, idle, slow, connections, names
+        works, shapes, dialects, engines, workers, idle, slow, scopes, connections, names
     )
     return [
         Cell(
@@ -198,8 +213,10 @@ def group_cells(
             slow=slowly,
             workers=pool,
             path=(contenders[name].path or path) if name in contenders else path,
+            scope=scope,
+            linger_s=linger_s if scope == PROCESS else 0.0,
         )
-        for work, (load, rate), dialect, engine, pool, silent, slowly, count, name in product
+        for work, (load, rate), dialect, engine, pool, silent, slowly, scope, count, name in product
     ]
 
 

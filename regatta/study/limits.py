@@ -6,6 +6,7 @@ import re
 
 LOADS = ("burst", "closed", "open")
 ARRIVALS = ("even", "poisson")
+SCOPES = ("window", "process")
 ENGINES = ("thread", "fork", "epoll")
 DIALECTS = ("line", "http")
 PLACEMENTS = ("auto", "netns", "loopback")
@@ -31,6 +32,7 @@ MAX_CONNECTIONS = 65_536
 MAX_ROUNDS = 1_000_000
 MAX_REQUESTS = 10_000_000
 MAX_DURATION_S = 3_600.0
+MAX_LINGER_S = 600.0
 MAX_RATE_PER_S = 10_000_000
 MAX_WORKERS = 4_096
 MAX_STEP = MAX_RATE_PER_S

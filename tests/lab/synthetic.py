@@ -173,7 +173,8 @@ def write_trial(
     cursor = database.execute(
         "INSERT INTO trial(block, position, cell_id, kind, status, reason, client_bound,"
         " started_at, window_ns, requests, answered, throughput_per_s, server, client, conditions,"
-        " samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " samples, attempt, disturbed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(block, trial.position, trial.cell_id, kind),
             "failed" if failed else "ok",
@@ -188,6 +189,8 @@ def write_trial(
             json.dumps({"connections": connections}),
             json.dumps({"load_average": [0.2, 0.2, 0.1]}),
             pack(latencies, connections),
+            1,
+            None,
         ),
     )
     for side in ("server", "client"):

@@ -13,7 +13,7 @@ import pytest
 from regatta import ledger, ledger_read
 from regatta.counters import Counter, not_supported
 from regatta.errors import LedgerError
-from regatta.ledger import FILE_NAME, find_unfinished, open_ledger
+from regatta.ledger import FILE_NAME, SCHEMA_VERSION, find_unfinished, open_ledger
 from regatta.plan import Planned, make_plan
 from regatta.programs import Design
 from regatta.study import Study, parse_study
@@ -158,7 +158,10 @@ def test_a_race_that_died_while_it_began_leaves_nothing_to_resume(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [("1", "an older Regatta.*use that version"), ("3", "a newer Regatta.*update")],
+    [
+        (str(SCHEMA_VERSION - 1), "an older Regatta.*use that version"),
+        (str(SCHEMA_VERSION + 1), "a newer Regatta.*update"),
+    ],
 )
 @pytest.mark.parametrize("opener", [open_ledger, ledger_read.read])
 def test_another_schema_is_refused_in_one_line(

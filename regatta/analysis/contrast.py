@@ -1,0 +1,102 @@
+"""How two cells compare in one metric: the ratio of the second to the first, paired in blocks.
+
+Both raced in the same minutes of each block, so what the machine did to one it did to the other.
+A metric that can be 0 has no ratio; there the difference stands in for it. The trial is the
+independent unit: one number a block and cell, however many requests it rests on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from regatta.analysis.bootstrap import Studentized, studentized
+from regatta.analysis.estimates import readings, takes, usable
+from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, Metric
+from regatta.analysis.percentiles import nearest_rank
+from regatta.ledger_read import Trial, latencies_ns
+
+NS_PER_MS = 1e6
+FEWEST_BLOCKS = 2
+TOO_FEW_BLOCKS = "too few blocks in common"
+
+Scale = Literal["ratio", "difference"]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The second cell against the first."""
+
+    scale: Scale
+    estimate: Studentized
+    """On a ratio's scale of logarithms, else of the metric's unit."""
+
+    @property
+    def value(self) -> float:
+        """Second / first, or second - first."""
+        return self._out(self.estimate.mean)
+
+    @property
+    def blocks(self) -> int:
+        return self.estimate.count
+
+    def interval(self, level: float = 0.05) -> tuple[float, float]:
+        """Of the value; it misses the truth with probability `level`."""
+        found = self.estimate.interval(level)
+        assert found is not None, "a contrast has at least two blocks"
+        return self._out(found[0]), self._out(found[1])
+
+    def p_value(self) -> float:
+        """Two-sided, of the hypothesis that there is no difference."""
+        return self.estimate.p_value()
+
+    def detectable(self, level: float = 0.05, power: float = 0.8) -> float | None:
+        """The smallest value that would have been told from no difference with this power."""
+        found = self.estimate.detectable(level, power)
+        return None if found is None else self._out(found)
+
+    def _out(self, inner: float) -> float:
+        return math.exp(inner) if self.scale == "ratio" else inner
+
+
+def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -> Contrast | str:
+    """The contrast of two cells of one race, or the words that say why there is none."""
+    found = [by_block(metric, side, trials) for trials in (first, second)]
+    for blocks in found:
+        if isinstance(blocks, str):
+            return blocks
+    mine, theirs = (blocks for blocks in found if not isinstance(blocks, str))
+    shared = sorted(mine.keys() & theirs.keys())
+    if len(shared) < FEWEST_BLOCKS:
+        return TOO_FEW_BLOCKS
+    ours = np.array([mine[block] for block in shared])
+    others = np.array([theirs[block] for block in shared])
+    if min(ours.min(), others.min()) > 0:
+        return Contrast("ratio", studentized(np.log(others / ours)))
+    return Contrast("difference", studentized(others - ours))
+
+
+def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:
+    """One number a block, of the trials that say something; or words if no block has one."""
+    found: dict[int, float] = {}
+    words = NO_TRIAL
+    for trial in usable(trials):
+        for reading in readings(metric, side, [trial]) or _percentile(metric, trial):
+            if isinstance(reading, str):
+                words = reading
+            else:
+                found[trial.block] = reading
+    return found or words
+
+
+def _percentile(metric: Metric, trial: Trial) -> list[float]:
+    """In ms, of one trial's requests; nothing if the metric is none, or the trial is another's."""
+    if metric.name not in FRACTIONS or not takes(metric, trial):
+        return []
+    latencies = latencies_ns(trial.samples)
+    if len(latencies) == 0:
+        return []
+    return [float(nearest_rank(latencies, FRACTIONS[metric.name])) / NS_PER_MS]
