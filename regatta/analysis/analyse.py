@@ -1,10 +1,11 @@
 """The whole analysis: a ledger in, everything that tables and pictures show out."""
 
 from collections import Counter as Tally
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from regatta.analysis.baseline import Baseline, Difference, differences, read_baseline
+from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.estimates import Estimates, Latencies, estimate_cell, readings, usable
 from regatta.analysis.grouping import Members, group, stands_at, titles
 from regatta.analysis.metrics import PRIMARY
@@ -75,6 +76,8 @@ class Analysis:
     trials: int
     planned: int
     trial_kinds: dict[str, int]
+    claims: list[ClaimResult] = field(default_factory=list)
+    """Of the study, in its order; empty if it has none."""
 
     @property
     def left_out(self) -> dict[str, str]:

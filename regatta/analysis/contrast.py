@@ -64,11 +64,14 @@ class Contrast:
 
 def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -> Contrast | str:
     """The contrast of two cells of one race, or the words that say why there is none."""
-    found = [by_block(metric, side, trials) for trials in (first, second)]
-    for blocks in found:
-        if isinstance(blocks, str):
-            return blocks
-    mine, theirs = (blocks for blocks in found if not isinstance(blocks, str))
+    mine, theirs = (by_block(metric, side, trials) for trials in (first, second))
+    if isinstance(mine, str):
+        return mine
+    return theirs if isinstance(theirs, str) else of_blocks(mine, theirs)
+
+
+def of_blocks(mine: dict[int, float], theirs: dict[int, float]) -> Contrast | str:
+    """The same of numbers that were taken already, one a block and cell."""
     shared = sorted(mine.keys() & theirs.keys())
     if len(shared) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS

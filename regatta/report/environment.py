@@ -31,7 +31,7 @@ LABELS = {
     "versions": "versions",
     "seed": "seed",
 }
-ELSEWHERE = ("designs", "contenders", "left_out", "baseline")
+ELSEWHERE = ("designs", "contenders", "left_out", "baseline", "claims")
 """Shown beside the designs themselves."""
 
 
