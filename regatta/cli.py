@@ -18,6 +18,7 @@ from regatta.programs import Programs, discover
 from regatta.progress import Display, Lines, LiveDisplay, Silent
 from regatta.race import RACES, Event, Options, Started, begin, reopen
 from regatta.study import MAX_BLOCKS, MAX_SEED, PLACEMENTS, find_study, load_study, parse_cpus
+from regatta.verbs.calibrate import calibrate
 
 EXIT_INTERRUPTED = 130
 
@@ -54,6 +55,7 @@ def regatta(
       regatta race mine.toml --seed 7   a study of your own, with its order fixed
       regatta race --resume             go on with the newest unfinished race
       regatta report races/quick-…      write the report of a race again
+      regatta calibrate                 how often it is wrong on this machine, measured
     """
 
 
@@ -264,6 +266,9 @@ def report(
     place = folder.parent if folder.name == FILE_NAME else folder
     failed_trials(place)
     show_results(place.absolute(), Session(as_json, quiet=True))
+
+
+app.command()(calibrate)
 
 
 def fail(message: str, status: int) -> NoReturn:

@@ -35,6 +35,14 @@ class LedgerError(RegattaError):
     """The ledger cannot be read, or is not the ledger of this race."""
 
 
+class CalibrationError(RegattaError):
+    """A stored calibration cannot be read or written."""
+
+
+class GoalsMissedError(RegattaError):
+    """The instrument was measured, and is not as good as it has to be."""
+
+
 class TrialError(RegattaError):
     """One trial failed; the ledger keeps it with this reason."""
 

@@ -1,0 +1,91 @@
+"""What a calibration is made of, as plain data: parts that measure, and the goals they judge by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # a race reads what is stored here, and so may not be imported by it
+    from regatta.programs import Programs
+    from regatta.race import Options
+    from regatta.study import Study
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One thing that must hold, and whether it does."""
+
+    name: str
+    """What is judged, the same in every calibration: `p99 of a stopped server`."""
+    goal: str
+    """In words: `within 5 % of the truth`."""
+    measured: str
+    """In words, with its unit: `2.1 % above`. What could not be measured says why here."""
+    met: bool | None
+    """None: it could not be measured here, which is no failure of the instrument."""
+    detail: str = ""
+    """One sentence more, for whoever wants to know how: sizes, sources, what it rests on."""
+    value: float | None = None
+    """`measured` as a number, in the goal's unit."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a part may use while it runs."""
+
+    programs: Programs
+    folder: Path
+    """Of this calibration. A part keeps its files below `place(NAME)`; they may be there already:
+    a calibration that was stopped goes on."""
+    options: Options
+    """Placement, CPUs and seed as a person asked for them, for races and for loads."""
+    quick: bool
+    """A smoke check: as little as still runs every step."""
+    inject: str | None
+    """The error that is put into the analysis on purpose."""
+    say: Callable[[str], None]
+    """Shows one line of progress."""
+    race: Callable[[Study, Path], Path]
+    """Runs a study in that folder, or goes on with it, and returns the path of its ledger."""
+
+    def place(self, name: str) -> Path:
+        path = self.folder / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some goals that are measured together."""
+
+    name: str
+    """A word for `--only` and for the part's files."""
+    says: str
+    """What it does, in a few words, for the progress."""
+    run: Callable[[Context], list[Goal]]
+    takes_s: float
+    """About how long a whole one takes on a quiet machine."""
+    injected: tuple[str, ...] = ()
+    """The errors that may be put into it."""
+    reads_races: bool = False
+    """It is judged anew from the races that are kept, each time; else its goals are kept."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The goals of all parts, and where and when they were measured."""
+
+    taken_at: float
+    """Seconds since 1970."""
+    elapsed_s: float
+    regatta_version: str
+    machine: dict[str, Any]
+    goals: tuple[Goal, ...]
+    quick: bool = False
+    inject: str | None = None
+
+    @property
+    def missed(self) -> list[Goal]:
+        return [goal for goal in self.goals if goal.met is False]

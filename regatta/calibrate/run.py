@@ -1,0 +1,142 @@
+"""Runs the parts of a calibration, and goes on with one that was stopped."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from regatta import __version__
+from regatta.calibrate import store
+from regatta.calibrate.goals import Calibration, Context, Goal, Part
+from regatta.errors import CalibrationError, RegattaError, UsageError
+from regatta.race import RACES, held
+
+NAME = "calibration"
+STATE = "calibration.json"
+
+
+def new_folder() -> Path:
+    stem = f"{NAME}-{time.strftime('%Y%m%d-%H%M%S')}"
+    folder = RACES / stem
+    number = 2
+    while folder.exists():
+        folder = RACES / f"{stem}-{number}"
+        number += 1
+    return folder.absolute()
+
+
+def choose(parts: Sequence[Part], only: Sequence[str], inject: str | None) -> list[Part]:
+    """Those that were asked for; with an error put in, those that it touches."""
+    names = [part.name for part in parts]
+    for name in only:
+        if name not in names:
+            raise UsageError(f"--only is {name}; it must be one of {', '.join(names)}")
+    known = sorted({error for part in parts for error in part.injected})
+    if inject is not None and inject not in known:
+        raise UsageError(f"--inject is {inject}; it must be one of {', '.join(known)}")
+    chosen = [part for part in parts if not only or part.name in only]
+    if inject is not None:
+        chosen = [part for part in chosen if inject in part.injected]
+        if not chosen:
+            raise UsageError(f"--inject {inject} does not touch what --only names")
+    return chosen
+
+
+def read_state(folder: Path) -> dict[str, object]:
+    """What the folder's file says, or nothing."""
+    try:
+        state = json.loads((folder / STATE).read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise CalibrationError(
+            f"{folder / STATE} cannot be read; remove it, or name another --out"
+        ) from error
+    return state if isinstance(state, dict) else {}
+
+
+def kept_goals(folder: Path, part: Part) -> list[Goal] | None:
+    """What the part found in this folder before."""
+    if part.reads_races:
+        return None
+    parts = read_state(folder).get("parts")
+    plain = parts.get(part.name) if isinstance(parts, dict) else None
+    if not isinstance(plain, list) or not plain:
+        return None
+    try:
+        return [store.read_goal(goal) for goal in plain]
+    except ValueError:
+        return None
+
+
+@contextmanager
+def begun(folder: Path, quick: bool) -> Iterator[None]:
+    """Holds the folder; an error if a calibration of another size was begun in it."""
+    with held(folder):
+        state = read_state(folder)
+        if state.get("quick", quick) is not quick:
+            was = "a whole one; leave out --quick" if quick else "a quick one; add --quick"
+            raise UsageError(
+                f"the calibration that was begun in {folder} is {was}, or name another --out"
+            )
+        if not state:
+            write_state(folder, {"version": store.VERSION, "quick": quick, "parts": {}})
+        yield
+
+
+def write_state(folder: Path, state: dict[str, object]) -> None:
+    store.write_whole(folder / STATE, json.dumps(state, ensure_ascii=False, indent=2) + "\n")
+
+
+def keep(folder: Path, part: Part, goals: list[Goal]) -> None:
+    state = read_state(folder)
+    parts = state.get("parts")
+    state["parts"] = {
+        **(parts if isinstance(parts, dict) else {}),
+        part.name: [asdict(goal) for goal in goals],
+    }
+    write_state(folder, state)
+
+
+def run_part(part: Part, context: Context) -> list[Goal]:
+    """The part's goals. One that cannot be run is a goal that is missed, and says why."""
+    try:
+        goals = part.run(context)
+    except UsageError:
+        raise
+    except (RegattaError, OSError) as error:
+        told = " ".join(str(error).split())
+        return [Goal(part.name, "can be measured", f"failed: {told}", met=False)]
+    return goals
+
+
+def run(parts: Sequence[Part], context: Context, tell: Callable[[str], None]) -> Calibration:
+    """All goals of the parts. A calibration with an error put in leaves no trace in the folder."""
+    started_s = time.monotonic()
+    goals: list[Goal] = []
+    with begun(context.folder, context.quick):
+        for number, part in enumerate(parts, start=1):
+            head = f"{number}/{len(parts)} {part.name}: {part.says}"
+            kept = None if context.inject else kept_goals(context.folder, part)
+            if kept is not None:
+                tell(f"{head} (kept from before)")
+                goals += kept
+                continue
+            tell(head)
+            found = run_part(part, context)
+            goals += found
+            if context.inject is None and not any(goal.met is False for goal in found):
+                keep(context.folder, part, found)
+    return Calibration(
+        taken_at=time.time(),
+        elapsed_s=time.monotonic() - started_s,
+        regatta_version=__version__,
+        machine=store.machine(),
+        goals=tuple(goals),
+        quick=context.quick,
+        inject=context.inject,
+    )

@@ -1,0 +1,146 @@
+"""The newest calibration of this machine, kept as JSON below XDG_STATE_HOME.
+
+One file a machine, named by a hash of what makes it this machine: a home folder that several share
+holds one for each. Whatever the file holds is checked before it is believed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from regatta import environment
+from regatta.calibrate.goals import Calibration, Goal
+from regatta.errors import CalibrationError
+
+VERSION = 1
+MOST_BYTES = 1 << 20
+MOST_GOALS = 1_000
+MACHINE = ("cpu_model", "cpus", "architecture", "virtualisation", "kernel", "clock_source")
+"""A new kernel is another instrument; so is another clock."""
+
+
+def machine() -> dict[str, Any]:
+    """What a calibration holds for; a figure from elsewhere says nothing here."""
+    known = environment.facts()
+    found = {name: known[name]() for name in MACHINE}
+    return found | {"memory_gib": round(environment.memory_bytes() / 2**30)}
+
+
+def path_for(facts: dict[str, Any]) -> Path:
+    """The file of the machine with these facts."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    # The specification: a path that is not absolute is to be ignored.
+    folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local/state"
+    text = json.dumps(facts, sort_keys=True)
+    return folder / "regatta" / f"calibration-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+
+
+def to_plain(calibration: Calibration) -> dict[str, Any]:
+    """As JSON has it, in the file, in `--json` and in a ledger's environment."""
+    plain = asdict(calibration)
+    return {
+        "version": VERSION,
+        **plain,
+        "goals": [asdict(goal) for goal in calibration.goals],
+        "met": not calibration.missed,
+    }
+
+
+def from_plain(plain: object) -> Calibration:
+    """The reverse; ValueError where it is something else, in a few words."""
+    if not isinstance(plain, dict):
+        raise ValueError("it is no object")
+    if plain.get("version") != VERSION:
+        raise ValueError(f"its version is {str(plain.get('version'))[:20]} and not {VERSION}")
+    goals = plain.get("goals")
+    if not isinstance(goals, list) or not 0 < len(goals) <= MOST_GOALS:
+        raise ValueError("it has no list of goals")
+    taken_at, elapsed_s = plain.get("taken_at"), plain.get("elapsed_s")
+    if not is_number(taken_at) or not is_number(elapsed_s):
+        raise ValueError("it does not say when it was taken")
+    facts = plain.get("machine")
+    if not isinstance(facts, dict):
+        raise ValueError("it does not say on what machine it was taken")
+    return Calibration(
+        taken_at=float(taken_at),  # type: ignore[arg-type]
+        elapsed_s=float(elapsed_s),  # type: ignore[arg-type]
+        regatta_version=str(plain.get("regatta_version", "")),
+        machine=facts,
+        goals=tuple(read_goal(goal) for goal in goals),
+        quick=plain.get("quick") is True,
+        inject=plain["inject"] if isinstance(plain.get("inject"), str) else None,
+    )
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
+
+
+def read_goal(plain: object) -> Goal:
+    if not isinstance(plain, dict) or plain.keys() - {field.name for field in fields(Goal)}:
+        raise ValueError("one of its goals is of another shape")
+    words = (plain.get("name"), plain.get("goal"), plain.get("measured"), plain.get("detail", ""))
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("one of its goals lacks words")
+    met, value = plain.get("met"), plain.get("value")
+    if met is not None and not isinstance(met, bool):
+        raise ValueError("one of its goals is neither met nor missed")
+    if value is not None and not is_number(value):
+        raise ValueError("one of its goals has a value that is no number")
+    return Goal(*words[:3], met, words[3], value)  # type: ignore[arg-type]
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Old or new, never half: the file gets its name when it is complete and on the disk."""
+    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise CalibrationError(f"cannot write {path}: {error.strerror}") from error
+
+
+def save(calibration: Calibration) -> Path:
+    path = path_for(calibration.machine)
+    write_whole(path, json.dumps(to_plain(calibration), ensure_ascii=False, indent=2) + "\n")
+    return path
+
+
+def load() -> Calibration | None:
+    """That of this machine; None if there is none, an error in one line if it is damaged."""
+    path = path_for(machine())
+    again = "remove it and run `regatta calibrate`"
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CalibrationError(f"cannot read {path}: {error.strerror}; {again}") from error
+    if len(raw) > MOST_BYTES:
+        raise CalibrationError(f"{path} is no calibration: it is too large; {again}")
+    try:
+        return from_plain(json.loads(raw))
+    except (ValueError, RecursionError) as error:
+        # JSON's own complaint would tell of lines and columns of a file that nobody wrote by hand.
+        told = "it is no JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise CalibrationError(f"{path} is no calibration: {told}; {again}") from error
+
+
+def for_ledger() -> dict[str, Any] | None:
+    """What a race notes of it. A race needs none: what is wrong with the file is noted instead."""
+    try:
+        stored = load()
+    except CalibrationError as error:
+        return {"version": VERSION, "problem": str(error)}
+    return None if stored is None else to_plain(stored)

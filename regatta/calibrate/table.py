@@ -1,0 +1,48 @@
+"""The goals of a calibration as a person reads them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from regatta.calibrate.goals import Calibration, Goal
+from regatta.progress import duration
+
+MET = {True: ("met", "green"), False: ("MISSED", "bold red"), None: ("not measured", "yellow")}
+
+
+def headline(calibration: Calibration) -> str:
+    """One sentence: what, when, where."""
+    moment = datetime.fromtimestamp(calibration.taken_at, UTC).strftime("%d %B %Y, %H:%M UTC")
+    kind = "quick calibration, which proves little," if calibration.quick else "calibration"
+    error = f" with an error put in ({calibration.inject})" if calibration.inject else ""
+    judged = [goal for goal in calibration.goals if goal.met is not None]
+    met = sum(goal.met is True for goal in judged)
+    return (
+        f"{kind}{error} of {moment}, in {duration(calibration.elapsed_s)}, "
+        f"by Regatta {calibration.regatta_version}: {met} of {len(judged)} goals met"
+    )
+
+
+def goals_table(calibration: Calibration) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("what", "goal", "measured", ""):
+        table.add_column(heading, overflow="fold")
+    table.add_column("how", overflow="fold", style="dim")
+    for goal in calibration.goals:
+        table.add_row(*cells(goal))
+    return table
+
+
+def cells(goal: Goal) -> list[Text]:
+    word, style = MET[goal.met]
+    return [
+        Text(goal.name),
+        Text(goal.goal),
+        Text(goal.measured),
+        Text(word, style=style),
+        Text(goal.detail),
+    ]

@@ -1,0 +1,179 @@
+"""`regatta calibrate`: how often this instrument is wrong, measured on this machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
+from regatta.progress import Display, Lines, LiveDisplay, Silent
+from regatta.race import Options, Started
+
+if TYPE_CHECKING:
+    from regatta.calibrate.goals import Calibration, Context
+
+
+def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
+    show: Annotated[
+        bool, typer.Option("--show", help="Show what is stored for this machine; measure nothing.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the goals as JSON, the progress on stderr.")
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Run every step, but hardly measure: minutes; nothing is stored."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for its races. Where a calibration was stopped there, it goes on.",
+            show_default="races/calibration-TIME",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Run this part alone; may be given again. Nothing is stored."),
+    ] = None,
+    inject: Annotated[
+        str | None,
+        typer.Option(
+            help="Put an error into the analysis on purpose, to see that it is found: requests "
+            "(taken as independent) or peek (stop when significant). Nothing is stored."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Measure how often Regatta is wrong on this machine, and store it for every report.
+
+    Each part measures something whose truth is known: the same server under two names, a server
+    slowed by a known amount, one that is stopped for a known time. The exit status is 1 where a
+    goal is missed. It takes about 25 minutes on a quiet machine; Ctrl-C stops it, and --out with
+    the same folder goes on.
+
+    [bold]Examples[/]
+
+      regatta calibrate                       measure, show the table of goals, store it
+      regatta calibrate --show                what is stored for this machine
+      regatta calibrate --json > goals.json
+      regatta calibrate --quick               every step, in a few minutes
+      regatta calibrate --out races/calibration-20260101-120000
+      regatta calibrate --inject requests     a wrong analysis: this must fail
+    """
+    if show:
+        if quick or out or only or inject:
+            raise UsageError("--show measures nothing; leave out every option but --json")
+        show_stored(as_json)
+        return
+    session = Session(out, quick, quiet)
+    calibration = measure(session, only or [], inject)
+    present(calibration, as_json)
+    if not (quick or only or inject):
+        from regatta.calibrate import store  # noqa: PLC0415
+
+        store.save(calibration)
+    judge(calibration)
+
+
+class Session:
+    """One call of the verb: where it works and what it shows while it does."""
+
+    def __init__(self, out: Path | None, quick: bool, quiet: bool) -> None:
+        self.out = out
+        self.quick = quick
+        self.quiet = quiet
+        # The standard output is for the table, or the JSON.
+        self.console = Console(stderr=True)
+        self.folder: Path | None = None
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def display(self) -> Display:
+        if self.quiet:
+            return Silent()
+        if self.console.is_terminal:
+            return LiveDisplay(self.console, standings_of)
+        return Lines(self.console)
+
+
+def standings_of(started: Started) -> Callable[[], list[dict[str, object]]]:
+    from regatta.analysis import quick_standings  # noqa: PLC0415  (heavy: only for a display)
+    from regatta.ledger import FILE_NAME  # noqa: PLC0415
+
+    path = started.folder / FILE_NAME
+    return lambda: quick_standings(path)
+
+
+def measure(session: Session, only: list[str], inject: str | None) -> Calibration:
+    """Runs the parts; Ctrl-C becomes an end that says how to go on."""
+    from regatta.calibrate.parts import all_parts  # noqa: PLC0415  (heavy: statistics)
+    from regatta.calibrate.run import choose, new_folder, run  # noqa: PLC0415
+
+    parts = choose(all_parts(), only, inject)
+    session.folder = new_folder() if session.out is None else session.out.absolute()
+    try:
+        return run(parts, make_context(session, inject), session.say)
+    except KeyboardInterrupt as error:
+        raise InterruptedRaceError(
+            "interrupted; what was finished is kept. Go on with: regatta calibrate "
+            f"{'--quick ' if session.quick else ''}--out {session.folder}"
+        ) from error
+
+
+def make_context(session: Session, inject: str | None) -> Context:
+    from regatta.calibrate.goals import Context  # noqa: PLC0415
+    from regatta.calibrate.races import race_with  # noqa: PLC0415
+    from regatta.programs import discover  # noqa: PLC0415
+
+    assert session.folder is not None
+    programs, options = discover(), Options()
+    return Context(
+        programs=programs,
+        folder=session.folder,
+        options=options,
+        quick=session.quick,
+        inject=inject,
+        say=session.say,
+        race=race_with(programs, options, session.display),
+    )
+
+
+def show_stored(as_json: bool) -> None:
+    from regatta.calibrate import store  # noqa: PLC0415
+
+    stored = store.load()
+    if stored is None:
+        raise CalibrationError("this machine is not calibrated; run `regatta calibrate`")
+    present(stored, as_json)
+    judge(stored)
+
+
+def present(calibration: Calibration, as_json: bool) -> None:
+    from regatta.calibrate.store import to_plain  # noqa: PLC0415
+    from regatta.calibrate.table import goals_table, headline  # noqa: PLC0415
+
+    if as_json:
+        typer.echo(json.dumps(to_plain(calibration), ensure_ascii=False, indent=2))
+        return
+    console = Console()
+    console.print(headline(calibration), markup=False, highlight=False, soft_wrap=True)
+    console.print(goals_table(calibration))
+
+
+def judge(calibration: Calibration) -> None:
+    """The exit status 1 where a goal is missed, with the goals' names."""
+    missed = calibration.missed
+    if missed:
+        names = ", ".join(goal.name for goal in missed)
+        raise GoalsMissedError(f"{len(missed)} of {len(calibration.goals)} goals missed: {names}")
+    if not any(goal.met for goal in calibration.goals):
+        raise GoalsMissedError("nothing could be measured here, so nothing is proven")
