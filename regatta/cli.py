@@ -255,6 +255,13 @@ def failed_trials(folder: Path) -> list[str]:
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder of a race, or its ledger.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write every chart into this folder, as NAME.png and NAME-dark.png.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Write report.html, summary.md and summary.csv of a race again, and print its table.
 
@@ -262,10 +269,21 @@ def report(
 
       regatta report races/quick-20260101-120000
       regatta report races/quick-20260101-120000 --json
+      regatta report races/quick-20260101-120000 --pictures docs/pictures
     """
     place = folder.parent if folder.name == FILE_NAME else folder
     failed_trials(place)
-    show_results(place.absolute(), Session(as_json, quiet=True))
+    session = Session(as_json, quiet=True)
+    show_results(place.absolute(), session)
+    if pictures is not None:
+        draw(place.absolute(), pictures, session)
+
+
+def draw(folder: Path, into: Path, session: Session) -> None:
+    from regatta import report as reports  # noqa: PLC0415  (heavy: charts and statistics)
+
+    count = len(reports.pictures(folder / FILE_NAME, into))
+    session.console.print(f"pictures: {count} in {into}", markup=False, highlight=False)
 
 
 app.command()(calibrate)

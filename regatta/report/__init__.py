@@ -13,6 +13,7 @@ from regatta.report.csv import to_csv
 from regatta.report.html import to_html
 from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
+from regatta.report.pictures import write_pictures
 from regatta.report.terminal import print_standings
 
 
@@ -32,6 +33,11 @@ def standings_table(ledger_path: Path, console: Console) -> None:
 def summary_json(ledger_path: Path) -> dict[str, Any]:
     """The summary as plain data."""
     return to_dict(_analysis(ledger_path))
+
+
+def pictures(ledger_path: Path, folder: Path) -> list[Path]:
+    """Every chart as a PNG file in the folder, light and dark."""
+    return write_pictures(_analysis(ledger_path), folder)
 
 
 _last: dict[tuple[Any, ...], Analysis] = {}

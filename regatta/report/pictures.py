@@ -1,0 +1,93 @@
+"""The charts of a report as PNG files, for pages that are not ours: each light and dark.
+
+Drawn by vl-convert, without a browser and without a network. The same specifications as in
+report.html, with what the page has around them (title, legend, size) put into them.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+
+from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.metrics import METRICS, Metric
+from regatta.errors import RegattaError
+from regatta.report.charts import latency_chart, measured_sides, metric_chart, metric_rows
+from regatta.report.theme import SCHEMES, config
+
+WIDTH = 640
+SCALE = 2.0
+"""Of the pixels: sharp on a screen of twice the usual density."""
+LEGEND = {"symbolOpacity": 1, "symbolStrokeWidth": 0, "symbolDash": []}
+"""Else a legend takes the faintness of a band, or the dashes of a line for its symbol's edge."""
+Spec = dict[str, Any]
+
+
+def write_pictures(analysis: Analysis, folder: Path) -> list[Path]:
+    """One file a chart and scheme; those that nobody could measure are left out."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [
+            _draw(spec, scheme, folder / f"{name}{scheme.suffix}.png")
+            for name, spec in pictures(analysis).items()
+            for scheme in SCHEMES
+        ]
+    except OSError as error:
+        raise RegattaError(
+            f"cannot write pictures to {folder}: {error.strerror or error}; "
+            "make room or name another folder"
+        ) from error
+
+
+def pictures(analysis: Analysis) -> dict[str, Spec]:
+    """Every picture's specification by its file's name."""
+    found: dict[str, Spec] = {}
+    for number, group in enumerate(analysis.groups, start=1):
+        prefix = f"{number}-" if len(analysis.groups) > 1 else ""
+        for metric in METRICS:
+            for _, side in measured_sides(metric):
+                rows = metric_rows(group, metric, side)
+                if rows:
+                    spec = metric_chart(analysis, group, metric, rows)
+                    title = _metric_title(metric, side)
+                    found[f"{prefix}{side}-{metric.name}"] = _alone(spec, title, _under(group))
+        for step in group.steps:
+            if any(result.latencies.requests for result in group.at(step)):
+                title = "Share of the requests that were answered within a time"
+                under = f"{group.axis.count(step)}; {group.title}"
+                spec = latency_chart(analysis, group, step)
+                found[f"{prefix}latency-{step}"] = _alone(spec, title, under)
+    return {re.sub(r"[^a-zA-Z0-9_.-]+", "-", name): spec for name, spec in found.items()}
+
+
+def _draw(spec: Spec, scheme: Any, path: Path) -> Path:
+    path.write_bytes(vl_convert.vegalite_to_png(spec, scale=SCALE, config=config(scheme)))
+    return path
+
+
+def _alone(spec: Spec, title: str, under: str) -> Spec:
+    """A chart of the page as a picture that explains itself."""
+    titled = {"text": title, "subtitle": under}
+    return {**_with_legends(spec), "width": WIDTH, "title": titled}
+
+
+def _with_legends(part: Any) -> Any:
+    """The page has one legend for all charts, so that theirs are switched off."""
+    if isinstance(part, list):
+        return [_with_legends(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: LEGEND if key == "legend" and value is None else _with_legends(value)
+        for key, value in part.items()
+    }
+
+
+def _metric_title(metric: Metric, side: str) -> str:
+    unit = f", {metric.unit}" if metric.unit else ""
+    return f"{side.capitalize()}: {metric.label}{unit}"
+
+
+def _under(group: Group) -> str:
+    return f"{group.title}; bars are 95 % intervals"

@@ -1,0 +1,63 @@
+"""The page's colours for pictures that stand alone: the same numbers as in report.css."""
+
+from dataclasses import dataclass
+from typing import Any
+
+FONT = "'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One of the two in which a picture is drawn."""
+
+    suffix: str
+    """Of the file's name."""
+    paper: str
+    ink: str
+    soft: str
+    line: str
+
+
+LIGHT = Scheme("", "#ffffff", "#1c2127", "#5c6670", "#e2e6ea")
+DARK = Scheme("-dark", "#14171b", "#e4e8ec", "#99a4af", "#2b3138")
+SCHEMES = (LIGHT, DARK)
+
+
+def config(scheme: Scheme) -> dict[str, Any]:
+    """Vega-Lite's configuration, as report.js makes it from the page's style."""
+    words = {"labelColor": scheme.soft, "titleColor": scheme.soft}
+    lines = {"gridColor": scheme.line, "domainColor": scheme.line, "tickColor": scheme.line}
+    return {
+        "background": scheme.paper,
+        "font": FONT,
+        "padding": 16,
+        "view": {"stroke": None},
+        "axis": {**words, **lines, **_plain_titles(), "tickCount": 5},
+        "axisX": {"grid": False},
+        "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
+        "legend": {
+            "orient": "bottom",
+            "title": None,
+            "columns": 4,
+            "labelColor": scheme.ink,
+            "labelFontSize": 12,
+            "labelLimit": 200,
+            "symbolSize": 70,
+        },
+        "title": {
+            "anchor": "start",
+            "frame": "group",
+            "color": scheme.ink,
+            "fontSize": 15,
+            "offset": 14,
+            "subtitleColor": scheme.soft,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 5,
+        },
+        "text": {"color": scheme.ink},
+        "header": {"labelColor": scheme.ink, "titleColor": scheme.soft},
+    }
+
+
+def _plain_titles() -> dict[str, Any]:
+    return {"labelFontSize": 11.5, "titleFontSize": 11.5, "titleFontWeight": "normal"}
