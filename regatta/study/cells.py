@@ -184,7 +184,7 @@ def group_cells(
     path = read_path(table, dialects)
     top = table.integer("top", DEFAULT_TOP, 1, MAX_TOP)
     max_age_ms = table.integer("max_age_ms", DEFAULT_MAX_AGE_MS, 1, MAX_AGE_MS)
-    if table.has("max_age_ms") and works == ["scan"]:
+    if table.has("max_age_ms") and all(work.startswith("scan") for work in works):
         raise StudyError(f"`{place}.max_age_ms` is for the work snapshot, wait or spin; remove it")
     scopes = table.choices("scope", "window", SCOPES)
     linger_s = read_linger(table, scopes)

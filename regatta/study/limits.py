@@ -56,13 +56,16 @@ NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 NAME_NEEDED = "letters, digits, `-`, `_` and `.`, at most 64"
 PATH_PATTERN = re.compile(r"/[!-~]{0,1023}")
 
-WORK_NEEDED = "one of scan, snapshot, wait=TIME, spin=TIME; TIME is 1us to 60s, as 50us or 5ms"
-WORK_PATTERN = re.compile(r"(?:wait|spin)=(\d{1,8})(us|ms|s)")
+WORK_NEEDED = (
+    "one of scan, snapshot, wait=TIME, spin=TIME, scan+spin=TIME; "
+    "TIME is 1us to 60s, as 50us or 5ms"
+)
+WORK_PATTERN = re.compile(r"(?:wait|spin|scan\+spin)=(\d{1,8})(us|ms|s)")
 US_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
 
 
 def is_work(value: object) -> bool:
-    """True for `scan`, `snapshot`, and `wait=` or `spin=` with a time the server accepts."""
+    """True for `scan`, `snapshot`, and what takes a time, with one that the server accepts."""
     if value in ("scan", "snapshot"):
         return True
     match = WORK_PATTERN.fullmatch(value) if isinstance(value, str) else None

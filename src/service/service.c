@@ -22,7 +22,7 @@ static const char CANNOT_READ[] = "the processes cannot be read now: no descript
 
 struct service {
     struct work work;
-    uint64_t spin_steps; /* of WORK_SPIN */
+    uint64_t spin_steps; /* of what computes */
     int64_t max_age_ns;
     struct source *source;
     struct source *recorded; /* that of the recorder; may be the same */
@@ -147,20 +147,28 @@ static bool is_classic(const struct request *request) {
            !request->wants_command;
 }
 
+static bool computes(const struct service *service) {
+    return service->work.kind == WORK_SPIN || service->work.kind == WORK_SCAN_SPIN;
+}
+
+static bool scans_afresh(const struct service *service) {
+    return service->work.kind == WORK_SCAN || service->work.kind == WORK_SCAN_SPIN;
+}
+
 /* Returns NULL, or what is wrong. */
 static const char *answer_top(struct service *service, const struct request *request,
                               struct text *body) {
     bool is_answered;
     if (service->work.kind == WORK_WAIT)
         wait_ns(service->work.duration_ns);
-    else if (service->work.kind == WORK_SPIN)
+    else if (computes(service))
         spin(service->spin_steps);
     if (!is_classic(request)) {
         if (!bring_up_to_date(service))
             return CANNOT_READ;
         return answer_asked(service, request, body);
     }
-    if (service->work.kind == WORK_SCAN)
+    if (scans_afresh(service))
         is_answered = answer_afresh(service, request, body);
     else
         is_answered = answer_shared(service, request, body);
@@ -214,7 +222,7 @@ int service_open(struct service **opened, const struct service_options *options)
     service->work = options->work;
     if (service->work.kind == WORK_WAIT) /* the kernel may else wake a sleeper 50 us late */
         prctl(PR_SET_TIMERSLACK, 1UL);   /* ... in this thread, and in all that it makes */
-    if (service->work.kind == WORK_SPIN)
+    if (computes(service))
         service->spin_steps = spin_steps(service->work.duration_ns);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     service->cpus = cpus > 0 ? (unsigned)cpus : 1;

@@ -77,7 +77,12 @@ def test_files_and_words_are_offered(tmp_path: Path) -> None:
     assert complete("regatta-server", "--token-file", f"{tmp_path}/tok") == [
         f"{tmp_path}/token-of-ours"
     ]
-    assert complete("regatta-server", "--work", "s") == ["scan", "snapshot", "spin=50us"]
+    assert complete("regatta-server", "--work", "s") == [
+        "scan",
+        "snapshot",
+        "spin=50us",
+        "scan+spin=50us",
+    ]
     assert "root" in complete("regatta-server", "--user", "roo")
     assert complete("regatta-client", "--engine", "") == ["epoll", "thread", "fork"]
     assert complete("regatta-client", "--load", "=", "o") == ["open"]

@@ -1,4 +1,4 @@
-"""The works `wait` and `spin` cost what they say: CPU time by the server's own summary."""
+"""The works that wait or spin cost what they say: CPU time by the server's own summary."""
 
 from __future__ import annotations
 
@@ -43,3 +43,13 @@ def test_spin_computes_the_same_amount_for_each_request_whoever_shares_its_cpu(
         summary = server.stop()
     assert summary["work"] == "spin=50ms"
     assert 0.9 * 4 * 50 * MS <= cpu_ns(summary) <= 2 * 4 * 50 * MS
+
+
+def test_a_slowed_scan_computes_and_scans_for_each_request(tmp_path: Path) -> None:
+    with running(tmp_path, "--work", "scan+spin=20ms") as server:
+        for _ in range(4):
+            assert rows_of(server.ask(b"top 2\n"))
+        summary = server.stop()
+    assert summary["work"] == "scan+spin=20ms"
+    assert summary["scans"] == 4
+    assert cpu_ns(summary) >= 0.9 * 4 * 20 * MS

@@ -26,6 +26,7 @@ static void works_are_parsed(void **state) {
         {"wait=60s", {.kind = WORK_WAIT, .duration_ns = 60 * (int64_t)NS_PER_S}},
         {"spin=50us", {.kind = WORK_SPIN, .duration_ns = 50 * NS_PER_US}},
         {"spin=60000ms", {.kind = WORK_SPIN, .duration_ns = 60 * (int64_t)NS_PER_S}},
+        {"scan+spin=30us", {.kind = WORK_SCAN_SPIN, .duration_ns = 30 * NS_PER_US}},
     };
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
         struct work work;
@@ -40,15 +41,16 @@ static void works_are_parsed(void **state) {
 static void anything_else_is_no_work(void **state) {
     (void)state;
     static const char *const wrong[] = {
-        "",          "nosuch",       "Scan",
-        "scan=",     "scan=5ms",     "snapshot=1s",
-        "wait",      "wait=",        "wait=5",
-        "wait=ms",   "wait=0ms",     "wait=999h",
-        "wait=61s",  "wait=5 ms",    "wait= 5ms",
-        "wait=-5ms", "wait=0.5ms",   "wait=5ms ",
-        "wait=5MS",  "waits=5ms",    "=5ms",
-        "spin",      "spin=1e3us",   "spin=5m",
-        "spin=5ns",  "spin=60001ms", "spin=18446744073709551617us",
+        "",          "nosuch",        "Scan",
+        "scan=",     "scan=5ms",      "snapshot=1s",
+        "wait",      "wait=",         "wait=5",
+        "wait=ms",   "wait=0ms",      "wait=999h",
+        "wait=61s",  "wait=5 ms",     "wait= 5ms",
+        "wait=-5ms", "wait=0.5ms",    "wait=5ms ",
+        "wait=5MS",  "waits=5ms",     "=5ms",
+        "spin",      "spin=1e3us",    "spin=5m",
+        "spin=5ns",  "spin=60001ms",  "spin=18446744073709551617us",
+        "scan+spin", "scan+spin=0us", "scan+wait=5ms",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct work work;
