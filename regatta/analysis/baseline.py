@@ -1,8 +1,9 @@
 """What each contender costs more than the baseline, which does the same work without its overhead.
 
 The book's table: the CPU time of each design less the iterative server's is what it spends on
-managing processes and threads. Differences are paired within blocks; their 95 % intervals are
-bootstrap-t; whether one is larger than the noise is decided with Holm's correction over the table.
+managing processes and threads. Differences are paired within blocks, with 95 % intervals
+(regatta/analysis/swaps.py); whether one is larger than the noise is decided with Holm's correction
+over the table.
 """
 
 from dataclasses import dataclass
@@ -10,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from regatta.analysis.bootstrap import Studentized, studentized
 from regatta.analysis.holm import holm
 from regatta.analysis.standings import BlockValues
+from regatta.analysis.swaps import Swapped
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,14 @@ def read_baseline(environment: dict[str, Any]) -> Baseline | None:
 
 def differences(values: dict[int, dict[str, BlockValues]], baseline: str) -> list[Difference]:
     """One for each step and contender that shares a block with the baseline."""
-    found: list[tuple[str, int, Studentized]] = []
+    found: list[tuple[str, int, Swapped]] = []
     for step, by_contender in values.items():
         base = by_contender.get(baseline, {})
         for name, mine in by_contender.items():
             shared = sorted(mine.keys() & base.keys())
             if name != baseline and shared:
                 less = np.array([mine[block] - base[block] for block in shared])
-                found.append((name, step, studentized(less)))
+                found.append((name, step, Swapped(less)))
     decisions = holm([estimate.p_value() for _, _, estimate in found])
     return [
         _difference(name, step, estimate, decision.rejected)
@@ -73,6 +74,6 @@ def differences(values: dict[int, dict[str, BlockValues]], baseline: str) -> lis
     ]
 
 
-def _difference(name: str, step: int, estimate: Studentized, larger: bool) -> Difference:
+def _difference(name: str, step: int, estimate: Swapped, larger: bool) -> Difference:
     low, high = estimate.interval() or (None, None)
     return Difference(name, step, estimate.mean, low, high, estimate.count, larger)

@@ -13,10 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from regatta.analysis.bootstrap import Studentized, studentized
 from regatta.analysis.estimates import readings, takes, usable
 from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, Metric
 from regatta.analysis.percentiles import nearest_rank
+from regatta.analysis.swaps import Swapped
 from regatta.ledger_read import Trial, latencies_ns
 
 NS_PER_MS = 1e6
@@ -31,7 +31,7 @@ class Contrast:
     """The second cell against the first."""
 
     scale: Scale
-    estimate: Studentized
+    estimate: Swapped
     """On a ratio's scale of logarithms, else of the metric's unit."""
 
     @property
@@ -78,8 +78,8 @@ def of_blocks(mine: dict[int, float], theirs: dict[int, float]) -> Contrast | st
     ours = np.array([mine[block] for block in shared])
     others = np.array([theirs[block] for block in shared])
     if min(ours.min(), others.min()) > 0:
-        return Contrast("ratio", studentized(np.log(others / ours)))
-    return Contrast("difference", studentized(others - ours))
+        return Contrast("ratio", Swapped(np.log(others / ours)))
+    return Contrast("difference", Swapped(others - ours))
 
 
 def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regatta.analysis.bootstrap import Studentized, studentized
 from regatta.analysis.holm import Decision, holm
 from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.swaps import Swapped
 
 LARGER = "larger than the noise"
 NO_DIFFERENCE = "no difference seen"
@@ -48,7 +48,7 @@ class _Comparison:
     at: int | None
     winner: str
     runner_up: str
-    lead: Studentized
+    lead: Swapped
 
 
 def verdicts(values: dict[int, dict[str, BlockValues]]) -> tuple[list[Verdict], Verdict]:
@@ -101,7 +101,7 @@ def _compare(at: int | None, by_contender: dict[str, BlockValues]) -> _Compariso
             at, winner, runner_up, lead, None, None, None, None, len(shared), None, TOO_FEW
         )
     logs = np.array([math.log(theirs[block] / mine[block]) for block in shared])
-    return _Comparison(at, winner, runner_up, studentized(logs))
+    return _Comparison(at, winner, runner_up, Swapped(logs))
 
 
 def _decide(comparison: _Comparison, decision: Decision) -> Verdict:
