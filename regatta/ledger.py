@@ -14,8 +14,8 @@ from typing import Any
 from regatta import __version__
 from regatta.errors import LedgerError
 from regatta.plan import Planned
+from regatta.result import Result
 from regatta.study import Cell, Study
-from regatta.trial import Result
 
 FILE_NAME = "ledger.sqlite"
 SCHEMA_VERSION = 3
@@ -96,6 +96,23 @@ class Ledger:
         """The planned trials that are not recorded, in order."""
         done = set(self.database.execute("SELECT block, cell_id FROM trial"))
         return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
+
+    def left_of(self, block: int) -> list[Planned]:
+        return [planned for planned in self.left() if planned.block == block]
+
+    def blocks_done(self, kind: str) -> int:
+        """How many blocks of that kind have all of their trials."""
+        left = {planned.block for planned in self.left()}
+        return len({planned.block for planned in self.plan() if planned.kind == kind} - left)
+
+    def end_early(self, why: str) -> None:
+        """Drops what is left of the plan, and notes why."""
+        left = self.left()
+        with self.database:
+            for planned in left:
+                place = (planned.block, planned.position)
+                self.database.execute("DELETE FROM plan WHERE block = ? AND position = ?", place)
+            self.database.execute("INSERT OR REPLACE INTO meta VALUES ('ended_early', ?)", (why,))
 
     def failures(self) -> list[str]:
         """The reasons of the failed trials, in order."""

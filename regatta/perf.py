@@ -140,6 +140,7 @@ class Control:
     def __init__(self, folder: Path, side: str) -> None:
         control, ack = folder / f"{side}.control", folder / f"{side}.ack"
         for path in (control, ack):
+            path.unlink(missing_ok=True)  # of the client of the slice before
             os.mkfifo(path, 0o600)
         # Both ends of the control pipe, so that opening does not wait for perf to come.
         self.control_fd = os.open(control, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,12 +20,13 @@ from typing import Any
 from regatta import environment, ledger, perf, placement
 from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.ledger import Ledger
-from regatta.plan import Planned, make_plan
+from regatta.plan import TIMED, Planned, make_plan
 from regatta.programs import Programs, find_tool
 from regatta.published import read_published
+from regatta.result import FAILED, Result
 from regatta.rig import Rig
 from regatta.study import Cell, Study, parse_study
-from regatta.trial import FAILED, Result, run_trial
+from regatta.trial import run_side_by_side
 
 RACES = Path("races")
 SCRATCH = ".trial"
@@ -118,6 +120,8 @@ def apply(study: Study, options: Options) -> Study:
     return replace(
         study,
         blocks=study.blocks if options.blocks is None else options.blocks,
+        # Whoever says how many blocks wants that many.
+        width=study.width if options.blocks is None else None,
         placement=options.placement or study.placement,
         server_cpus=options.server_cpus or study.server_cpus,
         client_cpus=options.client_cpus or study.client_cpus,
@@ -147,7 +151,8 @@ def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Pat
         placement.make_placement(study.placement, study.server_cpus, study.client_cpus) as place,
         held(folder),
     ):
-        plan = make_plan(len(study.cells), study.blocks, study.counted_blocks, setting.seed)
+        blocks = study.blocks if study.width is None else study.width.most_blocks
+        plan = make_plan(len(study.cells), blocks, study.counted_blocks, setting.seed)
         with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
             book.record_environment({"use_perf": setting.use_perf, "baseline": baseline})
             run(book, setting, programs, place, tell)
@@ -295,25 +300,75 @@ def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[s
     return tuple(note for note in (*without, place.note, found.note) if note)
 
 
+def batches(left: Sequence[Planned], slices: int) -> list[list[Planned]]:
+    """The trials that stand side by side: all of a block where the load comes in slices."""
+    if slices == 1:
+        return [[planned] for planned in left]
+    return [list(block) for _, block in itertools.groupby(left, lambda planned: planned.block)]
+
+
 def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
     left = book.left()
-    trials = len(book.plan())
-    started_s = time.monotonic()
-    contenders = {cell.contender for cell in study.cells}
-    tried: set[str] = set()
-    reasons: list[str] = []
-    for count, planned in enumerate(left, start=1):
-        number = trials - len(left) + count
-        cell = study.cells[planned.cell_id - 1]
-        tell(TrialStarted(number, planned, cell))
-        result: Result = run_trial(rig, cell, planned.kind, planned.block)
-        book.record(planned, result)
+    watch = Watch(study, len(book.plan()), len(left), tell)
+    for batch in batches(left, study.slices):
+        cells = [study.cells[planned.cell_id - 1] for planned in batch]
+        for planned, cell in zip(batch, cells, strict=True):
+            watch.begins(planned, cell)
+        kind, block = batch[0].kind, batch[0].block
+        results = run_side_by_side(rig, cells, kind, block, study.slices)
+        for planned, cell, result in zip(batch, cells, results, strict=True):
+            book.record(planned, result)
+            watch.ended(planned, cell, result)
+        if kind == TIMED and book.left() and not book.left_of(block) and ends(book, study):
+            return
+
+
+def ends(book: Ledger, study: Study) -> bool:
+    """True if the race is as exact as its study asks for: then the rest of the plan is dropped."""
+    from regatta.analysis.width import widest_lead  # noqa: PLC0415  (heavy: statistics)
+
+    if study.width is None:
+        return False
+    blocks = book.blocks_done(TIMED)
+    if blocks < study.blocks:
+        return False
+    widest = widest_lead(book.path)
+    if widest is None or widest * 100 > study.width.percent:
+        return False
+    book.end_early(
+        f"after {blocks} of at most {study.width.most_blocks} timed blocks: the widest interval of "
+        f"a lead is {widest * 100:.1f} % wide, and {study.width.percent:g} % was asked for"
+    )
+    return True
+
+
+class Watch:
+    """Tells how the race goes on, and stops one that cannot go well."""
+
+    def __init__(self, study: Study, trials: int, left: int, tell: Tell) -> None:
+        self.tell = tell
+        self.trials = trials
+        self.left = left
+        self.begun = 0
+        self.done = 0
+        self.started_s = time.monotonic()
+        self.contenders = {cell.contender for cell in study.cells}
+        self.tried: set[str] = set()
+        self.reasons: list[str] = []
+        self.before = trials - left
+
+    def begins(self, planned: Planned, cell: Cell) -> None:
+        self.begun += 1
+        self.tell(TrialStarted(self.before + self.begun, planned, cell))
+
+    def ended(self, planned: Planned, cell: Cell, result: Result) -> None:
+        self.done += 1
+        remaining = self.left - self.done
+        per_trial_s = (time.monotonic() - self.started_s) / self.done
         failed = result.reason if result.status == FAILED else None
-        remaining = len(left) - count
-        per_trial_s = (time.monotonic() - started_s) / count
-        tell(
+        self.tell(
             TrialFinished(
-                number=number,
+                number=self.before + self.done,
                 planned=planned,
                 cell=cell,
                 failed=failed,
@@ -322,11 +377,11 @@ def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
                 left_s=per_trial_s * remaining,
             )
         )
-        tried.add(cell.contender)
+        self.tried.add(cell.contender)
         if failed is not None:
-            reasons.append(failed)
-        if count == len(reasons) >= FAILURES_THAT_STOP and tried == contenders:
+            self.reasons.append(failed)
+        if self.done == len(self.reasons) >= FAILURES_THAT_STOP and self.tried == self.contenders:
             raise RegattaError(
-                f"the first {count} trials all failed, the last because {reasons[-1]}; "
+                f"the first {self.done} trials all failed, the last because {self.reasons[-1]}; "
                 "correct the cause and start again"
             )

@@ -1,9 +1,10 @@
-"""Checks that a samples file is whole, and packs it for the ledger."""
+"""Checks that samples files are whole, and packs them for the ledger."""
 
 from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Sequence
 
 from regatta.errors import TrialError
 
@@ -12,8 +13,20 @@ HEADER = struct.Struct("<8sIIQq")
 RECORD_SIZE = 32
 
 
-def pack_samples(data: bytes, requests: int) -> bytes:
-    """The bytes of the samples file, compressed; an error if it is not one record a request."""
+def pack_samples(files: Sequence[tuple[bytes, int]]) -> bytes:
+    """The samples files of a load's slices as one, compressed.
+
+    Each comes with the requests that it must hold a record of; an error if it does not.
+    """
+    for data, requests in files:
+        check_samples(data, requests)
+    magic, size, reserved, _, start_ns = HEADER.unpack_from(files[0][0])
+    records = sum(requests for _, requests in files)
+    bodies = [data[HEADER.size :] for data, _ in files]
+    return zlib.compress(HEADER.pack(magic, size, reserved, records, start_ns) + b"".join(bodies))
+
+
+def check_samples(data: bytes, requests: int) -> None:
     if len(data) < HEADER.size:
         raise TrialError("the client wrote no samples")
     magic, record_size, _, records, _ = HEADER.unpack_from(data)
@@ -21,4 +34,3 @@ def pack_samples(data: bytes, requests: int) -> bytes:
         raise TrialError("the client wrote samples of another format")
     if len(data) != HEADER.size + records * RECORD_SIZE or records != requests:
         raise TrialError(f"the client wrote {records} samples for {requests} requests")
-    return zlib.compress(data)

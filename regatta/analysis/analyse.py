@@ -86,10 +86,21 @@ class Analysis:
         return found if isinstance(found, dict) else {}
 
 
-def analyse(ledger: Ledger) -> Analysis:
-    trials: dict[int, list[Trial]] = {}
+def verdicts_of(ledger: Ledger) -> list[tuple[list[Verdict], Verdict]]:
+    """Of each group, at each step and overall: what a running race can afford to ask for."""
+    trials = by_cell(ledger)
+    return [verdicts(_values(members, trials)) for members in group(ledger.cells)]
+
+
+def by_cell(ledger: Ledger) -> dict[int, list[Trial]]:
+    found: dict[int, list[Trial]] = {}
     for trial in ledger.trials:
-        trials.setdefault(trial.cell_id, []).append(trial)
+        found.setdefault(trial.cell_id, []).append(trial)
+    return found
+
+
+def analyse(ledger: Ledger) -> Analysis:
+    trials = by_cell(ledger)
     cells = {cell.id: cell for cell in ledger.cells}
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     grouped = group(ledger.cells)

@@ -123,7 +123,10 @@ def notice_sentences(analysis: Analysis) -> list[str]:
 
 
 def progress_sentence(analysis: Analysis) -> str:
-    """Empty if the race is finished."""
+    """Empty if the race ran all that was planned."""
+    early = analysis.meta.get("ended_early")
+    if early and analysis.trials >= analysis.planned:
+        return f"This race ended early, as its study asks it to, {early}."
     if analysis.trials >= analysis.planned:
         return ""
     return (

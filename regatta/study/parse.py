@@ -22,14 +22,36 @@ from regatta.study.limits import (
     MAX_BLOCKS,
     MAX_CPU,
     MAX_SEED,
+    MAX_SLICES,
     MAX_WARMUP_ROUNDS,
+    MAX_WIDTH_PERCENT,
+    MIN_WIDTH_PERCENT,
     NAME_NEEDED,
     NAME_PATTERN,
     PLACEMENTS,
 )
 from regatta.study.table import Table, subtable
 
+RACE_KEYS = (
+    "blocks",
+    "counted_blocks",
+    "slices",
+    "width_percent",
+    "most_blocks",
+    "seed",
+    "warmup_rounds",
+)
 TOP_KEYS = ("name", "title", "race", "placement", "events", "baseline", "contenders", "cells")
+
+
+@dataclass(frozen=True)
+class Width:
+    """A race that ends when it is exact enough, and never because of what it found."""
+
+    percent: float
+    """Every interval of a lead in the standings must be narrower: its upper end over its lower."""
+    most_blocks: int
+    """Timed blocks after which it ends anyway; it has at least the study's `blocks`."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +62,10 @@ class Study:
     title: str
     blocks: int
     counted_blocks: int
+    width: Width | None
+    """When the race may end early; None: it runs all of its blocks."""
+    slices: int
+    """Parts of each load; with more than one the servers of a block stand side by side."""
     seed: int | None
     warmup_rounds: int
     placement: str
@@ -91,7 +117,9 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
     name = top.text("name", "")
     if not NAME_PATTERN.fullmatch(name):
         raise top.fail("name", f"{NAME_NEEDED} (a folder's name)")
-    race = subtable(content, "race", ("blocks", "counted_blocks", "seed", "warmup_rounds"))
+    race = subtable(content, "race", RACE_KEYS)
+    blocks = race.integer("blocks", DEFAULT_BLOCKS, 1, MAX_BLOCKS)
+    width = read_width(race, blocks)
     placement = subtable(content, "placement", ("kind", "server_cpus", "client_cpus"))
     contenders = read_contenders(content, [design.name for design in designs])
     cells = all_cells(content.get("cells"), designs, contenders)
@@ -99,8 +127,10 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
     return Study(
         name=name,
         title=top.text("title", name),
-        blocks=race.integer("blocks", DEFAULT_BLOCKS, 1, MAX_BLOCKS),
+        blocks=blocks,
         counted_blocks=race.integer("counted_blocks", DEFAULT_COUNTED_BLOCKS, 0, MAX_BLOCKS),
+        width=width,
+        slices=race.integer("slices", 1, 1, MAX_SLICES),
         seed=race.integer("seed", 0, 0, MAX_SEED) if race.has("seed") else None,
         warmup_rounds=race.integer("warmup_rounds", DEFAULT_WARMUP_ROUNDS, 0, MAX_WARMUP_ROUNDS),
         placement=placement.choice("kind", "auto", PLACEMENTS),
@@ -113,6 +143,21 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         left_out=left_out,
         toml=text,
         folder=(folder or Path()).absolute(),
+    )
+
+
+def read_width(race: Table, blocks: int) -> Width | None:
+    """`width_percent` and `most_blocks`, which need each other."""
+    keys = ("width_percent", "most_blocks")
+    given = [key for key in keys if race.has(key)]
+    if not given:
+        return None
+    if len(given) == 1:
+        missing = next(key for key in keys if key not in given)
+        raise StudyError(f"`race.{given[0]}` needs `race.{missing}` too; add it")
+    return Width(
+        race.number("width_percent", MIN_WIDTH_PERCENT, MAX_WIDTH_PERCENT),
+        race.integer("most_blocks", blocks, blocks, MAX_BLOCKS),
     )
 
 

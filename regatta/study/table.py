@@ -48,6 +48,16 @@ class Table:
             raise self.fail(key, f"a number of seconds above 0 and up to {high:g}")
         return float(value)
 
+    def number(self, key: str, low: float, high: float) -> float:
+        value = self.content[key]
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not low <= value <= high
+        ):
+            raise self.fail(key, f"a number from {low:g} to {high:g}")
+        return float(value)
+
     def choice(self, key: str, default: str, allowed: Sequence[str]) -> str:
         value = self.content.get(key, default)
         if value not in allowed:

@@ -15,9 +15,10 @@ from regatta.perf import without_perf
 from regatta.plan import TIMED
 from regatta.programs import discover
 from regatta.race import Options, begin
+from regatta.result import SERVER, Result
 from regatta.rig import Rig
 from regatta.study import Study, parse_study
-from regatta.trial import SERVER, Result, run_trial
+from regatta.trial import run_trial
 
 # A master with a worker that burns CPU time when it is asked, as nginx has; FAULT misbehaves.
 SERVER_TEXT = """

@@ -16,8 +16,8 @@ from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME, SCHEMA_VERSION, find_unfinished, open_ledger
 from regatta.plan import Planned, make_plan
 from regatta.programs import Design
+from regatta.result import Result, Row
 from regatta.study import Study, parse_study
-from regatta.trial import Result, Row
 
 TEXT = """
 name = "mine"

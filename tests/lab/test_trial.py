@@ -11,14 +11,16 @@ from pathlib import Path
 import fake_programs
 import pytest
 
-from regatta import perf, placement, serve, side, trial
+from regatta import load, perf, placement, serve, side, window
 from regatta.errors import RegattaError, TrialError
 from regatta.plan import COUNTED, TIMED
 from regatta.programs import discover
 from regatta.race import Event, Finished, Options, Started, TrialFinished, begin, reopen
+from regatta.result import Result
+from regatta.rig import Rig
 from regatta.samples import HEADER, pack_samples
 from regatta.study import parse_study
-from regatta.trial import Result, Rig, run_trial
+from regatta.trial import run_trial
 
 STUDY = """
 name = "tiny"
@@ -137,9 +139,9 @@ def test_whatever_does_not_come_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
 ) -> None:
     monkeypatch.setenv("FAKE", fault)
-    for module in (trial, serve):
+    for module in (window, serve):
         monkeypatch.setattr(module, "READY_TIMEOUT_S", 2)
-    monkeypatch.setattr(trial, "LOAD_TIMEOUT_S", 2)
+    monkeypatch.setattr(load, "LOAD_TIMEOUT_S", 2)
     monkeypatch.setattr(side, "STOP_TIMEOUT_S", 2)
     started = time.monotonic()
     result = run(tmp_path)
@@ -151,13 +153,13 @@ def test_whatever_does_not_come_is_given_up(
 @pytest.mark.parametrize("data", [b"", b"x" * 32, b"RGSAMPL1" + b"\0" * 24])
 def test_samples_that_are_not_whole_are_refused(data: bytes) -> None:
     with pytest.raises(TrialError, match="the client wrote"):
-        pack_samples(data, 1)
+        pack_samples([(data, 1)])
 
 
 def test_samples_that_were_cut_are_refused() -> None:
     data = HEADER.pack(b"RGSAMPL1", 32, 0, 2, 0) + b"\0" * 63
     with pytest.raises(TrialError, match="samples"):
-        pack_samples(data, 2)
+        pack_samples([(data, 2)])
 
 
 def rows(folder: Path, query: str) -> list[tuple[object, ...]]:

@@ -1,0 +1,145 @@
+"""One measured load, from the moment when both sides' counters are on until the client says that
+it is done. Nothing else is measured.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regatta import accounting
+from regatta.counters import Counter, select
+from regatta.counters import Output as PerfOutput
+from regatta.errors import TrialError
+from regatta.load import client_command, load_options, load_timeout_s
+from regatta.result import CLIENT
+from regatta.rig import Rig
+from regatta.serve import read_json
+from regatta.side import READY_TIMEOUT_S, STOP_TIMEOUT_S, Side
+from regatta.study import Cell
+
+SAMPLES = "samples"
+
+
+class AnswersError(TrialError):
+    """Not every request was answered correctly; the client's summary tells more."""
+
+    def __init__(self, what: str, summary: dict[str, Any]) -> None:
+        super().__init__(what)
+        self.summary = summary
+
+
+@dataclass(frozen=True)
+class Window:
+    """What one measured load gave."""
+
+    length_ns: int
+    accounts: list[Counter]
+    """The server's, by the kernel."""
+    client: dict[str, Any]
+    """The client's own summary."""
+    client_counters: list[Counter]
+    """perf's."""
+    samples: bytes
+
+
+def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
+    """Runs the load of the cell against a server that is up."""
+    load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
+    command = client_command(rig, cell, target, load)
+    with Side(CLIENT, rig.scratch) as client:
+        length_ns, accounts = run_load(rig, cell, command, server, client)
+        summary = sum_up(cell, client)
+        return Window(
+            length_ns=length_ns,
+            accounts=accounts,
+            client=summary,
+            client_counters=perf_counters(client, server.wanted),
+            samples=(rig.scratch / SAMPLES).read_bytes(),
+        )
+
+
+def run_load(
+    rig: Rig, cell: Cell, command: list[str], server: Side, client: Side
+) -> tuple[int, list[Counter]]:
+    """The measured load: the length of the window, and the server's accounts over it."""
+    assert server.pid is not None
+    gate, gate_end = socket.socketpair()
+    with gate:
+        with gate_end:
+            gated = [*command, "--gate-fd", str(gate_end.fileno())]
+            client.start(rig.placement.client, gated, rig.perf, server.wanted, gate_end.fileno())
+        if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
+            raise client.failure("the client said something else than ready")
+        client.find_program()
+        before = accounting.read(server.pid)
+        switch([server, client], "enable")
+        start_ns = time.monotonic_ns()
+        tell(gate, "go", client)
+        said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
+        window_ns = time.monotonic_ns() - start_ns
+        switch([server, client], "disable")
+        after = accounting.read(server.pid)
+        if said != "done":
+            raise client.failure("the client said something else than done")
+        tell(gate, "sum up", client)
+    return window_ns, accounting.server_counters(before, after)
+
+
+def switch(sides: list[Side], command: str) -> None:
+    """Tells all sides' counters, then waits for all: they change as nearly at once as can be."""
+    controls = [side.control for side in sides if side.control is not None]
+    for control in controls:
+        control.send(command)
+    for control in controls:
+        control.wait()
+
+
+def tell(gate: socket.socket, word: str, client: Side) -> None:
+    try:
+        gate.sendall(word.encode() + b"\n")
+    except BrokenPipeError as error:
+        raise client.failure(f"the client ended before it was told to {word}") from error
+
+
+def sum_up(cell: Cell, client: Side) -> dict[str, Any]:
+    """What the client says of its load; an error unless every request was answered."""
+    status = client.wait(STOP_TIMEOUT_S)
+    text = client.stdout()
+    summary: dict[str, Any] | None = None
+    if text.strip():
+        summary = read_json(text, CLIENT)
+        check_answers(cell, summary)
+    if status != 0 or summary is None:
+        raise client.failure(f"the client left with exit status {status}")
+    return summary
+
+
+def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
+    """Every request must have been answered correctly."""
+    requests, answered = summary.get("requests"), summary.get("answered")
+    if not isinstance(requests, int) or not isinstance(answered, int):
+        raise AnswersError("the client's JSON has no numbers of requests and answers", summary)
+    expected = None if cell.rounds is None else cell.rounds * cell.connections
+    if expected is not None and requests != expected:
+        what = f"the client made {requests} requests where {expected} were planned"
+        raise AnswersError(what, summary)
+    if requests == 0:
+        raise AnswersError("the client made no request", summary)
+    if answered != requests:
+        kinds = summary.get("errors")
+        named = kinds.items() if isinstance(kinds, dict) else ()
+        wrong = ", ".join(f"{count} {kind}" for kind, count in named if count)
+        raise AnswersError(
+            f"{requests - answered} of {requests} requests failed ({wrong})", summary
+        )
+
+
+def perf_counters(side: Side, wanted: Sequence[str]) -> list[Counter]:
+    """perf's counters of a side; where it has no perf, each wanted one is not supported."""
+    if side.control is not None:
+        return side.counters()
+    return select(tuple(wanted), PerfOutput((), ()))
