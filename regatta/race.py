@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import fcntl
-import itertools
 import os
 import random
 import time
@@ -25,7 +24,7 @@ from regatta.programs import Programs, find_tool
 from regatta.published import read_published
 from regatta.result import FAILED, Result
 from regatta.rig import Rig
-from regatta.study import Cell, Study, parse_study
+from regatta.study import PROCESS, Cell, Study, parse_study
 from regatta.trial import run_side_by_side
 
 RACES = Path("races")
@@ -300,22 +299,36 @@ def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[s
     return tuple(note for note in (*without, place.note, found.note) if note)
 
 
-def batches(left: Sequence[Planned], slices: int) -> list[list[Planned]]:
-    """The trials that stand side by side: all of a block where the load comes in slices."""
-    if slices == 1:
-        return [[planned] for planned in left]
-    return [list(block) for _, block in itertools.groupby(left, lambda planned: planned.block)]
+def batches(left: Sequence[Planned], study: Study) -> list[list[Planned]]:
+    """The trials that stand side by side, in the order of the plan.
+
+    Where loads come in slices they are those of a block that are compared with one another; a
+    whole process is alone, from its start to its end.
+    """
+    found: dict[tuple[object, ...], list[Planned]] = {}
+    for planned in left:
+        cell = study.cells[planned.cell_id - 1]
+        alone = study.slices == 1 or cell.scope == PROCESS
+        beside = planned.cell_id if alone else rivals(cell)
+        found.setdefault((planned.block, beside), []).append(planned)
+    return list(found.values())
+
+
+def rivals(cell: Cell) -> tuple[object, ...]:
+    """What a cell shares with those it is compared with: all but who is raced, and its own size."""
+    return replace(cell, contender="", contender_order=0, workers=None, path=None).identity()
 
 
 def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
     left = book.left()
     watch = Watch(study, len(book.plan()), len(left), tell)
-    for batch in batches(left, study.slices):
+    for batch in batches(left, study):
         cells = [study.cells[planned.cell_id - 1] for planned in batch]
         for planned, cell in zip(batch, cells, strict=True):
             watch.begins(planned, cell)
         kind, block = batch[0].kind, batch[0].block
-        results = run_side_by_side(rig, cells, kind, block, study.slices)
+        slices = 1 if cells[0].scope == PROCESS else study.slices
+        results = run_side_by_side(rig, cells, kind, block, slices)
         for planned, cell, result in zip(batch, cells, results, strict=True):
             book.record(planned, result)
             watch.ended(planned, cell, result)

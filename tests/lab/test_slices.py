@@ -18,9 +18,9 @@ from regatta.ledger import FILE_NAME
 from regatta.ledger_read import latencies_ns, read
 from regatta.load import sliced
 from regatta.merge import merge_counters
-from regatta.plan import COUNTED, TIMED
+from regatta.plan import COUNTED, TIMED, make_plan
 from regatta.programs import discover
-from regatta.race import Event, Options, begin, reopen
+from regatta.race import Event, Options, batches, begin, reopen
 from regatta.rig import Rig
 from regatta.study import parse_study
 from regatta.trial import run_side_by_side
@@ -143,6 +143,30 @@ def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
     ledger = read(tmp_path / "race" / FILE_NAME)
     assert len(ledger.trials) == 6
     assert {trial.status for trial in ledger.trials} == {"ok"}
+
+
+def test_only_who_is_compared_stands_side_by_side() -> None:
+    text = (
+        STUDY
+        + """
+[[cells]]
+designs = ["iterative", "select"]
+connections = 3
+rounds = 1
+scope = "process"
+"""
+    )
+    study = parse_study(text, fake_programs.DESIGNS)
+    found = batches(make_plan(len(study.cells), 1, 0, seed=3), study)
+    cells = [[study.cells[planned.cell_id - 1] for planned in batch] for batch in found]
+    window = [batch for batch in cells if batch[0].scope == "window"]
+    assert sorted(len(batch) for batch in window) == [2, 2]
+    for batch in window:
+        assert {cell.contender for cell in batch} == {"iterative", "select"}
+        assert len({cell.connections for cell in batch}) == 1
+    assert [len(batch) for batch in cells if batch[0].scope == "process"] == [1, 1]
+    one_by_one = replace(study, slices=1)
+    assert {len(batch) for batch in batches(make_plan(6, 1, 0, seed=3), one_by_one)} == {1}
 
 
 @pytest.mark.parametrize(("widths", "blocks"), [([0.5, 0.02], 3), ([0.5, 0.5], 4)])
