@@ -19,6 +19,7 @@ from regatta.progress import Display, Lines, LiveDisplay, Silent
 from regatta.race import RACES, Event, Options, Started, begin, reopen
 from regatta.study import MAX_BLOCKS, MAX_SEED, PLACEMENTS, find_study, load_study, parse_cpus
 from regatta.verbs.calibrate import calibrate
+from regatta.verbs.doctor import doctor
 
 EXIT_INTERRUPTED = 130
 
@@ -56,6 +57,7 @@ def regatta(
       regatta race --resume             go on with the newest unfinished race
       regatta report races/quick-…      write the report of a race again
       regatta calibrate                 how often it is wrong on this machine, measured
+      regatta doctor                    what on this machine will spoil a race, and its cure
     """
 
 
@@ -287,6 +289,7 @@ def draw(folder: Path, into: Path, session: Session) -> None:
 
 
 app.command()(calibrate)
+app.command()(doctor)
 
 
 def fail(message: str, status: int) -> NoReturn:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regatta import environment, ledger, perf, placement
+from regatta import doctor, environment, ledger, perf, placement
 from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.ledger import Ledger
 from regatta.plan import TIMED, Planned, make_plan
@@ -258,8 +258,10 @@ def run(
     """Runs the trials that the plan still lacks, one after the other."""
     study = setting.study
     found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
+    spoilers = doctor.serious(situation(study, place))
     if book.environment("placement") is None:
         book.record_environment(environment.describe(study, programs, found, place, setting.seed))
+        book.record_environment({"doctor": spoilers or "nothing serious"})
     rig = Rig(
         programs=programs,
         placement=place,
@@ -283,7 +285,7 @@ def run(
             client_cpus=place.client.cpus,
             trials=trials,
             done=trials - len(book.left()),
-            notes=notes(study, place, found),
+            notes=(*notes(study, place, found), *doctor.warnings(spoilers)),
         )
     )
     started_s = time.monotonic()
@@ -291,6 +293,12 @@ def run(
     book.finish()
     elapsed_s = time.monotonic() - started_s
     tell(Finished(book.path.parent, tuple(book.failures()), elapsed_s))
+
+
+def situation(study: Study, place: placement.Placement) -> doctor.Situation:
+    """What the doctor must know of the race."""
+    most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
+    return doctor.Situation(place.server.cpus, place.client.cpus, place.kind, most)
 
 
 def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ LABELS = {
     "perf_events": "events perf can open",
     "perf_topdown": "top-down group",
     "load_average": "load average before the race",
+    "doctor": "what the doctor found serious",
     "somaxconn": "somaxconn",
     "versions": "versions",
     "seed": "seed",

@@ -1,0 +1,23 @@
+"""The doctor: what of this machine spoils a race, how much, and what can be done about it."""
+
+from regatta.doctor.activity import Activity, watch
+from regatta.doctor.examine import LOOK_S, examine, serious, warnings
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Effect, Finding, Situation
+from regatta.doctor.machine import Machine
+
+__all__ = [
+    "FINE",
+    "LOOK_S",
+    "MINOR",
+    "SERIOUS",
+    "UNKNOWN",
+    "Activity",
+    "Effect",
+    "Finding",
+    "Machine",
+    "Situation",
+    "examine",
+    "serious",
+    "warnings",
+    "watch",
+]

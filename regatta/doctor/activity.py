@@ -1,0 +1,141 @@
+"""What else the machine did in a short while: the shares of its CPUs, and who used them."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+from regatta.doctor.machine import Machine
+
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+# Columns of a `cpuN` line of /proc/stat.
+USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)
+BUSY = (USER, NICE, SYSTEM, IRQ, SOFTIRQ)
+KERNEL_THREAD = 0x00200000  # PF_KTHREAD, of a task's flags
+
+
+@dataclass(frozen=True)
+class Task:
+    """A process at one moment; `ticks` is all the CPU time that it has used."""
+
+    pid: int
+    parent: int
+    name: str
+    ticks: int
+    is_kernel: bool
+
+
+@dataclass(frozen=True)
+class Moment:
+    cpus: dict[int, tuple[int, ...]]
+    tasks: dict[tuple[int, int], Task]
+    """Keyed by process id and start time."""
+    own: frozenset[int]
+    """The lab, and the processes that it descends from: its shell, its terminal, process 1."""
+
+
+@dataclass(frozen=True)
+class Other:
+    """A process that used some of the machine; percent of one CPU."""
+
+    pid: int
+    name: str
+    percent: float
+    may_pause: bool
+    """It is no thread of the kernel, and none of those that this very program hangs on."""
+
+
+@dataclass(frozen=True)
+class Activity:
+    seconds: float
+    busy: dict[int, float]
+    """By CPU, in percent of the time."""
+    steal: dict[int, float]
+    since_boot: tuple[int, int]
+    """Ticks stolen, and ticks that the machine wanted to run, of all CPUs since the boot."""
+    others: tuple[Other, ...]
+    """The busiest first."""
+
+
+def look(machine: Machine, own: int) -> Moment:
+    """The accounts of all CPUs and processes now; `own` is the process of the lab."""
+    cpus: dict[int, tuple[int, ...]] = {}
+    for line in (machine.text("/proc/stat") or "").splitlines():
+        name, *values = line.split()
+        if name.startswith("cpu") and name[3:].isdigit():
+            numbers = [int(value) for value in values[: STEAL + 1]]
+            cpus[int(name[3:])] = (*numbers, *[0] * (STEAL + 1 - len(numbers)))
+    tasks: dict[tuple[int, int], Task] = {}
+    for name in machine.names("/proc"):
+        if name.isdigit():
+            found = read_task(int(name), machine.text(f"/proc/{name}/stat") or "")
+            if found is not None:
+                tasks[found[0]] = found[1]
+    return Moment(cpus, tasks, lineage(tasks, own))
+
+
+def lineage(tasks: dict[tuple[int, int], Task], pid: int) -> frozenset[int]:
+    """The process and all that it descends from."""
+    parents = {task.pid: task.parent for task in tasks.values()}
+    found = {1, pid}
+    while parents.get(pid, 0) not in {0, *found}:
+        pid = parents[pid]
+        found.add(pid)
+    return frozenset(found)
+
+
+def read_task(pid: int, text: str) -> tuple[tuple[int, int], Task] | None:
+    """One line of /proc/PID/stat; the name in it may hold anything, a `)` too."""
+    before, bracket, after = text.rpartition(")")
+    fields = after.split()
+    try:
+        # From field 3 (state) on: 4 parent, 9 flags, 14 and 15 user and system time, 22 start.
+        parent, ticks, start = int(fields[1]), int(fields[11]) + int(fields[12]), int(fields[19])
+        is_kernel = bool(int(fields[6]) & KERNEL_THREAD)
+    except (ValueError, IndexError):
+        return None
+    name = printable(before.partition("(")[2]) if bracket else "?"
+    return (pid, start), Task(pid, parent, name, ticks, is_kernel)
+
+
+def printable(name: str) -> str:
+    """A process may call itself anything; no terminal obeys it here."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name)
+
+
+def between(before: Moment, after: Moment, seconds: float, own: int = 0) -> Activity:
+    """What happened from one moment to a later one."""
+    whole = seconds * TICKS_A_SECOND
+
+    def share(cpu: int, columns: tuple[int, ...]) -> float:
+        old = before.cpus.get(cpu, after.cpus[cpu])
+        ticks = sum(after.cpus[cpu][column] - old[column] for column in columns)
+        return min(100.0, max(0.0, 100 * ticks / whole))
+
+    others: list[Other] = []
+    for key, task in after.tasks.items():
+        # Who began in between has used all that it has in that while.
+        old = before.tasks[key].ticks if key in before.tasks else 0
+        if task.ticks > old and task.pid != own:
+            percent = 100 * (task.ticks - old) / whole
+            may_pause = not task.is_kernel and task.pid not in after.own
+            others.append(Other(task.pid, task.name, percent, may_pause))
+    stolen = sum(values[STEAL] for values in after.cpus.values())
+    wanted = stolen + sum(values[column] for values in after.cpus.values() for column in BUSY)
+    return Activity(
+        seconds=seconds,
+        busy={cpu: share(cpu, BUSY) for cpu in after.cpus},
+        steal={cpu: share(cpu, (STEAL,)) for cpu in after.cpus},
+        since_boot=(stolen, wanted),
+        others=tuple(sorted(others, key=lambda other: -other.percent)),
+    )
+
+
+def watch(machine: Machine, seconds: float) -> Activity:
+    """The same for the next so many seconds, in which the lab itself sleeps."""
+    own = os.getpid()
+    before, began = look(machine, own), time.monotonic()
+    time.sleep(seconds)
+    after = look(machine, own)
+    return between(before, after, time.monotonic() - began, own)

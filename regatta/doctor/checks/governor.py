@@ -1,0 +1,70 @@
+"""The frequency governor: does a CPU run at one speed, or at one that follows the load?"""
+
+from __future__ import annotations
+
+from regatta.doctor.activity import Activity
+from regatta.doctor.finding import FINE, SERIOUS, UNKNOWN, Finding, Situation
+from regatta.doctor.machine import Machine, cpus_text
+
+NAME = "governor"
+STEADY = "performance"
+CPU = "/sys/devices/system/cpu"
+MATTERS = (
+    "A CPU that slows down when it has little to do makes the same request dearer under a light "
+    "load than under a heavy one, and the first requests of each trial dearer than the rest; that "
+    "looks like a difference between designs and is none."
+)
+
+
+def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
+    del activity
+    found = governors(machine)
+    pinned = {cpu: found[cpu] for cpu in situation.pinned if cpu in found}
+    if not pinned:
+        who = "the host does" if machine.hypervisor() else "the firmware may"
+        return Finding(
+            NAME,
+            UNKNOWN,
+            f"the kernel does not set the frequency of {cpus_text(situation.pinned)}; {who}",
+            MATTERS,
+            advice="Measure it: regatta doctor --measure tells how long a CPU takes to speed up.",
+        )
+    slow = {cpu: name for cpu, name in pinned.items() if name != STEADY}
+    if not slow:
+        return Finding(NAME, FINE, f"{cpus_text(set(pinned))} run under {STEADY}", MATTERS)
+    told = "; ".join(
+        f"{cpus_text({cpu for cpu in slow if slow[cpu] == name})}: {name}"
+        for name in sorted(set(slow.values()))
+    )
+    driver = machine.text(f"{CPU}/cpu{min(slow)}/cpufreq/scaling_driver")
+    via = f" (driver {driver})" if driver else ""
+    return Finding(
+        NAME,
+        SERIOUS,
+        f"the speed follows the load: {told}{via}",
+        MATTERS,
+        fix=(command(STEADY, found, set(found)),),
+        undo=tuple(
+            command(name, found, {cpu for cpu in found if found[cpu] == name})
+            for name in sorted(set(found.values()))
+        ),
+    )
+
+
+def governors(machine: Machine) -> dict[int, str]:
+    """The governor of each CPU that has one."""
+    found: dict[int, str] = {}
+    for name in machine.names(CPU):
+        if name.startswith("cpu") and name[3:].isdigit():
+            text = machine.text(f"{CPU}/{name}/cpufreq/scaling_governor")
+            if text:
+                found[int(name[3:])] = text
+    return found
+
+
+def command(governor: str, found: dict[int, str], cpus: set[int]) -> str:
+    """What sets the governor of these CPUs, without any tool that may be missing."""
+    if cpus == set(found):
+        return f"echo {governor} | sudo tee {CPU}/cpu*/cpufreq/scaling_governor"
+    paths = " ".join(f"{CPU}/cpu{cpu}/cpufreq/scaling_governor" for cpu in sorted(cpus))
+    return f"echo {governor} | sudo tee {paths}"

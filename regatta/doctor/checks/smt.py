@@ -1,0 +1,80 @@
+"""SMT: CPUs that share one core slow each other down."""
+
+from __future__ import annotations
+
+from regatta.doctor.activity import Activity
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation
+from regatta.doctor.machine import Machine, cpus_text
+from regatta.errors import CpuError
+from regatta.placement import choose_cpus, cpu_list
+
+NAME = "smt"
+CONTROL = "/sys/devices/system/cpu/smt/control"
+MATTERS = (
+    "Two CPUs of one core share its units: while one is busy the other does a third to a half "
+    "less in the same time. A server whose sibling runs the client is charged for the client."
+)
+
+
+def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
+    del activity
+    server = set(situation.server_cpus)
+    shared = set().union(*(machine.siblings(cpu) for cpu in server)) - server
+    inside = {cpu for cpu in server if machine.siblings(cpu) & server - {cpu}}
+    with_client = shared & set(situation.client_cpus)
+    if with_client:
+        fix, undo = apart(machine, situation)
+        return Finding(
+            NAME,
+            SERIOUS,
+            f"the client's {cpus_text(with_client)} and the server's "
+            f"{cpus_text(situation.server_cpus)} are of one core",
+            MATTERS,
+            fix=fix,
+            undo=undo,
+        )
+    if shared:
+        return Finding(
+            NAME,
+            MINOR,
+            f"{cpus_text(shared)} is of one core with the server's "
+            f"{cpus_text(situation.server_cpus)}; races leave it idle, others may not",
+            MATTERS,
+            fix=tuple(
+                f"echo 0 | sudo tee /sys/devices/system/cpu/cpu{cpu}/online"
+                for cpu in sorted(shared)
+            ),
+            undo=tuple(
+                f"echo 1 | sudo tee /sys/devices/system/cpu/cpu{cpu}/online"
+                for cpu in sorted(shared)
+            ),
+        )
+    if inside:
+        return Finding(
+            NAME,
+            MINOR,
+            f"the server's {cpus_text(inside)} are of one core: its workers slow each other down",
+            MATTERS,
+            advice="Name CPUs of different cores: --server-cpus (lscpu -e shows the cores).",
+        )
+    hidden = "; a host may hide it: measure" if machine.hypervisor() else ""
+    return Finding(
+        NAME,
+        FINE,
+        f"no other CPU is of one core with the server's {cpus_text(situation.server_cpus)}{hidden}",
+        MATTERS,
+    )
+
+
+def apart(machine: Machine, situation: Situation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """How the two sides come to cores of their own: other CPUs, or no SMT."""
+    allowed = machine.allowed_cpus()
+    try:
+        server, client = choose_cpus(situation.server_cpus, None, allowed, machine.siblings)
+    except CpuError:
+        server, client = situation.server_cpus, ()
+    cores = set().union(*(machine.siblings(cpu) for cpu in server))
+    if client and not cores & set(client):
+        options = f"--server-cpus {cpu_list(server)} --client-cpus {cpu_list(client)}"
+        return (f"regatta race {options}",), ()
+    return (f"echo off | sudo tee {CONTROL}",), (f"echo on | sudo tee {CONTROL}",)

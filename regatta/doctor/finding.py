@@ -1,0 +1,111 @@
+"""What the doctor finds: plain data, from which the terminal and the JSON are made."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from regatta.doctor.machine import cpus_text
+
+SERIOUS = "serious"
+MINOR = "minor"
+UNKNOWN = "unknown"
+FINE = "fine"
+LEVELS = (SERIOUS, MINOR, UNKNOWN, FINE)
+"""The worst first. Serious: results would be wrong, or too noisy to decide anything."""
+
+# A trial of the quick race differs from the next by 3 to 5 % here: what takes more than that is
+# larger than all that repeating is meant for, and what takes less than 1 % drowns in it.
+SERIOUS_PERCENT = 5.0
+NEGLIGIBLE_PERCENT = 1.0
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How much something was measured to matter here: a mean with its 95 % interval."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    samples: int
+
+    def text(self) -> str:
+        return (
+            f"{self.what}: {number(self.value)} {self.unit} "
+            f"(95 % interval {number(self.low)} to {number(self.high)}, {self.samples} samples)"
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing of this machine, how bad it is for a race, and what can be done."""
+
+    name: str
+    level: str
+    says: str
+    """What is, in one line."""
+    matters: str
+    """Why anyone should care."""
+    fix: Words = ()
+    """Commands that change it, to be typed as they are."""
+    undo: Words = ()
+    advice: str = ""
+    """What to do where no command does it, or beside the commands."""
+    effects: tuple[Effect, ...] = ()
+    unmeasured: str = ""
+    """Why it was not measured, though that was asked for."""
+
+    def with_effects(self, *effects: Effect, level: str | None = None) -> Finding:
+        return replace(self, effects=effects, level=level or self.level)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where a race would run, and with how many connections at a time."""
+
+    server_cpus: tuple[int, ...]
+    client_cpus: tuple[int, ...]
+    placement: str
+    connections: int | None = None
+    """The most of any cell of the study that is about to be raced; None: no study is meant."""
+
+    @property
+    def pinned(self) -> tuple[int, ...]:
+        return tuple(sorted({*self.server_cpus, *self.client_cpus}))
+
+    def text(self) -> str:
+        return (
+            f"server on {cpus_text(self.server_cpus)}, client on {cpus_text(self.client_cpus)}, "
+            f"placement {self.placement}"
+        )
+
+
+def number(value: float) -> str:
+    """Three digits are more than any of these is known to."""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def level_of(effect: Effect) -> str:
+    """How bad a measured share (in %) is; between the limits, or too uncertain, it is minor."""
+    if effect.low > SERIOUS_PERCENT:
+        return SERIOUS
+    return FINE if effect.high < NEGLIGIBLE_PERCENT else MINOR
+
+
+def by_level(findings: list[Finding]) -> list[Finding]:
+    """The worst first; within a level as they were found."""
+    return sorted(findings, key=lambda finding: LEVELS.index(finding.level))
+
+
+def as_json(situation: Situation, findings: list[Finding], measured: bool) -> dict[str, Any]:
+    """The whole examination as plain data (docs/formats.md)."""
+    return {
+        "situation": asdict(situation),
+        "measured": measured,
+        "serious": sum(finding.level == SERIOUS for finding in findings),
+        "findings": [asdict(finding) for finding in findings],
+    }

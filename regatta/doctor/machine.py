@@ -1,0 +1,130 @@
+"""What the kernel tells of a machine in files, below a root folder: `/`, or a made-up machine's."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+CAP_SYS_ADMIN = 21
+CAP_SYS_RESOURCE = 24
+CAP_PERFMON = 38
+TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+
+
+class Machine:
+    """Reads files by the path that they have on a real machine; what is absent is None."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self.root = root
+
+    def path(self, name: str) -> Path:
+        return self.root / name.lstrip("/")
+
+    def text(self, name: str) -> str | None:
+        try:
+            return self.path(name).read_text(errors="replace").strip()
+        except OSError:
+            return None
+
+    def number(self, name: str) -> int | None:
+        try:
+            return int(self.text(name) or "")
+        except ValueError:
+            return None
+
+    def exists(self, name: str) -> bool:
+        return self.path(name).exists()
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder, in order; none where it cannot be read."""
+        try:
+            return sorted(entry.name for entry in self.path(folder).iterdir())
+        except OSError:
+            return []
+
+    def cpu_set(self, name: str) -> tuple[int, ...]:
+        """CPUs of a file that lists them as the kernel does: `0-3,8`."""
+        return parse_cpu_set(self.text(name) or "")
+
+    def status(self, field: str) -> str | None:
+        """A field of /proc/self/status: of the lab itself, and so of all that it starts."""
+        return field_of(self.text("/proc/self/status") or "", field)
+
+    def cpu_info(self, field: str) -> str | None:
+        """The first CPU's value of a field of /proc/cpuinfo."""
+        return field_of(self.text("/proc/cpuinfo") or "", field)
+
+    def allowed_cpus(self) -> tuple[int, ...]:
+        return parse_cpu_set(self.status("Cpus_allowed_list") or "")
+
+    def may(self, capability: int) -> bool:
+        """Whether the lab has this right of root's (capabilities(7))."""
+        try:
+            return bool(int(self.status("CapEff") or "", 16) >> capability & 1)
+        except ValueError:
+            return False
+
+    def hard_limit(self, name: str) -> int | None:
+        """A hard limit of /proc/self/limits; None if there is none."""
+        for line in (self.text("/proc/self/limits") or "").splitlines():
+            if line.startswith(name):
+                fields = line[len(name) :].split()
+                return int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else None
+        return None
+
+    def hypervisor(self) -> str | None:
+        """Who runs this virtual machine, as far as it shows; None on a machine of its own."""
+        if "hypervisor" in (self.cpu_info("flags") or "").split():
+            return self.text("/sys/class/dmi/id/sys_vendor") or "a hypervisor"
+        return self.text("/sys/hypervisor/type")
+
+    def kernel(self) -> tuple[int, int]:
+        """The first two numbers of the kernel's version; (0, 0) where it does not tell."""
+        parts = (self.text("/proc/sys/kernel/osrelease") or "").split(".")
+        try:
+            return int(parts[0]), int(parts[1])
+        except (ValueError, IndexError):
+            return 0, 0
+
+    def siblings(self, cpu: int) -> set[int]:
+        """The CPUs that share a core with this one, itself included."""
+        folder = f"/sys/devices/system/cpu/cpu{cpu}/topology"
+        return {cpu, *self.cpu_set(f"{folder}/thread_siblings_list")}
+
+    def has_program(self, name: str) -> bool:
+        folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *TOOL_FOLDERS]
+        return any(self.exists(f"{folder}/{name}") for folder in folders if folder)
+
+
+def field_of(text: str, field: str) -> str | None:
+    """The value of the first line `FIELD : VALUE`."""
+    for line in text.splitlines():
+        name, colon, value = line.partition(":")
+        if colon and name.strip() == field:
+            return value.strip()
+    return None
+
+
+def parse_cpu_set(text: str) -> tuple[int, ...]:
+    """`0-3,8` as numbers; what is no such list has no CPUs."""
+    found: list[int] = []
+    try:
+        for part in filter(None, text.split(",")):
+            first, _, last = part.partition("-")
+            found += range(int(first), int(last or first) + 1)
+    except ValueError:
+        return ()
+    return tuple(found)
+
+
+def cpus_text(cpus: tuple[int, ...] | list[int] | set[int]) -> str:
+    """CPU 0; CPUs 0-3,8."""
+    numbers = sorted(cpus)
+    runs: list[list[int]] = []
+    for cpu in numbers:
+        if runs and runs[-1][-1] == cpu - 1:
+            runs[-1].append(cpu)
+        else:
+            runs.append([cpu])
+    told = ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return f"{'CPU' if len(numbers) == 1 else 'CPUs'} {told}"
