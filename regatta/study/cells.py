@@ -90,8 +90,22 @@ def check_engine(table: Table, engines: Sequence[str], loads: Sequence[str]) -> 
         raise StudyError(f"{what} needs the engine epoll; `{table.place}` has {others[0]}")
 
 
-def burst_rounds(table: Table, connections: int) -> int:
+def check_whole(table: Table, scopes: Sequence[str], loads: Sequence[str]) -> None:
+    """A whole process is counted as they did who publish such counts: it serves a single burst."""
+    if PROCESS not in scopes:
+        return
+    rounds = table.integer("rounds", 1, 1, MAX_ROUNDS)
+    if list(loads) != ["burst"] or table.has("requests") or rounds != 1:
+        raise StudyError(
+            f"the load of scope process is a single burst: set `rounds = 1` in `{table.place}`, "
+            "without `requests` and with no load but burst; put other cells into another group"
+        )
+
+
+def burst_rounds(table: Table, connections: int, scopes: Sequence[str]) -> int:
     """How many rounds a burst of that many connections needs to reach the aimed requests."""
+    if PROCESS in scopes:
+        return 1
     if table.has("rounds"):
         return table.integer("rounds", 1, 1, MAX_ROUNDS)
     requests = table.integer("requests", DEFAULT_REQUESTS, 1, MAX_REQUESTS)
@@ -187,6 +201,7 @@ def group_cells(
     if table.has("max_age_ms") and all(work.startswith("scan") for work in works):
         raise StudyError(f"`{place}.max_age_ms` is for the work snapshot, wait or spin; remove it")
     scopes = table.choices("scope", "window", SCOPES)
+    check_whole(table, scopes, loads)
     linger_s = read_linger(table, scopes)
     order = [design.name for design in designs] + list(contenders)
     shapes = [(load, rate) for load in loads for rate in (rates if load == "open" else [None])]
@@ -202,7 +217,7 @@ def group_cells(
             connections=count,
             engine=engine,
             dialect=dialect,
-            rounds=burst_rounds(table, count) if load == "burst" else None,
+            rounds=burst_rounds(table, count, scopes) if load == "burst" else None,
             duration_s=None if load == "burst" else duration_s,
             per_connection=None if load == "burst" else per_connection,
             top=top,

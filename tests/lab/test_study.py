@@ -278,6 +278,47 @@ def test_the_reports_study_has_their_connections_and_client_engines() -> None:
     cells = load_study(find_study("reports"), DESIGNS).cells
     assert {cell.connections for cell in cells} == {1, 3, 5, 10, 15, 20, 25, 30, 50, 100}
     assert {cell.engine for cell in cells} == {"thread", "fork"}
+    places = [
+        {(cell.contender, cell.connections, cell.engine) for cell in cells if cell.scope == scope}
+        for scope in ("window", "process")
+    ]
+    assert places[0] == places[1], "each as they measured, and as it should be"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("requests = 200", "is a single burst: set `rounds = 1`"),
+        ("rounds = 2", "is a single burst: set `rounds = 1`"),
+        ('load = "closed"\nduration_s = 1', "is a single burst"),
+        ('load = "open"\nduration_s = 1\nrate = 9', "is a single burst"),
+        ('load = ["burst", "closed"]\nduration_s = 1', "is a single burst"),
+    ],
+)
+def test_a_whole_process_serves_one_burst(change: str, words: str) -> None:
+    text = f"""
+name = "whole"
+[[cells]]
+designs = "all"
+connections = [1, 30]
+scope = ["window", "process"]
+{change}
+"""
+    with pytest.raises(StudyError, match=words):
+        parse_study(text, DESIGNS)
+
+
+def test_a_whole_process_serves_one_burst_unless_told() -> None:
+    text = """
+name = "whole"
+[[cells]]
+designs = "all"
+connections = [1, 30]
+scope = "process"
+linger_s = 0.5
+"""
+    cells = parse_study(text, DESIGNS).cells
+    assert {(cell.rounds, cell.scope, cell.linger_s) for cell in cells} == {(1, "process", 0.5)}
 
 
 def test_a_study_that_is_not_there_lists_those_that_are(tmp_path: Path) -> None:
