@@ -1,16 +1,18 @@
 """The kernel's own accounting, read from outside at both ends of the window, without perf.
 
-The CPU clock of a process holds every nanosecond of its live and dead threads, also what a thread
-used while it was made and while it ended, which counters that are attached to threads miss.
+CPU time is what was charged to the server's control group, where there is one: all that its threads
+ran, to their very last. The CPU clock of the process, which stands in for it, holds what dead
+threads used too, but not what they ran after the kernel had closed their account.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from regatta.cgroup import Group
 from regatta.counters import Counter, counted, not_supported
 from regatta.errors import TrialError
 
@@ -40,6 +42,8 @@ class Reading:
     threads: frozenset[tuple[int, int]]
     thread_run_ns: int
     context_switches: int
+    charged_ns: int | None = None
+    """To its control group: all that any of its threads ever ran. None: it has no such group."""
 
 
 def cpu_clock_ns(pid: int) -> int:
@@ -103,15 +107,16 @@ class VanishedError(Exception):
     """A descendant was there when they were listed, and is not now."""
 
 
-def read(pid: int) -> Reading:
+def read(pid: int, group: Group | None = None) -> Reading:
     """Reads all accounts of a process tree, in one piece.
 
     A parent is read before its children. So a child that is reaped in between is in neither's
     account: then all is read again, until nobody was.
     """
+    charged_ns = None if group is None else group.charged_ns()
     for _ in range(READ_ATTEMPTS):
         try:
-            return read_once(pid)
+            return replace(read_once(pid), charged_ns=charged_ns)
         except VanishedError:
             continue
     raise TrialError("the server's processes came and went too fast to read their accounts")
@@ -167,9 +172,20 @@ def switches_provable(before: Reading, after: Reading) -> bool:
     return abs(process_ns - thread_ns) <= PROVABLE_WITHIN_NS
 
 
+def cpu_time_ns(before: Reading, after: Reading) -> int:
+    """What was charged to the control group; without one what the CPU clocks say.
+
+    The clock of a process lacks what its threads ran after the kernel had closed their account,
+    some 7 us each; and of children that were reaped it is told in ticks.
+    """
+    if before.charged_ns is not None and after.charged_ns is not None:
+        return after.charged_ns - before.charged_ns
+    return after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
+
+
 def server_counters(before: Reading, after: Reading) -> list[Counter]:
     """What the process tree used between two readings."""
-    cpu_ns = after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
+    cpu_ns = cpu_time_ns(before, after)
     rows = [
         counted(CPU_TIME, max(cpu_ns, 0), "ns"),
         counted(USER_TIME, max(after.user_ns - before.user_ns, 0), "ns"),

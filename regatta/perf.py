@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from regatta import cgroup
 from regatta.counters import PERF_NAMES, TOPDOWN, parse_output
 from regatta.errors import CounterError, TrialError
 from regatta.programs import find_tool
@@ -30,6 +31,8 @@ class Perf:
     openable: tuple[str, ...]
     metric_group: str | None
     note: str | None
+    by_group: bool = False
+    """It can count what runs in a control group, in place of what threads inherit."""
 
     def arguments(self, wanted: Sequence[str]) -> list[str]:
         """The options that select as many of the wanted events as can be opened."""
@@ -39,14 +42,26 @@ class Perf:
             arguments += ["-M", self.metric_group]
         return arguments
 
-    def command(self, side: str, wanted: Sequence[str]) -> list[str] | None:
-        """perf in front of a workload: counting is off until told. Files are the side's."""
+    def command(
+        self, side: str, wanted: Sequence[str], group: str | None = None, cpus: Sequence[int] = ()
+    ) -> list[str] | None:
+        """perf in front of a workload: counting is off until told. Files are the side's.
+
+        `group`: the control group that it follows on these CPUs; None: threads inherit counters.
+        """
         arguments = self.arguments(wanted)
         if self.path is None or not arguments:
             return None
         control = f"fifo:{side}.control,{side}.ack"
         options = ["-j", "-o", f"{side}.perf", "-D", "-1", "--control", control]
+        if group is not None:
+            options += following(group, cpus)
         return [self.path, "stat", *options, *arguments, "--"]
+
+
+def following(group: str, cpus: Sequence[int]) -> list[str]:
+    """Counts whatever runs in a control group on these CPUs, whichever thread it is."""
+    return ["-a", "-C", ",".join(map(str, cpus)), "--for-each-cgroup", group]
 
 
 def without_perf(note: str | None) -> Perf:
@@ -128,7 +143,20 @@ def probe(events: Sequence[str]) -> Perf:
     wanted = [event for event in events if event != TOPDOWN]
     openable = openable_events(path, list(dict.fromkeys((PLAINEST, *wanted))))
     group = find_metric_group(path) if TOPDOWN in events else None
-    return Perf(path, version, tuple(openable), group, None)
+    return Perf(path, version, tuple(openable), group, None, can_follow(path))
+
+
+def can_follow(path: str) -> bool:
+    """True if perf counts a control group of ours: which takes rights, and perf 5.11."""
+    home = cgroup.find_home()
+    if home is None:
+        return False
+    group = home.make()
+    try:
+        found = try_stat(path, [*following(group.name, (0,)), "-e", PLAINEST])[0]
+    finally:
+        group.close()
+    return found is not None
 
 
 class Control:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from regatta import cgroup
 from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.guard import guarded
 from regatta.programs import need_tool
@@ -43,12 +44,18 @@ class Side:
 
     enter: tuple[str, ...]
     cpus: tuple[int, ...]
+    groups: cgroup.Home | None = None
+    """Where its control groups are made; None if that is not permitted."""
 
     def command(self, program: Sequence[str]) -> list[str]:
         """The program in its place. The guard comes last but one: see guard.py."""
         taskset = need_tool("taskset", "util-linux")
         pinned = [taskset, "-c", ",".join(map(str, self.cpus)), *program]
         return [*self.enter, *guarded(pinned)]
+
+    def make_group(self) -> cgroup.Group | None:
+        """A control group for one program of this side."""
+        return None if self.groups is None else self.groups.make()
 
 
 @dataclass
@@ -123,6 +130,7 @@ class Placement:
             "server_address": self.server_address,
             "server_cpus": list(self.server.cpus),
             "client_cpus": list(self.client.cpus),
+            "control_groups": self.server.groups is not None,
         }
 
 
@@ -296,19 +304,21 @@ def place_in_namespaces(server_cpus: tuple[int, ...], client_cpus: tuple[int, ..
     except BaseException:
         place.close()
         raise
-    place.server = Side(enter_server, server_cpus)
-    place.client = Side(enter_client, client_cpus)
+    groups = cgroup.find_home()
+    place.server = Side(enter_server, server_cpus, groups)
+    place.client = Side(enter_client, client_cpus, groups)
     return place
 
 
 def place_on_loopback(
     server_cpus: tuple[int, ...], client_cpus: tuple[int, ...], note: str | None
 ) -> Placement:
+    groups = cgroup.find_home()
     return Placement(
         kind=LOOPBACK,
         note=note,
-        server=Side((), server_cpus),
-        client=Side((), client_cpus),
+        server=Side((), server_cpus, groups),
+        client=Side((), client_cpus, groups),
         server_address="127.0.0.1",
     )
 

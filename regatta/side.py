@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from regatta import placement
+from regatta import accounting, placement
+from regatta.cgroup import Group
 from regatta.counters import Counter, read_counters
 from regatta.errors import TrialError
 from regatta.guard import guard_environment, guarded
@@ -33,9 +34,12 @@ PERF_CHATTER = ("Events disabled", "Events enabled")
 class Side:
     """A started program. Use it in a `with` statement: what still runs at the end is killed."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, accounted: bool = False) -> None:
+        """`accounted`: the CPU time of all that it runs will be asked for."""
         self.name = name
         self.folder = folder
+        self.accounted = accounted
+        self.group: Group | None = None
         self.process: subprocess.Popen[bytes] | None = None
         self.control: Control | None = None
         self.wanted: Sequence[str] = ()
@@ -53,6 +57,8 @@ class Side:
             self.control.close()
         if self.pidfd is not None:
             os.close(self.pidfd)
+        if self.group is not None:
+            self.group.close()
 
     def start(
         self,
@@ -66,9 +72,14 @@ class Side:
 
         Outside of a user namespace too: within, perf believes that it has rights it has not.
         """
+        if self.accounted or (wanted and perf.by_group):
+            self.group = where.make_group()
+        if self.group is not None:
+            program = self.group.entering(program)
         command = where.command(program)
         self.wanted = wanted
-        stat = perf.command(self.name, wanted) if wanted else None
+        follow = self.group.name if self.group is not None and perf.by_group else None
+        stat = perf.command(self.name, wanted, follow, where.cpus) if wanted else None
         if stat is not None:
             self.control = Control(self.folder, self.name)
             command = guarded([*stat, *command])
@@ -100,6 +111,11 @@ class Side:
         self.pid = pid
         self.pidfd = os.pidfd_open(pid)
         return pid
+
+    def accounts(self) -> accounting.Reading:
+        """The kernel's accounts of the program and all that descend from it, until now."""
+        assert self.pid is not None
+        return accounting.read(self.pid, self.group)
 
     def read_line(self, fd: int, timeout_s: float, what: str) -> str:
         """One line from a descriptor that the program writes to."""

@@ -53,7 +53,7 @@ class Trial:
         self.cell = cell
         self.wanted = () if kind == TIMED else rig.events
         self.result = Result(started_at=time.time(), conditions=conditions())
-        self.server = stack.enter_context(Side(SERVER, rig.scratch))
+        self.server = stack.enter_context(Side(SERVER, rig.scratch, accounted=True))
         self.target = ""
         self.windows: list[Window] = []
 

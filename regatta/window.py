@@ -66,7 +66,6 @@ def run_load(
     rig: Rig, cell: Cell, command: list[str], server: Side, client: Side
 ) -> tuple[int, list[Counter]]:
     """The measured load: the length of the window, and the server's accounts over it."""
-    assert server.pid is not None
     gate, gate_end = socket.socketpair()
     with gate:
         with gate_end:
@@ -75,14 +74,14 @@ def run_load(
         if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
             raise client.failure("the client said something else than ready")
         client.find_program()
-        before = accounting.read(server.pid)
+        before = server.accounts()
         switch([server, client], "enable")
         start_ns = time.monotonic_ns()
         tell(gate, "go", client)
         said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
         window_ns = time.monotonic_ns() - start_ns
         switch([server, client], "disable")
-        after = accounting.read(server.pid)
+        after = server.accounts()
         if said != "done":
             raise client.failure("the client said something else than done")
         tell(gate, "sum up", client)

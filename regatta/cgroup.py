@@ -1,0 +1,132 @@
+"""Control groups: the kernel's account of all that a side's threads ran, and a name for perf.
+
+Every nanosecond that a thread runs is charged to its group, to its very last: also what it runs
+after the kernel has closed its own account, which the CPU clock of its process lacks. And counters
+that follow a group are not attached to threads: none has to inherit them at its beginning or to
+give them back at its end. Only root can make groups everywhere, so only root has them here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PREFIX = "regatta-"
+TRY_TIMEOUT_S = 10
+NS_PER_US = 1000
+EMPTY_WITHIN_S = 1.0
+EMPTY_POLL_S = 0.002
+# Writes itself into the group, then becomes the program: nothing of it runs outside.
+ENTER = 'echo 0 > "$0" && exec "$@"'
+
+numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where groups can be made."""
+
+    mount: Path
+    own: str
+    """The lab's own group, below the mount."""
+
+    def make(self) -> Group:
+        group = Group(self.mount, f"{self.own}{PREFIX}{os.getpid()}-{next(numbers)}")
+        group.path.mkdir()
+        return group
+
+
+@dataclass(frozen=True)
+class Group:
+    """One side's group. Close it when its programs have ended."""
+
+    mount: Path
+    name: str
+    """Below the mount: what perf calls it."""
+
+    @property
+    def path(self) -> Path:
+        return self.mount / self.name
+
+    def entering(self, program: Sequence[str]) -> list[str]:
+        """The program, in the group."""
+        return ["/bin/sh", "-c", ENTER, str(self.path / "cgroup.procs"), *program]
+
+    def charged_ns(self) -> int:
+        """All that was ever run in it; what runs at this moment is up to a tick behind."""
+        for line in (self.path / "cpu.stat").read_text().splitlines():
+            name, _, value = line.partition(" ")
+            if name == "usage_usec":
+                return int(value) * NS_PER_US
+        raise OSError("the control group has no account of CPU time")
+
+    def close(self) -> None:
+        """Ends whatever is still in it, and takes it away."""
+        with suppress(OSError):
+            (self.path / "cgroup.kill").write_text("1")
+        deadline = time.monotonic() + EMPTY_WITHIN_S
+        while True:
+            try:
+                self.path.rmdir()
+            except FileNotFoundError:
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    return
+                time.sleep(EMPTY_POLL_S)
+            else:
+                return
+
+
+def find_home() -> Home | None:
+    """Where this process may make groups and put programs into them; None if it may not."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        home = Home(find_mount(), find_own())
+        sweep(home)
+        group = home.make()
+    except (OSError, LookupError):
+        return None
+    try:
+        run = subprocess.run(
+            group.entering(["true"]), capture_output=True, timeout=TRY_TIMEOUT_S, check=False
+        )
+        return home if run.returncode == 0 and group.charged_ns() > 0 else None
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    finally:
+        group.close()
+
+
+def find_mount() -> Path:
+    """Of version 2, which every kernel of today can mount beside version 1."""
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, where, kind, *_ = line.split(" ")
+        if kind == "cgroup2":
+            return Path(where.encode().decode("unicode_escape"))
+    raise LookupError("no control groups of version 2 are mounted")
+
+
+def find_own() -> str:
+    """The group of this process: empty, or a path that ends in a slash."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        if line.startswith("0::"):
+            path = line.removeprefix("0::").strip("/")
+            return f"{path}/" if path else ""
+    raise LookupError("this process is in no control group of version 2")
+
+
+def sweep(home: Home) -> None:
+    """Takes away what a lab that was killed has left."""
+    for path in (home.mount / home.own).glob(f"{PREFIX}*-*"):
+        pid = path.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            with suppress(OSError):
+                path.rmdir()
