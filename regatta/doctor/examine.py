@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from regatta.doctor.activity import Activity, watch
 from regatta.doctor.checks import (
@@ -24,6 +25,10 @@ from regatta.doctor.checks import (
 )
 from regatta.doctor.finding import SERIOUS, Finding, Situation
 from regatta.doctor.machine import Machine
+from regatta.errors import RegattaError
+
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
 
 LOOK_S = 1.0
 GLANCE_S = 0.2
@@ -32,25 +37,30 @@ GLANCE_S = 0.2
 Look = Callable[[Machine, Situation, Activity], Finding]
 
 
+Measure = Callable[[Finding, "Bench"], Finding]
+
+
 @dataclass(frozen=True)
 class Check:
     name: str
     look: Look
+    measure: Measure | None = None
+    """How much it matters here; None where that is no question of degree."""
 
 
 CHECKS = (
     Check(cpus.ENOUGH, cpus.look_at_number),
     Check(cpus.KINDS, cpus.look_at_kinds),
-    Check(smt.NAME, smt.look),
-    Check(governor.NAME, governor.look),
-    Check(turbo.NAME, turbo.look),
-    Check(idle.NAME, idle.look),
+    Check(smt.NAME, smt.look, smt.measure),
+    Check(governor.NAME, governor.look, governor.measure),
+    Check(turbo.NAME, turbo.look, turbo.measure),
+    Check(idle.NAME, idle.look, idle.measure),
     Check(power.NAME, power.look),
-    Check(load.NAME, load.look),
-    Check(steal.NAME, steal.look),
+    Check(load.NAME, load.look, load.measure),
+    Check(steal.NAME, steal.look, steal.measure),
     Check(quota.NAME, quota.look),
-    Check(clock.NAME, clock.look),
-    Check(counters.NAME, counters.look),
+    Check(clock.NAME, clock.look, clock.measure),
+    Check(counters.NAME, counters.look, counters.measure),
     Check(paranoid.NAME, paranoid.look),
     Check(limits.DESCRIPTORS, limits.look_at_descriptors),
     Check(limits.TASKS, limits.look_at_tasks),
@@ -62,6 +72,22 @@ CHECKS = (
 def examine(machine: Machine, situation: Situation, activity: Activity) -> list[Finding]:
     """What every check says, in their order."""
     return [check.look(machine, situation, activity) for check in CHECKS]
+
+
+def measure(findings: list[Finding], bench: Bench) -> list[Finding]:
+    """The same findings, with what the probes say; a probe that fails says why it did."""
+    checks = {check.name: check for check in CHECKS}
+    return [measured(checks[finding.name], finding, bench) for finding in findings]
+
+
+def measured(check: Check, finding: Finding, bench: Bench) -> Finding:
+    if check.measure is None:
+        return finding
+    try:
+        return check.measure(finding, bench)
+    except (RegattaError, OSError) as error:
+        words = error.strerror if isinstance(error, OSError) else str(error)
+        return replace(finding, unmeasured=words or type(error).__name__)
 
 
 def serious(situation: Situation, machine: Machine | None = None) -> dict[str, str]:

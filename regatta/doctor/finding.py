@@ -19,6 +19,8 @@ LEVELS = (SERIOUS, MINOR, UNKNOWN, FINE)
 SERIOUS_PERCENT = 5.0
 NEGLIGIBLE_PERCENT = 1.0
 
+MEASURE_IT = "Measure it: regatta doctor --measure"
+
 Words = tuple[str, ...]
 
 
@@ -59,8 +61,12 @@ class Finding:
     unmeasured: str = ""
     """Why it was not measured, though that was asked for."""
 
-    def with_effects(self, *effects: Effect, level: str | None = None) -> Finding:
-        return replace(self, effects=effects, level=level or self.level)
+    def measured(self, effects: list[Effect], level: str, advice: str = "") -> Finding:
+        """With what was measured, and the level that follows; advice stands in for none."""
+        kept = "" if self.advice == MEASURE_IT else self.advice
+        if level != FINE and not self.fix:
+            kept = kept or advice
+        return replace(self, effects=tuple(effects), level=level, advice=kept)
 
 
 @dataclass(frozen=True)
@@ -89,11 +95,17 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def level_of(effect: Effect) -> str:
-    """How bad a measured share (in %) is; between the limits, or too uncertain, it is minor."""
+def level_of(effect: Effect, negligible: float = NEGLIGIBLE_PERCENT) -> str:
+    """How bad a measured share (in %) is. One that may be none, and is not serious, is fine."""
     if effect.low > SERIOUS_PERCENT:
         return SERIOUS
-    return FINE if effect.high < NEGLIGIBLE_PERCENT else MINOR
+    unseen = effect.low <= 0 and effect.high < SERIOUS_PERCENT
+    return FINE if unseen or effect.high < negligible else MINOR
+
+
+def worse(first: str, second: str) -> str:
+    """Of two levels. What is not known is no better than what is fine."""
+    return min(first, second, key=LEVELS.index)
 
 
 def by_level(findings: list[Finding]) -> list[Finding]:

@@ -12,7 +12,7 @@ from rich.console import Console
 from regatta.errors import CpuError, UsageError
 
 if TYPE_CHECKING:
-    from regatta.doctor import Situation
+    from regatta.doctor import Finding, Machine, Situation
 
 
 def doctor(
@@ -50,6 +50,8 @@ def doctor(
     situation = find_situation(placement, server_cpus, client_cpus)
     machine = Machine()
     findings = examine(machine, situation, watch(machine, LOOK_S))
+    if measure:
+        findings = with_probes(findings, machine, situation)
     if as_json:
         document = plain(situation, findings, measure)
         typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
@@ -59,6 +61,22 @@ def doctor(
         show(console, findings, measure)
     if any(finding.level == SERIOUS for finding in findings):
         raise typer.Exit(1)
+
+
+def with_probes(findings: list[Finding], machine: Machine, situation: Situation) -> list[Finding]:
+    """Measures, and says on the standard error what it is at."""
+    from regatta.doctor.examine import measure  # noqa: PLC0415
+    from regatta.doctor.probes.bench import Bench  # noqa: PLC0415  (heavy: statistics)
+
+    console = Console(stderr=True)
+    with console.status("measuring") as status:
+
+        def say(what: str) -> None:
+            status.update(f"measuring: {what}")
+            if not console.is_terminal:
+                console.print(f"measuring: {what}", markup=False, highlight=False)
+
+        return measure(findings, Bench(machine, situation, say))
 
 
 def find_situation(kind: str, server_cpus: str | None, client_cpus: str | None) -> Situation:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, Situation
+from regatta.doctor.finding import (
+    FINE,
+    MEASURE_IT,
+    MINOR,
+    SERIOUS,
+    UNKNOWN,
+    Finding,
+    Situation,
+)
 from regatta.doctor.machine import Machine
+
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
 
 NAME = "clock"
 FOLDER = "/sys/devices/system/clocksource/clocksource0"
+GIVEN_UP = "The kernel may have given a faster one up: dmesg | grep -i clocksource tells why."
+CHEAP_NS, DEAR_NS = 150.0, 500.0
 FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod")
 MATTERS = (
     "The client reads the clock for each request, and the kernel for each switch. A clock that "
@@ -24,7 +39,7 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
             UNKNOWN,
             "the kernel does not tell its clock source",
             MATTERS,
-            advice="Measure it: regatta doctor --measure tells what a reading costs.",
+            advice=MEASURE_IT,
         )
     if now in FAST:
         return Finding(NAME, FINE, f"{now}: read without a system call", MATTERS)
@@ -36,7 +51,7 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
             MINOR,
             f"{now}, which is slow to read, and no better one is offered",
             MATTERS,
-            advice="The kernel has given tsc up: dmesg | grep -i tsc tells why.",
+            advice=GIVEN_UP,
         )
     return Finding(
         NAME,
@@ -46,3 +61,10 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
         fix=(f"echo {better[0]} | sudo tee {FOLDER}/current_clocksource",),
         undo=(f"echo {now} | sudo tee {FOLDER}/current_clocksource",),
     )
+
+
+def measure(finding: Finding, bench: Bench) -> Finding:
+    effect = bench.clock
+    if effect.high < CHEAP_NS:
+        return finding.measured([effect], FINE)
+    return finding.measured([effect], SERIOUS if effect.low > DEAR_NS else MINOR, advice=GIVEN_UP)

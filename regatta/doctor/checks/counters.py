@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, MINOR, Finding, Situation
+from regatta.doctor.finding import (
+    FINE,
+    MINOR,
+    Finding,
+    Situation,
+)
 from regatta.doctor.machine import Machine
+
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
 
 NAME = "counters"
 DEVICES = "/sys/bus/event_source/devices"
@@ -65,3 +75,8 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
 def is_cpu(device: str) -> bool:
     """The names under which kernels offer a CPU's counters."""
     return device in ("cpu", "cpu_core", "cpu_atom") or device.startswith(("armv", "apple_"))
+
+
+def measure(finding: Finding, bench: Bench) -> Finding:
+    """It changes nothing: whatever counting costs is in no time, only in counted trials."""
+    return finding.measured([bench.perf_cost], finding.level)

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, SERIOUS, UNKNOWN, Finding, Situation
+from regatta.doctor.finding import (
+    FINE,
+    MEASURE_IT,
+    MINOR,
+    NEGLIGIBLE_PERCENT,
+    SERIOUS,
+    UNKNOWN,
+    Finding,
+    Situation,
+    level_of,
+)
 from regatta.doctor.machine import Machine, cpus_text
 
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
+
 NAME = "governor"
+BEYOND = "The firmware or the host decides: look for its power profile, and set performance."
 STEADY = "performance"
 CPU = "/sys/devices/system/cpu"
 MATTERS = (
@@ -27,7 +43,7 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
             UNKNOWN,
             f"the kernel does not set the frequency of {cpus_text(situation.pinned)}; {who}",
             MATTERS,
-            advice="Measure it: regatta doctor --measure tells how long a CPU takes to speed up.",
+            advice=MEASURE_IT,
         )
     slow = {cpu: name for cpu, name in pinned.items() if name != STEADY}
     if not slow:
@@ -68,3 +84,14 @@ def command(governor: str, found: dict[int, str], cpus: set[int]) -> str:
         return f"echo {governor} | sudo tee {CPU}/cpu*/cpufreq/scaling_governor"
     paths = " ".join(f"{CPU}/cpu{cpu}/cpufreq/scaling_governor" for cpu in sorted(cpus))
     return f"echo {governor} | sudo tee {paths}"
+
+
+def measure(finding: Finding, bench: Bench) -> Finding:
+    """What counts is how long a CPU stays slow, not what its governor is called."""
+    effect = bench.ramp
+    level = finding.level
+    if level == UNKNOWN:
+        level = level_of(effect)
+    elif level == SERIOUS and effect.high < NEGLIGIBLE_PERCENT:
+        level = MINOR
+    return finding.measured([effect], level, advice=BEYOND)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from regatta.doctor.activity import Activity, Other
 from regatta.doctor.finding import (
     FINE,
@@ -11,8 +13,13 @@ from regatta.doctor.finding import (
     SERIOUS_PERCENT,
     Finding,
     Situation,
+    level_of,
+    worse,
 )
 from regatta.doctor.machine import Machine, cpus_text
+
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
 
 NAME = "load"
 NAMED = 3
@@ -67,3 +74,11 @@ def pauses(others: tuple[Other, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]
         return (), ()
     pids = " ".join(str(other.pid) for other in worth)
     return (f"kill -STOP {pids}",), (f"kill -CONT {pids}",)
+
+
+def measure(finding: Finding, bench: Bench) -> Finding:
+    effects = bench.lost["others"]
+    level = finding.level
+    for effect in effects:
+        level = worse(level, level_of(effect))
+    return finding.measured(effects, level, advice="Find who it is: top -b -n 1 | head -n 15")

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation
+from regatta.doctor.finding import (
+    FINE,
+    MINOR,
+    SERIOUS,
+    Finding,
+    Situation,
+    level_of,
+)
 from regatta.doctor.machine import Machine, cpus_text
 from regatta.errors import CpuError
 from regatta.placement import choose_cpus, cpu_list
 
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
+
 NAME = "smt"
+HIDDEN = (
+    "The host gives one core as two CPUs, or runs others beside you: ask for whole cores (a type "
+    "of instance without SMT), or a machine of your own."
+)
 CONTROL = "/sys/devices/system/cpu/smt/control"
 MATTERS = (
     "Two CPUs of one core share its units: while one is busy the other does a third to a half "
@@ -78,3 +94,12 @@ def apart(machine: Machine, situation: Situation) -> tuple[tuple[str, ...], tupl
         options = f"--server-cpus {cpu_list(server)} --client-cpus {cpu_list(client)}"
         return (f"regatta race {options}",), ()
     return (f"echo off | sudo tee {CONTROL}",), (f"echo on | sudo tee {CONTROL}",)
+
+
+def measure(finding: Finding, bench: Bench) -> Finding:
+    """Plain computing tells a shared core from caches and memory, which all CPUs share."""
+    effects = bench.neighbour
+    level = finding.level
+    if level == FINE:
+        level = level_of(effects[0])
+    return finding.measured(effects, level, advice=HIDDEN)

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, MINOR, NEGLIGIBLE_PERCENT, SERIOUS, Finding, Situation
+from regatta.doctor.finding import (
+    FINE,
+    MINOR,
+    NEGLIGIBLE_PERCENT,
+    SERIOUS,
+    Finding,
+    Situation,
+    level_of,
+    worse,
+)
 from regatta.doctor.machine import Machine
+
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
 
 NAME = "steal"
 MATTERS = (
     "While the host runs somebody else, a request stands still, and its clock does not. A host "
     "that takes time may count it as steal, or say nothing: then only a program that watches the "
     "clock sees it. An idle CPU is stolen nothing, so that a quiet machine looks better than it is."
+)
+INTERRUPTS = (
+    "Let the interrupts go to CPUs that do not race: /proc/interrupts shows who they are, "
+    "/proc/irq/NUMBER/smp_affinity_list says where they go."
 )
 ADVICE = (
     "No command inside of the machine changes it: race on a machine of your own or with CPUs of "
@@ -32,3 +50,12 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
     if now > NEGLIGIBLE_PERCENT:
         return Finding(NAME, SERIOUS, told, MATTERS, advice=ADVICE)
     return Finding(NAME, MINOR, told, MATTERS, advice=ADVICE)
+
+
+def measure(finding: Finding, bench: Bench) -> Finding:
+    """On a virtual machine nothing but the clock's own jumps tells; they decide."""
+    effects = bench.lost["unseen"]
+    level = SERIOUS if finding.level == SERIOUS else FINE
+    for effect in effects:
+        level = worse(level, level_of(effect))
+    return finding.measured(effects, level, advice=INTERRUPTS)

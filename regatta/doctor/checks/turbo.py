@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, MINOR, UNKNOWN, Finding, Situation
+from regatta.doctor.finding import (
+    FINE,
+    MEASURE_IT,
+    MINOR,
+    UNKNOWN,
+    Finding,
+    Situation,
+    level_of,
+)
 from regatta.doctor.machine import Machine
 
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
+
 NAME = "turbo"
+STEADY_PERCENT = 2.0
+"""Half of what trials of the quick race differ by: speed is then not what makes them differ."""
+BEYOND = "The firmware or the host decides: a race with more blocks evens it out."
 CPU = "/sys/devices/system/cpu"
 MATTERS = (
     "How fast a CPU runs in turbo depends on its heat and on how many others are busy: a design "
@@ -38,5 +54,11 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
         UNKNOWN,
         "the kernel does not tell whether turbo is on",
         MATTERS,
-        advice="Measure it: regatta doctor --measure tells how steady the speed is.",
+        advice=MEASURE_IT,
     )
+
+
+def measure(finding: Finding, bench: Bench) -> Finding:
+    effect = bench.steadiness
+    level = FINE if finding.level == FINE else level_of(effect, STEADY_PERCENT)
+    return finding.measured([effect], level, advice=BEYOND)

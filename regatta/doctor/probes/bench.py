@@ -1,0 +1,145 @@
+"""All probes of one examination. What two checks rest on is measured once."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cached_property
+
+from regatta.doctor.finding import Effect, Situation
+from regatta.doctor.machine import Machine, cpus_text
+from regatta.doctor.probes import intervals, perf_cost
+from regatta.doctor.probes.child import Child, Neighbour, ProbeError
+
+Say = Callable[[str], None]
+WATCH_S = 3.0
+PAIRS = 12
+PIECE_S = 0.08
+RESTS = 10
+REST_MS = 250
+FIRST_S = 0.005
+STEADY = 60
+"""Pieces of `FIRST_S` after a rest; the later half is taken as the steady speed."""
+NAPS, NAP_US, NAP_ROUNDS = 12, 5000, 12
+READINGS, CLOCK_ROUNDS = 20_000, 20
+
+
+class Bench:
+    """Measures on the CPUs of a race. `say` is told what is being measured."""
+
+    def __init__(self, machine: Machine, situation: Situation, say: Say) -> None:
+        self.machine = machine
+        self.situation = situation
+        self.say = say
+        self.cpu = situation.server_cpus[0]
+
+    @cached_property
+    def lost(self) -> dict[str, list[Effect]]:
+        """Of programs that run all the time on one CPU of each side: what was taken from them."""
+        self.say("time lost on the pinned CPUs")
+        cpus = list(dict.fromkeys((self.cpu, self.situation.client_cpus[0])))
+        with ExitStack() as stack:
+            children = [stack.enter_context(Child(cpu)) for cpu in cpus]
+            for child in children:
+                child.tell("watch", WATCH_S)
+            answers = [child.hear() for child in children]
+        found: dict[str, list[Effect]] = {"others": [], "unseen": []}
+        words = {"others": "other programs", "unseen": "interrupts and the host"}
+        for cpu, pieces in zip(cpus, answers, strict=True):
+            for taker, effects in found.items():
+                longest_ms = max(piece[f"{taker}_longest_ns"] for piece in pieces) / 1e6
+                shares = [100 * piece[f"{taker}_ns"] / piece["wall_ns"] for piece in pieces]
+                what = (
+                    f"taken by {words[taker]} from a program that wanted all of CPU {cpu} "
+                    f"(at most {longest_ms:.2g} ms at a time)"
+                )
+                effects.append(intervals.mean(what, "%", shares))
+        return found
+
+    def neighbour_cpu(self) -> int | None:
+        """The CPU whose work may slow the server down most: its sibling, else the client's."""
+        allowed = set(self.machine.allowed_cpus())
+        shared = sorted(self.machine.siblings(self.cpu) & allowed - {self.cpu})
+        others = [cpu for cpu in self.situation.client_cpus if cpu != self.cpu]
+        return next(iter(shared + others), None)
+
+    @cached_property
+    def neighbour(self) -> list[Effect]:
+        """How much dearer the same work is on the server's CPU while another CPU computes."""
+        other = self.neighbour_cpu()
+        if other is None:
+            raise ProbeError("there is no other CPU to be busy")
+        self.say(f"the server's CPU while {cpus_text([other])} is busy")
+        found: list[Effect] = []
+        with Child(self.cpu) as worker, Neighbour(other) as busy:
+            for task, word in (("compute", "computing"), ("calls", "system calls")):
+                count = worker.size(task, PIECE_S)
+                quiet, beside = self.pairs(worker, busy, task, count)
+                what = f"extra CPU time of {word} on CPU {self.cpu} while CPU {other} computes"
+                found.append(intervals.dearer(what, quiet, beside))
+        return found
+
+    @staticmethod
+    def pairs(
+        worker: Child, busy: Neighbour, task: str, count: int
+    ) -> tuple[list[float], list[float]]:
+        """CPU times of the same work in pairs, which of them comes first by chance."""
+        times: dict[bool, list[float]] = {False: [], True: []}
+        for _ in range(PAIRS):
+            for run in random.sample((False, True), 2):
+                busy.let(run)
+                times[run].append(float(worker.ask(task, count)["cpu_ns"]))
+        return times[False], times[True]
+
+    @cached_property
+    def speed(self) -> tuple[list[float], list[float]]:
+        """After each of some rests: the first piece's CPU time, and the later ones' median."""
+        self.say("the speed after a rest")
+        first: list[float] = []
+        steady: list[float] = []
+        with Child(self.cpu) as worker:
+            count = worker.size("compute", FIRST_S)
+            for _ in range(RESTS):
+                worker.ask("nap", 1, REST_MS * 1000)
+                times = [float(worker.ask("compute", count)["cpu_ns"]) for _ in range(STEADY)]
+                first.append(times[0])
+                steady.append(statistics.median(times[STEADY // 2 :]))
+        return first, steady
+
+    @cached_property
+    def ramp(self) -> Effect:
+        first, steady = self.speed
+        what = (
+            f"extra CPU time of the first {FIRST_S * 1000:.0f} ms of work on CPU {self.cpu} after "
+            f"{REST_MS} ms of rest"
+        )
+        return intervals.dearer(what, steady, first)
+
+    @cached_property
+    def steadiness(self) -> Effect:
+        what = f"standard deviation of CPU {self.cpu}'s speed from one spell of work to the next"
+        return intervals.spread(what, self.speed[1])
+
+    @cached_property
+    def wake(self) -> Effect:
+        self.say("how long a wake-up takes")
+        with Child(self.cpu) as worker:
+            medians = [
+                statistics.median(worker.ask("nap", NAPS, NAP_US)) / 1000 for _ in range(NAP_ROUNDS)
+            ]
+        what = f"delay of a wake-up on CPU {self.cpu} after {NAP_US // 1000} ms of sleep"
+        return intervals.mean(what, "µs", medians)
+
+    @cached_property
+    def clock(self) -> Effect:
+        self.say("what reading the clock costs")
+        with Child(self.cpu) as worker:
+            costs = [worker.ask("clock", READINGS) / READINGS for _ in range(CLOCK_ROUNDS)]
+        return intervals.mean("CPU time of one reading of the clock", "ns", costs)
+
+    @cached_property
+    def perf_cost(self) -> Effect:
+        self.say("what perf's counting costs")
+        return perf_cost.measure(self.situation)

@@ -1,0 +1,55 @@
+"""From a handful of readings to an effect with its 95 % interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.bootstrap import mean_interval
+from regatta.analysis.swaps import Swapped
+from regatta.doctor.finding import Effect
+
+LEVEL = 0.05
+
+
+def mean(what: str, unit: str, values: Sequence[float]) -> Effect:
+    found = mean_interval(np.array(values, dtype=np.float64))
+    low = found.value if found.low is None else found.low
+    high = found.value if found.high is None else found.high
+    return Effect(what, found.value, low, high, unit, len(values))
+
+
+def dearer(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
+    """By how many percent the second of each pair is above the first."""
+    found = Swapped(np.log(np.array(after) / np.array(before)))
+    low, high = found.interval(LEVEL) or (found.mean, found.mean)
+    return Effect(what, percent(found.mean), percent(low), percent(high), "%", found.count)
+
+
+def dearer_unpaired(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
+    """The same for two groups of readings that belong together in no way."""
+    old, new = np.log(np.array(before)), np.log(np.array(after))
+    test = stats.ttest_ind(new, old, equal_var=False)
+    found = test.confidence_interval(1 - LEVEL)
+    shift = float(new.mean() - old.mean())
+    low, high = percent(float(found.low)), percent(float(found.high))
+    return Effect(what, percent(shift), low, high, "%", len(before) + len(after))
+
+
+def spread(what: str, values: Sequence[float]) -> Effect:
+    """The standard deviation in percent of the mean, with the interval of a normal's."""
+    logs = np.log(np.array(values))
+    free = len(logs) - 1
+    deviation = float(logs.std(ddof=1))
+    low, high = (
+        deviation * math.sqrt(free / float(stats.chi2.ppf(1 - fraction, free)))
+        for fraction in (LEVEL / 2, 1 - LEVEL / 2)
+    )
+    return Effect(what, 100 * deviation, 100 * low, 100 * high, "%", len(logs))
+
+
+def percent(log_ratio: float) -> float:
+    return 100 * math.expm1(log_ratio)

@@ -1,0 +1,69 @@
+"""What perf's own counting costs: a short real race, with nothing attached and with everything."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from regatta import ledger_read
+from regatta.analysis.metrics import event
+from regatta.doctor.finding import Effect, Situation
+from regatta.doctor.probes import intervals
+from regatta.doctor.probes.child import ProbeError
+from regatta.errors import RegattaError
+from regatta.ledger import FILE_NAME
+from regatta.ledger_read import Trial
+from regatta.plan import COUNTED, TIMED
+from regatta.programs import discover
+from regatta.race import Options, begin
+from regatta.study import parse_study
+
+FEWEST_TRIALS = 3
+WHAT = "extra CPU time of a request (work scan, 10 at a time) with every event of perf attached"
+STUDY = """
+name = "doctor"
+title = "What perf's own counting costs"
+[race]
+blocks = 10
+counted_blocks = 10
+[[cells]]
+designs = ["select"]
+connections = 10
+work = "scan"
+load = "burst"
+engine = "epoll"
+requests = 100
+"""
+
+
+def measure(situation: Situation) -> Effect:
+    """About five seconds. ProbeError says why it could not be measured."""
+    try:
+        programs = discover()
+        study = parse_study(STUDY, programs.designs)
+        with tempfile.TemporaryDirectory(prefix="regatta-doctor-") as folder:
+            options = Options(
+                out=Path(folder) / "race",
+                placement=situation.placement,
+                server_cpus=situation.server_cpus,
+                client_cpus=situation.client_cpus,
+            )
+            place = begin(study, options, programs, tell=lambda _: None)
+            trials = ledger_read.read(place / FILE_NAME).trials
+    except RegattaError as error:
+        raise ProbeError(str(error)) from error
+    return compare(trials)
+
+
+def compare(trials: list[Trial]) -> Effect:
+    """By the kernel's own account, which is in both kinds of trial."""
+    if not any(origin == "perf" for trial in trials for _, origin, _ in trial.counters):
+        raise ProbeError("perf cannot count anything here")
+    costs: dict[str, list[float]] = {TIMED: [], COUNTED: []}
+    for trial in trials:
+        cpu_ns = event(trial, "server", "cpu-time", "kernel")
+        if trial.counts and trial.answered and not isinstance(cpu_ns, str):
+            costs[trial.kind].append(cpu_ns / trial.answered)
+    if min(map(len, costs.values())) < FEWEST_TRIALS:
+        raise ProbeError("too few trials of its race went well")
+    return intervals.dearer_unpaired(WHAT, costs[TIMED], costs[COUNTED])
