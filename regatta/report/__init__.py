@@ -9,6 +9,7 @@ from rich.console import Console
 from regatta.analysis.analyse import Analysis, analyse
 from regatta.errors import RegattaError
 from regatta.ledger_read import read
+from regatta.report.claims.csv import claims_csv
 from regatta.report.csv import to_csv
 from regatta.report.html import to_html
 from regatta.report.json_summary import to_dict
@@ -18,9 +19,11 @@ from regatta.report.terminal import print_standings
 
 
 def write(ledger_path: Path) -> None:
-    """Writes report.html, summary.md and summary.csv beside the ledger."""
+    """Writes report.html, summary.md and summary.csv, of claims claims.csv, beside the ledger."""
     analysis = _analysis(ledger_path)
     _write(ledger_path.with_name("summary.csv"), to_csv(analysis))
+    if analysis.claims:
+        _write(ledger_path.with_name("claims.csv"), claims_csv(analysis.claims))
     _write(ledger_path.with_name("summary.md"), to_markdown(analysis))
     _write(ledger_path.with_name("report.html"), to_html(analysis))
 

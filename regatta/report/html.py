@@ -12,6 +12,7 @@ from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report import shapes
 from regatta.report.charts import latency_chart, measured_sides, metric_chart, metric_rows
+from regatta.report.claims.page import claims_section
 from regatta.report.counters_table import counter_lines, elapsed
 from regatta.report.environment import environment_rows
 from regatta.report.numbers import interval_of, plural, short, value_of
@@ -49,6 +50,7 @@ def to_html(analysis: Analysis) -> str:
         analysis=analysis,
         title=analysis.meta.get("study_title", "A race"),
         groups=groups,
+        claims=claims_section(analysis, charts),
         legend=LEGEND,
         designs=_designs(analysis, summaries),
         environment=environment_rows(analysis),

@@ -1,10 +1,10 @@
 """summary.md: the standings as text that any forge or mail shows well."""
 
-import re
-
 from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
+from regatta.report.claims.markdown import claims_markdown
 from regatta.report.environment import environment_rows
+from regatta.report.escape import escape
 from regatta.report.numbers import interval_of, plural, value_of
 from regatta.report.sentences import (
     LEGEND,
@@ -28,6 +28,7 @@ def to_markdown(analysis: Analysis) -> str:
     for group in analysis.groups:
         lines += _group(analysis, group, alone=len(analysis.groups) == 1)
     lines += [LEGEND, "In brackets: 95 % intervals.", ""]
+    lines += claims_markdown(analysis.claims)
     for title, noted in (
         ("Failed trials", analysis.failures),
         ("Client-bound trials", analysis.client_bound),
@@ -97,10 +98,3 @@ def _figure(result: CellResult, metric: Metric) -> str:
     estimate = result.estimates[side_of(metric), metric.name]
     interval = interval_of(estimate)
     return f"{value_of(estimate)} [{interval}]" if interval else value_of(estimate)
-
-
-def escape(text: str) -> str:
-    """Text that Markdown shows as it is: a contender's name may hold anything."""
-    flat = " ".join(text.split())
-    escaped = re.sub(r"([\\`*_\[\]|#~])", r"\\\1", flat)
-    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

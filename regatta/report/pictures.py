@@ -14,6 +14,7 @@ from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.metrics import METRICS, Metric
 from regatta.errors import RegattaError
 from regatta.report.charts import latency_chart, measured_sides, metric_chart, metric_rows
+from regatta.report.claims.picture import claim_pictures
 from regatta.report.theme import SCHEMES, config
 
 WIDTH = 640
@@ -58,6 +59,7 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
                 under = f"{group.axis.count(step)}; {group.title}"
                 spec = latency_chart(analysis, group, step)
                 found[f"{prefix}latency-{step}"] = _alone(spec, title, under)
+    found |= claim_pictures(analysis)
     return {re.sub(r"[^a-zA-Z0-9_.-]+", "-", name): spec for name, spec in found.items()}
 
 

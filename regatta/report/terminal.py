@@ -7,8 +7,12 @@ from rich.text import Text
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import PRIMARY, STANDINGS, THROUGHPUT, Metric, side_of
 from regatta.analysis.standings import Verdict
+from regatta.report.claims.terminal import print_claims
 from regatta.report.numbers import interval_of, value_of
 from regatta.report.palette import looks
+from regatta.report.plain import encodable as _encodable
+from regatta.report.plain import plain as _plain
+from regatta.report.plain import printable as _printable
 from regatta.report.sentences import (
     LEGEND,
     mark,
@@ -42,6 +46,7 @@ def print_standings(analysis: Analysis, console: Console) -> None:
             console.print(_plain(verdict_sentence(group, group.overall), console, "bold"))
     console.print()
     console.print(_plain(f"{LEGEND} Below each value: its 95 % interval.", console, "dim"))
+    print_claims(analysis.claims, console)
     for sentence in notice_sentences(analysis):
         console.print(_plain(sentence, console, "yellow"))
 
@@ -155,25 +160,6 @@ def _column_width(analysis: Analysis, metric: Metric) -> int:
             estimate = result.estimates[side_of(metric), metric.name]
             found += [len(value_of(estimate)), len(interval_of(estimate))]
     return max(found)
-
-
-def _plain(sentence: str, console: Console, style: str = "") -> Text:
-    return Text(_encodable(_printable(sentence), console), style=style)
-
-
-def _printable(text: str) -> str:
-    """A name of somebody's server must not move the cursor or colour the screen."""
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
-
-
-def _encodable(text: str, console: Console) -> str:
-    """Plain letters where the terminal has no others."""
-    try:
-        text.encode(console.encoding)
-    except (UnicodeEncodeError, LookupError):
-        for char, plain in (("µ", "u"), ("★", "*"), ("☆", "o"), ("–", "-"), ("×", "x")):
-            text = text.replace(char, plain)
-    return text
 
 
 assert THROUGHPUT in ANSWERS, "all columns are shown on a narrow terminal too"

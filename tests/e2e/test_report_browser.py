@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from regatta import report
+from regatta.analysis.analyse import analyse
+from regatta.ledger_read import read
+from regatta.report.html import to_html
 from tests.lab.synthetic import make
+from tests.lab.synthetic_claims import all_kinds
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
@@ -58,6 +63,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder = tmp_path_factory.mktemp(name)
         report.write(make(folder / "ledger.sqlite", **changes))
         made[name] = folder / "report.html"
+    made["claims"] = tmp_path_factory.mktemp("claims") / "report.html"
+    analysis = replace(
+        analyse(read(make(made["claims"].with_name("ledger.sqlite"), blocks=2))), claims=all_kinds()
+    )
+    made["claims"].write_text(to_html(analysis))
     return made
 
 
@@ -250,9 +260,61 @@ def test_hardware_counters_get_charts(opened: Opened) -> None:
     assert "top-down: retiring" in captions
 
 
+@pytest.mark.parametrize("opened", [("claims", 1280, "light")], indirect=True)
+def test_every_claim_has_its_words_verdicts_and_pictures(opened: Opened) -> None:
+    page = opened.page
+    assert page.locator(".facts a[href='#claims']").inner_text().startswith("6 claims: 2 supported")
+    cards = page.locator("details.claim")
+    assert cards.count() == len(all_kinds())
+    for card, claim in zip(cards.all(), all_kinds(), strict=True):
+        told = card.inner_text()
+        assert claim.says in told
+        assert claim.why in told
+        assert claim.verdict in told
+        assert card.locator("svg.marks").count() == 0, "what nobody sees is not drawn"
+    cards.first.locator("summary").click()
+    page.wait_for_function("document.querySelectorAll('#claim-A1 svg.marks').length === 3")
+    drawn = cards.first.locator(".charts").inner_text()
+    assert "306.78" in drawn
+    assert "713 (699–727)" in drawn
+    assert "as they measured it held in 3 of 8 single runs" in cards.first.inner_text()
+
+
+@pytest.mark.parametrize("opened", [("claims", 1280, "dark")], indirect=True)
+def test_all_pictures_of_claims_can_be_shown_and_hidden(opened: Opened) -> None:
+    page = opened.page
+    page.get_by_role("button", name="Show all pictures").click()
+    page.wait_for_function(
+        "[...document.querySelectorAll('.claim .chart')].every(c => c.querySelector('svg.marks'))"
+    )
+    assert page.locator("#claim-A4 .missing").first.inner_text() == "not supported"
+    wait_for_charts(page)
+    page.get_by_role("button", name="Hide all pictures").click()
+    assert not page.locator("#claim-A1 svg.marks").first.is_visible()
+
+
+@pytest.mark.parametrize("opened", [("claims", 1280, "light")], indirect=True)
+def test_a_link_to_a_claim_opens_it(opened: Opened) -> None:
+    page = opened.page
+    page.evaluate("location.hash = 'claim-B1'")
+    page.wait_for_function("document.querySelectorAll('#claim-B1 svg.marks').length === 2")
+
+
+@pytest.mark.parametrize("opened", [("claims", 1280, "light")], indirect=True)
+def test_a_claim_keeps_all_its_designs(opened: Opened) -> None:
+    page = opened.page
+    page.evaluate("location.hash = 'claim-A1'")
+    page.wait_for_function("document.querySelectorAll('#claim-A1 svg.marks').length === 3")
+    page.get_by_role("checkbox", name="select").uncheck()
+    page.wait_for_timeout(300)
+    marks = "document.querySelectorAll('#claim-A1 .chart:first-of-type .mark-symbol path').length"
+    assert page.evaluate(marks) == 9
+
+
 @pytest.mark.parametrize(
     "opened",
     [
+        ("claims", 390, "light"),
         ("quick", 390, "light"),
         ("quick", 390, "dark"),
         ("engines", 390, "light"),
@@ -262,6 +324,8 @@ def test_hardware_counters_get_charts(opened: Opened) -> None:
 )
 def test_it_fits_a_phone_and_a_dark_room(opened: Opened, tmp_path: Path) -> None:
     page = opened.page
+    if page.locator("#open-claims").count():
+        page.locator("#open-claims").click()
     wait_for_charts(page)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.screenshot(path=tmp_path / "report.png", full_page=True)

@@ -23,20 +23,27 @@
       },
       axisX: { grid: false },
       axisY: { domain: false, ticks: false, labelPadding: 6 },
+      text: { color: colour("--ink"), fontSize: 12 },
+      rule: { color: colour("--line") },
     };
   };
+
+  // The charts of a claim have no such choice: its order needs all its designs.
+  const show = (element, view) =>
+    specs[element.dataset.chart].params && view.signal("shown", shownDesigns()).runAsync();
 
   // A chart is drawn when its panel is first seen: a hidden element has no width.
   const draw = async (element) => {
     const id = element.dataset.chart;
     if (views.has(element) || element.offsetParent === null || !specs[id]) return;
+    if (element.closest("details:not([open])")) return;
     views.set(element, null);
     const result = await vegaEmbed(element, specs[id], {
       renderer: "svg", config: config(), tooltip: { theme: "custom" }, downloadFileName: id,
       actions: { export: true, source: false, compiled: false, editor: false },
     });
     views.set(element, result.view);
-    await result.view.signal("shown", shownDesigns()).runAsync();
+    await show(element, result.view);
   };
   const drawAll = () => Promise.all(all(".chart").map(draw));
 
@@ -129,9 +136,27 @@
     showGroup();
   }
 
+  for (const claim of all("details.claim")) claim.addEventListener("toggle", drawAll);
+  const opener = document.getElementById("open-claims");
+  if (opener) {
+    opener.addEventListener("click", () => {
+      const opened = opener.getAttribute("aria-pressed") !== "true";
+      opener.setAttribute("aria-pressed", String(opened));
+      opener.textContent = opened ? "Hide all pictures" : "Show all pictures";
+      for (const claim of all("details.claim")) claim.open = opened;
+    });
+  }
+  // A link to a claim opens it.
+  const aim = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target && target.matches("details.claim")) target.open = true;
+  };
+  addEventListener("hashchange", aim);
+  aim();
+
   for (const box of all(".design-toggle")) {
     box.addEventListener("change", () => {
-      for (const view of views.values()) if (view) view.signal("shown", shownDesigns()).runAsync();
+      for (const [element, view] of views) if (view) show(element, view);
     });
   }
   dark.addEventListener("change", redraw);

@@ -1,0 +1,179 @@
+"""A panel of a claim as Vega-Lite: a row a figure with its name above it, or a curve."""
+
+import math
+from typing import Any
+
+import altair as alt
+
+from regatta.report.charts import LOG_FROM, Layers
+from regatta.report.claims.panels import PUBLISHED, Panel, Row
+from regatta.report.palette import looks
+
+HEAD, ROW = 26, 40
+"""Heights in pixels: of what parts the rows, and of a row."""
+CURVE = 190
+THOUSANDS = 10_000
+"""From here on an axis says k and M."""
+FAINT = 0.65
+"""Opacity of what explains rather than shows."""
+Spec = dict[str, Any]
+
+
+def panel_chart(panel: Panel, contenders: list[str]) -> Spec:
+    """As wide as what it stands in; None of its rows is ever hidden."""
+    chart = _curve(panel, contenders) if panel.grows else _ranking(panel, contenders)
+    spec: Spec = chart.properties(width="container").to_dict(validate=False)
+    spec.pop("config", None)  # the page has its own, for its light and dark scheme
+    return spec
+
+
+def _ranking(panel: Panel, contenders: list[str]) -> Layers:
+    rows, heads, height = _placed(panel, contenders)
+    down = alt.Scale(domain=[height, 0], nice=False, zero=False)
+    data = alt.Chart(alt.InlineData(values=rows))
+    x = alt.X("value:Q", scale=_scale(panel.rows), axis=_axis(panel.rows))
+    y = alt.Y("dot:Q", scale=down, axis=None)
+    above = alt.Y("text:Q", scale=down, axis=None)
+    tip = [
+        alt.Tooltip("label:N", title="design"),
+        alt.Tooltip("says:N", title=panel.unit or panel.title),
+        alt.Tooltip("interval:N", title="95 % interval"),
+    ]
+    layers: list[alt.Chart] = [
+        data.mark_rule().encode(x=alt.value(0), x2=alt.value("width"), y=y),
+        data.mark_text(align="left", baseline="middle").encode(
+            x=alt.value(0), y=above, text="label:N"
+        ),
+        data.mark_text(align="right", baseline="middle").encode(
+            x=alt.value("width"),
+            y=above,
+            text="shown:N",
+        ),
+        data.transform_filter("isValid(datum.value)")
+        .mark_point(size=75, opacity=1, strokeWidth=1.75)
+        .encode(x=x, y=y, tooltip=tip, **_looks()),
+    ]
+    if any("low" in row for row in rows):
+        bars = data.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, opacity=FAINT)
+        layers.insert(3, bars.encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=_own_colour()))
+    if heads:
+        layers.append(
+            alt.Chart(alt.InlineData(values=heads))
+            .mark_text(align="left", baseline="middle", opacity=FAINT, fontWeight="bold")
+            .encode(x=alt.value(0), y=above, text="label:N")
+        )
+    return alt.layer(*layers).properties(height=height)
+
+
+def _curve(panel: Panel, contenders: list[str]) -> Layers:
+    """Values against the connections, and the line on which they would be in proportion."""
+    data = alt.Chart(alt.InlineData(values=[_point(row, contenders, panel) for row in panel.rows]))
+    steps = sorted({row.connections for row in panel.rows})
+    x = alt.X(
+        "connections:Q",
+        title="connections",
+        scale=alt.Scale(domainMin=0, nice=False, padding=8),
+        axis=alt.Axis(values=steps, labelOverlap=True),
+    )
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4))
+    tip = [
+        alt.Tooltip("connections:Q", format=","),
+        alt.Tooltip("says:N", title=panel.unit or panel.title),
+        alt.Tooltip("interval:N", title="95 % interval"),
+    ]
+    line = alt.Chart(alt.InlineData(values=_proportional(panel.rows)))
+    layers = [
+        line.mark_line(strokeDash=[4, 4], opacity=FAINT, strokeWidth=1.25).encode(
+            x=x, y=y, color=_own_colour()
+        ),
+        data.transform_filter("isValid(datum.value)")
+        .mark_point(size=75, opacity=1, strokeWidth=1.75)
+        .encode(x=x, y=y, tooltip=tip, **_looks()),
+    ]
+    if any(row.low is not None for row in panel.rows):
+        bars = data.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, opacity=FAINT)
+        ends = {"y": alt.Y("low:Q"), "y2": "high:Q"}
+        layers.insert(1, bars.encode(x=x, color=_own_colour(), **ends))
+    return alt.layer(*layers).properties(height=CURVE)
+
+
+def _proportional(rows: list[Row]) -> list[Spec]:
+    """From 0 through the geometric mean of the figures."""
+    known = [(row.connections, row.value) for row in rows if row.value and row.connections]
+    if not known:
+        return []
+    slope = math.exp(sum(math.log(value / count) for count, value in known) / len(known))
+    most = max(count for count, _ in known)
+    return [{"connections": at, "value": slope * at, "colour": "#808890"} for at in (0, most)]
+
+
+def _placed(panel: Panel, contenders: list[str]) -> tuple[list[Spec], list[Spec], int]:
+    """Every row and heading with its height from the top, and the height of all."""
+    rows: list[Spec] = []
+    heads: list[Spec] = []
+    top, group = 0, ""
+    for row in panel.rows:
+        if row.group != group:
+            top += 8 if rows else 0
+            heads.append({"text": top + HEAD / 2 - 4, "label": row.group})
+            top, group = top + HEAD, row.group
+        rows.append({**_point(row, contenders, panel), "text": top + 11, "dot": top + 27})
+        top += ROW
+    return rows, heads, top
+
+
+def _point(row: Row, contenders: list[str], panel: Panel) -> Spec:
+    known = looks(contenders if row.design in contenders else [row.design])[row.design]
+    point: Spec = {
+        "label": row.label,
+        "connections": row.connections,
+        "says": row.says,
+        "shown": f"{row.says} ({row.interval})" if row.interval else row.says,
+        "interval": row.interval or "none",
+        "colour": known.colour,
+        # A single figure of somebody else's is hollow: nobody knows how sure it is.
+        "fill": "transparent" if panel.scope == PUBLISHED else known.colour,
+        "shape": known.shape,
+    }
+    if row.value is not None:
+        point["value"] = _digits(row.value)
+        if row.low is not None or row.high is not None:
+            point["low"] = _digits(row.value if row.low is None else row.low)
+            point["high"] = _digits(row.value if row.high is None else row.high)
+    return point
+
+
+def _own_colour() -> alt.Color:
+    return alt.Color("colour:N", scale=None)
+
+
+def _looks() -> Spec:
+    return {
+        "stroke": alt.Stroke("colour:N", scale=None),
+        "fill": alt.Fill("fill:N", scale=None),
+        "shape": alt.Shape("shape:N", scale=None),
+    }
+
+
+def logarithmic(rows: list[Row]) -> bool:
+    values = [row.value for row in rows if row.value is not None]
+    return bool(values) and min(values) > 0 and max(values) > LOG_FROM * min(values)
+
+
+def _scale(rows: list[Row]) -> alt.Scale:
+    if logarithmic(rows):
+        return alt.Scale(type="log", nice=False, padding=8)
+    return alt.Scale(zero=True, nice=False, padding=8)
+
+
+def _axis(rows: list[Row]) -> alt.Axis:
+    most = max((abs(row.value) for row in rows if row.value is not None), default=0.0)
+    title = "logarithmic" if logarithmic(rows) else None
+    if most >= THOUSANDS:
+        return alt.Axis(tickCount=4, format="~s", labelOverlap=True, title=title)
+    return alt.Axis(tickCount=4, labelOverlap=True, title=title)
+
+
+def _digits(number: float) -> float:
+    """Six digits are more than a picture can show."""
+    return float(f"{number:.6g}")

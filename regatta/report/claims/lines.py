@@ -1,0 +1,49 @@
+"""The claims as lines of text, for terminals and for Markdown: what is said of each, in order."""
+
+from dataclasses import dataclass
+
+from regatta.analysis.claims.result import ClaimResult
+from regatta.report.claims import words
+from regatta.report.claims.panels import PUBLISHED, Panel, panels
+
+
+@dataclass(frozen=True)
+class Line:
+    scope: str
+    """`published`, `process` or `window`."""
+    title: str
+    verdict: str
+    """Empty for what was published."""
+    figures: str
+    notes: str
+    """What the verdict leaves open, and how single runs would have judged."""
+
+
+def claim_lines(claim: ClaimResult) -> list[Line]:
+    """What was published, then what was found, scope by scope."""
+    by_scope: dict[str, list[Panel]] = {}
+    for of_metric in panels(claim):
+        for panel in of_metric:
+            by_scope.setdefault(panel.scope, []).append(panel)
+    found = []
+    if PUBLISHED in by_scope:
+        figures = _figures(by_scope[PUBLISHED])
+        found.append(Line(PUBLISHED, PUBLISHED, "", figures, words.disagreement(claim)))
+    for scope, result in words.by_scope(claim):
+        notes = [words.unseen(result), words.single_runs(result)]
+        found.append(
+            Line(
+                scope,
+                words.SCOPES[scope],
+                result.verdict,
+                _figures(by_scope.get(scope, [])),
+                "; ".join(note for note in notes if note),
+            )
+        )
+    return found
+
+
+def _figures(of: list[Panel]) -> str:
+    if len(of) == 1:
+        return of[0].text()
+    return "; ".join(f"{words.metric_words(panel.metric)}: {panel.text()}" for panel in of)

@@ -1,0 +1,150 @@
+"""Verdicts on claims in plain words and signs, the same in every form of the report."""
+
+from collections import Counter as Tally
+
+from regatta.analysis.claims.result import (
+    NOT_MEASURABLE,
+    REFUTED,
+    SUPPORTED,
+    UNDECIDED,
+    VERDICTS,
+    ClaimResult,
+    Part,
+    ScopeResult,
+)
+from regatta.analysis.estimates import MEASURED, Estimate
+from regatta.report.numbers import interval_of, percent, plural, short, times, value_of
+from regatta.report.sentences import fixed_percent
+
+MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", NOT_MEASURABLE: "–"}
+"""Colour never stands alone."""
+SCOPES = {"process": "as they measured", "window": "as it should be"}
+"""In the order in which they are shown, and how each is called."""
+SCOPE_SAYS = {
+    "process": "the server's whole life as one process, its start and its idling included",
+    "window": "the window in which requests were served, and nothing else",
+}
+WHOLE = "whole process"
+LEGEND = (
+    "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
+    "the load alone, and decides. Supported or refuted is what holds beyond the noise in all parts "
+    "of a claim (Holm), undecided what this race could not tell; equal means within 10 %."
+)
+
+
+def tally(claims: list[ClaimResult]) -> str:
+    """`Of 27 claims 9 are supported, 6 refuted, 5 undecided and 7 not measurable here.`"""
+    counts = Tally[str](claim.verdict for claim in claims)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{plural(len(claims), 'claim')}: {listed}."
+
+
+def by_scope(claim: ClaimResult) -> list[tuple[str, ScopeResult]]:
+    """What was raced, in the order in which it is shown."""
+    return [(scope, claim.scopes[scope]) for scope in SCOPES if scope in claim.scopes]
+
+
+def disagreement(claim: ClaimResult) -> str:
+    """Empty if the source's figures say what its words say."""
+    return "" if claim.published_agrees else "The source's own figures do not bear this out."
+
+
+def single_runs(result: ScopeResult) -> str:
+    """How one run would have judged; empty if no block has all the parts."""
+    if result.single_runs is None:
+        return ""
+    held, of = result.single_runs
+    return f"it held in {held} of {plural(of, 'single run')}"
+
+
+def unseen(result: ScopeResult) -> str:
+    """What an undecided verdict leaves open; empty if nothing does."""
+    open_parts = [part for part in result.parts if part.verdict == UNDECIDED]
+    seen = [part.detectable for part in open_parts if part.scale == "ratio" and part.detectable]
+    if not seen:
+        return ""
+    return f"differences below {percent(max(seen) - 1)} cannot be seen here"
+
+
+def value(part: Part) -> str:
+    """`1.24 times`, `+0.31`, `power 1.02`; or why there is none."""
+    if part.value is None:
+        return part.reason or "not compared"
+    if part.scale == "ratio":
+        return f"{times(part.value)} times"
+    if part.scale == "exponent":
+        return f"power {part.value:.2f}"
+    return _signed(part, part.value)
+
+
+def interval(part: Part) -> str:
+    """`1.10–1.39`; `over 1.10` where nothing bounds it; empty if there is none."""
+    if part.value is None or (part.low is None and part.high is None):
+        return ""
+    if part.high is None:
+        return f"over {_end(part, part.low)}"
+    if part.low is None:
+        return f"under {_end(part, part.high)}"
+    link = "–" if part.scale != "difference" else " to "
+    return f"{_end(part, part.low)}{link}{_end(part, part.high)}"
+
+
+def level(part: Part) -> str:
+    """`98.3 % interval`."""
+    return f"{fixed_percent(1 - part.level)} interval"
+
+
+def detectable(part: Part) -> str:
+    """The smallest difference that an undecided comparison would have seen; else empty."""
+    if part.detectable is None or part.verdict != UNDECIDED:
+        return ""
+    if part.scale == "ratio":
+        return f"would have seen {percent(abs(part.detectable - 1))}"
+    return f"would have seen {_plain(part, part.detectable)}"
+
+
+def figure(
+    value_: float | None, low: float | None, high: float | None, state: str
+) -> tuple[str, str]:
+    """A figure and its interval as text."""
+    estimate = Estimate(value_, low, high, 0, MEASURED if value_ is not None else state)
+    return value_of(estimate), interval_of(estimate)
+
+
+def published_value(number: float) -> str:
+    """As it was printed: digits that a source gave are not rounded away."""
+    return short(number) if abs(number) >= 1e6 else f"{number:,.7g}"
+
+
+def unit_words(unit: str, per: str) -> str:
+    """`µs per request`; `ms, whole process`."""
+    if per == "request":
+        return f"{unit} per request".strip()
+    if per == "process":
+        return f"{unit}, {WHOLE}" if unit else WHOLE
+    return unit
+
+
+def _end(part: Part, number: float | None) -> str:
+    assert number is not None
+    if part.scale == "ratio":
+        return times(number)
+    return f"{number:.2f}" if part.scale == "exponent" else _signed(part, number)
+
+
+def _signed(part: Part, number: float) -> str:
+    sign = "+" if number > 0 else "−" if number < 0 else ""
+    return f"{sign}{_plain(part, abs(number))}"
+
+
+def _plain(part: Part, number: float) -> str:
+    if part.scale == "exponent" or part.low is None or part.high is None:
+        return f"{number:.3g}"
+    return short(number, (part.high - part.low) / 2 or None)
+
+
+def metric_words(name: str) -> str:
+    """`tma_backend_bound` as a title: `top-down: backend bound`."""
+    plain = name.removeprefix("tma_").replace("_", " ")
+    return f"top-down: {plain}" if name.startswith("tma_") else plain
