@@ -16,12 +16,12 @@ from regatta.errors import StudyError
 MAX_COLUMNS = 12
 
 
-def read_published(path: Path) -> dict[str, Any]:
+def read_published(path: Path, key: str = "baseline.published") -> dict[str, Any]:
     """`source`, `columns` and `rows` (by contender), as plain data for the ledger."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"`baseline.published`: cannot read {path} ({error})") from error
+        raise StudyError(f"`{key}`: cannot read {path} ({error})") from error
     source = " ".join(line.lstrip("# ") for line in lines if line.startswith("#"))
     reader = csv.DictReader(line for line in lines if line and not line.startswith("#"))
     columns = [name for name in reader.fieldnames or [] if name != "design"]

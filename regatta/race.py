@@ -22,6 +22,7 @@ from regatta.ledger import Ledger
 from regatta.plan import TIMED, Planned, make_plan
 from regatta.programs import Programs, find_tool
 from regatta.published import read_published
+from regatta.published_claims import recorded_claims
 from regatta.result import FAILED, Result
 from regatta.rig import Rig
 from regatta.study import PROCESS, Cell, Study, parse_study
@@ -145,7 +146,7 @@ def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Pat
             "or name another --out"
         )
     check_programs(study)
-    baseline = read_baseline(study)
+    known = {"baseline": read_baseline(study), "claims": recorded_claims(study)}
     with (
         placement.make_placement(study.placement, study.server_cpus, study.client_cpus) as place,
         held(folder),
@@ -153,7 +154,7 @@ def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Pat
         blocks = study.blocks if study.width is None else study.width.most_blocks
         plan = make_plan(len(study.cells), blocks, study.counted_blocks, setting.seed)
         with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
-            book.record_environment({"use_perf": setting.use_perf, "baseline": baseline})
+            book.record_environment({"use_perf": setting.use_perf, **known})
             run(book, setting, programs, place, tell)
     return folder
 

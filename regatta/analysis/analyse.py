@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regatta.analysis.baseline import Baseline, Difference, differences, read_baseline
+from regatta.analysis.claims.evidence import Race
+from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.estimates import Estimates, Latencies, estimate_cell, readings, usable
 from regatta.analysis.grouping import Members, group, stands_at, titles
@@ -127,6 +129,15 @@ def analyse(ledger: Ledger) -> Analysis:
         trials=len(ledger.trials),
         planned=ledger.planned,
         trial_kinds=dict(kinds),
+        claims=judge_all(
+            ledger.environment.get("claims"),
+            Race(
+                cells=sorted(ledger.cells, key=lambda cell: cell.id),
+                trials=trials,
+                estimates={number: result.estimates for number, result in results.items()},
+                left_out=ledger.environment.get("left_out") or {},
+            ),
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from regatta.analysis.estimates import readings, takes, usable
+from regatta.analysis.estimates import taken, usable
 from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, Metric
 from regatta.analysis.percentiles import nearest_rank
 from regatta.analysis.swaps import Swapped
@@ -70,14 +70,16 @@ def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -
     return theirs if isinstance(theirs, str) else of_blocks(mine, theirs)
 
 
-def of_blocks(mine: dict[int, float], theirs: dict[int, float]) -> Contrast | str:
-    """The same of numbers that were taken already, one a block and cell."""
+def of_blocks(
+    mine: dict[int, float], theirs: dict[int, float], scale: Scale | None = None
+) -> Contrast | str:
+    """The same of numbers that were taken already, one a block and cell; None chooses the scale."""
     shared = sorted(mine.keys() & theirs.keys())
     if len(shared) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS
     ours = np.array([mine[block] for block in shared])
     others = np.array([theirs[block] for block in shared])
-    if min(ours.min(), others.min()) > 0:
+    if scale != "difference" and min(ours.min(), others.min()) > 0:
         return Contrast("ratio", Swapped(np.log(others / ours)))
     return Contrast("difference", Swapped(others - ours))
 
@@ -86,8 +88,9 @@ def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float]
     """One number a block, of the trials that say something; or words if no block has one."""
     found: dict[int, float] = {}
     words = NO_TRIAL
-    for trial in usable(trials):
-        for reading in readings(metric, side, [trial]) or _percentile(metric, trial):
+    for trial in taken(metric, usable(trials)):
+        read = [metric.read(trial, side)] if metric.read else _percentile(metric, trial)
+        for reading in read:
             if isinstance(reading, str):
                 words = reading
             else:
@@ -96,9 +99,7 @@ def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float]
 
 
 def _percentile(metric: Metric, trial: Trial) -> list[float]:
-    """In ms, of one trial's requests; nothing if the metric is none, or the trial is another's."""
-    if metric.name not in FRACTIONS or not takes(metric, trial):
-        return []
+    """In ms, of one trial's requests; nothing if none was answered."""
     latencies = latencies_ns(trial.samples)
     if len(latencies) == 0:
         return []

@@ -78,17 +78,21 @@ def takes(metric: Metric, trial: Trial) -> bool:
     return trial.kind == metric.kind or trial.scope == PROCESS
 
 
+def taken(metric: Metric, trials: list[Trial]) -> list[Trial]:
+    """The trials of a cell that this metric may be taken from."""
+    right = [trial for trial in trials if takes(metric, trial)]
+    if metric in (metrics.CONTEXT_SWITCHES, metrics.PAGE_FAULTS) and not right:
+        # A race without perf may have no counted trial. What the kernel counts of its own
+        # accord disturbs nothing, so then a timed trial will do.
+        return trials
+    return right
+
+
 def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
     """One reading a trial, of the trials that this metric may be taken from."""
     if metric.read is None:
         return []
-    right = [trial for trial in trials if takes(metric, trial)]
-    found = [metric.read(trial, side) for trial in right]
-    if metric in (metrics.CONTEXT_SWITCHES, metrics.PAGE_FAULTS) and not right:
-        # A race without perf may have no counted trial. What the kernel counts of its own
-        # accord disturbs nothing, so then a timed trial will do.
-        return [metric.read(trial, side) for trial in trials]
-    return found
+    return [metric.read(trial, side) for trial in taken(metric, trials)]
 
 
 def summarize(found: list[Reading], absent: str = NO_TRIAL) -> Estimate:

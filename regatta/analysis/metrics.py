@@ -6,6 +6,7 @@ other counter comes from counted trials only. What could not be counted stays a 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean, pstdev
 from typing import Literal
 
 from regatta.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED, take_apart
@@ -98,6 +99,13 @@ def cpus_utilized(trial: Trial, side: str) -> Reading:
 
 def throughput(trial: Trial, _side: str) -> Reading:
     return NOT_COUNTED if trial.throughput_per_s is None else trial.throughput_per_s
+
+
+def connections_spread(trial: Trial, _side: str) -> Reading:
+    """The coefficient of variation: 0 if each worker served as many, whatever their number."""
+    if len(trial.workers) < 2 or not any(trial.workers):
+        return NOT_SUPPORTED
+    return pstdev(trial.workers) / fmean(trial.workers) * 100
 
 
 def _timed(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
@@ -234,6 +242,29 @@ METRICS: tuple[Metric, ...] = (
         ratio("cache-misses", "cache-references", 100),
         "Share of the references to the last-level cache that went on to memory.",
         "%",
+    ),
+    _counted(
+        "cache_misses_per_request",
+        "cache misses per request",
+        per_request("cache-misses"),
+        "How often something had to come from memory.",
+    ),
+    _counted(
+        "stalled_cycles_backend_share_percent",
+        "cycles stalled in the back end",
+        ratio("stalled-cycles-backend", "cycles", 100),
+        "Share of the cycles in which the CPU waited for data or execution units.",
+        "%",
+    ),
+    Metric(
+        "connections_per_worker_spread_percent",
+        "spread of connections over workers",
+        "%",
+        TIMED,
+        ("server",),
+        "",
+        connections_spread,
+        "Standard deviation of the workers' numbers of connections, in per cent of their mean.",
     ),
     *(
         Metric(

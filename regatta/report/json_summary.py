@@ -28,6 +28,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "contenders": analysis.contenders,
         "groups": [_group(group) for group in analysis.groups],
         "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
+        "claims": [asdict(claim) for claim in analysis.claims],
         "left_out": analysis.left_out,
         "failures": [_noted(noted, noted.trial.reason) for noted in analysis.failures],
         "client_bound": [

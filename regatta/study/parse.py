@@ -13,6 +13,8 @@ from regatta.programs import Design
 from regatta.study.baseline import Baseline, read_baseline
 from regatta.study.cell import Cell
 from regatta.study.cells import all_cells
+from regatta.study.claim import Claim, Source
+from regatta.study.claims import read_claims, read_sources
 from regatta.study.contender import Contender, read_contenders
 from regatta.study.limits import (
     DEFAULT_BLOCKS,
@@ -41,7 +43,11 @@ RACE_KEYS = (
     "seed",
     "warmup_rounds",
 )
-TOP_KEYS = ("name", "title", "race", "placement", "events", "baseline", "contenders", "cells")
+CLAIMS = ("sources", "claim")
+TOP_KEYS = (
+    *("name", "title", "race", "placement", "events", "baseline", "contenders", "cells"),
+    *CLAIMS,
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ class Study:
     toml: str
     folder: Path
     """Where the study lies: what it names beside itself is found from there."""
+    claims: tuple[Claim, ...] = ()
+    sources: tuple[Source, ...] = ()
 
 
 def parse_cpus(text: str, option: str) -> tuple[int, ...]:
@@ -143,6 +151,8 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         left_out=left_out,
         toml=text,
         folder=(folder or Path()).absolute(),
+        claims=read_claims(content, cells),
+        sources=read_sources(content),
     )
 
 

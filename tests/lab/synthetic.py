@@ -36,6 +36,8 @@ TOPDOWN = {
     "tma_frontend_bound": 23.0,
     "tma_backend_bound": 50.0,
 }
+START_NS, START_FAULTS = 1.2e6, 130
+"""What a whole process uses to start and to end."""
 COUNTS = ("context-switches", "cpu-migrations", "page-faults", "syscalls")
 
 
@@ -46,6 +48,7 @@ class Race:
     contenders: Sequence[str] = ("iterative", "thread-per-client", "select")
     connections: Sequence[int] = (1, 10, 100)
     engines: Sequence[str] = ("epoll",)
+    scopes: Sequence[str] = ("window",)
     blocks: int = 10
     counted_blocks: int = 2
     requests: int = 200
@@ -88,7 +91,8 @@ def make_cells(race: Race) -> list[Cell]:
     """Every engine, every step of the axis, every contender."""
     found: list[Cell] = []
     steps = race.steps or [0]
-    for engine, connections, step in product(race.engines, race.connections, steps):
+    crossed = product(race.scopes, race.engines, race.connections, steps)
+    for scope, engine, connections, step in crossed:
         for order, contender in enumerate(race.contenders):
             cell = Cell(
                 contender=contender,
@@ -98,11 +102,12 @@ def make_cells(race: Race) -> list[Cell]:
                 connections=connections,
                 engine=engine,
                 dialect="line",
-                rounds=-(-race.requests // connections),
+                rounds=1 if scope == "process" else -(-race.requests // connections),
                 duration_s=None,
                 per_connection=None,
                 top=2,
                 max_age_ms=100,
+                scope=scope,
             )
             if race.axis != "connections":
                 poolless = race.axis == "workers" and contender not in race.pools
@@ -165,7 +170,8 @@ def write_trial(
     place = (contender, getattr(trial.cell, race.axis), block)
     failed = place in race.fail
     bound = place in race.client_bound
-    requests = -(-race.requests // connections) * connections
+    whole = trial.cell.scope == "process"
+    requests = connections * (trial.cell.rounds or 1)
     base = race.cpu_us.get(contender, 650.0) * drift * generator.normal(1, race.noise)
     cpu_us = base + 40 / np.sqrt(connections) + (60 if kind == "counted" else 0)
     latencies = make_latencies(generator, contender, connections, requests, cpu_us)
@@ -195,7 +201,9 @@ def write_trial(
     )
     for side in ("server", "client"):
         share = 1.0 if side == "server" else 0.1
-        rows = counters(race, generator, trial, requests, requests * cpu_us * 1e3 * share)
+        start_ns = START_NS * generator.normal(1, race.noise) if whole else 0.0
+        used_ns = start_ns + requests * cpu_us * 1e3 * share
+        rows = counters(race, generator, trial, requests, used_ns)
         insert(database, "counter", [(cursor.lastrowid, side, *row) for row in rows])
 
 
@@ -234,7 +242,8 @@ def counters(
 ) -> list[Row]:
     contender = trial.cell.contender
     switches = requests * SWITCHES.get(contender, 0.1) + generator.poisson(3)
-    faults = requests * FAULTS.get(contender, 0.1) + generator.poisson(2)
+    start_faults = START_FAULTS if trial.cell.scope == "process" else 2
+    faults = requests * FAULTS.get(contender, 0.1) + generator.poisson(start_faults)
     rows = [
         counted("kernel", "cpu-time", cpu_ns, "ns"),
         counted("kernel", "user-time", cpu_ns * 0.2 // 1e7 * 1e7, "ns"),
@@ -244,7 +253,8 @@ def counters(
         if contender == "thread-per-client"
         else counted("kernel", "context-switches", switches, "count"),
     ]
-    if not race.perf or trial.kind == "timed":
+    whole = trial.cell.scope == "process"
+    if not race.perf or (trial.kind == "timed" and not whole):
         return rows
     rows.append(counted("perf", "task-clock", cpu_ns * 0.97, "ns"))
     values = dict(

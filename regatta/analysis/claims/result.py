@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-SUPPORTED = "supported"
-REFUTED = "refuted"
-UNDECIDED = "undecided"
-NOT_MEASURABLE = "not measurable here"
+SUPPORTED: Final = "supported"
+REFUTED: Final = "refuted"
+UNDECIDED: Final = "undecided"
+NOT_MEASURABLE: Final = "not measurable here"
 
 VERDICTS = (SUPPORTED, REFUTED, UNDECIDED, NOT_MEASURABLE)
 Verdict = Literal["supported", "refuted", "undecided", "not measurable here"]

@@ -1,0 +1,70 @@
+"""What the counters say of where a figure comes from: each request, or the start and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from regatta.analysis.claims.comparisons import Term
+from regatta.analysis.claims.evidence import Evidence
+from regatta.study import PROCESS, WINDOW
+from regatta.study.claim import EVENT_METRICS, Place
+
+CPU_METRICS = ("task_clock", "cpu_clock", "user_time", "system_time")
+CAUSES = {
+    "context_switches": "context switches",
+    "page_faults": "page faults",
+    "syscalls": "system calls",
+}
+WORTH_SAYING = 0.2
+"""Of one more a request."""
+
+
+def mean(evidence: Evidence | None, term: Term) -> float | None:
+    """Over blocks; None if it was not measured."""
+    if evidence is None:
+        return None
+    values = evidence.values(term)
+    if isinstance(values, str) or not values:
+        return None
+    return sum(values.values()) / len(values)
+
+
+def per_request_ms(
+    evidence: Mapping[str, Evidence], design: str, connections: int, metric: str = "task_clock"
+) -> float | None:
+    """Of the load alone; CPU time in ms, all else as it is counted."""
+    value = mean(evidence.get(WINDOW), _server(evidence, design, connections, metric))
+    return value if value is None or metric not in CPU_METRICS else value / 1000
+
+
+def fixed_cost(
+    evidence: Mapping[str, Evidence], design: str, connections: int, metric: str = "task_clock"
+) -> float | None:
+    """What a whole process used beyond its requests: start, idling and end. In ms, or a count."""
+    if metric not in EVENT_METRICS:
+        return None
+    whole = mean(evidence.get(PROCESS), _server(evidence, design, connections, metric))
+    each = per_request_ms(evidence, design, connections, metric)
+    if whole is None or each is None:
+        return None
+    return max(whole - each * connections, 0.0)
+
+
+def more_of(evidence: Evidence, dearer: Place, cheaper: Place) -> str:
+    """`1.03 more context switches and 4.1 more page faults`; empty if nothing is more."""
+    found = []
+    for metric, words in CAUSES.items():
+        these, those = (
+            mean(evidence, Term(place, "server", metric)) for place in (dearer, cheaper)
+        )
+        if these is not None and those is not None and these - those >= WORTH_SAYING:
+            found.append(f"{these - those:.3g} more {words}")
+    return ", ".join(found[:-1]) + (" and " if found[:-1] else "") + found[-1] if found else ""
+
+
+def _server(evidence: Mapping[str, Evidence], design: str, connections: int, metric: str) -> Term:
+    """The claim's own name for the cell may hold the client's engine."""
+    places = [place for known in evidence.values() for place in known.cells]
+    wanted = (design, connections)
+    named = [place for place in places if (place.design, place.connections) == wanted]
+    return Term(named[0] if named else Place(design, connections), "server", metric)

@@ -1,0 +1,98 @@
+"""What a race has measured of a claim, in one scope: one number a block for each term."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from regatta.analysis.bootstrap import mean_interval
+from regatta.analysis.claims.comparisons import Term
+from regatta.analysis.claims.measures import Measure, measure
+from regatta.analysis.claims.result import Figure
+from regatta.analysis.contrast import by_block
+from regatta.analysis.estimates import MEASURED, Estimates
+from regatta.analysis.metrics import FRACTIONS
+from regatta.ledger_read import Cell, Trial
+from regatta.study.claim import ITERATIVE, Place
+
+NOT_RACED = "not raced"
+
+Blocks = dict[int, float]
+
+
+@dataclass
+class Race:
+    """The whole race, as claims need it."""
+
+    cells: list[Cell]
+    trials: dict[int, list[Trial]]
+    estimates: dict[int, Estimates]
+    """Both by the cell's number."""
+    left_out: dict[str, str]
+    taken: dict[tuple[int, str, str], Blocks | str] = field(default_factory=dict)
+    """What was computed already, by cell, side and the metric's name."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    race: Race
+    scope: str
+    cells: dict[Place, Cell]
+
+    def values(self, term: Term) -> Blocks | str:
+        """One number a block, or the words that say why there is none."""
+        how = measure(term.metric, self.scope)
+        mine = self._raw(term.place, term.side, how)
+        if isinstance(mine, str) or not how.over_iterative:
+            return mine
+        base = self._raw(Place(ITERATIVE, term.place.connections), term.side, how)
+        if isinstance(base, str):
+            return base
+        return {block: mine[block] - base[block] for block in sorted(mine.keys() & base.keys())}
+
+    def figure(self, term: Term) -> Figure:
+        """The term's mean with its interval; of latencies the pooled percentile."""
+        how = measure(term.metric, self.scope)
+        cell = self.cells.get(term.place)
+        engine = cell.engine if cell else term.place.engine or ""
+        value = low = high = None
+        trials, state = 0, MEASURED
+        if cell is not None and how.metric.name in FRACTIONS:
+            pooled = self.race.estimates[cell.id][term.side, how.metric.name]
+            value, low, high = pooled.value, pooled.low, pooled.high
+            trials, state = pooled.trials, pooled.state
+        else:
+            found = self.values(term)
+            if isinstance(found, str):
+                state = found
+            elif found:
+                numbers = np.array(list(found.values()), dtype=np.float64)
+                interval = mean_interval(numbers)
+                value, low, high = interval.value, interval.low, interval.high
+                trials = len(found)
+        return Figure(
+            design=term.place.design,
+            connections=term.place.connections,
+            engine=engine,
+            value=value,
+            low=low,
+            high=high,
+            unit=how.metric.unit,
+            per=how.per,
+            side=term.side,
+            metric=term.metric,
+            trials=trials,
+            state=state,
+        )
+
+    def _raw(self, place: Place, side: str, how: Measure) -> Blocks | str:
+        cell = self.cells.get(place)
+        if cell is None:
+            reason = self.race.left_out.get(place.design)
+            return NOT_RACED if reason is None else f"{place.design} cannot run here: {reason}"
+        key = (cell.id, side, how.metric.name)
+        if key not in self.race.taken:
+            trials = self.race.trials.get(cell.id, [])
+            self.race.taken[key] = by_block(how.metric, side, trials)
+        return self.race.taken[key]

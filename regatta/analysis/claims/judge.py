@@ -1,0 +1,84 @@
+"""From the claims that a ledger recorded to what was found of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from regatta.analysis.claims.comparisons import comparisons
+from regatta.analysis.claims.decide import decide, together
+from regatta.analysis.claims.evidence import Evidence, Race
+from regatta.analysis.claims.result import (
+    NOT_MEASURABLE,
+    ClaimResult,
+    PublishedFigure,
+    ScopeResult,
+    Verdict,
+)
+from regatta.analysis.claims.single_runs import single_runs
+from regatta.analysis.claims.why import Case, why
+from regatta.study.claim import Claim, from_plain
+from regatta.study.claim_cells import claim_cells
+from regatta.study.limits import SCOPES
+
+
+def judge_all(recorded: Any, race: Race) -> list[ClaimResult]:
+    """One result for each claim, in the order of the study; `recorded` is the ledger's."""
+    if not isinstance(recorded, list):
+        return []
+    return [judge(content, race) for content in recorded]
+
+
+def judge(content: Mapping[str, Any], race: Race) -> ClaimResult:
+    """What this race says of one claim."""
+    claim = from_plain(content)
+    published = [PublishedFigure(**figure) for figure in content.get("published", [])]
+    asked = comparisons(claim)
+    evidence = raced(claim, race)
+    scopes = {scope: _in_scope(found, claim) for scope, found in evidence.items()}
+    case = Case(claim, published, asked, scopes, evidence)
+    first = claim.statements[0]
+    return ClaimResult(
+        id=claim.id,
+        says=claim.says,
+        source=content.get("title") or "",
+        metric=first.metric,
+        side=first.side,
+        claimed=" and ".join(said.signs() for said in claim.statements),
+        connections=sorted({count for said in claim.statements for count in said.connections}),
+        published=published,
+        published_agrees=claim.published_agrees,
+        scopes=scopes,
+        verdict=verdict(scopes),
+        why=why(case),
+    )
+
+
+def verdict(scopes: Mapping[str, ScopeResult]) -> Verdict:
+    """That of the window, as it should be measured; else that of the whole process."""
+    found = next((scopes[scope] for scope in SCOPES if scope in scopes), None)
+    return together([NOT_MEASURABLE]) if found is None else found.verdict
+
+
+def raced(claim: Claim, race: Race) -> dict[str, Evidence]:
+    """The evidence by scope, where all of the claim's cells were raced, or could not be."""
+    found: dict[str, Evidence] = {}
+    for scope in SCOPES:
+        cells = claim_cells(claim, race.cells, scope)
+        lacks = [place for place in claim.places() if place not in cells]
+        if cells and all(place.design in race.left_out for place in lacks):
+            found[scope] = Evidence(race, scope, cells)
+    return found
+
+
+def _in_scope(evidence: Evidence, claim: Claim) -> ScopeResult:
+    asked = comparisons(claim)
+    found, parts = decide(evidence, asked)
+    terms = dict.fromkeys(term for comparison in asked for term in comparison.terms)
+    ordered = sorted(terms, key=lambda term: term.place.connections)
+    return ScopeResult(
+        verdict=found,
+        parts=parts,
+        figures=[evidence.figure(term) for term in ordered],
+        single_runs=single_runs(evidence, asked),
+    )

@@ -1,0 +1,123 @@
+"""A claim's metric as it is measured: of the load alone per request, of a whole process in sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from regatta.analysis import metrics
+from regatta.analysis.metrics import (
+    BY_NAME,
+    SIDES,
+    Metric,
+    PerTrial,
+    Reading,
+    event,
+    per_request,
+    plain,
+    ratio,
+)
+from regatta.ledger_read import Trial
+from regatta.plan import COUNTED, TIMED
+from regatta.study import PROCESS
+from regatta.study.claim import EVENT_METRICS, OVER_ITERATIVE
+
+CPU_NAMES = ("task_clock", "cpu_clock")
+TIMES = {"user_time": "user-time", "system_time": "system-time"}
+SAME = {
+    **dict.fromkeys(CPU_NAMES, metrics.PRIMARY.name),
+    "user_time": "user_time_per_request_us",
+    "system_time": "system_time_per_request_us",
+    "latency_p50": metrics.P50.name,
+    "latency_p99": metrics.P99.name,
+    "latency_p999": metrics.P999.name,
+    "latency_max": metrics.LATENCY_MAX.name,
+    "throughput": metrics.THROUGHPUT.name,
+}
+"""Where the standings' metric has another name than the claims', and what it is."""
+ENDINGS = ("", "_per_request", "_percent")
+SHARES = {"stalled_cycles_frontend_share": "stalled-cycles-frontend"}
+
+
+@dataclass(frozen=True)
+class Measure:
+    metric: Metric
+    per: str
+    """`request`, `process`, or empty for what is no sum."""
+    over_iterative: bool = False
+    """The iterative server's is subtracted, block by block."""
+
+
+def measure(name: str, scope: str) -> Measure:
+    """How the claims' metric of that name is measured in that scope."""
+    over = name.endswith(OVER_ITERATIVE)
+    base = name.removesuffix(OVER_ITERATIVE)
+    if base not in EVENT_METRICS:
+        return Measure(_rate(base), "", over)
+    if scope == PROCESS:
+        return Measure(_total(base), "process", over)
+    return Measure(_share(base), "request", over)
+
+
+def _rate(name: str) -> Metric:
+    """What is no sum means the same in both scopes."""
+    if name in SHARES:
+        read = ratio(SHARES[name], "cycles", 100)
+        return _counted(name, "%", read)
+    return _known(name) or BY_NAME[name]
+
+
+def _share(name: str) -> Metric:
+    """Of a request. CPU time is the kernel's account, from trials to which nothing is attached."""
+    return _known(name) or _counted(name, "", per_request(name.replace("_", "-")))
+
+
+def _known(name: str) -> Metric | None:
+    names = [SAME.get(name, name) + ending for ending in ENDINGS]
+    return next((BY_NAME[full] for full in names if full in BY_NAME), None)
+
+
+def _total(name: str) -> Metric:
+    """Of a whole process, as perf stat tells it; without perf by the kernel's account."""
+    if name in TIMES:
+        return Metric(name, name, "ms", TIMED, SIDES, "lower", _kernel_ms(TIMES[name]), "")
+    if name in CPU_NAMES:
+        clock, kernel = plain(name.replace("_", "-")), _kernel_ms("cpu-time")
+        return Metric(name, name, "ms", COUNTED, SIDES, "lower", _first(_in_ms(clock), kernel), "")
+    event_name = name.replace("_", "-")
+    return _counted(name, "", _first(plain(event_name), _plain_kernel(event_name)))
+
+
+def _counted(name: str, unit: str, read: PerTrial) -> Metric:
+    return Metric(name, name.replace("_", " "), unit, COUNTED, SIDES, "lower", read, "")
+
+
+def _first(one: PerTrial, other: PerTrial) -> PerTrial:
+    """The second where the first cannot tell; the first's words where neither can."""
+
+    def read(trial: Trial, side: str) -> Reading:
+        reading = one(trial, side)
+        if not isinstance(reading, str):
+            return reading
+        instead = other(trial, side)
+        return reading if isinstance(instead, str) else instead
+
+    return read
+
+
+def _plain_kernel(name: str) -> PerTrial:
+    def read(trial: Trial, side: str) -> Reading:
+        return event(trial, side, name, "kernel")
+
+    return read
+
+
+def _kernel_ms(name: str) -> PerTrial:
+    return _in_ms(_plain_kernel(name))
+
+
+def _in_ms(one: PerTrial) -> PerTrial:
+    def read(trial: Trial, side: str) -> Reading:
+        reading = one(trial, side)
+        return reading if isinstance(reading, str) else reading / 1e6
+
+    return read

@@ -1,0 +1,49 @@
+"""In how many single runs of everything the claim would have held: what one run is worth.
+
+A report that measures each server once sees one block. If a claim holds in 11 of 20 blocks, two
+such reports will contradict each other as often as not.
+"""
+
+from __future__ import annotations
+
+from regatta.analysis.claims.asked import exponents
+from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison
+from regatta.analysis.claims.decide import EQUAL_WITHIN
+from regatta.analysis.claims.evidence import Blocks, Evidence
+
+
+def single_runs(evidence: Evidence, asked: list[Comparison]) -> tuple[int, int] | None:
+    """Blocks in which every part holds, and all that have every part; None if none has."""
+    found: list[dict[int, bool]] = []
+    for comparison in asked:
+        columns: list[Blocks] = []
+        for term in comparison.terms:
+            values = evidence.values(term)
+            if isinstance(values, str):
+                return None
+            columns.append(values)
+        found.append(_held(comparison, columns))
+    blocks = set.intersection(*(set(held) for held in found)) if found else set()
+    if not blocks:
+        return None
+    return sum(all(held[block] for held in found) for block in blocks), len(blocks)
+
+
+def _held(comparison: Comparison, columns: list[Blocks]) -> dict[int, bool]:
+    if comparison.relation == GROWS:
+        counts = [term.place.connections for term in comparison.terms]
+        grown = exponents(dict(zip(counts, columns, strict=True)))
+        return {block: abs(power - 1) <= EQUAL_WITHIN for block, power in grown.items()}
+    first, second = columns
+    return {
+        block: _holds(comparison, first[block], second[block])
+        for block in first.keys() & second.keys()
+    }
+
+
+def _holds(comparison: Comparison, first: float, second: float) -> bool:
+    if comparison.relation == EQUAL:
+        return abs(second - first) <= EQUAL_WITHIN * max(abs(first), abs(second))
+    if comparison.at_least != 1:
+        return second >= comparison.at_least * first
+    return second > first

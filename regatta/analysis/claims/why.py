@@ -1,0 +1,230 @@
+"""Why a claim holds here, or does not: one line that follows from counters.
+
+Each rule looks at the case and says something, or nothing. The first part of the line is the first
+rule's that has words on what was found; the second says where the contradiction comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison, Term
+from regatta.analysis.claims.costs import CPU_METRICS, fixed_cost, mean, more_of, per_request_ms
+from regatta.analysis.claims.evidence import NOT_RACED, Evidence
+from regatta.analysis.claims.result import (
+    NOT_MEASURABLE,
+    REFUTED,
+    SUPPORTED,
+    UNDECIDED,
+    Part,
+    PublishedFigure,
+    ScopeResult,
+)
+from regatta.analysis.claims.words import NEEDS, number, told, words_of
+from regatta.analysis.estimates import CLIENT_BOUND
+from regatta.analysis.metrics import NO_TRIAL
+from regatta.study import PROCESS, WINDOW
+from regatta.study.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
+
+NOBODY_SERVED = 0.5
+"""Of one request's cost with the others: a whole process that used less has served none."""
+TOSSED = (0.1, 0.9)
+"""Between these shares of single runs it is chance what one run says."""
+
+
+@dataclass(frozen=True)
+class Case:
+    claim: Claim
+    published: Sequence[PublishedFigure]
+    asked: Sequence[Comparison]
+    scopes: Mapping[str, ScopeResult]
+    evidence: Mapping[str, Evidence]
+
+    @property
+    def scope(self) -> str:
+        """That of the verdict."""
+        return WINDOW if WINDOW in self.scopes else PROCESS
+
+    def parts(self, verdict: str) -> list[tuple[Comparison, Part]]:
+        pairs = zip(self.asked, self.scopes[self.scope].parts, strict=True)
+        return [(asked, part) for asked, part in pairs if part.verdict == verdict]
+
+
+Rule = Callable[[Case], str | None]
+
+
+def why(case: Case) -> str:
+    """One line."""
+    if not case.scopes:
+        return "none of its cells could be raced here"
+    found = _first(case, (not_measurable, refuted, undecided, supported))
+    origin = _first(case, (nobody_served, scopes_differ, chance, own_figures))
+    return "; ".join(words for words in (found, origin) if words)
+
+
+def _first(case: Case, rules: Sequence[Rule]) -> str | None:
+    return next((words for rule in rules if (words := rule(case)) is not None), None)
+
+
+def not_measurable(case: Case) -> str | None:
+    if case.scopes[case.scope].verdict != NOT_MEASURABLE:
+        return None
+    comparison, part = case.parts(NOT_MEASURABLE)[0]
+    if "cannot run" in part.reason:
+        return part.reason
+    metric = comparison.terms[0].metric
+    return f"this machine does not count {NEEDS.get(metric, words_of(metric))} ({part.reason})"
+
+
+def refuted(case: Case) -> str | None:
+    """The part that is furthest from what was claimed."""
+    found = case.parts(REFUTED)
+    if not found:
+        return None
+    comparison, part = max(found, key=lambda pair: abs(_beyond(pair[1])))
+    return told(comparison, part) + because(case, comparison, part)
+
+
+def supported(case: Case) -> str | None:
+    """The part that held by least."""
+    found = case.parts(SUPPORTED)
+    if not found:
+        return None
+    strict = [pair for pair in found if pair[0].relation != EQUAL] or found
+    comparison, part = min(strict, key=lambda pair: abs(_beyond(pair[1])))
+    return told(comparison, part) + because(case, comparison, part)
+
+
+def undecided(case: Case) -> str | None:
+    """What this race could not see: the part that it saw least of."""
+    found = case.parts(UNDECIDED)
+    if not found:
+        return None
+    comparison, part = max(found, key=lambda pair: abs((pair[1].detectable or 1) - 1))
+    if part.value is None:
+        reasons = {
+            NO_TRIAL: "no trial of it says anything",
+            NOT_RACED: "it was not raced",
+            CLIENT_BOUND: "the client was the bottleneck",
+        }
+        return f"{part.label}: {reasons.get(part.reason, part.reason)}"
+    text = f"{told(comparison, part)}, in {part.blocks} blocks"
+    if comparison.relation == EQUAL:
+        return f"{text}, which neither stays within 10 % nor leaves it"
+    if part.detectable is None:
+        return f"{text}: too wide to tell"
+    if part.scale == "ratio" and comparison.at_least == 1:
+        return f"{text}: {(part.detectable - 1) * 100:.3g} % would have been seen"
+    return f"{text}: {number(part.detectable)} would have been seen"
+
+
+def nobody_served(case: Case) -> str | None:
+    """A whole process that used less than one request costs the others did nothing but start."""
+    for figure in _cpu_totals(case):
+        others = [
+            other.value
+            for other in _cpu_totals(case)
+            if other.connections == figure.connections and other.design != figure.design
+        ]
+        if not others or figure.value >= NOBODY_SERVED * median(others) / figure.connections:
+            continue
+        each = median(others) / figure.connections
+        text = (
+            f"{figure.design}'s published {number(figure.value)} {figure.unit} served no request: "
+            f"the others took {number(each)} {figure.unit} for each"
+        )
+        start = fixed_cost(case.evidence, figure.design, figure.connections)
+        return text if start is None else f"{text}, and start and end alone {number(start)} ms here"
+    return None
+
+
+def _cpu_totals(case: Case) -> list[PublishedFigure]:
+    return [
+        figure
+        for figure in case.published
+        if figure.metric in CPU_METRICS and figure.per == "process" and figure.side == "server"
+    ]
+
+
+def scopes_differ(case: Case) -> str | None:
+    """As it should be against as they measured."""
+    if not {WINDOW, PROCESS} <= case.scopes.keys():
+        return None
+    whole = case.scopes[PROCESS].verdict
+    if whole in (case.scopes[WINDOW].verdict, NOT_MEASURABLE):
+        return None
+    return f"over the whole process it is {whole}{_share(case)}{_runs(case.scopes[PROCESS])}"
+
+
+def _share(case: Case) -> str:
+    """How much of a whole process is no request's."""
+    shares = []
+    for term in dict.fromkeys(term for asked in case.asked for term in asked.terms):
+        if term.side == "server" and not term.metric.endswith(OVER_ITERATIVE):
+            place = term.place
+            fixed = fixed_cost(case.evidence, place.design, place.connections, term.metric)
+            each = per_request_ms(case.evidence, place.design, place.connections, term.metric)
+            if fixed is not None and each is not None and fixed > 0:
+                shares.append(fixed / (fixed + max(each, 0.0) * place.connections))
+    if not shares:
+        return ""
+    least, most = (round(end(shares) * 100) for end in (min, max))
+    span = f"{least}" if least == most else f"{least} to {most}"
+    return f", where {span} % is start and end"
+
+
+def chance(case: Case) -> str | None:
+    """One run of each, as the reports had, tosses a coin."""
+    result = case.scopes.get(PROCESS, case.scopes[case.scope])
+    if result.single_runs is None:
+        return None
+    held, blocks = result.single_runs
+    if not TOSSED[0] < held / blocks < TOSSED[1]:
+        return None
+    return f"of single runs {held} in {blocks} say so"
+
+
+def _runs(result: ScopeResult) -> str:
+    if result.single_runs is None:
+        return ""
+    return " and {} in {} single runs say so".format(*result.single_runs)
+
+
+def own_figures(case: Case) -> str | None:
+    return None if case.claim.published_agrees else "the source's own figures do not bear it out"
+
+
+def because(case: Case, comparison: Comparison, part: Part) -> str:
+    """What the dearer of two designs does more of, for each request; of counts how many."""
+    if comparison.relation == GROWS or part.value is None:
+        return ""
+    first, second = comparison.terms
+    if first.metric.removesuffix(OVER_ITERATIVE) not in CPU_METRICS:
+        return _counts(case, first, second)
+    if first.place.design == second.place.design or WINDOW not in case.evidence:
+        return ""
+    no_difference = 0.0 if part.scale == "difference" else 1.0
+    dearer, cheaper = (second, first) if part.value > no_difference else (first, second)
+    more = more_of(case.evidence[WINDOW], dearer.place, cheaper.place)
+    return f": {dearer.place.design} makes {more} a request" if more else ""
+
+
+def _counts(case: Case, first: Term, second: Term) -> str:
+    """A ratio of two numbers near 0 says little: both stand beside it."""
+    if first.metric not in EVENT_METRICS:
+        return ""
+    pair = [mean(case.evidence[case.scope], term) for term in (second, first)]
+    if pair[0] is None or pair[1] is None:
+        return ""
+    per = "a request" if case.scope == WINDOW else "in all"
+    return f": {number(pair[0])} against {number(pair[1])} {per}"
+
+
+def _beyond(part: Part) -> float:
+    """How far from what was claimed, comparable between parts of one scale."""
+    bounds = [bound for bound in (part.claimed_low, part.claimed_high) if bound is not None]
+    if part.value is None or not bounds:
+        return 0.0
+    return min((part.value - bound for bound in bounds), key=abs)

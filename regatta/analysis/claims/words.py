@@ -1,0 +1,78 @@
+"""What was found of a part of a claim, in words."""
+
+from __future__ import annotations
+
+from regatta.analysis.claims.comparisons import GROWS, Comparison, Term
+from regatta.analysis.claims.result import Part
+from regatta.study.claim import OVER_ITERATIVE
+
+WORDS = {
+    "task_clock": "CPU time",
+    "cpu_clock": "CPU time",
+    "cpus_utilized": "share of a busy CPU",
+    "system_time": "time in the kernel",
+    "user_time": "time outside the kernel",
+    "latency_p50": "median latency",
+    "latency_max": "slowest answer",
+    "connections_per_worker_spread": "spread of connections over workers",
+}
+NEEDS = {
+    "instructions_per_cycle": "instructions and cycles",
+    "branch_miss_rate": "branches and branch misses",
+    "cache_miss_rate": "cache references and misses",
+    "stalled_cycles_backend_share": "stalled cycles",
+    "stalled_cycles_frontend_share": "stalled cycles",
+    "tma_backend_bound": "the CPU's slots (top-down)",
+    "tma_frontend_bound": "the CPU's slots (top-down)",
+    "tma_retiring": "the CPU's slots (top-down)",
+    "tma_bad_speculation": "the CPU's slots (top-down)",
+}
+CLOSE = 0.1
+"""To 1: such ratios need three decimals."""
+
+
+def told(comparison: Comparison, part: Part) -> str:
+    """What was found of one part, in words."""
+    where = part.label.partition(":")[0]
+    metric = words_of(comparison.terms[0].metric)
+    if comparison.relation == GROWS:
+        return f"{where}: {metric} grows with the power {_span(part)} of the connections"
+    first, second = (name_of(comparison, term) for term in comparison.terms)
+    if part.scale == "difference":
+        return f"{where}: {second}'s {metric} less {first}'s is {_span(part)}"
+    return f"{where}: {second} has {_span(part)} times the {metric} of {first}"
+
+
+def name_of(comparison: Comparison, term: Term) -> str:
+    """What sets it apart from the other term."""
+    places = {other.place.design for other in comparison.terms}
+    if len({other.side for other in comparison.terms}) > 1:
+        return f"the {term.side}"
+    if len({other.place.engine for other in comparison.terms}) > 1:
+        return f"the client's engine {term.place.engine}"
+    return term.place.design if len(places) > 1 else "it"
+
+
+def words_of(metric: str) -> str:
+    base = metric.removesuffix(OVER_ITERATIVE)
+    beyond = " beyond iterative's" if metric != base else ""
+    return WORDS.get(base, base.replace("_", " ")) + beyond
+
+
+def number(value: float) -> str:
+    """Three digits that say something."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def three_places(value: float) -> str:
+    """Of a ratio near 1."""
+    return f"{value:.3f}"
+
+
+def _span(part: Part) -> str:
+    if part.value is None:
+        return "no finite number of"
+    near = part.scale == "ratio" and abs(part.value - 1) < CLOSE
+    shown = three_places if near else number
+    ends = " to ".join("…" if end is None else shown(end) for end in (part.low, part.high))
+    return f"{shown(part.value)} ({ends})"

@@ -1,0 +1,152 @@
+"""A claim: a statement about the results that a study tests, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+ORDER, COMPARE, LINEAR, RATIO, ENGINES = "order", "compare", "linear", "ratio", "client_engines"
+BOTH = "both"
+SIDES = ("server", "client")
+ITERATIVE = "iterative"
+OVER_ITERATIVE = "_over_iterative"
+"""How the name of a metric ends that is a difference to the iterative server's."""
+
+EVENT_METRICS = (
+    "task_clock",
+    "cpu_clock",
+    "user_time",
+    "system_time",
+    "context_switches",
+    "cpu_migrations",
+    "page_faults",
+    "syscalls",
+    "cycles",
+    "instructions",
+    "branches",
+    "branch_misses",
+    "cache_references",
+    "cache_misses",
+    "stalled_cycles_frontend",
+    "stalled_cycles_backend",
+)
+"""Sums: the published figure is of a whole process or a request, ours of a request."""
+RATE_METRICS = (
+    "cpus_utilized",
+    "instructions_per_cycle",
+    "branch_miss_rate",
+    "cache_miss_rate",
+    "stalled_cycles_frontend_share",
+    "stalled_cycles_backend_share",
+    "tma_retiring",
+    "tma_bad_speculation",
+    "tma_frontend_bound",
+    "tma_backend_bound",
+)
+CLIENT_METRICS = ("latency_p50", "latency_p99", "latency_p999", "latency_max", "throughput")
+SERVER_METRICS = ("connections_per_worker_spread",)
+OVER_METRICS = ("task_clock_over_iterative", "cpu_clock_over_iterative")
+METRIC_SIDES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys((*EVENT_METRICS, *RATE_METRICS), SIDES),
+    **dict.fromkeys(CLIENT_METRICS, ("client",)),
+    **dict.fromkeys((*SERVER_METRICS, *OVER_METRICS), ("server",)),
+}
+"""What a claim may be over, and whose it can be."""
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """What picks a cell of the study for a claim."""
+
+    design: str
+    connections: int
+    engine: str | None = None
+    """The client's; None: that which the claim's cells share."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that a claim says."""
+
+    kind: str
+    metric: str
+    side: str
+    """`both` where the sides are compared."""
+    connections: tuple[int, ...]
+    groups: tuple[tuple[str, ...], ...]
+    """Names from the smallest to the largest, those of one group equal: designs (order, ratio),
+    sides (compare), client engines (client_engines); empty for linear."""
+    designs: tuple[str, ...]
+    """Over which it is said, each alone; those of the order or the ratio."""
+    at_least: float | None = None
+    """How many times as large the next is."""
+
+    def places(self) -> Iterator[Place]:
+        """Each cell that it is about, and the iterative server's where that is subtracted."""
+        engines: list[str | None] = [None]
+        if self.kind == ENGINES:
+            engines = [engine for group in self.groups for engine in group]
+        designs = list(self.designs)
+        if self.metric.endswith(OVER_ITERATIVE) and ITERATIVE not in designs:
+            designs.append(ITERATIVE)
+        for count in self.connections:
+            for design in designs:
+                for engine in engines:
+                    yield Place(design, count, engine)
+
+    def signs(self) -> str:
+        """`select < iterative ~ thread-per-client`."""
+        if self.kind == LINEAR:
+            return f"{self.metric} grows linearly with the connections"
+        sign = " < " if self.at_least is None else f" × {self.at_least:g} ≤ "
+        return sign.join(" ~ ".join(group) for group in self.groups)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Who claims it, and where the figures are."""
+
+    name: str
+    title: str
+    published: str | None = None
+    """A CSV file, from the study's folder."""
+    metric: str | None = None
+    """Of a file that has a column for each machine and none for metrics."""
+    connections: int | None = None
+    """Of the same."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    id: str
+    says: str
+    statements: tuple[Statement, ...]
+    """All of them must hold."""
+    source: str | None = None
+    per: str = "process"
+    """What the published figures are of: a whole `process`, or a `request`."""
+    published_agrees: bool = True
+    where: Mapping[str, str | int] = field(default_factory=dict)
+    """What the cells must be besides: `engine`, `workers`, `work` …"""
+
+    def places(self) -> list[Place]:
+        """Each cell that it is about, once."""
+        return list(dict.fromkeys(p for said in self.statements for p in said.places()))
+
+    def plain(self) -> dict[str, Any]:
+        """For the ledger."""
+        return {**asdict(self), "where": dict(self.where)}
+
+
+def from_plain(content: Mapping[str, Any]) -> Claim:
+    """What `plain` made, from a ledger."""
+    known = {name: content[name] for name in Claim.__dataclass_fields__ if name in content}
+    known["statements"] = tuple(_statement(said) for said in content["statements"])
+    return Claim(**known)
+
+
+def _statement(content: Mapping[str, Any]) -> Statement:
+    lists = {name: tuple(content[name]) for name in ("connections", "designs")}
+    groups = tuple(tuple(group) for group in content["groups"])
+    return Statement(**{**content, **lists, "groups": groups})
