@@ -20,6 +20,7 @@ from regatta.race import RACES, Event, Options, Started, begin, reopen
 from regatta.study import MAX_BLOCKS, MAX_SEED, PLACEMENTS, find_study, load_study, parse_cpus
 from regatta.verbs.calibrate import calibrate
 from regatta.verbs.doctor import doctor
+from regatta.verbs.compare import compare
 
 EXIT_INTERRUPTED = 130
 
@@ -56,6 +57,7 @@ def regatta(
       regatta race mine.toml --seed 7   a study of your own, with its order fixed
       regatta race --resume             go on with the newest unfinished race
       regatta report races/quick-…      write the report of a race again
+      regatta compare before after      is anything worse than it was?
       regatta calibrate                 how often it is wrong on this machine, measured
       regatta doctor                    what on this machine will spoil a race, and its cure
     """
@@ -288,6 +290,7 @@ def draw(folder: Path, into: Path, session: Session) -> None:
     session.console.print(f"pictures: {count} in {into}", markup=False, highlight=False)
 
 
+app.command()(compare)
 app.command()(calibrate)
 app.command()(doctor)
 

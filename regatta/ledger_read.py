@@ -114,6 +114,8 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(_open(uri, still)) as connection:
             connection.row_factory = sqlite3.Row
             _check_version(path, connection)
+            if still:
+                _check_whole(path, connection)
             yield connection
     except sqlite3.DatabaseError as error:
         raise LedgerError(
@@ -137,6 +139,18 @@ def _check_version(path: Path, connection: sqlite3.Connection) -> None:
     row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
     if row is not None and str(row["value"]).isdigit():
         check_version(path, int(row["value"]))
+
+
+def _check_whole(path: Path, connection: sqlite3.Connection) -> None:
+    """SQLite reads a file whose last page was cut off as if the page had been empty."""
+    pages, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
+    )
+    with path.open("rb") as file:
+        head = file.read(32)
+    told = int.from_bytes(head[28:32], "big")  # pages, as the last writer counted them
+    if max(pages, told) * size > path.stat().st_size:
+        raise LedgerError(f"{path}: its end is missing; is the file whole?")
 
 
 def read(path: Path) -> Ledger:

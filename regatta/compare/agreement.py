@@ -1,0 +1,136 @@
+"""Do the standings of two races agree: the same winner, and intervals that overlap?
+
+Two races of one study an hour apart, with nothing changed, should say the same. This is how often
+they do, in the same words for `regatta compare` and for the proof that the instrument is sound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from regatta.analysis.analyse import Analysis, CellResult, Group
+from regatta.analysis.estimates import Estimate
+from regatta.analysis.metrics import PRIMARY, STANDINGS, side_of
+from regatta.analysis.standings import LARGER, Verdict
+from regatta.compare.match import identity
+
+SAME = "the same"
+WITHIN_NOISE = "not the same, but at least one of the races saw no difference"
+CONTRADICTION = "not the same, and both are larger than the noise"
+
+
+@dataclass(frozen=True)
+class Winners:
+    """Who won one table, or one step of it, in both races."""
+
+    where: str
+    old: str
+    new: str
+    agreement: str
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How many intervals of one race overlap those of the other."""
+
+    overlap: int
+    of: int
+    apart: list[str]
+    """Those that do not, in words."""
+
+    @property
+    def share(self) -> float | None:
+        return self.overlap / self.of if self.of else None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    overall: list[Winners]
+    """One for each table that both races have."""
+    steps: list[Winners]
+    """One for each step of these tables."""
+    cells: Overlap
+    """Intervals of the server's CPU time per request, which decides the standings."""
+    figures: Overlap
+    """Intervals in all columns of the standings."""
+
+    @property
+    def same_winner(self) -> bool:
+        """In every table over all its steps; what happens inside a table is in `steps`."""
+        return bool(self.overall) and all(each.agreement == SAME for each in self.overall)
+
+
+def agree(old: Analysis, new: Analysis) -> Agreement:
+    tables = [(theirs, ours) for ours in new.groups if (theirs := _same_table(ours, old))]
+    pairs = _pairs(old, new)
+    return Agreement(
+        overall=[
+            won
+            for theirs, ours in tables
+            if (won := _winners(ours.axis.over_all(), ours, theirs.overall, ours.overall))
+        ],
+        steps=[
+            won
+            for theirs, ours in tables
+            for mine in ours.by_step
+            for other in theirs.by_step
+            if mine.at is not None
+            and mine.at == other.at
+            and (won := _winners(ours.axis.at(mine.at), ours, other, mine))
+        ],
+        cells=_overlap(pairs, (PRIMARY.name,)),
+        figures=_overlap(pairs, tuple(metric.name for metric in STANDINGS)),
+    )
+
+
+def _same_table(mine: Group, analysis: Analysis) -> Group | None:
+    """The placement is not part of what makes it the same table."""
+    for group in analysis.groups:
+        facts = {name: value for name, value in group.facts.items() if name != "placement"}
+        wanted = {name: value for name, value in mine.facts.items() if name != "placement"}
+        if facts == wanted and group.axis == mine.axis:
+            return group
+    return None
+
+
+def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | None:
+    if old.winner is None or new.winner is None:
+        return None
+    if old.winner == new.winner:
+        agreement = SAME
+    elif old.outcome == LARGER and new.outcome == LARGER:
+        agreement = CONTRADICTION
+    else:
+        agreement = WITHIN_NOISE
+    title = f"{group.title}: {where}" if group.title else where
+    return Winners(title, old.winner, new.winner, agreement)
+
+
+def _pairs(old: Analysis, new: Analysis) -> list[tuple[CellResult, CellResult]]:
+    # A design without a pool stands in several tables: the same trials each time, counted once.
+    theirs = {identity(one.cell): one for group in old.groups for one in group.cells}
+    ours = {identity(one.cell): one for group in new.groups for one in group.cells}
+    return [(theirs[key], one) for key, one in ours.items() if key in theirs]
+
+
+def _overlap(pairs: list[tuple[CellResult, CellResult]], names: tuple[str, ...]) -> Overlap:
+    apart: list[str] = []
+    count = 0
+    for old, new in pairs:
+        for metric in STANDINGS:
+            if metric.name not in names:
+                continue
+            ends = [_ends(one.estimates[side_of(metric), metric.name]) for one in (old, new)]
+            if ends[0] is None or ends[1] is None:
+                continue
+            count += 1
+            if ends[0][0] > ends[1][1] or ends[1][0] > ends[0][1]:
+                apart.append(f"{new.cell.label()}: {metric.label}")
+    return Overlap(count - len(apart), count, apart)
+
+
+def _ends(estimate: Estimate) -> tuple[float, float] | None:
+    """Without an upper end nothing above contradicts it."""
+    if estimate.low is None:
+        return None
+    return estimate.low, float("inf") if estimate.high is None else estimate.high

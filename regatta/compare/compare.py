@@ -1,0 +1,193 @@
+"""The whole comparison: two ledgers in, what a person or a CI job must know out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regatta.analysis.analyse import Analysis, CellResult, analyse
+from regatta.analysis.metrics import BY_NAME, Metric, side_of
+from regatta.analysis.unpaired import Sample
+from regatta.compare.agreement import Agreement, agree
+from regatta.compare.decide import (
+    NO_REGRESSION,
+    NOT_MEASURED,
+    REGRESSION,
+    UNDECIDED,
+    Compared,
+    Pair,
+    decide,
+    samples,
+)
+from regatta.compare.match import Matched, differences, match
+from regatta.errors import LedgerError, UsageError
+from regatta.ledger import FILE_NAME
+from regatta.ledger_read import Cell, Ledger, Trial, read
+
+EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked."""
+
+    old: Path
+    new: Path
+    """Folders of races, or their ledgers."""
+    threshold: float
+    """A share: 0.05 for 5 %."""
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Race:
+    """What is said of each side."""
+
+    path: Path
+    study: str
+    created_at: str | None
+    versions: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    old: Race
+    new: Race
+    threshold: float
+    notices: list[str]
+    matched: Matched
+    cells: list[Compared]
+    agreement: Agreement
+
+    @property
+    def verdict(self) -> str:
+        found = {compared.verdict for compared in self.cells}
+        if REGRESSION in found:
+            return REGRESSION
+        return UNDECIDED if UNDECIDED in found else NO_REGRESSION
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT[self.verdict]
+
+
+def compare(request: Request) -> Comparison:
+    """Errors are UsageError: the status 1 is for regressions alone."""
+    metrics = [_metric(name) for name in dict.fromkeys(request.metrics)]
+    places = [_ledger_path(folder) for folder in (request.old, request.new)]
+    if places[0].resolve() == places[1].resolve():
+        raise UsageError(f"OLD and NEW are the same ledger, {places[0]}; name two races")
+    old, new = (_read(place) for place in places)
+    matched = match(old, new)
+    if not matched.pairs:
+        raise UsageError(
+            f"{places[0]} and {places[1]} have no cell in common (studies "
+            f"{old.meta.get('study_name')} and {new.meta.get('study_name')}); there is nothing to "
+            "compare"
+        )
+    results = [_analyse(place, ledger) for place, ledger in zip(places, (old, new), strict=True)]
+    pairs = [pair for metric in metrics for pair in _pairs(metric, (old, new), matched, results)]
+    cells = decide(pairs, request.threshold)
+    if all(compared.verdict == NOT_MEASURED for compared in cells):
+        names = ", ".join(metric.name for metric in metrics)
+        raise UsageError(f"{places[0]} did not measure {names}: {cells[0].why}")
+    return Comparison(
+        old=_race(places[0], old),
+        new=_race(places[1], new),
+        threshold=request.threshold,
+        notices=differences(old, new, matched),
+        matched=matched,
+        cells=cells,
+        agreement=agree(*results),
+    )
+
+
+def _metric(name: str) -> Metric:
+    metric = BY_NAME.get(name)
+    if metric is None or not metric.better:
+        known = ", ".join(each.name for each in BY_NAME.values() if each.better)
+        raise UsageError(f"--metric is {name}; it must be one of {known}")
+    return metric
+
+
+def _ledger_path(folder: Path) -> Path:
+    return folder / FILE_NAME if folder.is_dir() else folder
+
+
+def _read(path: Path) -> Ledger:
+    try:
+        return read(path)
+    except LedgerError as error:
+        raise UsageError(str(error)) from error
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(
+            f"{path}: not a ledger that can be read ({error}); is it whole?"
+        ) from error
+
+
+def _analyse(path: Path, ledger: Ledger) -> Analysis:
+    try:
+        return analyse(ledger)
+    except LedgerError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _race(path: Path, ledger: Ledger) -> Race:
+    versions = ledger.environment.get("versions")
+    return Race(
+        path,
+        ledger.meta.get("study_name", "unknown"),
+        ledger.meta.get("created_at"),
+        versions if isinstance(versions, dict) else {},
+    )
+
+
+def _pairs(
+    metric: Metric, ledgers: tuple[Ledger, Ledger], matched: Matched, results: list[Analysis]
+) -> list[Pair]:
+    values = [samples(metric, ledger) for ledger in ledgers]
+    known = [_by_cell(analysis) for analysis in results]
+    found = []
+    for cells in matched.pairs:
+        old, new = (values[side].get(cell.id, "no trial") for side, cell in enumerate(cells))
+        if isinstance(old, str):
+            both: tuple[Sample, Sample] | str = old
+        else:
+            both = new if isinstance(new, str) else (old, new)
+        estimates = [
+            known[side][cell.id].estimates[side_of(metric), metric.name]
+            for side, cell in enumerate(cells)
+        ]
+        found.append(
+            Pair(
+                cell=cells[1],
+                metric=metric,
+                old=estimates[0],
+                new=estimates[1],
+                samples=both,
+                broken=_broken(ledgers, cells),
+            )
+        )
+    return found
+
+
+def _by_cell(analysis: Analysis) -> dict[int, CellResult]:
+    return {result.cell.id: result for group in analysis.groups for result in group.cells}
+
+
+def _broken(ledgers: tuple[Ledger, Ledger], cells: tuple[Cell, Cell]) -> str | None:
+    """A server that no longer answers is worse than any threshold."""
+    old, new = (
+        [trial for trial in ledger.trials if trial.cell_id == cell.id and not trial.superseded]
+        for ledger, cell in zip(ledgers, cells, strict=True)
+    )
+    if not new or not all(_failed(trial) for trial in new):
+        return None
+    if all(_failed(trial) for trial in old):
+        return None
+    return new[0].reason or "no reason was recorded"
+
+
+def _failed(trial: Trial) -> bool:
+    return trial.status != "ok"

@@ -1,0 +1,182 @@
+"""For each cell and metric in common: worse than the threshold, not worse, or undecided.
+
+A regression is a change for the worse whose interval lies beyond the threshold also after Holm's
+correction over all comparisons of this call: however many cells there are, where nothing changed
+at most 5 of 100 calls raise a false alarm. "No regression" needs no such correction: the exit
+status says it only where it holds in every cell, and that is wrong no more often than the most
+doubtful of them is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from regatta.analysis.contrast import by_block
+from regatta.analysis.estimates import Estimate
+from regatta.analysis.holm import Decision, holm
+from regatta.analysis.metrics import Metric, side_of
+from regatta.analysis.unpaired import Change, Sample, correlation, unpaired
+from regatta.ledger_read import Cell, Ledger, Trial
+
+REGRESSION = "regression"
+NO_REGRESSION = "no regression"
+UNDECIDED = "undecided"
+NOT_MEASURED = "not measured"
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One cell of both races in one metric."""
+
+    cell: Cell
+    """Of the new race."""
+    metric: Metric
+    side: str
+    old: Estimate
+    new: Estimate
+    verdict: str
+    why: str
+    """Where the verdict needs words."""
+    scale: str | None = None
+    """`ratio` (new / old) or `difference` (new - old, of a metric that can be 0)."""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """The ends of its 95 % interval."""
+    beyond: float | None = None
+    """The threshold, on the same scale: worse than this is a regression."""
+    p_value: float | None = None
+    """That the truth is at the threshold, after Holm's correction."""
+    blocks_needed: int | None = None
+    """Of each race, to tell no change from the threshold four times in five."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell in both races, with what one metric says of it."""
+
+    cell: Cell
+    metric: Metric
+    old: Estimate
+    new: Estimate
+    samples: tuple[Sample, Sample] | str
+    """Or the words that say why there are none."""
+    broken: str | None
+    """Why every trial of the new race failed, where the old race's did not."""
+
+
+def samples(metric: Metric, ledger: Ledger) -> dict[int, Sample | str]:
+    """One for each cell of the race, in the order of its blocks."""
+    side = side_of(metric)
+    trials: dict[int, list[Trial]] = {cell.id: [] for cell in ledger.cells}
+    for trial in ledger.trials:
+        trials.setdefault(trial.cell_id, []).append(trial)
+    found: dict[int, Sample | str] = {}
+    for cell_id, own in trials.items():
+        blocks = by_block(metric, side, own)
+        if isinstance(blocks, str):
+            found[cell_id] = blocks
+        else:
+            found[cell_id] = Sample(np.array([blocks[block] for block in sorted(blocks)]))
+    rho = correlation([each.values for each in found.values() if isinstance(each, Sample)])
+    return {
+        cell_id: Sample(each.values, rho) if isinstance(each, Sample) else each
+        for cell_id, each in found.items()
+    }
+
+
+def decide(pairs: list[Pair], threshold: float) -> list[Compared]:
+    """One result for each pair, in their order. `threshold` is a share: 0.05 for 5 %."""
+    changes = [_change(pair) for pair in pairs]
+    beyond = [
+        None if change is None else bound(pair.metric, change, pair.samples, threshold)
+        for pair, change in zip(pairs, changes, strict=True)
+    ]
+    asked = [index for index, change in enumerate(changes) if change is not None]
+    p_values = [_p_value(changes[index], beyond[index]) for index in asked]
+    decisions = dict(zip(asked, holm(p_values, LEVEL), strict=True))
+    return [
+        _compared(pair, changes[index], beyond[index], decisions.get(index), threshold)
+        for index, pair in enumerate(pairs)
+    ]
+
+
+def bound(
+    metric: Metric, change: Change, both: tuple[Sample, Sample] | str, threshold: float
+) -> float:
+    """The value from which on the change is a regression. More is worse, or less is."""
+    worse = 1 if metric.better == "lower" else -1
+    if change.scale == "ratio":
+        return float((1 + threshold) ** worse)
+    assert not isinstance(both, str), "a change has samples"
+    return worse * threshold * abs(float(both[0].values.mean()))
+
+
+def _p_value(change: Change | None, beyond: float | None) -> float:
+    assert change is not None
+    assert beyond is not None
+    return change.p_value(beyond)
+
+
+def _change(pair: Pair) -> Change | None:
+    return None if isinstance(pair.samples, str) else unpaired(*pair.samples)
+
+
+def _compared(
+    pair: Pair,
+    change: Change | None,
+    beyond: float | None,
+    decision: Decision | None,
+    threshold: float,
+) -> Compared:
+    if change is None or beyond is None or decision is None:
+        verdict, why = _without(pair)
+        side = side_of(pair.metric)
+        return Compared(pair.cell, pair.metric, side, pair.old, pair.new, verdict, why)
+    low, high = change.interval(LEVEL)
+    verdict, why = _verdict(pair.metric, change, beyond, decision)
+    return Compared(
+        cell=pair.cell,
+        metric=pair.metric,
+        side=side_of(pair.metric),
+        old=pair.old,
+        new=pair.new,
+        scale=change.scale,
+        value=change.value,
+        low=low,
+        high=high,
+        beyond=beyond,
+        p_value=decision.adjusted_p,
+        verdict=verdict,
+        why=why,
+        blocks_needed=change.blocks_for(beyond) if threshold and beyond else None,
+    )
+
+
+def _verdict(metric: Metric, change: Change, beyond: float, decision: Decision) -> tuple[str, str]:
+    low, high = change.interval(LEVEL)
+    if metric.better == "higher":
+        is_fine, is_worse, value_worse = low > beyond, high < beyond, change.value < beyond
+    else:
+        is_fine, is_worse, value_worse = high < beyond, low > beyond, change.value > beyond
+    if decision.rejected and value_worse:
+        return REGRESSION, ""
+    if is_fine:
+        return NO_REGRESSION, ""
+    if is_worse:
+        return UNDECIDED, "beyond the threshold, but as one of so many it may be chance"
+    return UNDECIDED, ""
+
+
+def _without(pair: Pair) -> tuple[str, str]:
+    """The verdict where there is no interval."""
+    if pair.broken is not None:
+        return REGRESSION, f"no trial of it went well in NEW: {pair.broken}"
+    if pair.old.value is None:
+        return NOT_MEASURED, f"in OLD: {pair.old.state}"
+    if pair.new.value is None:
+        return UNDECIDED, f"in NEW: {pair.new.state}"
+    return UNDECIDED, "fewer than two trials in one of the races"

@@ -1,0 +1,149 @@
+"""Which cells two races have in common, and what else is not the same in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from regatta import study
+from regatta.analysis.grouping import LOOSE, WORDED
+from regatta.axes import AXES
+from regatta.ledger_read import Cell, Ledger
+
+MACHINE = {
+    "cpu_model": "CPU",
+    "cpus": "CPUs",
+    "memory_bytes": "memory",
+    "architecture": "architecture",
+    "virtualisation": "virtual machine",
+    "kernel": "kernel",
+    "distribution": "distribution",
+    "smt": "SMT",
+    "governor": "governor",
+    "turbo": "turbo",
+    "mitigations": "mitigations",
+}
+PLACE = {"kind": "kind", "server_cpus": "CPUs of the server", "client_cpus": "CPUs of the client"}
+MEMORY_SLACK = 0.02
+"""Two kernels on one machine keep different shares of its memory for themselves."""
+IDENTITY = tuple(field.name for field in fields(study.Cell) if field.name != "contender_order")
+
+
+def identity(cell: Cell) -> tuple[Any, ...]:
+    """What makes it the same cell in another race; where it ran (the placement) does not."""
+    return tuple(getattr(cell, name) for name in IDENTITY)
+
+
+@dataclass(frozen=True)
+class Matched:
+    pairs: list[tuple[Cell, Cell]]
+    """Of the old race and of the new one."""
+    only_old: list[Cell]
+    only_new: list[Cell]
+
+
+def match(old: Ledger, new: Ledger) -> Matched:
+    """In the order of the new ledger."""
+    theirs = {identity(cell): cell for cell in old.cells}
+    ours = {identity(cell): cell for cell in new.cells}
+    return Matched(
+        pairs=[(theirs[key], cell) for key, cell in ours.items() if key in theirs],
+        only_old=[cell for key, cell in theirs.items() if key not in ours],
+        only_new=[cell for key, cell in ours.items() if key not in theirs],
+    )
+
+
+def differences(old: Ledger, new: Ledger, matched: Matched) -> list[str]:
+    """One line for each thing that is not the same in both races, or is not as it should be."""
+    lines = [_study(old, new), _machine(old, new), _placement(old, new)]
+    for name, cells in (("OLD", matched.only_old), ("NEW", matched.only_new)):
+        if cells:
+            shown = "; ".join(cell.label() for cell in cells[:3])
+            more = f"; and {len(cells) - 3} more" if len(cells) > 3 else ""
+            lines.append(f"Only in {name}, so not compared: {shown}{more}.")
+    for name, ledger in (("OLD", old), ("NEW", new)):
+        lines.append(_state(name, ledger))
+    return [line for line in lines if line]
+
+
+def _study(old: Ledger, new: Ledger) -> str:
+    names = [ledger.meta.get("study_name", "unknown") for ledger in (old, new)]
+    if names[0] != names[1]:
+        return f"Different studies, {names[0]} and {names[1]}: only cells of both are compared."
+    if old.meta.get("study_toml") != new.meta.get("study_toml"):
+        return f"The study {names[0]} was changed in between: only cells of both are compared."
+    return ""
+
+
+def _machine(old: Ledger, new: Ledger) -> str:
+    found = []
+    for key, label in MACHINE.items():
+        then, now = old.environment.get(key), new.environment.get(key)
+        if then == now or (key == "memory_bytes" and _close(then, now)):
+            continue
+        plain = not isinstance(then, dict | list) and not isinstance(now, dict | list)
+        words = [_size(value) if key == "memory_bytes" else _word(value) for value in (then, now)]
+        found.append(f"{label} ({', '.join(words)})" if plain else label)
+    if not found:
+        return ""
+    return f"Different machines: {', '.join(found)}. What differs may be theirs, not the change's."
+
+
+def _close(then: Any, now: Any) -> bool:
+    if not isinstance(then, int) or not isinstance(now, int):
+        return False
+    return abs(then - now) <= MEMORY_SLACK * max(then, now)
+
+
+def _placement(old: Ledger, new: Ledger) -> str:
+    then, now = (ledger.environment.get("placement") for ledger in (old, new))
+    if not isinstance(then, dict) or not isinstance(now, dict):
+        return ""
+    found = [
+        f"{label} ({_word(then.get(key))}, {_word(now.get(key))})"
+        for key, label in PLACE.items()
+        if then.get(key) != now.get(key)
+    ]
+    return f"Different placements: {', '.join(found)}." if found else ""
+
+
+def _size(value: Any) -> str:
+    return f"{value / 2**30:.1f} GiB" if isinstance(value, int | float) else "unknown"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(str(part) for part in value)
+    return "unknown" if value is None else str(value)
+
+
+def _state(name: str, ledger: Ledger) -> str:
+    """What a race lacks: it was stopped early, or trials failed."""
+    failed = sum(trial.status != "ok" and not trial.superseded for trial in ledger.trials)
+    bound = sum(trial.client_bound is not None for trial in ledger.trials)
+    run = sum(not trial.superseded for trial in ledger.trials)
+    parts = [f"{run} of {ledger.planned} trials were run"] if run < ledger.planned else []
+    parts += [f"{failed} trials failed"] if failed else []
+    parts += [f"the client was the bottleneck in {bound} trials"] if bound else []
+    return f"In {name} {', '.join(parts)}." if parts else ""
+
+
+def places(cells: Sequence[Cell]) -> dict[int, str]:
+    """What tells each cell from the others but its contender, in words, by the cell's id."""
+    varying = [name for name in IDENTITY if len({getattr(cell, name) for cell in cells}) > 1]
+    wanted = [name for name in varying if name not in ("contender", *LOOSE)]
+    told = {(cell.contender, *(getattr(cell, name) for name in wanted)) for cell in cells}
+    if len(told) < len(cells):
+        wanted = [name for name in varying if name != "contender"]
+    wanted = wanted or ["connections"]
+    return {cell.id: ", ".join(_part(cell, name) for name in wanted) for cell in cells}
+
+
+def _part(cell: Cell, name: str) -> str:
+    value = getattr(cell, name)
+    if value is None:
+        return f"no {name}"
+    if name in AXES:
+        return AXES[name].count(value)
+    return WORDED[name](value) if name in WORDED else f"{name} {value}"

@@ -1,0 +1,227 @@
+"""How a comparison looks: a table with a sentence, or plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from regatta.analysis.estimates import Estimate
+from regatta.analysis.metrics import PRIMARY, Metric
+from regatta.axes import AXES
+from regatta.compare.agreement import SAME, Agreement, Overlap
+from regatta.compare.compare import Comparison, Race
+from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
+from regatta.compare.match import IDENTITY, places
+from regatta.ledger_read import Cell
+from regatta.report.numbers import interval_of, plural, short, value_of
+
+STYLES = {REGRESSION: "bold red", UNDECIDED: "yellow", NO_REGRESSION: "green"}
+MOST_APART = 3
+
+
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """A table for each metric, then what follows from it in one sentence."""
+    for name, race in (("OLD", comparison.old), ("NEW", comparison.new)):
+        _line(f"{name}  {race.path}{_versions(race)}", console, "dim")
+    for metric in dict.fromkeys(compared.metric for compared in comparison.cells):
+        own = [compared for compared in comparison.cells if compared.metric is metric]
+        console.print()
+        console.print(_table(metric, own, console))
+    for sentence in reasons(comparison):
+        _line(sentence, console)
+    console.print()
+    _line(verdict_sentence(comparison), console, "bold")
+    _line(standings_sentence(comparison.agreement), console)
+    for notice in comparison.notices:
+        _line(notice, console, "yellow")
+
+
+def _versions(race: Race) -> str:
+    server = race.versions.get("server")
+    return f"  ({server})" if server else ""
+
+
+def _table(metric: Metric, cells: list[Compared], console: Console) -> Table:
+    unit = f", {metric.unit}" if metric.unit else ""
+    side = "server " if cells[0].side == "server" and metric is PRIMARY else ""
+    table = Table(
+        title=Text(_encodable(f"{side}{metric.label}{unit}", console), style="bold"),
+        title_justify="left",
+        box=None,
+        header_style="dim",
+        pad_edge=False,
+        padding=(0, 1),
+    )
+    for name in ("design", "cell", "OLD", "NEW", "NEW / OLD", "verdict"):
+        right = name in ("OLD", "NEW", "NEW / OLD")
+        table.add_column(
+            name,
+            justify="right" if right else "left",
+            overflow="fold",
+            no_wrap=name in ("design", "verdict"),
+        )
+    where = places([compared.cell for compared in cells])
+    for compared in cells:
+        row = (
+            compared.cell.contender,
+            where[compared.cell.id],
+            _figure(compared.old),
+            _figure(compared.new),
+            _change(compared),
+        )
+        table.add_row(
+            *(Text(_encodable(_printable(text), console)) for text in row),
+            Text(compared.verdict, style=STYLES.get(compared.verdict, "dim")),
+        )
+    return table
+
+
+def _figure(estimate: Estimate) -> str:
+    interval = interval_of(estimate)
+    return f"{value_of(estimate)}\n{interval}" if interval else value_of(estimate)
+
+
+def _change(compared: Compared) -> str:
+    if compared.value is None or compared.low is None or compared.high is None:
+        return "–"
+    if compared.scale == "ratio":
+        return f"{compared.value:.3f}\n{compared.low:.3f}–{compared.high:.3f}"
+    half = max((compared.high - compared.low) / 2, 1e-12)
+    parts = [short(end, half) for end in (compared.value, compared.low, compared.high)]
+    return f"{'+' if compared.value > 0 else ''}{parts[0]}\n{parts[1]} to {parts[2]}"
+
+
+def reasons(comparison: Comparison) -> list[str]:
+    """A line for each verdict that needs words."""
+    where = places([compared.cell for compared in comparison.cells])
+    return [
+        f"{compared.cell.contender}, {where[compared.cell.id]}: {compared.verdict}, {compared.why}."
+        for compared in comparison.cells
+        if compared.why
+    ]
+
+
+def verdict_sentence(comparison: Comparison) -> str:
+    limit = f"{comparison.threshold * 100:g} %"
+    found = [compared for compared in comparison.cells if compared.verdict == comparison.verdict]
+    of = plural(len(comparison.cells), "comparison")
+    if comparison.verdict == REGRESSION:
+        # Holm's correction stands behind these: none of them is the luck of many tries.
+        return f"Regression beyond {limit} in {len(found)} of {of}."
+    if comparison.verdict == NO_REGRESSION:
+        return f"No regression beyond {limit}: in all of {of} the interval stays on its good side."
+    needed = [each.blocks_needed for each in found if each.blocks_needed is not None]
+    advice = (
+        f" Where nothing has changed, {plural(max(needed), 'block')} in each race would say so "
+        "four times in five."
+        if needed
+        else ""
+    )
+    return f"Undecided at this size: {len(found)} of {of} may be beyond {limit} or not.{advice}"
+
+
+def standings_sentence(agreement: Agreement) -> str:
+    """Whether the two races say the same of who won."""
+    parts = []
+    if agreement.overall:
+        same = sum(each.agreement == SAME for each in agreement.overall)
+        if len(agreement.overall) == 1:
+            one = agreement.overall[0]
+            parts.append(
+                f"the same winner, {one.new}"
+                if same
+                else f"the winner was {one.old} and is {one.new}; {one.agreement}"
+            )
+        else:
+            parts.append(f"the same winner in {same} of {len(agreement.overall)} tables")
+    parts.append(_overlap("cells", agreement.cells))
+    parts.append(_overlap("figures", agreement.figures))
+    return f"Standings: {'; '.join(part for part in parts if part)}."
+
+
+def _overlap(what: str, overlap: Overlap) -> str:
+    if not overlap.of:
+        return ""
+    apart = ""
+    if overlap.apart and what == "figures":
+        shown = ", ".join(overlap.apart[:MOST_APART])
+        more = f" and {len(overlap.apart) - MOST_APART} more" if len(overlap.apart) > 3 else ""
+        apart = f" (apart: {shown}{more})"
+    return f"intervals of {overlap.overlap} of {overlap.of} {what} overlap{apart}"
+
+
+def to_dict(comparison: Comparison) -> dict[str, Any]:
+    """For `--json`."""
+    agreement = comparison.agreement
+    return {
+        "verdict": comparison.verdict,
+        "exit_status": comparison.exit_status,
+        "sentence": verdict_sentence(comparison),
+        "threshold_percent": comparison.threshold * 100,
+        "old": _race(comparison.old),
+        "new": _race(comparison.new),
+        "notices": comparison.notices,
+        "cells": [_compared(compared) for compared in comparison.cells],
+        "only_old": [_cell(cell) for cell in comparison.matched.only_old],
+        "only_new": [_cell(cell) for cell in comparison.matched.only_new],
+        "standings": {
+            "same_winner": agreement.same_winner,
+            "overall": [asdict(each) for each in agreement.overall],
+            "steps": [asdict(each) for each in agreement.steps],
+            "cells": {**asdict(agreement.cells), "share": agreement.cells.share},
+            "figures": {**asdict(agreement.figures), "share": agreement.figures.share},
+        },
+    }
+
+
+def _race(race: Race) -> dict[str, Any]:
+    return {**asdict(race), "path": str(race.path)}
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {"label": cell.label(), **{name: getattr(cell, name) for name in IDENTITY}}
+
+
+def _compared(compared: Compared) -> dict[str, Any]:
+    plain = {
+        name: getattr(compared, name)
+        for name in (
+            *("side", "scale", "value", "low", "high", "beyond", "p_value", "verdict", "why"),
+            "blocks_needed",
+        )
+    }
+    return {
+        "label": compared.cell.label(),
+        "contender": compared.cell.contender,
+        **{name: getattr(compared.cell, name) for name in AXES},
+        "metric": compared.metric.name,
+        "unit": compared.metric.unit,
+        "old": asdict(compared.old),
+        "new": asdict(compared.new),
+        **plain,
+    }
+
+
+def _line(text: str, console: Console, style: str = "") -> None:
+    console.print(Text(_encodable(_printable(text), console), style=style))
+
+
+def _printable(text: str) -> str:
+    """A name of somebody's server must not move the cursor or colour the screen."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else f"\\x{ord(char):02x}" for char in text
+    )
+
+
+def _encodable(text: str, console: Console) -> str:
+    """Plain letters where the terminal has no others."""
+    try:
+        text.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        for char, plain in (("µ", "u"), ("–", "-")):
+            text = text.replace(char, plain)
+    return text

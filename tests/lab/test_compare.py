@@ -1,0 +1,233 @@
+"""`regatta compare`: what is common, what is worse, and what a script learns from its status."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from regatta.analysis.analyse import analyse
+from regatta.cli import app
+from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, Request, compare
+from regatta.compare.agreement import CONTRADICTION, SAME, agree
+from regatta.compare.compare import Comparison
+from regatta.compare.show import print_comparison, to_dict
+from regatta.errors import UsageError
+from regatta.ledger import FILE_NAME
+from regatta.ledger_read import read
+from tests.lab.synthetic import CPU_US, make
+
+CPU = "cpu_time_per_request_us"
+
+
+def folder(place: Path, name: str, **changes: Any) -> Path:
+    (place / name).mkdir()
+    make(place / name / FILE_NAME, **changes)
+    return place / name
+
+
+def compared(old: Path, new: Path, *metrics: str, threshold: float = 0.05) -> Comparison:
+    return compare(Request(old, new, threshold, metrics or (CPU,)))
+
+
+def shown(comparison: Comparison, width: int = 100) -> str:
+    out = io.StringIO()
+    print_comparison(comparison, Console(file=out, width=width))
+    return " ".join(out.getvalue().split())
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path / FILE_NAME)) as database, database:
+        database.execute(statement)
+
+
+def status(*arguments: object) -> int:
+    return CliRunner().invoke(app, ["compare", *map(str, arguments)]).exit_code
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder(tmp_path_factory.mktemp("races"), "before", blocks=20, seed=1)
+
+
+def test_where_nothing_has_changed_there_is_no_regression(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    found = compared(before, after, threshold=0.1)
+    assert {each.verdict for each in found.cells} == {NO_REGRESSION}
+    assert len(found.cells) == 9
+    assert not found.notices
+    assert status(before, after, "--threshold", 10) == 0
+
+
+def test_a_slower_design_is_a_regression_and_the_others_are_none(
+    before: Path, tmp_path: Path
+) -> None:
+    slower = {**CPU_US, "select": CPU_US["select"] * 1.2}
+    after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
+    found = compared(before, after)
+    worse = [each for each in found.cells if each.verdict == REGRESSION]
+    assert {each.cell.contender for each in worse} == {"select"}
+    assert len(worse) == 3
+    for each in worse:
+        assert each.low is not None
+        assert each.high is not None
+        assert 1.05 < each.low < each.high < 1.3
+    assert "Regression beyond 5 % in 3 of 9 comparisons" in shown(found)
+    assert status(before, after) == 1
+    # In the other direction it is an improvement, and no regression.
+    assert compared(after, before, threshold=0.1).verdict == NO_REGRESSION
+
+
+def test_a_throughput_is_worse_when_it_is_less(before: Path, tmp_path: Path) -> None:
+    slower = {name: value * 1.3 for name, value in CPU_US.items()}
+    after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
+    metric = "throughput_per_s"
+    assert compared(before, after, metric).verdict == REGRESSION
+    assert compared(after, before, metric).verdict == NO_REGRESSION
+
+
+def test_few_noisy_blocks_are_undecided_and_the_size_is_named(tmp_path: Path) -> None:
+    old = folder(tmp_path, "old", blocks=5, noise=0.08, seed=1)
+    new = folder(tmp_path, "new", blocks=5, noise=0.08, seed=2)
+    found = compared(old, new)
+    assert found.verdict == UNDECIDED
+    assert "blocks in each race would say so" in shown(found)
+    assert status(old, new) == 3
+
+
+def test_a_server_that_fails_in_every_trial_is_a_regression(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    change(after, "UPDATE trial SET status = 'failed', reason = 'it died' WHERE cell_id = 3")
+    found = compared(before, after, threshold=0.1)
+    assert found.verdict == REGRESSION
+    assert "no trial of it went well in NEW: it died" in shown(found)
+    assert any("trials failed" in notice for notice in found.notices)
+    # The other way round there is nothing to compare that cell with.
+    assert compared(after, before, threshold=0.1).verdict == NO_REGRESSION
+
+
+def test_what_only_one_race_has_is_said_and_not_compared(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, connections=(10, 50), seed=2)
+    found = compared(before, after)
+    assert {each.cell.connections for each in found.cells} == {10}
+    text = shown(found)
+    assert "Only in OLD, so not compared" in text
+    assert "Only in NEW, so not compared" in text
+    assert "50 connections" in text
+
+
+def test_other_studies_machines_and_placements_are_said(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    change(after, "UPDATE meta SET value = 'mine' WHERE key = 'study_name'")
+    change(after, "UPDATE environment SET value = '\"Other CPU\"' WHERE key = 'cpu_model'")
+    place = json.dumps({"kind": "loopback", "server_cpus": [0], "client_cpus": [1]})
+    change(after, f"UPDATE environment SET value = '{place}' WHERE key = 'placement'")
+    change(after, "UPDATE cell SET placement = 'loopback'")
+    found = compared(before, after)
+    assert len(found.cells) == 9
+    assert [notice.split(":")[0] for notice in found.notices] == [
+        "Different studies, quick and mine",
+        "Different machines",
+        "Different placements",
+    ]
+
+
+def test_races_without_a_common_cell_are_a_usage_error(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", connections=(7,), blocks=2)
+    with pytest.raises(UsageError, match="no cell in common") as error:
+        compared(before, after)
+    assert error.value.exit_status == 2
+
+
+@pytest.mark.parametrize("what", ["newer", "truncated", "shorter", "empty", "text", "absent"])
+def test_a_ledger_that_cannot_be_read_is_one_line_and_no_regression(
+    before: Path, tmp_path: Path, what: str
+) -> None:
+    after = folder(tmp_path, "after", blocks=2)
+    path = after / FILE_NAME
+    if what == "newer":
+        change(after, "UPDATE meta SET value = '99' WHERE key = 'schema_version'")
+    elif what == "truncated":
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    elif what == "shorter":  # by less than a page: nothing but its length tells
+        path.write_bytes(path.read_bytes()[:-1])
+    elif what == "empty":
+        path.write_bytes(b"")
+    elif what == "text":
+        path.write_text("precious")
+    else:
+        path.unlink()
+    was = path.read_bytes() if path.exists() else None
+    with pytest.raises(UsageError) as error:
+        compared(before, after)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+    assert (path.read_bytes() if path.exists() else None) == was
+    assert [each.name for each in after.iterdir()] == ([FILE_NAME] if was is not None else [])
+
+
+def test_the_same_ledger_twice_is_a_mistake(before: Path) -> None:
+    with pytest.raises(UsageError, match="same ledger"):
+        compared(before, before / FILE_NAME)
+
+
+@pytest.mark.parametrize(
+    "options", [("--metric", "speed"), ("--metric", "cpus_utilized"), ("--threshold", "-1")]
+)
+def test_wrong_options_are_usage_errors(before: Path, options: tuple[str, str]) -> None:
+    found = CliRunner().invoke(app, ["compare", str(before), str(before), *options])
+    assert isinstance(found.exception, UsageError)
+    assert options[1] in str(found.exception)
+
+
+def test_a_metric_that_was_not_counted_is_a_usage_error(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    with pytest.raises(UsageError, match="not supported"):
+        compared(before, after, "cycles_per_request")
+
+
+def test_json_says_all_that_the_table_says(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    plain = json.loads(json.dumps(to_dict(compared(before, after, CPU, "latency_p99_ms"))))
+    assert plain["exit_status"] in (0, 3)
+    assert len(plain["cells"]) == 18
+    first = plain["cells"][0]
+    assert first["low"] <= first["value"] <= first["high"]
+    assert first["old"]["low"] <= first["old"]["value"]
+    assert plain["standings"]["same_winner"] is True
+    assert plain["standings"]["cells"]["of"] == 9
+    assert plain["standings"]["figures"]["of"] == 63
+
+
+def test_standings_agree_with_themselves_and_not_with_others(tmp_path: Path) -> None:
+    first = analyse(read(folder(tmp_path, "one", blocks=8) / FILE_NAME))
+    same = agree(first, first)
+    assert same.same_winner
+    assert same.cells.share == 1.0
+    swapped = {**CPU_US, "select": CPU_US["thread-per-client"], "thread-per-client": 500.0}
+    other = analyse(read(folder(tmp_path, "two", blocks=8, cpu_us=swapped) / FILE_NAME))
+    found = agree(first, other)
+    assert not found.same_winner
+    assert [each.agreement for each in found.overall] == [CONTRADICTION]
+    assert found.cells.overlap == 3  # the iterative server is as it was
+    assert len(found.cells.apart) == 6
+    assert {each.agreement for each in agree(first, first).steps} == {SAME}
+
+
+def test_names_of_others_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
+    old = folder(tmp_path, "old", contenders=("select", "\x1b[31mred"), blocks=3)
+    new = folder(tmp_path, "new", contenders=("select", "\x1b[31mred"), blocks=3, seed=2)
+    assert "\x1b[31m" not in shown(compared(old, new))
+
+
+def test_help_teaches() -> None:
+    text = CliRunner().invoke(app, ["compare", "--help"]).output
+    assert "Examples" in text
+    assert "undecided" in text
