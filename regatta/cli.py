@@ -19,8 +19,8 @@ from regatta.progress import Display, Lines, LiveDisplay, Silent
 from regatta.race import RACES, Event, Options, Started, begin, reopen
 from regatta.study import MAX_BLOCKS, MAX_SEED, PLACEMENTS, find_study, load_study, parse_cpus
 from regatta.verbs.calibrate import calibrate
-from regatta.verbs.doctor import doctor
 from regatta.verbs.compare import compare
+from regatta.verbs.doctor import doctor
 
 EXIT_INTERRUPTED = 130
 
