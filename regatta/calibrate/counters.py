@@ -2,7 +2,7 @@
 
 A server that forks, one that makes threads and one with an event loop are counted as races count
 them, and beside that every thread's own account is read: of the living from /proc, of the dead from
-the record that the kernel sends at their end, of reaped processes from what their parent was told.
+the record that the kernel sends at their end and from what it adds to their process and parent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regatta import accounting, perf, placement
+from regatta import accounting, perf
+from regatta.calibrate.bench import bench, burst_cell
 from regatta.calibrate.goals import Context, Goal, Part
 from regatta.calibrate.taskstats import Ended, Listener, TaskstatsError
 from regatta.errors import TrialError
@@ -28,7 +29,6 @@ from regatta.window import switch
 
 NAME = "counters"
 DESIGNS = ("fork-per-client", "thread-per-client", "epoll")
-CONNECTIONS = 10
 ROUNDS, QUICK_ROUNDS = 300, 20
 WITHIN_PERCENT = 1.0
 SETTLE_S = 5.0
@@ -128,6 +128,10 @@ def compare(rig: Rig, cell: Cell) -> Compared:
         return weigh(cell, server.pid, (before, after), ended, (counted, summary))
 
 
+def switches_of(usage: dict[str, int]) -> int:
+    return usage["voluntary_switches"] + usage["involuntary_switches"]
+
+
 def weigh(
     cell: Cell,
     pid: int,
@@ -139,11 +143,12 @@ def weigh(
     (before, after), (counted, summary) = ends, told
     threads = [thread for thread in ended if thread.process == pid]
     processes = [thread for thread in ended if thread.parent == pid and thread.process != pid]
-    reaped = summary["usage"]["serving"]["children"]
-    living_switches = after.reading.context_switches - before.reading.context_switches
-    # A record is written while its thread still runs: the switch that ends it comes after.
-    thread_switches = sum(thread.switches + 1 for thread in threads)
-    reaped_switches = reaped["voluntary_switches"] + reaped["involuntary_switches"]
+    own, reaped = (summary["usage"]["serving"][who] for who in ("self", "children"))
+    switches = after.reading.context_switches - before.reading.context_switches
+    if threads:
+        # Their records are written while they still run; what became of them is in the process's
+        # sum, but for the switch that ends each.
+        switches = switches_of(own) + len(threads)
     thread_faults = sum(thread.page_faults for thread in threads)
     reaped_faults = reaped["minor_faults"] + reaped["major_faults"]
     living_ns = after.reading.thread_run_ns - before.reading.thread_run_ns
@@ -154,29 +159,12 @@ def weigh(
         ended=len(threads) + len(processes),
         counted=counted,
         charged={
-            SWITCHES: living_switches + thread_switches + reaped_switches,
+            SWITCHES: switches + switches_of(reaped),
             FAULTS: after.faults - before.faults + thread_faults + reaped_faults,
             CPU: accounting.cpu_time_ns(before.reading, after.reading),
         },
         clock_ns=accounting.cpu_time_ns(*clock),
         recorded_ns=living_ns + sum(thread.run_ns for thread in (*threads, *processes)),
-    )
-
-
-def make_cell(design: str, rounds: int) -> Cell:
-    return Cell(
-        contender=design,
-        contender_order=0,
-        work="scan",
-        load="burst",
-        connections=CONNECTIONS,
-        engine="epoll",
-        dialect="line",
-        rounds=rounds,
-        duration_s=None,
-        per_connection=None,
-        top=2,
-        max_age_ms=1000,
     )
 
 
@@ -226,15 +214,12 @@ def run(context: Context) -> list[Goal]:
     found = perf.probe(EVENTS)
     if not found.by_group:
         return unmeasured(found.note or "perf cannot follow control groups here (it takes root)")
-    options = context.options
-    kind = options.placement or placement.AUTO
     goals: list[Goal] = []
     try:
-        with placement.make_placement(kind, options.server_cpus, options.client_cpus) as place:
-            rig = Rig(context.programs, place, found, EVENTS, 0, context.place(NAME))
+        with bench(context, 0, EVENTS, found) as rig:
             for design in DESIGNS:
                 context.say(f"{NAME}: {design}")
-                cell = make_cell(design, QUICK_ROUNDS if context.quick else ROUNDS)
+                cell = burst_cell(design, QUICK_ROUNDS if context.quick else ROUNDS)
                 compared = compare(rig, cell)
                 goals += [judge(compared, event) for event in WORDS]
     except TaskstatsError as error:

@@ -1,0 +1,167 @@
+"""Calibration: coordinated omission. A server is stopped for a known time; who was told?
+
+In an open load requests are due at known times. Those due while the server stands still wait until
+it goes on: that alone is the truth, without a client. The injected error is a closed load, whose
+clients ask nothing while they wait: it sees one slow request a connection, and its percentiles see
+none.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regatta.analysis.metrics import FRACTIONS, P99, P999, Metric
+from regatta.analysis.percentiles import nearest_rank
+from regatta.calibrate.bench import bench, open_cell
+from regatta.calibrate.goals import Context, Goal, Part
+from regatta.errors import TrialError
+from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES, latencies_ns
+from regatta.result import SERVER
+from regatta.rig import Rig
+from regatta.samples import pack_samples
+from regatta.serve import start_server, stop_server
+from regatta.side import Side
+from regatta.study import Cell
+from regatta.window import measure
+
+NAME = "stopped"
+CLOSED = "closed-load"
+DESIGN, WORK, RATE_PER_S = "epoll", "snapshot", 200
+LOAD_S, STOP_S = 30.0, 1.4
+QUICK_LOAD_S = 6.0
+STOP_AT = 1 / 3
+"""Of the load: when the server is stopped."""
+WITHIN_PERCENT = 5.0
+METRICS = (P99, P999)
+NS_PER_S = 1_000_000_000
+NS_PER_MS = 1e6
+
+
+@dataclass
+class Stop:
+    """When the server stood still, by CLOCK_MONOTONIC, the samples' clock."""
+
+    begin_ns: int = 0
+    end_ns: int = 0
+    failed: list[OSError] = field(default_factory=list)
+
+
+@contextmanager
+def stopped_once(pid: int, after_s: float, for_s: float) -> Iterator[Stop]:
+    """Stops the process once while the body runs, and never leaves it stopped."""
+    stop, cancel = Stop(), threading.Event()
+
+    def hold() -> None:
+        if cancel.wait(after_s):
+            return
+        try:
+            os.kill(pid, signal.SIGSTOP)
+            stop.begin_ns = time.monotonic_ns()
+            cancel.wait(for_s)
+            stop.end_ns = time.monotonic_ns()
+            os.kill(pid, signal.SIGCONT)
+        except OSError as error:
+            stop.failed.append(error)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        yield stop
+    finally:
+        cancel.set()
+        thread.join()
+        with suppress(OSError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def true_latencies_ns(cell: Cell, start_ns: int, stop: Stop) -> NDArray[np.int64]:
+    """Of each request that was due: how long it had to wait for the server, and no more."""
+    assert cell.rate is not None
+    assert cell.duration_s is not None
+    count = int(cell.rate * cell.duration_s)
+    due_ns = start_ns + (np.arange(count) * (NS_PER_S / cell.rate)).astype(np.int64)
+    waits = (due_ns >= stop.begin_ns) & (due_ns < stop.end_ns)
+    return np.where(waits, stop.end_ns - due_ns, 0)
+
+
+@dataclass(frozen=True)
+class Stalled:
+    """A load with one stop in it: what was reported, and what is true."""
+
+    stop: Stop
+    reported: NDArray[np.int64]
+    true: NDArray[np.int64]
+
+
+def stall(rig: Rig, cell: Cell, for_s: float, as_closed: bool) -> Stalled:
+    """Runs the load, the server stopped within; latencies as a report reads them."""
+    with Side(SERVER, rig.scratch) as server:
+        target = start_server(rig, cell, (), server)
+        assert server.pid is not None
+        assert cell.duration_s is not None
+        asked = replace(cell, load="closed", rate=None, arrivals=None) if as_closed else cell
+        with stopped_once(server.pid, cell.duration_s * STOP_AT, for_s) as stop:
+            window = measure(rig, asked, target, server, 0)
+        if stop.failed or not stop.end_ns:
+            raise TrialError("the server could not be stopped for a while")
+        stop_server(rig, cell, server)
+    packed = pack_samples([(window.samples, window.client["requests"])])
+    return Stalled(
+        stop=stop,
+        reported=latencies_ns(packed),
+        true=true_latencies_ns(cell, first_start_ns(window.samples), stop),
+    )
+
+
+def first_start_ns(samples: bytes) -> int:
+    """When the load began: its first request was due then."""
+    return int(np.frombuffer(samples[SAMPLE_HEADER_BYTES:], SAMPLE)["start_ns"].min())
+
+
+def judge(found: Stalled, metric: Metric) -> Goal:
+    fraction = FRACTIONS[metric.name]
+    reported, true = (
+        float(nearest_rank(latencies, fraction)) / NS_PER_MS
+        for latencies in (found.reported, found.true)
+    )
+    off = (reported / true - 1) * 100
+    lasted_s = (found.stop.end_ns - found.stop.begin_ns) / NS_PER_S
+    return Goal(
+        name=f"{metric.label} of a stopped server",
+        goal=f"within {WITHIN_PERCENT:g} % of the truth",
+        measured=f"{off:+.2f} %",
+        met=abs(off) <= WITHIN_PERCENT,
+        detail=(
+            f"{reported:,.1f} ms, and the truth is {true:,.1f} ms: stopped for {lasted_s:.3f} s "
+            f"with {len(found.true):,} requests due at {RATE_PER_S} a second"
+        ),
+        value=off,
+    )
+
+
+def run(context: Context) -> list[Goal]:
+    load_s = QUICK_LOAD_S if context.quick else LOAD_S
+    stop_s = STOP_S * load_s / LOAD_S
+    context.say(f"{NAME}: an open load of {load_s:g} s, the server stopped for {stop_s:g} s")
+    with bench(context, warmup_rounds=1) as rig:
+        cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
+        found = stall(rig, cell, stop_s, as_closed=context.inject == CLOSED)
+    return [judge(found, metric) for metric in METRICS]
+
+
+PART = Part(
+    name=NAME,
+    says="a server that is stopped for 1.4 s in an open load of 30 s",
+    run=run,
+    takes_s=32,
+    injected=(CLOSED,),
+)

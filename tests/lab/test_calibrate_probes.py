@@ -1,0 +1,193 @@
+"""The parts of a calibration that measure what is known by arithmetic or by the kernel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regatta.accounting import Reading
+from regatta.calibrate import counters, stopped, window
+from regatta.calibrate.bench import burst_cell, open_cell
+from regatta.calibrate.counters import CPU, FAULTS, SWITCHES, Accounts, weigh
+from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.stopped import CLOSED, Stalled, Stop, true_latencies_ns
+from regatta.calibrate.taskstats import Ended
+from regatta.calibrate.window import Counted
+from regatta.perf import without_perf
+from regatta.programs import discover
+from regatta.race import Options
+
+MS = 1_000_000
+S = 1_000 * MS
+# 14 requests of 300 are due while the server stands still, from 10 s on.
+STOP = Stop(begin_ns=12 * S, end_ns=12 * S + 1_400 * MS)
+CELL = open_cell("epoll", "snapshot", 30.0, 10)
+
+
+def no_race(*_: object) -> Path:
+    raise AssertionError("these parts run no race")
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Callable[[str | None], Context]:
+    def make(inject: str | None) -> Context:
+        return Context(
+            programs=discover(),
+            folder=tmp_path,
+            options=Options(),
+            quick=True,
+            inject=inject,
+            say=lambda _: None,
+            race=no_race,
+        )
+
+    return make
+
+
+def test_the_truth_of_a_stop_is_arithmetic() -> None:
+    true = true_latencies_ns(CELL, 2 * S, STOP)
+    assert len(true) == 300
+    waiting = np.sort(true[true > 0])
+    # Due at 12.0, 12.1 … 13.3 s; the first waits longest.
+    assert waiting.tolist() == [number * 100 * MS for number in range(1, 15)]
+    assert np.flatnonzero(true)[0] == 100
+
+
+def test_reported_percentiles_are_judged_by_the_truth() -> None:
+    true = true_latencies_ns(CELL, 2 * S, STOP)
+    near = Stalled(STOP, (true * 1.04 + 50_000).astype(np.int64), true)
+    far = Stalled(STOP, (true * 1.06).astype(np.int64), true)
+    omitted = Stalled(STOP, np.sort(true)[:-12], true)
+    for metric in stopped.METRICS:
+        assert stopped.judge(near, metric).met is True
+        assert stopped.judge(far, metric).met is False
+        assert stopped.judge(omitted, metric).met is False
+
+
+def reading(switches: int, charged: int, run: int) -> Reading:
+    return Reading(
+        clock_ns=run,
+        reaped_ns=0,
+        user_ns=0,
+        system_ns=0,
+        page_faults=0,
+        threads=frozenset(),
+        thread_run_ns=run,
+        context_switches=switches,
+        charged_ns=charged,
+    )
+
+
+def usage(switches: int, faults: int) -> dict[str, int]:
+    return {
+        "voluntary_switches": switches,
+        "involuntary_switches": 0,
+        "minor_faults": faults,
+        "major_faults": 0,
+    }
+
+
+def weighed(ended: list[Ended], own: dict[str, int], children: dict[str, int]) -> dict[str, float]:
+    summary: dict[str, Any] = {"usage": {"serving": {"self": own, "children": children}}}
+    ends = Accounts(reading(10, 0, 0), 5), Accounts(reading(30, 9_000, 4_000), 7)
+    told = ({CPU: 8_910.0, SWITCHES: 1.0, FAULTS: 1.0}, summary)
+    found = weigh(burst_cell("epoll", 3), 50, ends, ended, told)
+    assert found.off_percent(CPU) == pytest.approx(-1.0)
+    return found.charged
+
+
+def test_accounts_of_the_living_the_dead_and_the_reaped_are_added_up() -> None:
+    nothing = usage(0, 0)
+    thread = Ended(tid=51, parent=9, process=50, run_ns=100, page_faults=3, switches=2)
+    child = Ended(tid=60, parent=50, process=60, run_ns=100, page_faults=3, switches=2)
+    strange = Ended(tid=70, parent=9, process=70, run_ns=100, page_faults=3, switches=2)
+    assert weighed([strange], usage(99, 0), nothing) == {SWITCHES: 20, FAULTS: 2, CPU: 9_000}
+    # A thread's end is a switch that no account holds.
+    assert weighed([thread], usage(25, 0), nothing)[SWITCHES] == 26
+    assert weighed([thread], usage(25, 0), nothing)[FAULTS] == 5
+    # A child's whole account is its parent's, the end included.
+    assert weighed([child], usage(99, 0), usage(4, 6)) == {SWITCHES: 24, FAULTS: 8, CPU: 9_000}
+
+
+def test_a_counter_off_by_more_than_a_percent_misses_its_goal() -> None:
+    found = counters.Compared(
+        design="epoll",
+        requests=10,
+        ended=0,
+        counted={SWITCHES: 102, FAULTS: 0, CPU: 9_910},
+        charged={SWITCHES: 100, FAULTS: 0, CPU: 10_000},
+        clock_ns=9_800,
+        recorded_ns=9_000,
+    )
+    assert counters.judge(found, SWITCHES).met is False
+    assert counters.judge(found, FAULTS).met is True
+    assert counters.judge(found, CPU).met is True
+    assert "-2.00 %" in counters.judge(found, CPU).detail
+    assert counters.judge(replace(found, counted={FAULTS: 1}), FAULTS).met is False
+
+
+def test_without_rights_counters_are_not_measured_and_not_missed(
+    context: Callable[[str | None], Context], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counters.perf, "probe", lambda _: without_perf("perf is not installed"))
+    goals = counters.run(context(None))
+    assert len(goals) == 9
+    assert {goal.met for goal in goals} == {None}
+    assert all("perf is not installed" in goal.measured for goal in goals)
+
+
+@pytest.mark.parametrize(
+    ("window_ms", "cpu_ms", "met"),
+    [(1_005, 99.5, (True, True)), (999, 98.0, (False, False)), (1_011, 99.5, (False, True))],
+)
+def test_a_window_holds_its_requests_and_little_more(
+    window_ms: int, cpu_ms: float, met: tuple[bool, bool]
+) -> None:
+    found = Counted(CELL, window_ms * MS, 1_000 * MS, cpu_ms * MS, 100 * MS)
+    assert (window.judge_time(found).met, window.judge_cpu(found).met) == met
+
+
+def run(part: Part, context: Context) -> dict[str, Goal]:
+    goals = part.run(context)
+    assert len({goal.name for goal in goals}) == len(goals)
+    return {goal.name: goal for goal in goals}
+
+
+def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(
+    context: Callable[[str | None], Context],
+) -> None:
+    begun = time.monotonic()
+    for goal in run(stopped.PART, context(None)).values():
+        assert goal.met, goal
+    for goal in run(stopped.PART, context(CLOSED)).values():
+        assert goal.met is False, goal
+        assert goal.value is not None
+        assert goal.value < -20
+    assert time.monotonic() - begun < 60
+
+
+def test_counters_of_real_servers_are_close_to_the_accounts(
+    context: Callable[[str | None], Context],
+) -> None:
+    """A quick look: on a busy machine a per cent can be missed, ten cannot."""
+    for goal in run(counters.PART, context(None)).values():
+        if goal.met is None:
+            pytest.skip(goal.measured)
+        assert goal.value is not None
+        assert abs(goal.value) < 10, goal
+
+
+def test_windows_of_real_loads_hold_their_work(
+    context: Callable[[str | None], Context],
+) -> None:
+    found = run(window.PART, context(None))
+    assert len(found) == 6
+    for goal in found.values():
+        assert goal.value is not None
+        assert abs(goal.value) < 10, goal
