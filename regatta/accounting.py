@@ -183,6 +183,13 @@ def cpu_time_ns(before: Reading, after: Reading) -> int:
     return after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
 
 
+def life_counters(now: Reading) -> list[Counter]:
+    """What the process tree has used since it was begun."""
+    # A thread that is there now and has run for all of the process was there from the beginning.
+    nothing = Reading(0, 0, 0, 0, 0, now.threads, 0, 0)
+    return server_counters(nothing, now)
+
+
 def server_counters(before: Reading, after: Reading) -> list[Counter]:
     """What the process tree used between two readings."""
     cpu_ns = cpu_time_ns(before, after)

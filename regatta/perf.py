@@ -20,6 +20,8 @@ ACK_TIMEOUT_S = 10
 PLAINEST = "task-clock"  # a perf that cannot count this can count nothing
 # The same four metrics: Intel's group, and AMD's (its fifth, waiting for the SMT sibling, is left).
 TOPDOWN_GROUPS = ("TopdownL1", "PipelineL1")
+# Stands where perf cannot: the program is its only child too, and its own start is not counted.
+PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "parent")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,13 @@ class Perf:
         if group is not None:
             options += following(group, cpus)
         return [self.path, "stat", *options, *arguments, "--"]
+
+    def whole_command(self, side: str, wanted: Sequence[str]) -> list[str]:
+        """What comes right before a program of which all is counted, from its exec to its exit."""
+        arguments = self.arguments(wanted)
+        if self.path is None or not arguments:
+            return list(PARENT)
+        return [self.path, "stat", "-j", "-o", f"{side}.perf", *arguments, "--"]
 
 
 def following(group: str, cpus: Sequence[int]) -> list[str]:

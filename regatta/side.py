@@ -18,7 +18,7 @@ from regatta import accounting, placement
 from regatta.cgroup import Group
 from regatta.counters import Counter, read_counters
 from regatta.errors import TrialError
-from regatta.guard import guard_environment, guarded
+from regatta.guard import Warden, guard_environment, guarded
 from regatta.perf import Control, Perf
 
 READY_TIMEOUT_S = 20
@@ -34,11 +34,19 @@ PERF_CHATTER = ("Events disabled", "Events enabled")
 class Side:
     """A started program. Use it in a `with` statement: what still runs at the end is killed."""
 
-    def __init__(self, name: str, folder: Path, accounted: bool = False) -> None:
-        """`accounted`: the CPU time of all that it runs will be asked for."""
+    def __init__(
+        self, name: str, folder: Path, accounted: bool = False, whole: bool = False
+    ) -> None:
+        """`accounted`: the CPU time of all that it runs will be asked for.
+
+        `whole`: it is counted from exec to exit, and not in a window that is opened and closed.
+        """
         self.name = name
         self.folder = folder
         self.accounted = accounted
+        self.whole = whole
+        self.counting = False
+        self.warden: Warden | None = None
         self.group: Group | None = None
         self.process: subprocess.Popen[bytes] | None = None
         self.control: Control | None = None
@@ -55,6 +63,8 @@ class Side:
         self.kill()
         if self.control is not None:
             self.control.close()
+        if self.warden is not None:
+            self.warden.dismiss()
         if self.pidfd is not None:
             os.close(self.pidfd)
         if self.group is not None:
@@ -71,18 +81,23 @@ class Side:
         """Starts the program; perf itself stays outside of its place and off its CPUs.
 
         Outside of a user namespace too: within, perf believes that it has rights it has not.
+        A whole program is what perf itself starts: it stands in the place, as it would by hand.
         """
-        if self.accounted or (wanted and perf.by_group):
+        if not self.whole and (self.accounted or (wanted and perf.by_group)):
             self.group = where.make_group()
         if self.group is not None:
             program = self.group.entering(program)
-        command = where.command(program)
         self.wanted = wanted
         follow = self.group.name if self.group is not None and perf.by_group else None
         stat = perf.command(self.name, wanted, follow, where.cpus) if wanted else None
-        if stat is not None:
+        self.counting = stat is not None
+        if self.whole:
+            command = where.command([*perf.whole_command(self.name, wanted), *program])
+        elif stat is None:
+            command = where.command(program)
+        else:
             self.control = Control(self.folder, self.name)
-            command = guarded([*stat, *command])
+            command = guarded([*stat, *where.command(program)])
         with (
             (self.folder / f"{self.name}.stdout").open("wb") as stdout,
             (self.folder / f"{self.name}.stderr").open("wb") as stderr,
@@ -98,12 +113,14 @@ class Side:
                 # Ctrl-C is for the lab; and the whole side can be killed as one group.
                 start_new_session=True,
             )
+        if self.whole:
+            self.warden = Warden(self.process.pid)
 
     def find_program(self) -> int:
         """The process id of the program itself, once it is known to run: perf's only child."""
         assert self.process
         pid = self.process.pid
-        if self.control is not None:
+        if self.counting or self.whole:
             listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             if len(listed) != 1:
                 raise self.failure(f"the {self.name} is not to be found below perf")
@@ -168,7 +185,8 @@ class Side:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, by)
         status = self.wait(STOP_TIMEOUT_S)
-        if status != 0 and not (may_die and status == -by):
+        # A shell says of a child that died by a signal what 128 and the signal are together.
+        if status != 0 and not (may_die and status in (-by, 128 + by)):
             raise self.failure(f"the {self.name} left with exit status {status}")
 
     def kill(self) -> None:
@@ -184,7 +202,7 @@ class Side:
 
     def counters(self) -> list[Counter]:
         """What perf counted; to be asked after the end."""
-        if self.control is None:
+        if not self.counting:
             return []
         path = self.folder / f"{self.name}.perf"
         try:

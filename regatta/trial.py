@@ -25,8 +25,8 @@ from regatta.result import CLIENT, FAILED, KERNEL, PERF, SERVER, Result, rows
 from regatta.rig import Rig
 from regatta.serve import check_pinned, start_server, stop_server
 from regatta.side import Side
-from regatta.study import Cell
-from regatta.window import AnswersError, Window, measure, perf_counters
+from regatta.study import PROCESS, Cell
+from regatta.window import AnswersError, Window, measure, measure_whole, perf_counters
 
 DYING_S = 0.2
 
@@ -53,7 +53,9 @@ class Trial:
         self.cell = cell
         self.wanted = () if kind == TIMED else rig.events
         self.result = Result(started_at=time.time(), conditions=conditions())
-        self.server = stack.enter_context(Side(SERVER, rig.scratch, accounted=True))
+        whole = cell.scope == PROCESS
+        # What starts a whole process would be in its group too: its threads' own clocks must do.
+        self.server = stack.enter_context(Side(SERVER, rig.scratch, not whole, whole))
         self.target = ""
         self.windows: list[Window] = []
 
@@ -96,8 +98,7 @@ class Trial:
             self.keep_client(client)
             check_pinned(self.rig, self.cell, self.server)
             self.result.server = self.output()
-            self.result.server = stop_server(self.rig, self.cell, self.server) or self.output()
-            self.result.window_ns = sum(window.length_ns for window in self.windows)
+            self.result.window_ns = self.stop()
             self.result.samples = samples
             usage = accounting.client_counters(client.get("usage"))
             self.result.counters = [
@@ -106,6 +107,11 @@ class Trial:
                 *rows(CLIENT, PERF, client_counters),
                 *rows(CLIENT, KERNEL, usage),
             ]
+
+    def stop(self) -> int:
+        """Stops the server and says how long was counted, in ns."""
+        self.result.server = stop_server(self.rig, self.cell, self.server) or self.output()
+        return sum(window.length_ns for window in self.windows)
 
     def keep_client(self, client: dict[str, Any]) -> None:
         self.result.client = client
@@ -121,6 +127,38 @@ class Trial:
 
     def died(self) -> bool:
         return self.server.ended(within_s=DYING_S)
+
+
+class WholeTrial(Trial):
+    """A trial of a whole process, from its start to its end: one burst, idling, and an end.
+
+    Nothing is warm and nothing is left out, as where somebody types `perf stat ./server`, runs a
+    client, and presses Ctrl-C a while later.
+    """
+
+    def __init__(self, rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> None:
+        super().__init__(rig, cell, kind, stack)
+        self.wanted = rig.events
+        self.start_ns = 0
+
+    def start(self) -> None:
+        with self.guarded():
+            self.start_ns = time.monotonic_ns()
+            self.target = start_server(self.rig, self.cell, self.wanted, self.server)
+
+    def take(self, part: Cell, seed: int) -> None:
+        """The burst, and the idling after it."""
+        with self.guarded():
+            self.windows.append(measure_whole(self.rig, part, self.target, self.server, seed))
+
+    def stop(self) -> int:
+        super().stop()
+        return time.monotonic_ns() - self.start_ns
+
+
+def make_trial(rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> Trial:
+    which = WholeTrial if cell.scope == PROCESS else Trial
+    return which(rig, cell, kind, stack)
 
 
 def fresh_scratch(folder: Path) -> None:
@@ -143,7 +181,7 @@ def run_side_by_side(
     try:
         with ExitStack() as stack:
             trials = [
-                Trial(with_scratch(rig, number), cell, kind, stack)
+                make_trial(with_scratch(rig, number), cell, kind, stack)
                 for number, cell in enumerate(cells)
             ]
             for trial in trials:

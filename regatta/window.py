@@ -52,10 +52,32 @@ def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Windo
     command = client_command(rig, cell, target, load)
     with Side(CLIENT, rig.scratch) as client:
         length_ns, accounts = run_load(rig, cell, command, server, client)
-        summary = sum_up(cell, client)
+        summary = sum_up(cell, client, STOP_TIMEOUT_S)
         return Window(
             length_ns=length_ns,
             accounts=accounts,
+            client=summary,
+            client_counters=perf_counters(client, server.wanted),
+            samples=(rig.scratch / SAMPLES).read_bytes(),
+        )
+
+
+def measure_whole(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
+    """Runs the burst against a server that has just been started, and lets it idle after it.
+
+    The client is counted as a whole too. The server's accounts are of its life up to now.
+    """
+    load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
+    command = client_command(rig, cell, target, load)
+    with Side(CLIENT, rig.scratch, whole=True) as client:
+        start_ns = time.monotonic_ns()
+        client.start(rig.placement.client, command, rig.perf, server.wanted)
+        summary = sum_up(cell, client, load_timeout_s(cell))
+        # This wait is what is measured: a server that idles is part of such a count.
+        time.sleep(cell.linger_s)
+        return Window(
+            length_ns=time.monotonic_ns() - start_ns,
+            accounts=accounting.life_counters(server.accounts()),
             client=summary,
             client_counters=perf_counters(client, server.wanted),
             samples=(rig.scratch / SAMPLES).read_bytes(),
@@ -104,9 +126,9 @@ def tell(gate: socket.socket, word: str, client: Side) -> None:
         raise client.failure(f"the client ended before it was told to {word}") from error
 
 
-def sum_up(cell: Cell, client: Side) -> dict[str, Any]:
+def sum_up(cell: Cell, client: Side, timeout_s: float) -> dict[str, Any]:
     """What the client says of its load; an error unless every request was answered."""
-    status = client.wait(STOP_TIMEOUT_S)
+    status = client.wait(timeout_s)
     text = client.stdout()
     summary: dict[str, Any] | None = None
     if text.strip():
@@ -139,6 +161,6 @@ def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
 
 def perf_counters(side: Side, wanted: Sequence[str]) -> list[Counter]:
     """perf's counters of a side; where it has no perf, each wanted one is not supported."""
-    if side.control is not None:
+    if side.counting:
         return side.counters()
     return select(tuple(wanted), PerfOutput((), ()))
