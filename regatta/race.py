@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta import doctor, environment, ledger, perf, placement
+from regatta.calibrate import store
 from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.ledger import Ledger
 from regatta.plan import TIMED, Planned, make_plan
@@ -155,6 +156,7 @@ def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Pat
         plan = make_plan(len(study.cells), blocks, study.counted_blocks, setting.seed)
         with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
             book.record_environment({"use_perf": setting.use_perf, **known})
+            book.record_environment({"calibration": store.for_ledger()})
             run(book, setting, programs, place, tell)
     return folder
 

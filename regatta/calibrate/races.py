@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from regatta.ledger import FILE_NAME
+from regatta.ledger import FILE_NAME, open_ledger
 from regatta.programs import Programs
 from regatta.progress import Display
 from regatta.race import Options, begin, reopen
 from regatta.study import Study
+
+
+def is_finished(path: Path) -> bool:
+    if not path.exists():
+        return False
+    with open_ledger(path) as book:
+        return book.meta("finished_at") is not None
 
 
 def race_with(
@@ -19,6 +26,8 @@ def race_with(
 
     def race(study: Study, folder: Path) -> Path:
         path = folder / FILE_NAME
+        if is_finished(path):
+            return path
         with display() as show:
             if path.exists():
                 # Its own study and not today's: the length of a spin, for one, was measured then.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -27,6 +27,18 @@ def new_folder() -> Path:
         folder = RACES / f"{stem}-{number}"
         number += 1
     return folder.absolute()
+
+
+def newest_folder(quick: bool) -> Path | None:
+    """Of the newest calibration of that size that began to race."""
+    found: list[tuple[float, Path]] = []
+    for path in RACES.glob(f"*/{STATE}"):
+        with suppress(CalibrationError):
+            if read_state(path.parent).get("quick") is quick and any(
+                path.parent.glob("*/*.sqlite")
+            ):
+                found.append((path.stat().st_mtime, path.parent))
+    return max(found)[1].absolute() if found else None
 
 
 def choose(parts: Sequence[Part], only: Sequence[str], inject: str | None) -> list[Part]:

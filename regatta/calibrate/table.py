@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from rich import box
@@ -27,22 +28,17 @@ def headline(calibration: Calibration) -> str:
     )
 
 
-def goals_table(calibration: Calibration) -> Table:
+def goals_table(goals: Sequence[Goal]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("what", "goal", "measured", ""):
         table.add_column(heading, overflow="fold")
-    table.add_column("how", overflow="fold", style="dim")
-    for goal in calibration.goals:
-        table.add_row(*cells(goal))
+    for goal in goals:
+        word, style = MET[goal.met]
+        texts = [Text(words) for words in (goal.name, goal.goal, goal.measured)]
+        table.add_row(*texts, Text(word, style=style))
     return table
 
 
-def cells(goal: Goal) -> list[Text]:
-    word, style = MET[goal.met]
-    return [
-        Text(goal.name),
-        Text(goal.goal),
-        Text(goal.measured),
-        Text(word, style=style),
-        Text(goal.detail),
-    ]
+def details(goals: Sequence[Goal]) -> list[str]:
+    """What each rests on, one line a goal."""
+    return [f"{goal.name}: {goal.detail}" for goal in goals if goal.detail]

@@ -46,7 +46,8 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
         str | None,
         typer.Option(
             help="Put an error into the analysis on purpose, to see that it is found: requests "
-            "(taken as independent) or peek (stop when significant). Nothing is stored."
+            "(taken as independent) or peek (stop when significant). The races are those of --out, "
+            "or the newest calibration's. Nothing is stored."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
@@ -116,10 +117,14 @@ def standings_of(started: Started) -> Callable[[], list[dict[str, object]]]:
 def measure(session: Session, only: list[str], inject: str | None) -> Calibration:
     """Runs the parts; Ctrl-C becomes an end that says how to go on."""
     from regatta.calibrate.parts import all_parts  # noqa: PLC0415  (heavy: statistics)
-    from regatta.calibrate.run import choose, new_folder, run  # noqa: PLC0415
+    from regatta.calibrate.run import choose, new_folder, newest_folder, run  # noqa: PLC0415
 
     parts = choose(all_parts(), only, inject)
     session.folder = new_folder() if session.out is None else session.out.absolute()
+    if inject and session.out is None:
+        # A wrong analysis needs no races of its own.
+        session.folder = newest_folder(session.quick) or session.folder
+    session.say(f"the races are in {session.folder}")
     try:
         return run(parts, make_context(session, inject), session.say)
     except KeyboardInterrupt as error:
@@ -159,14 +164,20 @@ def show_stored(as_json: bool) -> None:
 
 def present(calibration: Calibration, as_json: bool) -> None:
     from regatta.calibrate.store import to_plain  # noqa: PLC0415
-    from regatta.calibrate.table import goals_table, headline  # noqa: PLC0415
+    from regatta.calibrate.table import details, goals_table, headline  # noqa: PLC0415
 
     if as_json:
         typer.echo(json.dumps(to_plain(calibration), ensure_ascii=False, indent=2))
         return
     console = Console()
-    console.print(headline(calibration), markup=False, highlight=False, soft_wrap=True)
-    console.print(goals_table(calibration))
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    say(headline(calibration))
+    console.print(goals_table(calibration.goals))
+    for line in details(calibration.goals):
+        say(line)
 
 
 def judge(calibration: Calibration) -> None:

@@ -1,0 +1,60 @@
+"""How much a calibration measures: every number that decides how long it takes, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LEVEL = 0.05
+BLOCKS = 10
+"""Of one comparison: what a race usually has."""
+ENOUGH_BLOCKS = 2 * BLOCKS
+"""Of fewer all draws are much the same: they prove nothing either way."""
+FALSE_ALARMS_PERCENT = (3.65, 6.35)
+"""Where the share lies in 95 of 100 runs of 1,000 comparisons whose true share is 5 %."""
+SLOWER_PERCENT = (2, 5)
+SEEN_PERCENT = {5: 95.0, 2: 80.0}
+BUDGET_S = 30 * 60.0
+"""Of racing two contenders: what a slowdown of 2 % may take."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    same_blocks: int
+    """Timed blocks of the same server under two names."""
+    same_counted: int
+    same_requests: int
+    """Of each of its trials: as many as those of the race `quick`."""
+    comparisons: int
+    """For each metric. With 1,000 of them one metric in 20 would miss its goal by chance."""
+    slowed_blocks: int
+    """Timed blocks of a server and of the same slowed by each of SLOWER_PERCENT."""
+    slowed_requests: int
+    slowed_slices: int
+    draws: int
+    """Of blocks, for each share of slowdowns that are seen."""
+
+
+WHOLE = Sizes(
+    same_blocks=60,
+    same_counted=40,
+    same_requests=200,
+    comparisons=5_000,
+    slowed_blocks=100,
+    slowed_requests=4_000,
+    slowed_slices=80,
+    draws=2_000,
+)
+QUICK = Sizes(
+    same_blocks=ENOUGH_BLOCKS,
+    same_counted=ENOUGH_BLOCKS,
+    same_requests=50,
+    comparisons=1_000,
+    slowed_blocks=12,
+    slowed_requests=400,
+    slowed_slices=8,
+    draws=400,
+)
+
+
+def sizes(quick: bool) -> Sizes:
+    return QUICK if quick else WHOLE

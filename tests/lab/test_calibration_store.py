@@ -1,0 +1,103 @@
+"""What is kept of a calibration: one file a machine, and believed only when it is right."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regatta.calibrate import store
+from regatta.calibrate.goals import Calibration, Goal
+from regatta.errors import CalibrationError
+
+GOALS = (
+    Goal("false alarms", "3.65 to 6.35 %", "5.01 %", True, "of 1,000", 5.01),
+    Goal("counters", "within 1 %", "no perf here", None),
+)
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def calibration(**changes: Any) -> Calibration:
+    made = Calibration(1_760_000_000.0, 1200.0, "0.1.0", store.machine(), GOALS)
+    return replace(made, **changes)
+
+
+def test_what_was_stored_comes_back() -> None:
+    assert store.load() is None
+    path = store.save(calibration())
+    assert store.load() == calibration()
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    assert store.for_ledger() == store.to_plain(calibration())
+
+
+def test_another_machine_has_a_file_of_its_own() -> None:
+    elsewhere = {**store.machine(), "cpu_model": "another"}
+    store.save(calibration(machine=elsewhere))
+    assert store.load() is None
+
+
+def test_a_state_folder_that_is_not_absolute_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert store.path_for({}).parent == tmp_path / ".local/state/regatta"
+
+
+def plain(**changes: Any) -> dict[str, Any]:
+    return {**store.to_plain(calibration()), **changes}
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "no JSON"),
+        (json.dumps(plain())[:-20], "no JSON"),
+        ("[" * 100_000, "recursion"),
+        ("[]", "no object"),
+        (json.dumps(plain(version=2)), "version"),
+        (json.dumps(plain(version="x" * 10_000)), "version"),
+        (json.dumps(plain(goals=[])), "goals"),
+        (json.dumps(plain(goals=[1])), "shape"),
+        (json.dumps(plain(goals=[{"name": "only"}])), "words"),
+        (json.dumps(plain(goals=[{**vars(GOALS[0]), "met": "yes"}])), "neither"),
+        (json.dumps(plain(goals=[{**vars(GOALS[0]), "value": float("nan")}])), "no number"),
+        (json.dumps(plain(goals=[{**vars(GOALS[0]), "more": 1}])), "shape"),
+        (json.dumps(plain(taken_at="now")), "when"),
+        (json.dumps(plain(elapsed_s=1e300)), "when"),
+        (json.dumps(plain(machine=3)), "machine"),
+        ("x" * (store.MOST_BYTES + 1), "too large"),
+        ("\udcff", "no calibration"),
+    ],
+)
+def test_a_damaged_file_is_one_line_and_no_race_stops_for_it(text: str, word: str) -> None:
+    path = store.save(calibration())
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(CalibrationError) as raised:
+        store.load()
+    told = str(raised.value)
+    assert word in told
+    assert "regatta calibrate" in told
+    assert "\n" not in told
+    assert len(told) < 400
+    noted = store.for_ledger()
+    assert noted is not None
+    assert noted["problem"] == told
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(state: Path) -> None:
+    path = store.save(calibration())
+    before = path.read_bytes()
+    blocked = state / "blocked"
+    blocked.write_text("")
+    with pytest.raises(CalibrationError, match="cannot write"):
+        store.write_whole(blocked / "file.json", "{}")
+    assert path.read_bytes() == before
