@@ -301,7 +301,8 @@ def run(
 def situation(study: Study, place: placement.Placement) -> doctor.Situation:
     """What the doctor must know of the race."""
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
-    return doctor.Situation(place.server.cpus, place.client.cpus, place.kind, most)
+    groups = place.server.groups is not None
+    return doctor.Situation(place.server.cpus, place.client.cpus, place.kind, most, groups)
 
 
 def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from regatta.doctor.activity import Activity, watch
 from regatta.doctor.checks import (
+    accounting,
     clock,
     counters,
     cpus,
@@ -62,6 +63,7 @@ CHECKS = (
     Check(clock.NAME, clock.look, clock.measure),
     Check(counters.NAME, counters.look, counters.measure),
     Check(paranoid.NAME, paranoid.look),
+    Check(accounting.NAME, accounting.look),
     Check(limits.DESCRIPTORS, limits.look_at_descriptors),
     Check(limits.TASKS, limits.look_at_tasks),
     Check(network.PORTS, network.look_at_ports),

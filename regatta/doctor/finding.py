@@ -78,6 +78,8 @@ class Situation:
     placement: str
     connections: int | None = None
     """The most of any cell of the study that is about to be raced; None: no study is meant."""
+    control_groups: bool = True
+    """Whether each side gets a control group of its own."""
 
     @property
     def pinned(self) -> tuple[int, ...]:

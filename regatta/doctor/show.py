@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from regatta.doctor.checks import load
 from regatta.doctor.finding import FINE, LEVELS, MINOR, SERIOUS, UNKNOWN, Finding, by_level
 
 STYLES = {SERIOUS: "bold red", MINOR: "yellow", UNKNOWN: "cyan", FINE: "green"}
@@ -28,6 +29,12 @@ def show(console: Console, findings: list[Finding], measured: bool) -> None:
             console.print()
     console.print()
     console.print(verdict(findings), markup=False, highlight=False)
+    if measured and any(f.name == load.NAME and f.level == SERIOUS for f in findings):
+        console.print(
+            "Measured beside other load: measure again without it, and the intervals shrink.",
+            markup=False,
+            highlight=False,
+        )
     if not measured:
         console.print(
             "How much each matters here: regatta doctor --measure (half a minute)",

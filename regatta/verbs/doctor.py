@@ -13,6 +13,7 @@ from regatta.errors import CpuError, UsageError
 
 if TYPE_CHECKING:
     from regatta.doctor import Finding, Machine, Situation
+    from regatta.placement import Placement
 
 
 def doctor(
@@ -81,7 +82,6 @@ def with_probes(findings: list[Finding], machine: Machine, situation: Situation)
 
 def find_situation(kind: str, server_cpus: str | None, client_cpus: str | None) -> Situation:
     """Where `regatta race` with these options would run: it makes the place, and gives it back."""
-    from regatta.doctor import Situation  # noqa: PLC0415
     from regatta.placement import make_placement  # noqa: PLC0415
     from regatta.study import PLACEMENTS, parse_cpus  # noqa: PLC0415
 
@@ -91,11 +91,22 @@ def find_situation(kind: str, server_cpus: str | None, client_cpus: str | None) 
     client = None if client_cpus is None else parse_cpus(client_cpus, "--client-cpus")
     try:
         with make_placement(kind, server, client) as place:
-            return Situation(place.server.cpus, place.client.cpus, place.kind)
+            return situation_in(place)
     except CpuError:
         if server is not None or client is not None:
             raise
         # One CPU alone: a race refuses it, the doctor says why.
         allowed = tuple(sorted(os.sched_getaffinity(0)))
         with make_placement(kind, allowed, allowed) as place:
-            return Situation(allowed, allowed, place.kind)
+            return situation_in(place)
+
+
+def situation_in(place: Placement) -> Situation:
+    from regatta.doctor import Situation  # noqa: PLC0415
+
+    return Situation(
+        place.server.cpus,
+        place.client.cpus,
+        place.kind,
+        control_groups=place.server.groups is not None,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import made_up_machines as machines
 import pytest
+from rich.console import Console
 
 from regatta.doctor import (
     FINE,
@@ -25,6 +27,7 @@ from regatta.doctor import (
 )
 from regatta.doctor.examine import CHECKS
 from regatta.doctor.machine import cpus_text, parse_cpu_set
+from regatta.doctor.show import show
 
 ROOT = Path(__file__).resolve().parents[2]
 CPU = "/sys/devices/system/cpu"
@@ -199,8 +202,62 @@ def test_whatever_is_not_fine_has_a_reason_and_a_cure(
         assert finding.matters
         if finding.level != FINE:
             assert finding.fix or finding.advice, finding.name
-        changes = [line for line in finding.fix if not line.startswith("regatta ")]
+        changes = [line for line in finding.fix if "regatta race" not in line]
         assert bool(changes) == bool(finding.undo), finding.name
+
+
+@pytest.mark.parametrize(
+    ("uid", "mounts", "cure"),
+    [
+        (1000, "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sudo regatta race"),
+        (0, "cgroup2 /sys/fs/cgroup cgroup2 ro 0 0", "--privileged"),
+        (0, "tmpfs /sys/fs/cgroup tmpfs rw 0 0", "mount -t cgroup2"),
+    ],
+)
+def test_a_race_without_control_groups_is_told_how_to_get_them(
+    uid: int, mounts: str, cure: str, tmp_path: Path
+) -> None:
+    files = machines.quiet()
+    files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
+    files["proc/self/mounts"] = mounts
+    here = Situation((0,), (1,), "loopback", control_groups=False)
+    found = examined_files(files, tmp_path, here)["accounting"]
+    assert found.level == MINOR
+    assert any(cure in text for text in (*found.fix, found.advice))
+
+
+def shown(findings: Findings, width: int, measured: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    show(console, list(findings.values()), measured)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) -> None:
+    found = examined(machines.laptop, tmp_path)
+    text = shown(found, width=40)
+    for finding in found.values():
+        for command in (*finding.fix, *finding.undo):
+            assert any(line.endswith(command) for line in text.splitlines()), command
+    assert text.index("serious") < text.index("minor") < text.index("fine")
+    assert "4 serious, 3 minor, 0 unknown, 11 fine" in " ".join(text.split())
+    assert "--measure" in text
+
+
+def test_what_a_process_calls_itself_is_shown_as_it_is(tmp_path: Path) -> None:
+    files = machines.busy()
+    for folder in ("", "later/"):
+        files[f"{folder}proc/70/stat"] = files[f"{folder}proc/70/stat"].replace("rustc", "[red]x")
+    text = shown(examined_files(files, tmp_path, LOOPBACK), width=200, measured=True)
+    assert "[red]x) ?[31m (x (pid 70)" in text
+    assert "\x1b" not in text
+    assert "Measured beside other load" in text
+
+
+def test_help_shows_examples() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    assert "regatta doctor --measure" in done.stdout
 
 
 def test_lists_of_cpus_are_read_and_written() -> None:

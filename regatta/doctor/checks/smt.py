@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from regatta.doctor.probes.bench import Bench
 
 NAME = "smt"
+AGAIN = "It cannot be told from this: measure again when nothing else runs."
 HIDDEN = (
     "The host gives one core as two CPUs, or runs others beside you: ask for whole cores (a type "
     "of instance without SMT), or a machine of your own."
@@ -102,4 +103,4 @@ def measure(finding: Finding, bench: Bench) -> Finding:
     level = finding.level
     if level == FINE:
         level = level_of(effects[0])
-    return finding.measured(effects, level, advice=HIDDEN)
+    return finding.measured(effects, level, advice=HIDDEN if level == SERIOUS else AGAIN)

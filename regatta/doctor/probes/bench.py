@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
 
-from regatta.doctor.finding import Effect, Situation
+from regatta.doctor.finding import Effect, Situation, number
 from regatta.doctor.machine import Machine, cpus_text
 from regatta.doctor.probes import intervals, perf_cost
 from regatta.doctor.probes.child import Child, Neighbour, ProbeError
@@ -53,7 +53,7 @@ class Bench:
                 shares = [100 * piece[f"{taker}_ns"] / piece["wall_ns"] for piece in pieces]
                 what = (
                     f"taken by {words[taker]} from a program that wanted all of CPU {cpu} "
-                    f"(at most {longest_ms:.2g} ms at a time)"
+                    f"(at most {number(longest_ms)} ms at a time)"
                 )
                 effects.append(intervals.mean(what, "%", shares))
         return found
@@ -130,7 +130,7 @@ class Bench:
                 statistics.median(worker.ask("nap", NAPS, NAP_US)) / 1000 for _ in range(NAP_ROUNDS)
             ]
         what = f"delay of a wake-up on CPU {self.cpu} after {NAP_US // 1000} ms of sleep"
-        return intervals.mean(what, "µs", medians)
+        return intervals.geometric(what, "µs", medians)
 
     @cached_property
     def clock(self) -> Effect:

@@ -13,6 +13,8 @@ from regatta.analysis.swaps import Swapped
 from regatta.doctor.finding import Effect
 
 LEVEL = 0.05
+LEAST = 0.1
+"""Of a delay, in its unit: what is less than this, or below 0, is the clock's own grain."""
 
 
 def mean(what: str, unit: str, values: Sequence[float]) -> Effect:
@@ -20,6 +22,13 @@ def mean(what: str, unit: str, values: Sequence[float]) -> Effect:
     low = found.value if found.low is None else found.low
     high = found.value if found.high is None else found.high
     return Effect(what, found.value, low, high, unit, len(values))
+
+
+def geometric(what: str, unit: str, values: Sequence[float]) -> Effect:
+    """The geometric mean: of delays, where a few are many times as long as the rest."""
+    found = mean(what, unit, [math.log(max(value, LEAST)) for value in values])
+    value, low, high = (math.exp(log) for log in (found.value, found.low, found.high))
+    return Effect(what, value, low, high, unit, found.samples)
 
 
 def dearer(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
