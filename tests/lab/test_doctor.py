@@ -160,6 +160,20 @@ def test_a_study_that_does_not_fit_is_serious_before_it_starts(tmp_path: Path) -
     assert found["backlog"].level == SERIOUS
 
 
+def test_the_limits_that_bind_only_the_largest_studies_are_minor(tmp_path: Path) -> None:
+    files = machines.quiet()
+    files["proc/self/limits"] = machines.limits(63_000, 4096)
+    assert examined_files(files, tmp_path, LOOPBACK)["descriptors"].level == MINOR
+    large = Situation((0,), (1,), "loopback", connections=5000)
+    assert examined_files(files, tmp_path, large)["descriptors"].level == SERIOUS
+
+
+def test_the_battery_of_a_mouse_is_no_battery_of_the_machine(tmp_path: Path) -> None:
+    files = machines.laptop()
+    del files["sys/class/power_supply/BAT0/status"]
+    assert examined_files(files, tmp_path, LOOPBACK)["power"].level == FINE
+
+
 def test_a_quota_of_the_old_kind_is_found_where_a_container_sees_it(tmp_path: Path) -> None:
     found = examined(machines.old_container, tmp_path)["quota"]
     path = "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us"

@@ -63,6 +63,7 @@ def test_a_share_is_judged_by_its_whole_interval() -> None:
     assert level_of(UNSURE) == MINOR
     assert level_of(effect(-2, 3)) == FINE
     assert level_of(effect(-2, 8)) == MINOR
+    assert level_of(effect(2, 40)) == MINOR
 
 
 def test_what_hardly_matters_here_is_not_serious(tmp_path: Path) -> None:
