@@ -162,6 +162,29 @@ def test_all_cells_of_a_claim_are_alike_but_for_what_it_compares() -> None:
     assert claim_cells(study.claims[0], study.cells, PROCESS) == {}
 
 
+def test_a_family_that_lacks_a_cell_is_not_mixed_with_another() -> None:
+    """select has both engines, and comes first with the one that the others lack."""
+    both = '[[cells]]\ndesigns = ["select"]\nconnections = 10\nengine = ["epoll", "thread"]\n'
+    others = '[[cells]]\ndesigns = ["iterative", "thread-per-client"]\nconnections = 10\n'
+    study = parsed(COST + ORDER, f'name = "mine"\n{both}{others}engine = "thread"\n')
+    cells = claim_cells(study.claims[0], study.cells, WINDOW)
+    assert [cell.engine for cell in cells.values()] == ["thread"] * 3
+
+
+def test_the_claim_of_the_documentation_is_one(tmp_path: Path) -> None:
+    page = (STUDIES.parent / "docs" / "adding-a-claim.md").read_text()
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    study = parse_study(CELLS.replace("20]", "20, 100]") + example, DESIGNS, tmp_path)
+    (tmp_path / "figures.csv").write_text(
+        "# Source: a blog\nreport,design,connections,side,metric,value\n"
+        "blog,select,100,server,task_clock_ms,3.5\n"
+    )
+    (content,) = recorded_claims(study)
+    assert [figure["value"] for figure in content["published"]] == [3.5]
+    for name in METRIC_SIDES:
+        assert f"`{name}`" in page, name
+
+
 def test_a_design_without_workers_stands_beside_each_size_of_a_pool() -> None:
     cells = CELLS.replace('engine = ["thread", "fork"]', "") + POOL
     order = 'order = ["select", "prefork-accept"]'

@@ -30,6 +30,8 @@ from regatta.study.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
 
 NOBODY_SERVED = 0.5
 """Of one request's cost with the others: a whole process that used less has served none."""
+TOO_WIDE = 10.0
+"""Whoever can see only ratios beyond this sees nothing."""
 TOSSED = (0.1, 0.9)
 """Between these shares of single runs it is chance what one run says."""
 
@@ -113,7 +115,7 @@ def undecided(case: Case) -> str | None:
     text = f"{told(comparison, part)}, in {part.blocks} blocks"
     if comparison.relation == EQUAL:
         return f"{text}, which neither stays within 10 % nor leaves it"
-    if part.detectable is None:
+    if part.detectable is None or (part.scale == "ratio" and part.detectable > TOO_WIDE):
         return f"{text}: too wide to tell"
     if part.scale == "ratio" and comparison.at_least == 1:
         return f"{text}: {(part.detectable - 1) * 100:.3g} % would have been seen"
