@@ -11,6 +11,7 @@ from markupsafe import Markup
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report import shapes
+from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.charts import latency_chart, measured_sides, metric_chart, metric_rows
 from regatta.report.claims.page import claims_section
 from regatta.report.counters_table import counter_lines, elapsed
@@ -51,6 +52,8 @@ def to_html(analysis: Analysis) -> str:
         title=analysis.meta.get("study_title", "A race"),
         groups=groups,
         claims=claims_section(analysis, charts),
+        calibration=calibration_table(analysis),
+        calibration_sentence=calibration_sentence(analysis),
         legend=LEGEND,
         designs=_designs(analysis, summaries),
         environment=environment_rows(analysis),

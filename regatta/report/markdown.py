@@ -2,6 +2,7 @@
 
 from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
+from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.claims.markdown import claims_markdown
 from regatta.report.environment import environment_rows
 from regatta.report.escape import escape
@@ -35,6 +36,7 @@ def to_markdown(analysis: Analysis) -> str:
     ):
         if noted:
             lines += [f"## {title}", "", *(f"- {_noted(one)}" for one in noted), ""]
+    lines += _calibration(analysis)
     lines += ["## Where it was measured", "", "| what | value |", "| --- | --- |"]
     lines += [f"| {escape(row.label)} | {escape(row.text)} |" for row in environment_rows(analysis)]
     return "\n".join(lines) + "\n"
@@ -63,6 +65,13 @@ def _group(analysis: Analysis, group: Group, alone: bool) -> list[str]:
         for table in tables(analysis, group, step):
             lines += _table(table, f"{heading}#")
     return lines
+
+
+def _calibration(analysis: Analysis) -> list[str]:
+    sentence, table = calibration_sentence(analysis), calibration_table(analysis)
+    if table is not None:
+        return [*_table(table, "##"), escape(sentence), ""]
+    return [escape(sentence), ""] if sentence else []
 
 
 def _table(table: Table, heading: str) -> list[str]:

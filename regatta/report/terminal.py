@@ -7,6 +7,7 @@ from rich.text import Text
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import PRIMARY, STANDINGS, THROUGHPUT, Metric, side_of
 from regatta.analysis.standings import Verdict
+from regatta.report.calibration import calibration_sentence
 from regatta.report.claims.terminal import print_claims
 from regatta.report.numbers import interval_of, value_of
 from regatta.report.palette import looks
@@ -47,6 +48,9 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     console.print()
     console.print(_plain(f"{LEGEND} Below each value: its 95 % interval.", console, "dim"))
     print_claims(analysis.claims, console)
+    calibrated = calibration_sentence(analysis)
+    if calibrated:
+        console.print(_plain(calibrated, console, "dim"))
     for sentence in notice_sentences(analysis):
         console.print(_plain(sentence, console, "yellow"))
 

@@ -1,0 +1,72 @@
+"""Every report says how sound the instrument is."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.calibrate.goals import Calibration, Goal
+from regatta.calibrate.store import to_plain
+from regatta.ledger_read import read
+from regatta.report.calibration import calibration_sentence, calibration_table
+from regatta.report.html import to_html
+from regatta.report.markdown import to_markdown
+from regatta.report.terminal import print_standings
+from tests.lab.synthetic import make
+
+GOALS = (
+    Goal("false alarms, CPU per request", "3.65 to 6.35 %", "4.9 %", True, "1,000 comparisons"),
+    Goal("p99 of a stopped server", "within 5 % of the truth", "7.1 % below", False),
+    Goal("context switches", "within 1 %", "no perf here", None),
+)
+STORED = to_plain(Calibration(1_790_000_000.0, 1234.0, "0.1.0", {"cpus": 2}, GOALS))
+
+
+def analysed(folder: Path, **environment: Any) -> Analysis:
+    path = folder / "ledger.sqlite"
+    make(path, connections=[10], blocks=2, requests=20, environment=environment)
+    return analyse(read(path))
+
+
+def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, calibration=STORED)
+    console = Console(width=200, file=io.StringIO())
+    print_standings(analysis, console)
+    assert isinstance(console.file, io.StringIO)
+    terminal = console.file.getvalue()
+    for text in (terminal, to_markdown(analysis), to_html(analysis)):
+        assert "1 of 2 goals met; missed: p99 of a stopped server." in text
+    for text in (to_markdown(analysis), to_html(analysis)):
+        assert "7.1 % below" in text
+        assert "1,000 comparisons" in text
+    table = calibration_table(analysis)
+    assert table is not None
+    assert [row[3] for row in table.rows] == ["met", "missed", "not measured"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        (None, "This machine had not been calibrated"),
+        ({"version": 1, "problem": "it is no JSON"}, "could not be read: it is no JSON."),
+        ({"version": 99}, "cannot be read: its version is 99 and not 1."),
+        ("nonsense", "cannot be read: it is no object."),
+    ],
+)
+def test_what_is_lacking_is_said(tmp_path: Path, stored: object, told: str) -> None:
+    analysis = analysed(tmp_path, calibration=stored)
+    assert told in calibration_sentence(analysis)
+    assert calibration_table(analysis) is None
+    assert told.split(":", maxsplit=1)[0] in to_html(analysis)
+    assert told.split(":", maxsplit=1)[0] in to_markdown(analysis)
+
+
+def test_a_ledger_that_says_nothing_of_it_shows_nothing(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path)
+    assert calibration_sentence(analysis) == ""
+    assert 'id="calibration"' not in to_html(analysis)
