@@ -11,7 +11,14 @@ import vl_convert
 from rich.console import Console
 
 from regatta.analysis.analyse import Analysis, analyse
-from regatta.analysis.claims.result import SUPPORTED, UNDECIDED, ClaimResult, Part
+from regatta.analysis.claims.result import (
+    REFUTED,
+    SUPPORTED,
+    UNDECIDED,
+    ClaimResult,
+    Part,
+    ScopeResult,
+)
 from regatta.ledger_read import read
 from regatta.report.claims import words
 from regatta.report.claims.csv import claims_csv
@@ -140,6 +147,17 @@ def test_what_was_not_measured_is_a_word() -> None:
 def test_a_comparison_in_words(made: Part, value: str, interval: str) -> None:
     assert words.value(made) == value
     assert words.interval(made) == interval
+
+
+@pytest.mark.parametrize(
+    ("detectable", "told"),
+    [(1.083, "8.3 %"), (3.4, "240 %"), (42.0, "a factor of 42"), (1e50, "any factor")],
+)
+def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> None:
+    blind = replace(part("a", 1.0, 0.1, UNDECIDED), detectable=detectable)
+    result = ScopeResult(UNDECIDED, [blind], [], None)
+    assert words.unseen(result) == f"differences below {told} cannot be seen here"
+    assert words.unseen(replace(result, verdict=REFUTED)) == ""
 
 
 def test_only_an_undecided_comparison_says_what_it_would_have_seen() -> None:

@@ -24,6 +24,8 @@ SCOPE_SAYS = {
     "process": "the server's whole life as one process, its start and its idling included",
     "window": "the window in which requests were served, and nothing else",
 }
+FACTOR_FROM, FACTOR_TO = 10.0, 1000.0
+"""Ratios between these are said as a factor; beyond them too few blocks said nothing."""
 WHOLE = "whole process"
 LEGEND = (
     "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
@@ -59,12 +61,12 @@ def single_runs(result: ScopeResult) -> str:
 
 
 def unseen(result: ScopeResult) -> str:
-    """What an undecided verdict leaves open; empty if nothing does."""
+    """What an undecided verdict leaves open; empty if nothing does, or if no ratio tells it."""
     open_parts = [part for part in result.parts if part.verdict == UNDECIDED]
     seen = [part.detectable for part in open_parts if part.scale == "ratio" and part.detectable]
-    if not seen:
+    if result.verdict != UNDECIDED or not seen or max(seen) == 1:
         return ""
-    return f"differences below {percent(max(seen) - 1)} cannot be seen here"
+    return f"differences below {_difference(max(seen))} cannot be seen here"
 
 
 def value(part: Part) -> str:
@@ -100,7 +102,7 @@ def detectable(part: Part) -> str:
     if part.detectable is None or part.verdict != UNDECIDED:
         return ""
     if part.scale == "ratio":
-        return f"would have seen {percent(abs(part.detectable - 1))}"
+        return f"would have seen {_difference(part.detectable)}"
     return f"would have seen {_plain(part, part.detectable)}"
 
 
@@ -124,6 +126,13 @@ def unit_words(unit: str, per: str) -> str:
     if per == "process":
         return f"{unit}, {WHOLE}" if unit else WHOLE
     return unit
+
+
+def _difference(ratio: float) -> str:
+    """`8.3 %`; large ones as a factor, and those that no race has as what they are."""
+    if ratio < FACTOR_FROM:
+        return percent(abs(ratio - 1))
+    return f"a factor of {ratio:,.0f}" if ratio < FACTOR_TO else "any factor"
 
 
 def _end(part: Part, number: float | None) -> str:
