@@ -69,8 +69,9 @@ def test_connections_that_do_not_stay_spread_over_loopback(engine: str) -> None:
     assert (status, result["errors"]) == (0, errors())
     assert sum(handler.seen.values()) == result["connections_opened"]
     assert "127.0.0.1" not in handler.seen
-    assert len(handler.seen) == min(64, result["connections_opened"])
-    assert max(handler.seen.values()) - min(handler.seen.values()) <= 3
+    # Each of the three takes the 64 addresses in turn; on a busy machine one may be far ahead.
+    assert len(handler.seen) >= min(64, result["connections_opened"] // 3)
+    assert max(handler.seen.values()) <= result["connections_opened"] / 64 + 3
 
 
 WRONG = [

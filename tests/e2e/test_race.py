@@ -219,16 +219,20 @@ def network_namespaces() -> set[str]:
     return found
 
 
+def begin_or_resume(out: Path) -> list[str]:
+    """What a person would type: on a slow machine the last one died before it had begun."""
+    begun = (out / "ledger.sqlite").exists()
+    return ["--resume", str(out)] if begun else ["study.toml", "--out", str(out)]
+
+
 def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
     """Kills the lab outright at each moment of its life and resumes it, then lets it finish."""
     (folder / "study.toml").write_text(study)
     out = folder / "race"
     for moment_s in moments_s:
         mark = uuid.uuid4().hex
-        begun = (out / "ledger.sqlite").exists()
-        arguments = ["--resume", str(out)] if begun else ["study.toml", "--out", str(out)]
         lab = subprocess.Popen(
-            regatta("race", *arguments),
+            regatta("race", *begin_or_resume(out)),
             cwd=folder,
             env=environment(mark),
             stdout=subprocess.DEVNULL,
@@ -244,7 +248,7 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
         assert processes_with(mark) == []
         assert not its_own & network_namespaces()
     done = subprocess.run(
-        regatta("race", "--resume", str(out)),
+        regatta("race", *begin_or_resume(out)),
         cwd=folder,
         env=environment(),
         capture_output=True,
