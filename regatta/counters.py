@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 
 from regatta.errors import CounterError
 
@@ -70,6 +71,7 @@ class Event:
     user_only: bool
 
 
+@cache  # a race has a dozen names and a hundred thousand counters
 def take_apart(text: str) -> Event:
     """The parts of a name as perf prints it. A name of another shape is its own name."""
     if text.startswith(tuple(PERF_NAMES.values())):

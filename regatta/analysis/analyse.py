@@ -8,9 +8,11 @@ from regatta.analysis.baseline import Baseline, Difference, differences, read_ba
 from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
-from regatta.analysis.estimates import Estimates, Latencies, estimate_cell, readings, usable
+from regatta.analysis.columns import Against, Column, against_best
+from regatta.analysis.contrast import by_block
+from regatta.analysis.estimates import Estimates, Latencies, estimate_cell, usable
 from regatta.analysis.grouping import Members, group, stands_at, titles
-from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.perf_table import PerfTable, perf_table
 from regatta.analysis.standings import BlockValues, Verdict, verdicts
 from regatta.analysis.workers import connections_by_rank
@@ -23,6 +25,8 @@ class CellResult:
     cell: Cell
     estimates: Estimates
     latencies: Latencies
+    blocks: dict[str, BlockValues]
+    """What the columns of the standings rest on: by metric, one number a block."""
     perf: PerfTable
     workers: list[float]
     """Connections of each worker of a pool, the busiest first; empty without a pool."""
@@ -48,6 +52,8 @@ class Group:
     overall: Verdict
     differences: list[Difference]
     """To the baseline, if the study names one."""
+    against: list[Against]
+    """Each contender against the best of each column, at each step."""
 
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]
@@ -90,8 +96,8 @@ class Analysis:
 
 def verdicts_of(ledger: Ledger) -> list[tuple[list[Verdict], Verdict]]:
     """Of each group, at each step and overall: what a running race can afford to ask for."""
-    trials = by_cell(ledger)
-    return [verdicts(_values(members, trials)) for members in group(ledger.cells)]
+    blocks = {cell_id: _by_block(trials, (PRIMARY,)) for cell_id, trials in by_cell(ledger).items()}
+    return [verdicts(_values(members, blocks)) for members in group(ledger.cells)]
 
 
 def by_cell(ledger: Ledger) -> dict[int, list[Trial]]:
@@ -114,7 +120,7 @@ def analyse(ledger: Ledger) -> Analysis:
         environment=ledger.environment,
         contenders=sorted(order, key=lambda name: (order[name], name)),
         groups=[
-            _group(title, members, results, _values(members, trials), baseline)
+            _group(title, members, results, baseline)
             for title, members in zip(titles(grouped), grouped, strict=True)
         ],
         failures=[
@@ -141,27 +147,46 @@ def analyse(ledger: Ledger) -> Analysis:
     )
 
 
-Values = dict[int, dict[str, BlockValues]]
-"""Server CPU per request: by step, contender and block."""
+Blocks = dict[str, BlockValues]
+"""What the columns of the standings rest on, of one cell: by metric, one number a block."""
 
 
-def _values(members: Members, trials: dict[int, list[Trial]]) -> Values:
+def _values(members: Members, blocks: dict[int, Blocks]) -> dict[int, dict[str, BlockValues]]:
+    """Server CPU per request: by step, contender and block."""
     return {
-        step: {cell.contender: _by_block(trials.get(cell.id, [])) for cell in members.at(step)}
+        step: {
+            cell.contender: blocks.get(cell.id, {}).get(PRIMARY.name, {})
+            for cell in members.at(step)
+        }
         for step in members.steps
     }
+
+
+def _columns(members: Members, results: dict[int, CellResult], step: int) -> list[Column]:
+    found = []
+    for metric in STANDINGS:
+        figures: dict[str, float] = {}
+        blocks: dict[str, BlockValues] = {}
+        for cell in members.at(step):
+            result = results[cell.id]
+            estimate = result.estimates[side_of(metric), metric.name]
+            if estimate.value is not None and metric.name in result.blocks:
+                figures[cell.contender] = estimate.value
+                blocks[cell.contender] = result.blocks[metric.name]
+        found.append(Column(metric, figures, blocks))
+    return found
 
 
 def _group(
     title: str,
     members: Members,
     results: dict[int, CellResult],
-    values: Values,
     baseline: Baseline | None,
 ) -> Group:
     def position(cell: Cell) -> tuple[int, int, str]:
         return getattr(cell, members.axis.name) or 0, cell.contender_order, cell.contender
 
+    values = _values(members, {number: result.blocks for number, result in results.items()})
     by_step, overall = verdicts(values)
     return Group(
         title=title,
@@ -172,6 +197,11 @@ def _group(
         by_step=by_step,
         overall=overall,
         differences=differences(values, baseline.contender) if baseline else [],
+        against=[
+            one
+            for step in members.steps
+            for one in against_best(step, _columns(members, results, step))
+        ],
     )
 
 
@@ -182,6 +212,7 @@ def _result(cell: Cell, trials: list[Trial]) -> CellResult:
         cell=cell,
         estimates=estimates,
         latencies=latencies,
+        blocks=_by_block(trials),
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),
@@ -190,10 +221,6 @@ def _result(cell: Cell, trials: list[Trial]) -> CellResult:
     )
 
 
-def _by_block(trials: list[Trial]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for trial in usable(trials):
-        for reading in readings(PRIMARY, "server", [trial]):
-            if not isinstance(reading, str):
-                found[trial.block] = reading
-    return found
+def _by_block(trials: list[Trial], metrics: tuple[Metric, ...] = STANDINGS) -> Blocks:
+    taken = {metric.name: by_block(metric, side_of(metric), trials) for metric in metrics}
+    return {name: blocks for name, blocks in taken.items() if not isinstance(blocks, str)}

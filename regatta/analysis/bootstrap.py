@@ -9,9 +9,10 @@ interval holds the truth this often:
     BCa (scipy's default)     84 %       89 %       91 %
     bootstrap-t               95 %       95 %       95 %
 
-So means and ratios use the bootstrap-t: resample the trials, and compare each resample's mean with
+So means use the bootstrap-t: resample the trials, and compare each resample's mean with
 the real one in units of the resample's own standard error. Below five trials there are too few
-different resamples for any bootstrap; there Student's t is used.
+different resamples for any bootstrap; there Student's t is used. Two cells are compared in another
+way (regatta/analysis/swaps.py), and percentiles have their own (percentile_intervals.py).
 """
 
 import math
@@ -22,13 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.percentiles import nearest_rank
-
 RESAMPLES = 9_999
-LATENCY_RESAMPLES = 600
+MANY_TRIALS, ENOUGH_RESAMPLES = 20, 1_999  # with so many trials each resample costs more
 FEWEST_FOR_BOOTSTRAP = 5
-MOST_REQUESTS = 4_000
-"""Of one trial, in a latency resample: beyond this only the time it takes would grow."""
 SEED = 1990  # fixed: the same ledger always gives the same report
 
 Floats = NDArray[np.float64]
@@ -101,15 +98,17 @@ def studentized(values: Floats) -> Studentized:
     error = spread / math.sqrt(count)
     if count < FEWEST_FOR_BOOTSTRAP:
         return Studentized(mean, error, count, None)
-    resampled = values[_resamples(count)]
-    means = resampled.mean(axis=1)
-    errors = resampled.std(axis=1, ddof=1) / math.sqrt(count)
-    flat = errors <= 1e-9 * error
+    centred = (values - mean) / spread  # so that the difference of squares below loses no digits
+    draws = _draws(count)
+    means = draws @ centred / count
+    squares = draws @ (centred * centred) / count
+    errors = np.sqrt(np.maximum(squares - means * means, 0) / (count - 1))
+    flat = errors <= 1e-6
     # Resamples without any spread have no t. A few are natural (one value drawn every time);
     # many mean that most trials are equal, where the bootstrap says nothing.
     if flat.mean() > 0.01:
         return Studentized(mean, error, count, None)
-    t = (means[~flat] - mean) / errors[~flat]
+    t = means[~flat] / errors[~flat]
     return Studentized(mean, error, count, np.sort(t))
 
 
@@ -125,65 +124,9 @@ def mean_interval(values: Floats) -> Interval:
     return Interval(estimate.mean, low, high)
 
 
-def percentile_intervals(trials: list[NDArray[np.int64]], fractions: list[float]) -> list[Interval]:
-    """Percentiles of the pooled requests, one interval for each fraction.
-
-    Hierarchical: trials are drawn, then requests within each drawn trial. The plain 2.5 % and
-    97.5 % quantiles of so few trials cover too little; they are taken further out, by as much as
-    Student's t exceeds the normal (Hesterberg's "expanded percentile"). Measured coverage is 91 to
-    100 %, on the safe side where requests vary more than trials.
-    """
-    filled = [trial for trial in trials if len(trial) > 0]
-    pooled = np.concatenate(filled).astype(np.float64)
-    values = [float(nearest_rank(pooled, fraction)) for fraction in fractions]
-    count = len(filled)
-    if count < 2:
-        return [Interval(value, None, None) for value in values]
-    replicates = _hierarchical([_thinned(trial) for trial in filled], fractions)
-    return [
-        _percentile_interval(value, replicates[:, column], fraction, count, len(pooled))
-        for column, (value, fraction) in enumerate(zip(values, fractions, strict=True))
-    ]
-
-
-def _percentile_interval(
-    value: float, replicates: Floats, fraction: float, trials: int, requests: int
-) -> Interval:
-    stretch = math.sqrt(trials / (trials - 1))
-    student = float(stats.t.ppf(0.975, trials - 1))
-    if trials < FEWEST_FOR_BOOTSTRAP:
-        # The replicates hardly reach beyond the trials themselves: use only their spread.
-        half = float(np.log(np.maximum(replicates, 1)).std()) * stretch * student
-        low, high = value * math.exp(-half), value * math.exp(half)
-    else:
-        outside = float(stats.norm.cdf(-stretch * student))
-        low, high = (float(q) for q in np.quantile(replicates, [outside, 1 - outside]))
-    # With fewer requests than this all of them may well lie below the true percentile: then
-    # nothing that was measured bounds it from above.
-    unbounded = fraction**requests > 0.025
-    return Interval(value, min(low, value), None if unbounded else max(high, value))
-
-
-def _hierarchical(trials: list[Floats], fractions: list[float]) -> Floats:
-    generator = np.random.default_rng(SEED)
-    count = len(trials)
-    replicates = np.empty((LATENCY_RESAMPLES, len(fractions)))
-    for row in range(LATENCY_RESAMPLES):
-        drawn = [trials[index] for index in generator.integers(0, count, count)]
-        pooled = np.concatenate(
-            [trial[generator.integers(0, len(trial), len(trial))] for trial in drawn]
-        )
-        replicates[row] = [nearest_rank(pooled, fraction) for fraction in fractions]
-    return replicates
-
-
-def _thinned(sorted_values: NDArray[np.int64]) -> Floats:
-    if len(sorted_values) <= MOST_REQUESTS:
-        return sorted_values.astype(np.float64)
-    middles = (np.arange(MOST_REQUESTS) + 0.5) / MOST_REQUESTS * len(sorted_values)
-    return sorted_values[middles.astype(np.int64)].astype(np.float64)
-
-
 @cache
-def _resamples(count: int) -> NDArray[np.int64]:
-    return np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))
+def _draws(count: int) -> Floats:
+    """How often each trial is drawn in each resample: means are then one product of matrices."""
+    resamples = RESAMPLES if count <= MANY_TRIALS else ENOUGH_RESAMPLES
+    generator = np.random.default_rng(SEED)
+    return generator.multinomial(count, np.full(count, 1 / count), resamples).astype(np.float64)

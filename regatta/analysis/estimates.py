@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis import metrics
-from regatta.analysis.bootstrap import Interval, mean_interval, percentile_intervals
+from regatta.analysis.bootstrap import Interval, mean_interval
 from regatta.analysis.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, Reading
+from regatta.analysis.percentile_intervals import percentile_intervals
 from regatta.ledger_read import Trial, latencies_ns
 from regatta.plan import COUNTED, TIMED
 from regatta.study import PROCESS

@@ -58,6 +58,7 @@ def _group(group: Group) -> dict[str, Any]:
         "overall": _verdict(group, group.overall),
         "by_step": [_verdict(group, verdict) for verdict in group.by_step],
         "differences": [asdict(difference) for difference in group.differences],
+        "against_best": [asdict(one) for one in group.against],
         "cells": [_cell(result) for result in group.cells],
     }
 

@@ -14,7 +14,8 @@ from regatta.report.sentences import (
     notice_sentences,
     verdict_sentence,
 )
-from regatta.report.tables import Table, tables
+from regatta.report.tables import tables
+from regatta.report.text_table import Table
 
 
 def to_markdown(analysis: Analysis) -> str:

@@ -1,29 +1,24 @@
-"""Two tables that only some races have, as rows of text: costs beyond a baseline, and workers.
+"""Tables beside the standings, as rows of text: against the best, beyond a baseline, workers.
 
-The same rows stand in every form of the report; the workers of each pool are not in the terminal.
+The same rows stand in every form of the report; in the terminal marks and a sentence stand for
+the first, and the workers of each pool are not there.
 """
-
-from dataclasses import dataclass
 
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.baseline import Difference
 from regatta.analysis.estimates import MEASURED, Estimate
+from regatta.report.against import against_table
 from regatta.report.numbers import interval_of, plural, short, value_of
-
-
-@dataclass(frozen=True)
-class Table:
-    title: str
-    says: str
-    """What the reader must know to read it."""
-    header: list[str]
-    rows: list[list[str]]
-    """The contender, then its figures, each with its interval, if it has one, in a second line."""
+from regatta.report.text_table import Table
 
 
 def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
     """Those that this race has at this step of the axis."""
-    found = [beyond_baseline(analysis, group, step), _workers(group, step)]
+    found = [
+        against_table(group, step),
+        beyond_baseline(analysis, group, step),
+        _workers(group, step),
+    ]
     return [table for table in found if table is not None]
 
 

@@ -8,6 +8,7 @@ from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import PRIMARY, STANDINGS, THROUGHPUT, Metric, side_of
 from regatta.analysis.standings import Verdict
 from regatta.report.calibration import calibration_sentence
+from regatta.report.against import ALIKE, alike, seen_sentence
 from regatta.report.claims.terminal import print_claims
 from regatta.report.numbers import interval_of, value_of
 from regatta.report.palette import looks
@@ -20,8 +21,8 @@ from regatta.report.sentences import (
     notice_sentences,
     verdict_sentence,
 )
-from regatta.report.tables import Table as Extra
 from regatta.report.tables import beyond_baseline
+from regatta.report.text_table import Table as Extra
 
 HEADERS = {
     "cpu_time_per_request_us": "server CPU\nµs/request",
@@ -66,6 +67,9 @@ def _print_step(
             console.print()
         console.print(_table(analysis, group, verdict, columns, console))
     console.print(_plain(verdict_sentence(group, verdict), console))
+    seen = seen_sentence(group, step)
+    if seen:
+        console.print(_plain(seen, console, "dim"))
     beyond = beyond_baseline(analysis, group, step)
     if beyond is not None:
         _print_extra(beyond, console)
@@ -111,6 +115,7 @@ def _table(
         )
     colours = looks(analysis.contenders)
     assert verdict.at is not None, "the overall verdict has no table"
+    unseen = alike(group, verdict.at)
     for result in group.at(verdict.at):
         name = result.cell.contender
         star = _encodable(mark(verdict, name), console)
@@ -120,14 +125,22 @@ def _table(
             label.append(f"\n  {result.failed} failed", style="yellow")
         if result.client_bound:
             label.append(f"\n  {result.client_bound} client-bound", style="yellow")
-        table.add_row(label, *(_figure(result, metric, console) for metric in columns))
+        table.add_row(
+            label,
+            *(
+                _figure(result, metric, (name, metric.name) in unseen, console)
+                for metric in columns
+            ),
+        )
     return table
 
 
-def _figure(result: CellResult, metric: Metric, console: Console) -> Text:
+def _figure(result: CellResult, metric: Metric, unseen: bool, console: Console) -> Text:
     estimate = result.estimates[side_of(metric), metric.name]
     missing = estimate.value is None
     text = Text(value_of(estimate), style="dim" if missing else "bold" if metric is PRIMARY else "")
+    if unseen:
+        text.append(f" {ALIKE}", style="dim not bold")
     interval = interval_of(estimate)
     if interval:
         text.append(f"\n{interval}", style="dim not bold")
@@ -162,7 +175,7 @@ def _column_width(analysis: Analysis, metric: Metric) -> int:
     for group in analysis.groups:
         for result in group.cells:
             estimate = result.estimates[side_of(metric), metric.name]
-            found += [len(value_of(estimate)), len(interval_of(estimate))]
+            found += [len(value_of(estimate)) + len(f" {ALIKE}"), len(interval_of(estimate))]
     return max(found)
 
 

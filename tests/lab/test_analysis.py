@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from regatta.analysis import quick_standings
 from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.columns import Column, against_best
 from regatta.analysis.holm import holm
+from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.percentiles import nearest_rank
 from regatta.analysis.standings import ALONE, LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
 from regatta.errors import LedgerError
@@ -232,3 +234,36 @@ def test_a_ledger_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     change(path, "UPDATE meta SET value = '99' WHERE key = 'schema_version'")
     with pytest.raises(LedgerError, match="newer"):
         read(path)
+
+
+def test_each_contender_is_held_against_the_best_of_each_column(tmp_path: Path) -> None:
+    """One of two is as good as the best, and says what it could have seen; the third is not."""
+    costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
+    path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
+    found = {(one.metric, one.contender): one for one in analysed(path).groups[0].against}
+    cpu = "cpu_time_per_request_us"
+    (other,) = {"iterative", "select"} & {name for metric, name in found if metric == cpu}
+    assert found[cpu, other].outcome == NO_DIFFERENCE
+    assert found[cpu, other].low < 1 < found[cpu, other].high
+    assert found[cpu, other].detectable > found[cpu, other].value
+    assert found[cpu, "thread-per-client"].outcome == LARGER
+    assert found[cpu, "thread-per-client"].low < 1.5 < found[cpu, "thread-per-client"].high
+    throughput = found["throughput_per_s", "thread-per-client"]
+    assert throughput.high < 1, "the best of this column is the highest"
+
+
+def test_equal_contenders_raise_a_false_alarm_in_few_tables() -> None:
+    """The best is chosen after the race: without all pairs in the family it were one in nine."""
+    generator = np.random.default_rng(8)
+    metrics = [BY_NAME["cpu_time_per_request_us"], BY_NAME["throughput_per_s"]]
+    alarms = 0
+    for _ in range(150):
+        columns = []
+        for metric in metrics:
+            values = generator.lognormal(0, 0.1, (16, 10))
+            blocks = {f"d{row}": dict(enumerate(map(float, values[row]))) for row in range(16)}
+            columns.append(
+                Column(metric, {name: sum(of.values()) for name, of in blocks.items()}, blocks)
+            )
+        alarms += any(one.outcome == LARGER for one in against_best(1, columns))
+    assert alarms / 150 <= 0.06

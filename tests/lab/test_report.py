@@ -173,3 +173,21 @@ def test_a_report_of_no_trial_at_all_can_be_made(tmp_path: Path) -> None:
     report.write(path)
     assert "Nobody can be ranked" in (tmp_path / "report.html").read_text()
     assert table(path, 100)
+
+
+def test_what_was_not_told_from_the_best_says_what_would_have_been_seen(tmp_path: Path) -> None:
+    costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
+    path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
+    found = report.summary_json(path)["groups"][0]["against_best"]
+    unseen = [one for one in found if one["outcome"] == "no difference seen"]
+    assert any(one["metric"] == "cpu_time_per_request_us" for one in unseen)
+    assert all(one["detectable"] is not None for one in unseen)
+    report.write(path)
+    rows = [line for line in (tmp_path / "summary.md").read_text().splitlines() if "≈ sees" in line]
+    assert rows
+    assert re.search(r"≈ sees \d", rows[0])
+    console = Console(width=150, record=True, file=io.StringIO())
+    report.standings_table(path, console)
+    text = console.export_text()
+    assert " ≈" in text
+    assert re.search(r"seen four times in five: CPU per request \d", text)

@@ -1,0 +1,79 @@
+"""Intervals of percentiles that come from the pooled requests of several trials.
+
+Requests of one trial share its fate, so the trial is the unit: at the percentile found, the share
+of requests that are no slower is taken of every trial; how that share varies from trial to trial
+says how far the pooled share may be off, and the interval reaches from the percentile so much
+lower to the one so much higher (Woodruff 1952, with clusters and Student's t). Where the higher one
+would be beyond all requests, nothing that was measured bounds the percentile from above.
+
+The hierarchical bootstrap (trials, then requests) was used before. Measured by simulation, requests
+that vary by 30 % and come in bursts, a "95 %" interval holds the truth this often
+(`tests/lab/test_analysis_coverage.py` repeats two of them):
+
+                                     bootstrap,            bootstrap,       share of
+                                     trials and requests   trials alone     each trial
+    p50, trials that do not differ         100 %              89 to 95 %     94 to 97 %
+    p50, trials that differ by 5 %        96 to 98 %          90 to 96 %     94 to 96 %
+    p99, bursts, 5 to 40 trials           88 to 97 %          80 to 96 %     93 to 96 %
+    p99.9, bursts, 200 requests each      42 to 91 %          42 to 81 %     89 to 95 %
+
+Drawing requests again counts their noise twice; and no resample of a tail that was hardly seen can
+reach beyond it.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.bootstrap import Interval
+from regatta.analysis.percentiles import rank
+
+LEVEL = 0.05
+Latencies = NDArray[np.int64]
+
+
+def percentile_intervals(trials: list[Latencies], fractions: list[float]) -> list[Interval]:
+    """Of the pooled requests, one interval for each fraction; each trial's latencies are sorted."""
+    filled = [trial for trial in trials if len(trial) > 0]
+    pooled = np.sort(np.concatenate(filled))
+    return [_interval(filled, pooled, fraction) for fraction in fractions]
+
+
+def _interval(trials: list[Latencies], pooled: Latencies, fraction: float) -> Interval:
+    value = _at(pooled, fraction)
+    count = len(trials)
+    if count < 2:
+        return Interval(value, None, None)
+    if fraction == 1:
+        return Interval(value, _slowest_again(trials), None)
+    reach = float(stats.t.isf(LEVEL / 2, count - 1)) * _error_of_share(trials, value)
+    # With fewer requests than this all of them may well lie below the true percentile.
+    unbounded = fraction + reach >= 1 or fraction ** len(pooled) > LEVEL / 2
+    low = _at(pooled, max(0.0, fraction - reach))
+    return Interval(value, low, None if unbounded else _at(pooled, fraction + reach))
+
+
+def _at(pooled: Latencies, fraction: float) -> float:
+    return float(pooled[rank(fraction, len(pooled))])
+
+
+def _error_of_share(trials: list[Latencies], value: float) -> float:
+    """The standard error of the pooled share of requests that are not slower than `value`."""
+    sizes = np.array([len(trial) for trial in trials], dtype=np.float64)
+    below = np.array([np.searchsorted(trial, value, "right") for trial in trials], np.float64)
+    excess = below - sizes * (below.sum() / sizes.sum())
+    count = len(trials)
+    return math.sqrt(count / (count - 1) * float((excess * excess).sum())) / float(sizes.sum())
+
+
+def _slowest_again(trials: list[Latencies]) -> float:
+    """What the slowest request of as many trials, drawn anew from these, exceeds or reaches.
+
+    All of n draws are among the k least of n trials with probability (k / n)^n.
+    """
+    slowest = sorted(int(trial[-1]) for trial in trials)
+    count = len(slowest)
+    least = math.ceil(count * (LEVEL / 2) ** (1 / count) - 1e-9)
+    return float(slowest[min(count, max(1, least)) - 1])
