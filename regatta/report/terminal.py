@@ -7,8 +7,8 @@ from rich.text import Text
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import PRIMARY, STANDINGS, THROUGHPUT, Metric, side_of
 from regatta.analysis.standings import Verdict
-from regatta.report.calibration import calibration_sentence
 from regatta.report.against import ALIKE, alike, seen_sentence
+from regatta.report.calibration import calibration_sentence
 from regatta.report.claims.terminal import print_claims
 from regatta.report.numbers import interval_of, value_of
 from regatta.report.palette import looks
