@@ -18,6 +18,7 @@ from regatta.programs import Programs, discover
 from regatta.progress import Display, Lines, LiveDisplay, Silent
 from regatta.race import RACES, Event, Options, Started, begin, reopen
 from regatta.study import MAX_BLOCKS, MAX_SEED, PLACEMENTS, find_study, load_study, parse_cpus
+from regatta.verbs.advise import advise
 from regatta.verbs.calibrate import calibrate
 from regatta.verbs.compare import compare
 from regatta.verbs.doctor import doctor
@@ -58,6 +59,7 @@ def regatta(
       regatta race --resume             go on with the newest unfinished race
       regatta report races/quick-…      write the report of a race again
       regatta compare before after      is anything worse than it was?
+      regatta advise --connections 100 --work scan    which design for that?
       regatta calibrate                 how often it is wrong on this machine, measured
       regatta doctor                    what on this machine will spoil a race, and its cure
     """
@@ -291,6 +293,7 @@ def draw(folder: Path, into: Path, session: Session) -> None:
 
 
 app.command()(compare)
+app.command()(advise)
 app.command()(calibrate)
 app.command()(doctor)
 

@@ -1,0 +1,20 @@
+"""Which designs do this machine's measurements favour for a situation, and what would decide?"""
+
+from regatta.advise.advice import Advice, Request, advise
+from regatta.advise.deciding import MARK, Deciding
+from regatta.advise.evidence import SAME_MACHINE
+from regatta.advise.show import print_advice, to_dict
+from regatta.advise.situation import Situation, make_situation
+
+__all__ = [
+    "MARK",
+    "SAME_MACHINE",
+    "Advice",
+    "Deciding",
+    "Request",
+    "Situation",
+    "advise",
+    "make_situation",
+    "print_advice",
+    "to_dict",
+]

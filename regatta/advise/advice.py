@@ -1,0 +1,95 @@
+"""From a situation to advice: what is favoured, why, what is not known, and what would decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regatta.advise.deciding import Deciding, deciding_study
+from regatta.advise.evidence import Place, search
+from regatta.advise.ranking import Ranking, rank
+from regatta.advise.situation import Situation, why_far
+from regatta.axes import AXES
+from regatta.ledger_read import Cell
+
+MOST_VALUES = 8
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked, and where answers may be found."""
+
+    situation: Situation
+    ledgers: Sequence[Path]
+    """Named ones; none: all of `races` that are this machine's."""
+    races: Path
+    machine: dict[str, Any]
+    """Facts of this machine, by their names in a ledger."""
+    designs: Sequence[str]
+    """That can run here."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    situation: Situation
+    ranking: Ranking | None
+    """Of the nearest place that has at least two designs; None: not measured."""
+    others: list[Place]
+    """Further places that are near."""
+    not_measured: list[str]
+    notes: list[str]
+    ledgers: int
+    deciding: Deciding | None
+
+
+def advise(request: Request) -> Advice:
+    situation = request.situation
+    found = search(situation, request.ledgers, request.races, request.machine)
+    rankings = [rank(situation, place) for place in found.places]
+    chosen = next((each for each in rankings if len(each.favoured) > 1), None)
+    chosen = chosen or next((each for each in rankings if each.favoured), None)
+    return Advice(
+        situation=situation,
+        ranking=chosen,
+        others=[place for place in found.places if chosen is None or place is not chosen.place],
+        not_measured=_not_measured(situation, chosen, found.raced, found.ledgers),
+        notes=found.notes,
+        ledgers=found.ledgers,
+        deciding=deciding_study(
+            situation, chosen, request.designs, int(request.machine.get("cpus") or 1)
+        ),
+    )
+
+
+def _not_measured(
+    situation: Situation, ranking: Ranking | None, raced: list[Cell], ledgers: int
+) -> list[str]:
+    lines = []
+    if ranking is None:
+        lines.append(_nothing_near(situation, raced, ledgers))
+    if situation.memory_bytes is not None:
+        lines.append(
+            "Memory: not measured; no race records what a server holds. A process or a thread for "
+            "each connection takes more of it than one event loop."
+        )
+    if ranking is not None and ranking.place.elsewhere:
+        lines.append(f"On this machine: not measured; {ranking.place.race} is of another one.")
+    return lines
+
+
+def _nothing_near(situation: Situation, raced: list[Cell], ledgers: int) -> str:
+    if not raced:
+        return "Not measured: there is no race of this machine yet."
+    parts = []
+    for name, get in why_far(situation):
+        values = list(dict.fromkeys(get(cell) for cell in raced))
+        numbers = sorted(value for value in values if isinstance(value, int))
+        texts = [f"{value:,}" for value in numbers]
+        texts = texts or [str(value) for value in values if value is not None] or ["none"]
+        more = ", …" if len(texts) > MOST_VALUES else ""
+        quantity = AXES[name].many if name in AXES else name
+        parts.append(f"{quantity} {', '.join(texts[:MOST_VALUES])}{more}")
+    races = f"{ledgers} race{'' if ledgers == 1 else 's'}"
+    return f"Not measured: no cell of {races} is within a factor 2. Raced were: {'; '.join(parts)}."

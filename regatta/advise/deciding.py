@@ -1,0 +1,141 @@
+"""The trial that would decide: a study of exactly this situation, for the designs in question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regatta.advise.ranking import Ranking
+from regatta.advise.situation import Situation
+from regatta.study.limits import DEFAULT_REQUESTS, MAX_REQUESTS
+
+MARK = "# Written by `regatta advise`."
+SEEN = 1.05
+"""The difference that the study should be long enough to see four times in five."""
+FEWEST_BLOCKS, MOST_BLOCKS = 8, 60
+TYPICAL_BLOCKS = 12
+OVERHEAD_S = 0.6
+"""Of a trial beside its load: starting, warming up, stopping."""
+DURATION_S = 0.5
+POOL_WORKERS = 64
+# One of each strategy that can hold many connections and answer them as they come.
+STRATEGIES = ("thread-per-client", "epoll", "epoll-workers", "reactors", "uring")
+POOLS_THAT_HOLD = ("prefork", "prethread")
+
+
+@dataclass(frozen=True)
+class Deciding:
+    designs: list[str]
+    blocks: int
+    seconds: float
+    """What it takes, roughly."""
+    toml: str
+    cannot: str
+    """Why this machine cannot run it; empty if it can."""
+
+
+def deciding_study(
+    situation: Situation, ranking: Ranking | None, known: Sequence[str], cpus: int
+) -> Deciding | None:
+    """None if nothing is in question: one design alone serves the situation.
+
+    `known` are the designs that can run here, `cpus` the CPUs of this machine.
+    """
+    designs = _designs(ranking, known)
+    if len(designs) < 2:
+        return None
+    blocks = _blocks(ranking)
+    cell, load_s = _cell(situation, ranking)
+    lines = [
+        MARK,
+        f"# Which of {', '.join(designs)} for {situation.words()}?",
+        'name = "advise"',
+        f'title = "{situation.words()}"',
+        "",
+        "[race]",
+        f"blocks = {blocks}{_purpose(ranking, blocks)}",
+        "counted_blocks = 2",
+    ]
+    cannot = ""
+    if situation.cpus is not None:
+        server, client = range(situation.cpus), range(situation.cpus, cpus)
+        if not client:
+            cannot = f"it needs {situation.cpus} CPUs and one for the client; here are {cpus}"
+            client = range(situation.cpus, situation.cpus + 1)
+        lines += ["", "[placement]"]
+        lines += [f"server_cpus = {list(server)}", f"client_cpus = {list(client)}"]
+    for group, workers in _groups(designs, situation):
+        names = ", ".join(f'"{name}"' for name in group)
+        lines += ["", "[[cells]]", f"designs = [{names}]"]
+        lines += [f"workers = {workers}"] if workers else []
+        lines += cell
+    seconds = (blocks + 2) * len(designs) * (load_s + OVERHEAD_S)
+    return Deciding(designs, blocks, seconds, "\n".join(lines) + "\n", cannot)
+
+
+def _designs(ranking: Ranking | None, known: Sequence[str]) -> list[str]:
+    if ranking is None or not ranking.favoured:
+        return [name for name in STRATEGIES if name in known]
+    best = ranking.favoured[0].measured.design
+    return [best, *(one.measured.design for one in ranking.rivals)]
+
+
+def _groups(designs: list[str], situation: Situation) -> list[tuple[list[str], int]]:
+    """A pool of blocking workers holds one for each connection, silent ones too."""
+    pools = [name for name in designs if name.startswith(POOLS_THAT_HOLD)]
+    others = [name for name in designs if name not in pools]
+    workers = min(max(situation.connections, 1), POOL_WORKERS)
+    return [(group, size) for group, size in ((others, 0), (pools, workers)) if group]
+
+
+def _blocks(ranking: Ranking | None) -> int:
+    """From what the nearest race saw: the error shrinks with the root of the blocks."""
+    if ranking is None:
+        return TYPICAL_BLOCKS
+    wanted = []
+    for one in ranking.rivals:
+        detectable = None if one.against_best is None else one.against_best.detectable()
+        if one.against_best is not None and detectable is not None and detectable > 1:
+            wide = math.log(detectable) / math.log(SEEN)
+            wanted.append(math.ceil(one.against_best.blocks * wide**2))
+    return min(max([FEWEST_BLOCKS, *wanted]) if wanted else TYPICAL_BLOCKS, MOST_BLOCKS)
+
+
+def _purpose(ranking: Ranking | None, blocks: int) -> str:
+    """A comment: what so many blocks will see, if the noise is that of the nearest race."""
+    seen = []
+    for one in [] if ranking is None else ranking.rivals:
+        detectable = None if one.against_best is None else one.against_best.detectable()
+        if one.against_best is not None and detectable is not None and detectable > 1:
+            narrower = math.sqrt(one.against_best.blocks / blocks)
+            seen.append(math.exp(math.log(detectable) * narrower))
+    if not seen:
+        return ""
+    return f"    # should see a difference of {max(seen) * 100 - 100:.0f} % four times in five"
+
+
+def _cell(situation: Situation, ranking: Ranking | None) -> tuple[list[str], float]:
+    """The lines of a group but its designs, and about how long its load takes."""
+    near = None if ranking is None else ranking.place.cell
+    dialect = "http" if near is None else near.dialect
+    lines = [f"connections = {situation.busy}", f'work = "{situation.work}"']
+    if situation.idle:
+        lines.append(f"idle = {situation.idle}")
+    lines.append(f'dialect = "{dialect}"')
+    if near is not None and near.path:
+        lines.append(f'path = "{near.path}"')
+    if situation.rate is None and near is not None and near.load == "burst":
+        requests = max(DEFAULT_REQUESTS, situation.busy)
+        return [*lines, 'load = "burst"', f"requests = {min(requests, MAX_REQUESTS)}"], DURATION_S
+    duration = DURATION_S if near is None or near.duration_s is None else near.duration_s
+    if situation.rate is not None:
+        # A trial of few requests has no p99.
+        duration = min(max(duration, DEFAULT_REQUESTS / situation.rate), 10.0)
+        lines += ['load = "open"', f"rate = {situation.rate}"]
+    else:
+        lines.append('load = "closed"')
+    lines.append(f"duration_s = {duration:g}")
+    if near is not None and near.per_connection:
+        lines.append(f"per_connection = {near.per_connection}")
+    return lines, duration

@@ -1,0 +1,153 @@
+"""What this machine's ledgers hold that is near a situation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from regatta.advise.situation import Situation, distance
+from regatta.analysis.contrast import Contrast, paired
+from regatta.analysis.estimates import Estimate, estimate_cell
+from regatta.analysis.metrics import P99, PRIMARY, THROUGHPUT, side_of
+from regatta.errors import LedgerError
+from regatta.ledger import FILE_NAME
+from regatta.ledger_read import Cell, Ledger, Trial, read
+
+SAME_MACHINE = ("cpu_model", "cpus", "architecture")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One design in one place."""
+
+    design: str
+    cell: Cell
+    trials: list[Trial]
+    cpu: Estimate
+    """µs a request."""
+    p99: Estimate
+    """ms."""
+    throughput: Estimate
+    """Requests a second."""
+    failed: str | None
+    """Why no trial went well, if none did."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Cells of one race that differ in nothing but the design: what may be compared."""
+
+    race: Path
+    created_at: float
+    distance: float
+    elsewhere: bool
+    """It was raced on another machine."""
+    measured: list[Measured]
+
+    @property
+    def cell(self) -> Cell:
+        return self.measured[0].cell
+
+
+@dataclass(frozen=True)
+class Found:
+    places: list[Place]
+    """The nearest first; of two that are as near the newer."""
+    ledgers: int
+    """That were read."""
+    notes: list[str]
+    raced: list[Cell]
+    """All cells of them, near or not."""
+
+
+def search(
+    situation: Situation, ledgers: Sequence[Path], races: Path, machine: dict[str, Any]
+) -> Found:
+    """In the named ledgers, else in all of `races` that are this machine's."""
+    named = bool(ledgers)
+    paths = [_ledger_path(path) for path in ledgers] or sorted(races.glob(f"*/{FILE_NAME}"))
+    places: list[Place] = []
+    notes: list[str] = []
+    raced: list[Cell] = []
+    count, others = 0, 0
+    for path in paths:
+        try:
+            ledger = read(path)
+        except LedgerError as error:
+            if named:
+                raise
+            notes.append(f"Not read: {error}.")
+            continue
+        elsewhere = not _same_machine(ledger, machine)
+        if elsewhere and not named:
+            others += 1
+            continue
+        count += 1
+        raced += ledger.cells
+        places += _places(situation, ledger, path, elsewhere)
+    if others:
+        races_word = "race" if others == 1 else "races"
+        notes.append(f"{others} {races_word} of another machine left out; --ledger takes them in.")
+    places.sort(key=lambda place: (place.distance, -place.created_at))
+    return Found(places, count, notes, raced)
+
+
+def _ledger_path(path: Path) -> Path:
+    return path / FILE_NAME if path.is_dir() else path
+
+
+def _same_machine(ledger: Ledger, machine: dict[str, Any]) -> bool:
+    return all(ledger.environment.get(key) == machine.get(key) for key in SAME_MACHINE)
+
+
+def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -> list[Place]:
+    designs = ledger.environment.get("designs")
+    known = designs if isinstance(designs, dict) else {}
+    cpus = _server_cpus(ledger)
+    together: dict[tuple[object, ...], list[Cell]] = {}
+    for cell in ledger.cells:
+        if cell.contender in known and distance(situation, cell, cpus) is not None:
+            alike = replace(cell, contender="", workers=None, id=0)
+            together.setdefault(alike.identity(), []).append(cell)
+    trials: dict[int, list[Trial]] = {}
+    for trial in ledger.trials:
+        trials.setdefault(trial.cell_id, []).append(trial)
+    found = []
+    for cells in together.values():
+        measured = [_measured(cell, trials.get(cell.id, [])) for cell in cells]
+        if all(one.cpu.value is None and one.failed is None for one in measured):
+            continue  # a race that was stopped before it came there
+        apart = distance(situation, cells[0], cpus)
+        assert apart is not None, "only near cells are kept"
+        created = float(ledger.meta.get("created_at") or 0)
+        found.append(Place(path, created, apart, elsewhere, measured))
+    return found
+
+
+def _server_cpus(ledger: Ledger) -> int | None:
+    place = ledger.environment.get("placement")
+    cpus = place.get("server_cpus") if isinstance(place, dict) else None
+    return len(cpus) if isinstance(cpus, list) else None
+
+
+def _measured(cell: Cell, trials: list[Trial]) -> Measured:
+    estimates, _ = estimate_cell(trials)
+    last = [trial for trial in trials if not trial.superseded]
+    all_failed = bool(last) and all(trial.status != "ok" for trial in last)
+    return Measured(
+        design=cell.contender,
+        cell=cell,
+        trials=trials,
+        cpu=estimates[side_of(PRIMARY), PRIMARY.name],
+        p99=estimates[side_of(P99), P99.name],
+        throughput=estimates[side_of(THROUGHPUT), THROUGHPUT.name],
+        failed=(last[0].reason or "no reason was recorded") if all_failed else None,
+    )
+
+
+def against(first: Measured, second: Measured) -> Contrast | None:
+    """Server CPU per request, second / first; None if they share too few blocks."""
+    found = paired(PRIMARY, side_of(PRIMARY), first.trials, second.trials)
+    return None if isinstance(found, str) else found

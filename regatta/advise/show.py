@@ -1,0 +1,189 @@
+"""How advice looks: a few lines for a person, or plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from regatta.advise.advice import Advice
+from regatta.advise.deciding import Deciding
+from regatta.advise.evidence import Measured, Place
+from regatta.advise.ranking import Favoured
+from regatta.analysis.estimates import Estimate
+from regatta.axes import AXES
+from regatta.ledger_read import Cell
+from regatta.report.numbers import interval_of, percent, times, value_of
+
+MOST_OTHERS = 3
+
+
+def print_advice(advice: Advice, study: Path, console: Console) -> None:
+    """`study` is where the study that would decide was written."""
+    _line(f"Situation: {advice.situation.words()}.", console, "bold")
+    for line in advice.not_measured:
+        _line(line, console, "yellow")
+    if advice.ranking is not None:
+        _print_ranking(advice, console)
+    if advice.deciding is not None:
+        _line(deciding_words(advice.deciding, study), console)
+    for note in advice.notes:
+        _line(note, console, "yellow")
+
+
+def _print_ranking(advice: Advice, console: Console) -> None:
+    ranking = advice.ranking
+    assert ranking is not None
+    _line(f"Nearest measured: {place_words(ranking.place)}.", console)
+    console.print()
+    for number, one in enumerate(ranking.favoured, start=1):
+        style = "bold" if number == 1 else ""
+        _line(f"{number}. {one.measured.design}", console, style)
+        _line(f"   {figures(one.measured)}", console)
+        if number > 1:
+            _line(f"   {difference(one, ranking.favoured[0].measured.design)}", console)
+    console.print()
+    for name, why in ranking.left_out:
+        _line(f"Not {name}: {why}.", console)
+    shown = advice.others[:MOST_OTHERS]
+    for place in shown:
+        _line(f"Also near: {place_words(place)}.", console, "dim")
+    if len(advice.others) > len(shown):
+        _line(f"And {len(advice.others) - len(shown)} more places.", console, "dim")
+
+
+def place_words(place: Place) -> str:
+    how = "just this" if place.distance == 0 else "within a factor 2"
+    return f"{cell_words(place.cell)} ({how}), in {place.race}"
+
+
+def cell_words(cell: Cell) -> str:
+    """The place without the design: the size of a pool belongs to it."""
+    parts = [
+        axis.count(value)
+        for name, axis in AXES.items()
+        if name != "workers" and ((value := getattr(cell, name)) or name == "connections")
+    ]
+    parts += [f"work {cell.work}", f"load {cell.load}", cell.dialect]
+    if cell.per_connection is not None:
+        parts.append(
+            "connections kept"
+            if cell.per_connection == 0
+            else f"{cell.per_connection} requests a connection"
+        )
+    return ", ".join(parts)
+
+
+def figures(one: Measured) -> str:
+    pool = "" if one.cell.workers is None else f"{AXES['workers'].count(one.cell.workers)}, "
+    return (
+        f"{pool}server CPU {_figure(one.cpu, 'µs a request')}, p99 {_figure(one.p99, 'ms')}, "
+        f"{_figure(one.throughput, 'requests/s')}"
+    )
+
+
+def _figure(estimate: Estimate, unit: str) -> str:
+    interval = interval_of(estimate)
+    if estimate.value is None:
+        return value_of(estimate)
+    return f"{value_of(estimate)} {unit}" + (f" ({interval})" if interval else "")
+
+
+def difference(one: Favoured, best: str) -> str:
+    contrast = one.against_best
+    if contrast is None:
+        return f"too few blocks in common with {best} to compare them"
+    low, high = contrast.interval()
+    if contrast.scale == "ratio":
+        words = f"{times(contrast.value)} times the CPU of {best} ({times(low)} to {times(high)})"
+        detectable = contrast.detectable()
+        size = None if detectable is None else f"{percent(detectable - 1)}"
+    else:
+        words = f"{contrast.value:+.3g} µs against {best} ({low:.3g} to {high:.3g})"
+        size = None
+    if not one.undecided:
+        return words
+    return f"{words}: no difference seen" + (f"; one of {size} would have been" if size else "")
+
+
+def deciding_words(deciding: Deciding, study: Path) -> str:
+    minutes = f"{deciding.seconds / 60:.0f} minutes"
+    length = f"{deciding.seconds:.0f} s" if deciding.seconds < 120 else minutes
+    names = ", ".join(deciding.designs)
+    cannot = f" Not on this machine: {deciding.cannot}." if deciding.cannot else ""
+    return (
+        f"What would decide between {names} is in {study}: {deciding.blocks} blocks, about "
+        f"{length}.{cannot} Run it with: regatta race {study}"
+    )
+
+
+def to_dict(advice: Advice, study: Path) -> dict[str, Any]:
+    """For `--json`."""
+    ranking = advice.ranking
+    return {
+        "situation": asdict(advice.situation),
+        "measured": ranking is not None,
+        "not_measured": advice.not_measured,
+        "place": None if ranking is None else _place(ranking.place),
+        "favoured": [] if ranking is None else [_favoured(one) for one in ranking.favoured],
+        "left_out": []
+        if ranking is None
+        else [{"design": name, "why": why} for name, why in ranking.left_out],
+        "also_near": [_place(place) for place in advice.others],
+        "deciding": None
+        if advice.deciding is None
+        else {**asdict(advice.deciding), "study": str(study)},
+        "ledgers": advice.ledgers,
+        "notes": advice.notes,
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {
+        "race": str(place.race),
+        "cell": cell_words(place.cell),
+        "distance": place.distance,
+        "another_machine": place.elsewhere,
+        "designs": [one.design for one in place.measured],
+    }
+
+
+def _favoured(one: Favoured) -> dict[str, Any]:
+    contrast = one.against_best
+    measured = one.measured
+    return {
+        "design": measured.design,
+        "workers": measured.cell.workers,
+        "cpu_time_per_request_us": asdict(measured.cpu),
+        "latency_p99_ms": asdict(measured.p99),
+        "throughput_per_s": asdict(measured.throughput),
+        "against_best": None
+        if contrast is None
+        else {
+            "scale": contrast.scale,
+            "value": contrast.value,
+            "low": contrast.interval()[0],
+            "high": contrast.interval()[1],
+            "blocks": contrast.blocks,
+            "detectable": contrast.detectable(),
+            "undecided": one.undecided,
+        },
+    }
+
+
+def _line(text: str, console: Console, style: str = "") -> None:
+    console.print(Text(_encodable(text, console), style=style))
+
+
+def _encodable(text: str, console: Console) -> str:
+    """Plain letters where the terminal has no others; nothing that moves the cursor."""
+    text = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    try:
+        text.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        for char, plain in (("µ", "u"), ("–", "-"), ("…", "...")):
+            text = text.replace(char, plain)
+    return text

@@ -1,0 +1,272 @@
+"""`regatta advise`: evidence that is near, the rules, and "not measured" where there is none."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from regatta.advise import Advice, Request, advise, make_situation, print_advice, to_dict
+from regatta.advise.deciding import MARK
+from regatta.advise.situation import Situation, distance
+from regatta.cli import app
+from regatta.errors import LedgerError, UsageError
+from regatta.ledger import FILE_NAME
+from regatta.programs import Design
+from regatta.study import parse_study
+from regatta.verbs.advise import write_study
+from tests.lab.synthetic import make
+
+MACHINE = {"cpu_model": "Example CPU 9000 at 3.2 GHz", "cpus": 2, "architecture": "x86_64"}
+DESIGNS = ("iterative", "fork-per-client", "thread-per-client", "select", "epoll", "reactors")
+
+
+def situation(connections: int = 100, work: str = "scan", **changes: Any) -> Situation:
+    given: dict[str, Any] = {"idle": 0, "rate": None, "cpus": None, "memory": None, **changes}
+    return make_situation(
+        connections, given["idle"], given["rate"], work, given["cpus"], given["memory"]
+    )
+
+
+def races(place: Path, **changes: Any) -> Path:
+    folder = place / "races" / f"race-{len(list(place.glob('races/*')))}"
+    folder.mkdir(parents=True)
+    make(folder / FILE_NAME, **changes)
+    return folder
+
+
+def change(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / FILE_NAME)) as database, database:
+        database.execute(statement)
+
+
+def advised(place: Path, asked: Situation, ledgers: Sequence[Path] = ()) -> Advice:
+    return advise(Request(asked, ledgers, place / "races", MACHINE, DESIGNS))
+
+
+def shown(advice: Advice) -> str:
+    out = io.StringIO()
+    print_advice(advice, Path("advise.toml"), Console(file=out, width=200))
+    return out.getvalue()
+
+
+def favoured(advice: Advice) -> list[str]:
+    assert advice.ranking is not None
+    return [one.measured.design for one in advice.ranking.favoured]
+
+
+def test_the_least_cpu_leads_and_each_has_its_evidence(tmp_path: Path) -> None:
+    folder = races(tmp_path, blocks=12)
+    advice = advised(tmp_path, situation())
+    assert favoured(advice)[0] == "select"
+    assert 2 <= len(favoured(advice)) <= 3
+    text = shown(advice)
+    assert str(folder) in text
+    assert "100 connections, work scan, load burst" in text
+    assert "(just this)" in text
+    assert "times the CPU of select" in text
+    assert "µs a request (" in text
+
+
+def test_beyond_a_factor_of_two_it_says_not_measured(tmp_path: Path) -> None:
+    races(tmp_path, connections=(100,))
+    assert advised(tmp_path, situation(200)).ranking is not None
+    assert advised(tmp_path, situation(50)).ranking is not None
+    advice = advised(tmp_path, situation(201))
+    assert advice.ranking is None
+    assert "Not measured: no cell of 1 race is within a factor 2" in shown(advice)
+    assert "connections 100" in shown(advice)
+    # Another kind of work is never near, nor an offered rate where none was raced.
+    assert advised(tmp_path, situation(work="wait=5ms")).ranking is None
+    assert advised(tmp_path, situation(rate=1000)).ranking is None
+    assert advised(tmp_path, situation(idle=50)).ranking is None
+    assert advised(tmp_path, situation(cpus=8)).ranking is None
+
+
+def test_without_any_race_it_says_so_and_proposes_one(tmp_path: Path) -> None:
+    advice = advised(tmp_path, situation(5000, "snapshot", idle=98, rate=10_000))
+    assert "there is no race of this machine yet" in shown(advice)
+    assert advice.deciding is not None
+    study = checked(advice)
+    assert {cell.contender for cell in study.cells} <= set(DESIGNS)
+    assert {(cell.connections, cell.idle, cell.rate) for cell in study.cells} == {
+        (100, 4900, 10_000)
+    }
+
+
+def checked(advice: Advice) -> Any:
+    """The study, as `regatta race` would read it."""
+    assert advice.deciding is not None
+    pools = ("prefork", "prethread", "reactors")
+    known = [Design(name, "", name.startswith(pools)) for name in (*DESIGNS, "prethread-queue")]
+    return parse_study(advice.deciding.toml, known)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        situation(),
+        situation(7),
+        situation(60, rate=500),
+        situation(1, "spin=50us"),
+        situation(100, "wait=5ms", idle=50),
+    ],
+)
+def test_the_study_that_decides_is_one_and_is_of_the_situation(
+    tmp_path: Path, asked: Situation
+) -> None:
+    races(tmp_path, blocks=4, connections=(10, 100))
+    study = checked(advised(tmp_path, asked))
+    assert len({cell.contender for cell in study.cells}) >= 2
+    for cell in study.cells:
+        assert distance(asked, cell, 1) == 0
+
+
+def test_noise_asks_for_more_blocks(tmp_path: Path) -> None:
+    alike = {"iterative": 612.0, "thread-per-client": 612.0, "select": 612.0}
+    races(tmp_path, blocks=8, noise=0.1, cpu_us=alike)
+    advice = advised(tmp_path, situation())
+    assert advice.deciding is not None
+    assert advice.deciding.blocks > 8
+    assert "no difference seen; one of" in shown(advice)
+
+
+def test_who_fails_is_not_favoured_and_the_reason_is_told(tmp_path: Path) -> None:
+    folder = races(tmp_path)
+    change(
+        folder,
+        "UPDATE trial SET status = 'failed', reason = 'too many' WHERE cell_id IN "
+        "(SELECT id FROM cell WHERE contender = 'select')",
+    )
+    advice = advised(tmp_path, situation())
+    assert "select" not in favoured(advice)
+    assert "Not select: every trial of it failed: too many." in shown(advice)
+
+
+def test_who_makes_clients_wait_is_not_favoured(tmp_path: Path) -> None:
+    folder = races(tmp_path)
+    # select and iterative answer a burst one by one; threads would now be ten times as quick.
+    change(
+        folder,
+        "UPDATE trial SET samples = (SELECT samples FROM trial AS quick JOIN cell ON cell.id = "
+        "quick.cell_id WHERE connections = 1 AND quick.block = trial.block LIMIT 1) "
+        "WHERE cell_id IN (SELECT id FROM cell WHERE contender = 'thread-per-client')",
+    )
+    advice = advised(tmp_path, situation())
+    assert favoured(advice) == ["thread-per-client"]
+    assert "Not select: its p99 is" in shown(advice)
+
+
+def test_who_answers_less_than_was_offered_is_not_favoured(tmp_path: Path) -> None:
+    folder = races(tmp_path, connections=(100,))
+    change(folder, "UPDATE cell SET load = 'open', rate = 1000, rounds = NULL, duration_s = 1")
+    change(folder, "UPDATE trial SET throughput_per_s = 999")
+    slow = "(SELECT id FROM cell WHERE contender = 'iterative')"
+    change(folder, f"UPDATE trial SET throughput_per_s = 200 WHERE cell_id IN {slow}")
+    advice = advised(tmp_path, situation(rate=1200))
+    assert "iterative" not in favoured(advice)
+    assert "Not iterative: it answered 200 of 1,000 requests/s." in shown(advice)
+
+
+def test_the_nearest_race_counts_and_of_equals_the_newest(tmp_path: Path) -> None:
+    first = races(tmp_path)
+    second = races(tmp_path)
+    races(tmp_path, connections=(90,))
+    change(first, "UPDATE meta SET value = '1760000001' WHERE key = 'created_at'")
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is not None
+    assert advice.ranking.place.race == first / FILE_NAME
+    assert advice.others[0].race == second / FILE_NAME
+
+
+def test_races_of_other_machines_are_left_out_unless_they_are_named(tmp_path: Path) -> None:
+    folder = races(tmp_path)
+    change(folder, "UPDATE environment SET value = '\"Other\"' WHERE key = 'cpu_model'")
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is None
+    assert "1 race of another machine left out" in shown(advice)
+    named = advised(tmp_path, situation(), [folder])
+    assert named.ranking is not None
+    assert "On this machine: not measured" in shown(named)
+
+
+def test_a_damaged_ledger_is_passed_over_and_a_named_one_is_an_error(tmp_path: Path) -> None:
+    races(tmp_path)
+    bad = races(tmp_path)
+    (bad / FILE_NAME).write_text("precious")
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is not None
+    assert any(str(bad) in note for note in advice.notes)
+    with pytest.raises(LedgerError):
+        advised(tmp_path, situation(), [bad])
+
+
+def test_memory_is_not_measured(tmp_path: Path) -> None:
+    races(tmp_path)
+    advice = advised(tmp_path, situation(memory="512M"))
+    assert advice.situation.memory_bytes == 512 * 2**20
+    assert "Memory: not measured" in shown(advice)
+
+
+def test_more_cpus_than_there_are_cannot_be_decided_here(tmp_path: Path) -> None:
+    advice = advised(tmp_path, situation(cpus=2))
+    assert advice.deciding is not None
+    assert "needs 2 CPUs and one for the client; here are 2" in advice.deciding.cannot
+    assert checked(advice).server_cpus == (0, 1)
+
+
+def test_json_holds_the_evidence(tmp_path: Path) -> None:
+    races(tmp_path)
+    plain = json.loads(json.dumps(to_dict(advised(tmp_path, situation()), Path("a.toml"))))
+    assert plain["measured"] is True
+    first, second = plain["favoured"][:2]
+    assert first["against_best"] is None
+    assert second["against_best"]["low"] <= second["against_best"]["value"]
+    assert plain["deciding"]["study"] == "a.toml"
+    empty = to_dict(advised(tmp_path / "none", situation()), Path("a.toml"))
+    assert empty["measured"] is False
+    assert empty["favoured"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"connections": 0}, "--connections"),
+        ({"work": "magic"}, "--work"),
+        ({"idle": 101}, "--idle"),
+        ({"rate": 0}, "--rate"),
+        ({"cpus": 0}, "--cpus"),
+        ({"memory": "lots"}, "--memory"),
+        ({"memory": "0"}, "--memory"),
+    ],
+)
+def test_what_cannot_be_is_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        situation(**changes)
+
+
+def test_a_study_of_a_persons_own_is_not_overwritten(tmp_path: Path) -> None:
+    deciding = advised(tmp_path, situation()).deciding
+    assert deciding is not None
+    path = tmp_path / "advise.toml"
+    write_study(path, deciding)
+    write_study(path, deciding)
+    assert path.read_text().startswith(MARK)
+    path.write_text("precious")
+    with pytest.raises(UsageError, match="--study"):
+        write_study(path, deciding)
+    assert path.read_text() == "precious"
+
+
+def test_help_teaches() -> None:
+    text = CliRunner().invoke(app, ["advise", "--help"]).output
+    assert "Examples" in text
+    assert "not measured" in " ".join(text.replace("│", " ").split())
