@@ -217,10 +217,10 @@ def _from_json(text: str | None) -> Any:
         return text
 
 
-def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
-    """The latencies of the answered requests, sorted."""
+def answered_samples(samples: bytes | None) -> NDArray[np.void]:
+    """The records (`SAMPLE`) of the answered requests, as the client wrote them."""
     if not samples:
-        return np.empty(0, np.int64)
+        return np.empty(0, SAMPLE)
     try:
         raw = zlib.decompress(samples)
     except zlib.error as error:
@@ -229,5 +229,11 @@ def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
         raise LedgerError("samples lack their magic; is the ledger whole?")
     body = raw[SAMPLE_HEADER_BYTES:]
     records = np.frombuffer(body[: len(body) // SAMPLE.itemsize * SAMPLE.itemsize], SAMPLE)
-    answered = records[records["error"] == 0]
+    answered: NDArray[np.void] = records[records["error"] == 0]
+    return answered
+
+
+def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
+    """The latencies of the answered requests, sorted."""
+    answered = answered_samples(samples)
     return np.sort(answered["end_ns"] - answered["start_ns"])

@@ -16,6 +16,7 @@ from regatta.analysis.claims.asked import Times, growth
 from regatta.analysis.claims.comparisons import comparisons
 from regatta.analysis.claims.decide import decide, together
 from regatta.analysis.claims.evidence import Evidence, Race
+from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
@@ -25,16 +26,22 @@ from regatta.analysis.claims.result import (
     Part,
 )
 from regatta.analysis.claims.single_runs import single_runs
-from regatta.ledger_read import Cell, read
+from regatta.analysis.estimates import Estimates, estimate_latency
+from regatta.errors import LedgerError
+from regatta.ledger_read import Cell, Trial, read
 from regatta.programs import Design
 from regatta.published_claims import recorded_claims
-from regatta.study import Claim, parse_study
+from regatta.report.palette import LOOKS
+from regatta.study import Claim, load_study, parse_study
 from regatta.study.claim import Place
 from tests.lab import synthetic
 
 BLOCKS = 12
 CPU = "cpu_time_per_request_us"
 THREE = ("iterative", "select", "thread-per-client")
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
+ALL_DESIGNS = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
 DESIGNS = [Design(name, "") for name in (*THREE, "fork-per-client")]
 
 
@@ -241,7 +248,7 @@ def test_linear_means_in_proportion_to_the_connections(power: float, verdict: st
     values: dict[tuple[str, int], dict[int, float] | str] = {
         ("iterative", count): noisy(0.7 * count**power, 0.05, seed=count) for count in counts
     }
-    found, (part,), runs = judged(LINEAR, evidence(values, "latency_max_ms", "client"), counts)
+    found, (part,), runs = judged(LINEAR, evidence(values, "burst_time_ms", "client"), counts)
     assert found == verdict
     assert part.scale == "exponent"
     assert part.value == pytest.approx(power, abs=0.05)
@@ -376,3 +383,66 @@ def test_a_design_that_cannot_run_here_makes_its_claims_not_measurable(tmp_path:
     (found,) = analyse(read(path)).claims
     assert found.verdict == NOT_MEASURABLE
     assert found.why == "select cannot run here: no such call"
+
+
+def test_a_burst_takes_until_its_last_client_is_answered(tmp_path: Path) -> None:
+    """Served one by one, n clients take n times as long as one, however many bursts a trial has."""
+    body = claim(
+        "B1",
+        'metric = "latency_max"\nshape = "linear"\ndesigns = ["iterative"]\n'
+        "connections = [1, 10, 50]",
+    )
+    (found,) = raced(tmp_path, body, connections=[1, 10, 50], blocks=6).values()
+    figures = found.scopes["window"].figures
+    assert [figure.unit for figure in figures] == ["ms"] * 3
+    first, *_, last = figures
+    assert first.value == pytest.approx(0.74, rel=0.1), "not the slowest of 200 bursts"
+    assert last.value == pytest.approx(0.65 * 50, rel=0.15)
+    assert found.verdict == SUPPORTED
+
+
+class WhenAsked(dict[int, Estimates]):
+    """Estimates of latency by cell, made for those that a claim is about."""
+
+    def __init__(self, trials: dict[int, list[Trial]]) -> None:
+        super().__init__()
+        self.trials = trials
+
+    def __missing__(self, number: int) -> Estimates:
+        return estimate_latency(self.trials[number])[0]
+
+
+@pytest.mark.parametrize("hardware", [True, False])
+def test_every_claim_of_the_shipped_studies_gets_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hardware: bool
+) -> None:
+    """With hardware counters all; without, all but those that need one, which say which."""
+    needing = {"A4", "B3", "D4", "D5", "E3", "E4", "E5"}
+    found: dict[str, ClaimResult] = {}
+    for name in ("reports", "chapter-30"):
+        study = load_study(STUDIES / f"{name}.toml", ALL_DESIGNS)
+        monkeypatch.setattr(synthetic, "make_cells", lambda _race, cells=study.cells: list(cells))
+        path = synthetic.make(
+            tmp_path / f"{name}.sqlite", blocks=4, counted_blocks=3, hardware=hardware
+        )
+        ledger = read(path)
+        trials: dict[int, list[Trial]] = {}
+        for trial in ledger.trials:
+            trials.setdefault(trial.cell_id, []).append(trial)
+        cells = sorted(ledger.cells, key=lambda cell: cell.id)
+        race = Race(cells, trials, WhenAsked(trials), {})
+        recorded = json.loads(json.dumps(recorded_claims(study)))
+        found |= {result.id: result for result in judge_all(recorded, race)}
+    assert len(found) == 32
+    absent = {name for name, result in found.items() if result.verdict == NOT_MEASURABLE}
+    assert absent == (set() if hardware else needing)
+    for result in found.values():
+        assert result.why
+        assert "\n" not in result.why
+    assert set(found["A1"].scopes) == {"window", "process"}
+    assert set(found["U1"].scopes) == {"window"}
+
+
+def test_claims_that_no_regatta_wrote_are_told_in_one_line() -> None:
+    with pytest.raises(LedgerError, match="is the ledger whole"):
+        judge_all([{"id": "A1"}], Race([], {}, {}, {}))

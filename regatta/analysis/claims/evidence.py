@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from regatta.analysis.bootstrap import mean_interval
+from regatta.analysis.claims.bursts import BURST_TIME
 from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.measures import Measure, measure
 from regatta.analysis.claims.result import Figure
@@ -42,7 +43,7 @@ class Evidence:
 
     def values(self, term: Term) -> Blocks | str:
         """One number a block, or the words that say why there is none."""
-        how = measure(term.metric, self.scope)
+        how = self._how(term)
         mine = self._raw(term.place, term.side, how)
         if isinstance(mine, str) or not how.over_iterative:
             return mine
@@ -53,7 +54,7 @@ class Evidence:
 
     def figure(self, term: Term) -> Figure:
         """The term's mean with its interval; of latencies the pooled percentile."""
-        how = measure(term.metric, self.scope)
+        how = self._how(term)
         cell = self.cells.get(term.place)
         engine = cell.engine if cell else term.place.engine or ""
         value = low = high = None
@@ -85,6 +86,13 @@ class Evidence:
             trials=trials,
             state=state,
         )
+
+    def _how(self, term: Term) -> Measure:
+        """How it is measured in this cell."""
+        cell = self.cells.get(term.place)
+        if term.metric == "latency_max" and cell is not None and cell.load == "burst":
+            return Measure(BURST_TIME, "")
+        return measure(term.metric, self.scope)
 
     def _raw(self, place: Place, side: str, how: Measure) -> Blocks | str:
         cell = self.cells.get(place)

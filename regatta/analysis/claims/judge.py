@@ -17,6 +17,7 @@ from regatta.analysis.claims.result import (
 )
 from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.claims.why import Case, why
+from regatta.errors import LedgerError
 from regatta.study.claim import Claim, from_plain
 from regatta.study.claim_cells import claim_cells
 from regatta.study.limits import SCOPES
@@ -29,10 +30,18 @@ def judge_all(recorded: Any, race: Race) -> list[ClaimResult]:
     return [judge(content, race) for content in recorded]
 
 
+def read_recorded(content: Mapping[str, Any]) -> tuple[Claim, list[PublishedFigure]]:
+    """A claim as the race wrote it into the ledger."""
+    try:
+        published = [PublishedFigure(**figure) for figure in content["published"]]
+        return from_plain(content), published
+    except (KeyError, TypeError, AttributeError) as error:
+        raise LedgerError(f"its claims cannot be read ({error!r}); is the ledger whole?") from error
+
+
 def judge(content: Mapping[str, Any], race: Race) -> ClaimResult:
     """What this race says of one claim."""
-    claim = from_plain(content)
-    published = [PublishedFigure(**figure) for figure in content.get("published", [])]
+    claim, published = read_recorded(content)
     asked = comparisons(claim)
     evidence = raced(claim, race)
     scopes = {scope: _in_scope(found, claim) for scope, found in evidence.items()}
@@ -41,7 +50,7 @@ def judge(content: Mapping[str, Any], race: Race) -> ClaimResult:
     return ClaimResult(
         id=claim.id,
         says=claim.says,
-        source=content.get("title") or "",
+        source=str(content.get("title") or ""),
         metric=first.metric,
         side=first.side,
         claimed=" and ".join(said.signs() for said in claim.statements),

@@ -185,13 +185,17 @@ def chance(case: Case) -> str | None:
     held, blocks = result.single_runs
     if not TOSSED[0] < held / blocks < TOSSED[1]:
         return None
-    return f"of single runs {held} in {blocks} say so"
+    return f"{_single(case)} say so in {held} of {blocks}"
+
+
+def _single(case: Case) -> str:
+    return "single runs of a whole process" if PROCESS in case.scopes else "single runs"
 
 
 def _runs(result: ScopeResult) -> str:
     if result.single_runs is None:
         return ""
-    return " and {} in {} single runs say so".format(*result.single_runs)
+    return " and single runs say so in {} of {}".format(*result.single_runs)
 
 
 def own_figures(case: Case) -> str | None:

@@ -13,7 +13,7 @@ WORDS = {
     "system_time": "time in the kernel",
     "user_time": "time outside the kernel",
     "latency_p50": "median latency",
-    "latency_max": "slowest answer",
+    "latency_max": "time until the last is answered",
     "connections_per_worker_spread": "spread of connections over workers",
 }
 NEEDS = {

@@ -1,0 +1,41 @@
+"""How long a burst takes: until the last of its clients is answered.
+
+The slowest of all requests of a trial is something else. A trial of one connection has 200 bursts,
+and the slowest of them is an accident; one of 100 connections has two, and the slowest of their
+requests is simply the last.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from regatta.analysis.metrics import NO_TRIAL, Metric, Reading
+from regatta.ledger_read import Trial, answered_samples
+from regatta.plan import TIMED
+
+NS_PER_MS = 1e6
+
+
+def slowest_of_burst_ms(trial: Trial, _side: str) -> Reading:
+    """The mean over the trial's bursts; each connection has one request in each."""
+    answered = answered_samples(trial.samples)
+    if len(answered) == 0:
+        return NO_TRIAL
+    ordered = answered[np.lexsort((answered["start_ns"], answered["connection"]))]
+    each = np.unique(ordered["connection"], return_counts=True)[1]
+    if each.min() != each.max():
+        return NO_TRIAL
+    latencies = (ordered["end_ns"] - ordered["start_ns"]).reshape(len(each), int(each[0]))
+    return float(latencies.max(axis=0).mean()) / NS_PER_MS
+
+
+BURST_TIME = Metric(
+    "burst_time_ms",
+    "time until all are answered",
+    "ms",
+    TIMED,
+    ("client",),
+    "lower",
+    slowest_of_burst_ms,
+    "The slowest answer of a burst; the mean over bursts.",
+)
