@@ -33,7 +33,11 @@ class Machine:
             return None
 
     def exists(self, name: str) -> bool:
-        return self.path(name).exists()
+        """True if it is there and this user may know it."""
+        try:
+            return self.path(name).exists()
+        except OSError:
+            return False
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder, in order; none where it cannot be read."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import made_up_machines as machines
 import pytest
+import rootless
 from rich.console import Console
 
 from regatta.doctor import (
@@ -188,8 +189,8 @@ def test_other_load_is_named_and_can_be_paused_but_never_the_terminal(tmp_path: 
     assert "45 % of the server's CPU 0" in found.says
     assert "rustc) ?[31m (x (pid 70) 41 %" in found.says
     assert "regatta" not in found.says
-    assert found.fix == ("kill -STOP 70",)
-    assert found.undo == ("kill -CONT 70",)
+    assert found.fix == ("sudo kill -STOP 70",)
+    assert found.undo == ("sudo kill -CONT 70",)
 
 
 def test_a_side_on_cpus_of_two_kinds_is_serious(tmp_path: Path) -> None:
@@ -304,6 +305,21 @@ def test_the_verb_says_the_same_in_words_and_in_json() -> None:
     for check in CHECKS:
         assert f"{check.name}: " in text
     assert "\x1b" not in text
+
+
+def test_a_user_without_rights_is_examined_too(tmp_path: Path) -> None:
+    rootless.need_python()
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    code = (
+        "import sys; from regatta.cli import main; "
+        "sys.argv = ['regatta', 'doctor', '--json', '--placement', 'loopback']; main()"
+    )
+    # A folder of PATH that this user may not enter is as good as none.
+    done = rootless.run_python(code, PATH=f"{closed}:{os.environ['PATH']}")
+    levels = {f["name"]: f["level"] for f in json.loads(done.stdout)["findings"]}
+    assert levels["accounting"] == MINOR
+    assert set(levels) == {check.name for check in CHECKS}
 
 
 @pytest.mark.parametrize(

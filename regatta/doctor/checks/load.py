@@ -73,7 +73,7 @@ def pauses(others: tuple[Other, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]
     if not worth:
         return (), ()
     pids = " ".join(str(other.pid) for other in worth)
-    return (f"kill -STOP {pids}",), (f"kill -CONT {pids}",)
+    return (f"sudo kill -STOP {pids}",), (f"sudo kill -CONT {pids}",)
 
 
 def measure(finding: Finding, bench: Bench) -> Finding:
