@@ -13,8 +13,10 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimates, Latencies, estimate_cell, usable
 from regatta.analysis.grouping import Members, group, stands_at, titles
 from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
+from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
 from regatta.analysis.standings import BlockValues, Verdict, verdicts
+from regatta.analysis.warmup import WarmUp, warm_ups
 from regatta.analysis.workers import connections_by_rank
 from regatta.axes import Axis
 from regatta.ledger_read import Cell, Ledger, Trial
@@ -81,6 +83,10 @@ class Analysis:
     failures: list[Noted]
     client_bound: list[Noted]
     baseline: Baseline | None
+    outliers: list[Outlier]
+    """Trials far from the others of their cell; they are in every average all the same."""
+    warm_ups: list[WarmUp]
+    """Whether each contender was warm when the measuring began."""
     trials: int
     planned: int
     trial_kinds: dict[str, int]
@@ -132,6 +138,12 @@ def analyse(ledger: Ledger) -> Analysis:
             if trial.status == "ok" and trial.client_bound is not None
         ],
         baseline=baseline,
+        outliers=[
+            one
+            for cell in sorted(ledger.cells, key=lambda cell: cell.id)
+            for one in outliers(cell, results[cell.id].blocks)
+        ],
+        warm_ups=warm_ups(ledger.cells, trials),
         trials=len(ledger.trials),
         planned=ledger.planned,
         trial_kinds=dict(kinds),

@@ -6,7 +6,7 @@ from regatta.analysis.analyse import Analysis
 from regatta.calibrate.goals import Calibration
 from regatta.calibrate.store import from_plain
 from regatta.calibrate.table import headline
-from regatta.report.tables import Table
+from regatta.report.text_table import Table
 
 KEY = "calibration"
 NONE = (

@@ -27,6 +27,7 @@ from regatta.report.sentences import (
     mark,
     progress_sentence,
     verdict_sentence,
+    warm_up_sentence,
 )
 from regatta.report.tables import tables, worker_columns
 
@@ -60,7 +61,13 @@ def to_html(analysis: Analysis) -> str:
         failure_sentence=failure_sentence(analysis),
         client_bound_sentence=client_bound_sentence(analysis),
         notices=[
-            text for text in (progress_sentence(analysis), left_out_sentence(analysis)) if text
+            text
+            for text in (
+                progress_sentence(analysis),
+                left_out_sentence(analysis),
+                warm_up_sentence(analysis),
+            )
+            if text
         ],
         metrics=METRICS,
         columns=STANDINGS,

@@ -5,6 +5,7 @@ from typing import Any
 
 from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.metrics import BY_NAME
+from regatta.analysis.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.axes import AXES
 from regatta.report.sentences import verdict_sentence
@@ -29,12 +30,26 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "groups": [_group(group) for group in analysis.groups],
         "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
         "claims": [asdict(claim) for claim in analysis.claims],
+        "warm_ups": [asdict(one) for one in analysis.warm_ups],
+        "outliers": [_outlier(one) for one in analysis.outliers],
         "left_out": analysis.left_out,
         "failures": [_noted(noted, noted.trial.reason) for noted in analysis.failures],
         "client_bound": [
             _noted(noted, noted.trial.client_bound) for noted in analysis.client_bound
         ],
         "environment": analysis.environment,
+    }
+
+
+def _outlier(one: Outlier) -> dict[str, Any]:
+    return {
+        "cell": one.cell.label(),
+        "contender": one.cell.contender,
+        "block": one.block,
+        "metric": one.metric,
+        "value": one.value,
+        "median": one.median,
+        "unit": BY_NAME[one.metric].unit,
     }
 
 

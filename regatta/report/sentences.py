@@ -100,6 +100,20 @@ def client_bound_sentence(analysis: Analysis) -> str:
     )
 
 
+def warm_up_sentence(analysis: Analysis) -> str:
+    """Empty if no contender was still warming up when the measuring began."""
+    parts = [
+        f"{one.contender} ({one.early} of {plural(one.tested, 'trial')} changed early on, "
+        f"{one.late} late; the first {percent(one.share)} of the requests took "
+        f"{times(one.ratio)} times as long as the rest)"
+        for one in analysis.warm_ups
+        if one.too_short and one.share is not None and one.ratio is not None
+    ]
+    if not parts:
+        return ""
+    return f"The warm-up was too short for {', '.join(parts)}. Raise `warmup_rounds` in the study."
+
+
 def left_out_sentence(analysis: Analysis) -> str:
     """Empty if every design of the study could run."""
     if not analysis.left_out:
@@ -117,6 +131,7 @@ def notice_sentences(analysis: Analysis) -> list[str]:
             left_out_sentence,
             failure_sentence,
             client_bound_sentence,
+            warm_up_sentence,
         )
     ]
     return [sentence for sentence in found if sentence]
