@@ -219,13 +219,6 @@ def _from_json(text: str | None) -> Any:
 
 def answered_samples(samples: bytes | None) -> NDArray[np.void]:
     """The records (`SAMPLE`) of the answered requests, as the client wrote them."""
-def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
-    """The latencies of the answered requests, sorted."""
-    return np.sort(latencies_in_order(samples))
-
-
-def latencies_in_order(samples: bytes | None) -> NDArray[np.int64]:
-    """The latencies of the answered requests, as they were started."""
     if not samples:
         return np.empty(0, SAMPLE)
     try:
@@ -242,9 +235,12 @@ def latencies_in_order(samples: bytes | None) -> NDArray[np.int64]:
 
 def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
     """The latencies of the answered requests, sorted."""
+    return np.sort(latencies_in_order(samples))
+
+
+def latencies_in_order(samples: bytes | None) -> NDArray[np.int64]:
+    """The latencies of the answered requests, as they were started."""
     answered = answered_samples(samples)
-    return np.sort(answered["end_ns"] - answered["start_ns"])
-    answered = records[records["error"] == 0]
     order = np.argsort(answered["start_ns"], kind="stable")
     latencies: NDArray[np.int64] = (answered["end_ns"] - answered["start_ns"])[order]
     return latencies

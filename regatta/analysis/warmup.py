@@ -153,5 +153,5 @@ def _strengths(ranks: Floats) -> Floats:
 def _critical(count: int) -> float:
     """What the strongest split of a random order exceeds with probability LEVEL."""
     generator = np.random.default_rng(SEED)
-    ranks = np.argsort(generator.random((ORDERS, count)), axis=1) + 1.0
+    ranks = np.argsort(generator.random((ORDERS, count)), axis=1).astype(np.float64) + 1
     return float(np.quantile(_strengths(ranks).max(axis=1), 1 - LEVEL))

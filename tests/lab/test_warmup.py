@@ -1,4 +1,4 @@
-"""Trials that were not warm, and trials far from the others: found where they are, not elsewhere."""
+"""Trials that were not warm, and trials far from the others: found where they are, and alone."""
 
 from __future__ import annotations
 
