@@ -168,6 +168,6 @@ PART = Part(
     name="power",
     says="a server that is slowed by a known amount, how often that is seen",
     run=run,
-    takes_s=780,
+    takes_s=330,
     reads_races=True,
 )

@@ -23,7 +23,7 @@ class Sizes:
     """Timed blocks of the same server under two names."""
     same_counted: int
     same_requests: int
-    """Of each of its trials: as many as those of the race `quick`."""
+    """Of each of its trials: enough for some ticks of 10 ms, which user and system time come in."""
     comparisons: int
     """For each metric. With 1,000 of them one metric in 20 would miss its goal by chance."""
     slowed_blocks: int
@@ -37,19 +37,19 @@ class Sizes:
 WHOLE = Sizes(
     same_blocks=60,
     same_counted=40,
-    same_requests=200,
+    same_requests=1_000,
     comparisons=5_000,
     slowed_blocks=100,
-    slowed_requests=4_000,
-    slowed_slices=80,
+    slowed_requests=2_000,
+    slowed_slices=40,
     draws=2_000,
 )
 QUICK = Sizes(
     same_blocks=ENOUGH_BLOCKS,
     same_counted=ENOUGH_BLOCKS,
-    same_requests=50,
+    same_requests=100,
     comparisons=1_000,
-    slowed_blocks=12,
+    slowed_blocks=ENOUGH_BLOCKS,
     slowed_requests=400,
     slowed_slices=8,
     draws=400,
