@@ -21,7 +21,14 @@ from regatta.analysis.holm import holm
 from regatta.analysis.metrics import BY_NAME, METRICS, SIDES, Metric, side_of
 from regatta.calibrate.alarms import ALARMS, PEEK, REQUESTS
 from regatta.calibrate.goals import Context, Goal, Part
-from regatta.calibrate.sizes import BLOCKS, ENOUGH_BLOCKS, FALSE_ALARMS_PERCENT, LEVEL, sizes
+from regatta.calibrate.sizes import (
+    BLOCKS,
+    COMPARISONS,
+    ENOUGH_BLOCKS,
+    FALSE_ALARMS_PERCENT,
+    LEVEL,
+    sizes,
+)
 from regatta.calibrate.studies import SAME, same_study
 from regatta.calibrate.trials import Raced, read_raced
 from regatta.ledger_read import Trial
@@ -62,10 +69,10 @@ def run(context: Context) -> list[Goal]:
     size = sizes(context.quick)
     place = context.place(PART.name)
     ledger = context.race(same_study(context, size), place)
-    asked = [Question(ledger, metric.name, context.inject, size.comparisons) for metric in METRICS]
-    context.say(f"comparing {size.comparisons:,} times in each metric")
+    asked = [Question(ledger, metric.name, context.inject, COMPARISONS) for metric in METRICS]
+    context.say(f"comparing {COMPARISONS:,} times in each metric")
     answers = [answer for answer in answer_all(asked) if is_told(answer)]
-    goals = [goal_of(answer, size.comparisons) for answer in answers]
+    goals = [goal_of(answer, COMPARISONS) for answer in answers]
     return goals if context.inject else [*goals, whole_race(answers)]
 
 

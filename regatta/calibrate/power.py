@@ -8,7 +8,6 @@ import numpy as np
 
 from regatta.analysis.contrast import by_block, paired
 from regatta.analysis.metrics import PRIMARY
-from regatta.calibrate.false_alarms import PART as SAME_PART
 from regatta.calibrate.goals import Context, Goal, Part
 from regatta.calibrate.sizes import (
     BLOCKS,
@@ -22,19 +21,19 @@ from regatta.calibrate.sizes import (
 )
 from regatta.calibrate.studies import (
     PLAIN,
-    SAME,
-    same_study,
     slowed_name,
     slowed_study,
     spins_raced,
 )
 from regatta.calibrate.trials import Raced, read_raced
 from regatta.errors import CalibrationError
-from regatta.ledger_read import Trial, read
+from regatta.ledger_read import Trial
+from regatta.ledger_read import read as read_ledger
 from regatta.progress import duration
 
 SEED = 1993
 SIDE = "server"
+PILOT_BLOCKS = 4
 STEP = 1.25
 """Between the numbers of blocks that are tried."""
 
@@ -60,25 +59,25 @@ class Slowed:
 
 def run(context: Context) -> list[Goal]:
     size = sizes(context.quick)
-    same = context.race(same_study(context, size), context.place(SAME_PART.name))
-    spins = spins_us(read_raced(same))
+    # What a request costs depends on who stands beside it, so it is measured in such company.
+    trial = replace(size, slowed_blocks=PILOT_BLOCKS)
+    study = slowed_study(context, trial, dict.fromkeys(SLOWER_PERCENT, 1))
+    pilot = context.race(study, context.place(f"{PART.name}-pilot"))
+    spins = spins_us(read_raced(pilot))
     ledger = context.race(slowed_study(context, size, spins), context.place(PART.name))
     raced = read_raced(ledger)
     # Those of a race that was stopped, and gone on with, are not today's.
-    raced_us = spins_raced(read(ledger).meta["study_toml"])
+    raced_us = spins_raced(read_ledger(ledger).meta["study_toml"])
     found = {percent: slowed(raced, percent, raced_us[percent]) for percent in SLOWER_PERCENT}
     return [in_ten_blocks(found[5], 5, size), within_budget(found[2], 2, size)]
 
 
 def spins_us(raced: Raced) -> dict[int, int]:
     """How long to spin for each slowdown, from what a request costs this server here."""
-    values: list[float] = []
-    for name in SAME:
-        read = by_block(PRIMARY, SIDE, list(raced.timed.get(name, {}).values()))
-        if isinstance(read, str):
-            raise CalibrationError(f"what a request costs is not known: {read}")
-        values += read.values()
-    mean_us = float(np.mean(values))
+    read = by_block(PRIMARY, SIDE, list(raced.timed.get(PLAIN, {}).values()))
+    if isinstance(read, str):
+        raise CalibrationError(f"what a request costs is not known: {read}")
+    mean_us = float(np.mean(list(read.values())))
     return {percent: max(1, round(mean_us * percent / 100)) for percent in SLOWER_PERCENT}
 
 

@@ -11,6 +11,8 @@ ENOUGH_BLOCKS = 2 * BLOCKS
 """Of fewer all draws are much the same: they prove nothing either way."""
 FALSE_ALARMS_PERCENT = (3.65, 6.35)
 """Where the share lies in 95 of 100 runs of 1,000 comparisons whose true share is 5 %."""
+COMPARISONS = 5_000
+"""For each metric. With 1,000 of them one right metric in 20 would miss its goal by chance."""
 SLOWER_PERCENT = (2, 5)
 SEEN_PERCENT = {5: 95.0, 2: 80.0}
 BUDGET_S = 30 * 60.0
@@ -24,8 +26,6 @@ class Sizes:
     same_counted: int
     same_requests: int
     """Of each of its trials: enough for some ticks of 10 ms, which user and system time come in."""
-    comparisons: int
-    """For each metric. With 1,000 of them one metric in 20 would miss its goal by chance."""
     slowed_blocks: int
     """Timed blocks of a server and of the same slowed by each of SLOWER_PERCENT."""
     slowed_requests: int
@@ -38,7 +38,6 @@ WHOLE = Sizes(
     same_blocks=60,
     same_counted=40,
     same_requests=1_000,
-    comparisons=5_000,
     slowed_blocks=100,
     slowed_requests=2_000,
     slowed_slices=40,
@@ -48,7 +47,6 @@ QUICK = Sizes(
     same_blocks=ENOUGH_BLOCKS,
     same_counted=ENOUGH_BLOCKS,
     same_requests=100,
-    comparisons=1_000,
     slowed_blocks=ENOUGH_BLOCKS,
     slowed_requests=400,
     slowed_slices=8,

@@ -24,7 +24,7 @@ from regatta.programs import Design, Programs
 from regatta.race import Options
 from regatta.study import Study
 
-SMALL = replace(sizes.WHOLE, comparisons=1_000, draws=200)
+SMALL = replace(sizes.WHOLE, draws=200)
 PROGRAMS = Programs(
     Path("/opt/regatta-server"), Path("/opt/regatta-client"), "", "", (Design("select", ""),)
 )
@@ -40,7 +40,7 @@ command = ["server", "--work", "scan+spin=30us"]
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(false_alarms, "sizes", lambda _quick: SMALL)
+    monkeypatch.setattr(false_alarms, "COMPARISONS", 1_000)
     monkeypatch.setattr(false_alarms, "METRICS", tuple(BY_NAME[name] for name in NAMES))
     monkeypatch.setattr(power, "sizes", lambda _quick: SMALL)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
