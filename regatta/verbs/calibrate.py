@@ -46,8 +46,9 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
         str | None,
         typer.Option(
             help="Put an error into the analysis on purpose, to see that it is found: requests "
-            "(taken as independent) or peek (stop when significant). The races are those of --out, "
-            "or the newest calibration's. Nothing is stored."
+            "(taken as independent), peek (stop when significant) or closed-load (clients that "
+            "wait for a stopped server ask nothing). The races are those of --out, or the newest "
+            "calibration's. Nothing is stored."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
@@ -67,6 +68,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
       regatta calibrate --quick               every step, in a few minutes
       regatta calibrate --out races/calibration-20260101-120000
       regatta calibrate --inject requests     a wrong analysis: this must fail
+      regatta calibrate --only counters       perf against the kernel, in half a minute
     """
     if show:
         if quick or out or only or inject:
