@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ class Request:
     threshold: float
     """A share: 0.05 for 5 %."""
     metrics: tuple[str, ...]
+    reference: str | None = None
+    """A contender that nothing was changed in: all others are taken relative to it."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Comparison:
     old: Race
     new: Race
     threshold: float
+    reference: str | None
     notices: list[str]
     matched: Matched
     cells: list[Compared]
@@ -86,8 +89,20 @@ def compare(request: Request) -> Comparison:
             f"{old.meta.get('study_name')} and {new.meta.get('study_name')}); there is nothing to "
             "compare"
         )
+    if request.reference is not None:
+        matched = _without_reference(matched, request.reference)
     results = [_analyse(place, ledger) for place, ledger in zip(places, (old, new), strict=True)]
-    pairs = [pair for metric in metrics for pair in _pairs(metric, (old, new), matched, results)]
+    pairs = [
+        pair
+        for metric in metrics
+        for pair in _pairs(
+            matched,
+            [samples(metric, ledger, request.reference) for ledger in (old, new)],
+            metric,
+            (old, new),
+            results,
+        )
+    ]
     cells = decide(pairs, request.threshold)
     if all(compared.verdict == NOT_MEASURED for compared in cells):
         names = ", ".join(metric.name for metric in metrics)
@@ -96,6 +111,7 @@ def compare(request: Request) -> Comparison:
         old=_race(places[0], old),
         new=_race(places[1], new),
         threshold=request.threshold,
+        reference=request.reference,
         notices=differences(old, new, matched),
         matched=matched,
         cells=cells,
@@ -143,10 +159,24 @@ def _race(path: Path, ledger: Ledger) -> Race:
     )
 
 
+def _without_reference(matched: Matched, reference: str) -> Matched:
+    names = sorted({cell.contender for _, cell in matched.pairs})
+    pairs = [pair for pair in matched.pairs if pair[1].contender != reference]
+    if reference not in names or not pairs:
+        raise UsageError(
+            f"--reference is {reference}; it must be a contender of both races, beside others; "
+            f"they have {', '.join(names)}"
+        )
+    return replace(matched, pairs=pairs)
+
+
 def _pairs(
-    metric: Metric, ledgers: tuple[Ledger, Ledger], matched: Matched, results: list[Analysis]
+    matched: Matched,
+    values: list[dict[int, Sample | str]],
+    metric: Metric,
+    ledgers: tuple[Ledger, Ledger],
+    results: list[Analysis],
 ) -> list[Pair]:
-    values = [samples(metric, ledger) for ledger in ledgers]
     known = [_by_cell(analysis) for analysis in results]
     found = []
     for cells in matched.pairs:

@@ -18,6 +18,7 @@ from regatta.analysis.estimates import Estimate
 from regatta.analysis.holm import Decision, holm
 from regatta.analysis.metrics import Metric, side_of
 from regatta.analysis.unpaired import Change, Sample, correlation, unpaired
+from regatta.compare.match import place
 from regatta.ledger_read import Cell, Ledger, Trial
 
 REGRESSION = "regression"
@@ -68,24 +69,55 @@ class Pair:
     """Why every trial of the new race failed, where the old race's did not."""
 
 
-def samples(metric: Metric, ledger: Ledger) -> dict[int, Sample | str]:
-    """One for each cell of the race, in the order of its blocks."""
-    side = side_of(metric)
+Blocks = dict[int, float] | str
+"""A cell's number of each block, or the words that say why there is none."""
+
+
+def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, Sample | str]:
+    """One for each cell of the race, in the order of its blocks.
+
+    With a reference each number is divided by that contender's in the same block: what the machine
+    did to both cancels, and so does most of what it does in one hour and not in the next.
+    """
     trials: dict[int, list[Trial]] = {cell.id: [] for cell in ledger.cells}
     for trial in ledger.trials:
-        trials.setdefault(trial.cell_id, []).append(trial)
-    found: dict[int, Sample | str] = {}
-    for cell_id, own in trials.items():
-        blocks = by_block(metric, side, own)
-        if isinstance(blocks, str):
-            found[cell_id] = blocks
-        else:
-            found[cell_id] = Sample(np.array([blocks[block] for block in sorted(blocks)]))
-    rho = correlation([each.values for each in found.values() if isinstance(each, Sample)])
-    return {
-        cell_id: Sample(each.values, rho) if isinstance(each, Sample) else each
-        for cell_id, each in found.items()
+        trials[trial.cell_id].append(trial)
+    side = side_of(metric)
+    blocks: dict[int, Blocks] = {
+        cell_id: by_block(metric, side, own) for cell_id, own in trials.items()
     }
+    if reference is not None:
+        blocks = _relative(ledger.cells, blocks, reference)
+    series = {
+        cell_id: np.array([found[block] for block in sorted(found)])
+        for cell_id, found in blocks.items()
+        if not isinstance(found, str)
+    }
+    rho = correlation(list(series.values()))
+    return {
+        cell_id: found if isinstance(found, str) else Sample(series[cell_id], rho)
+        for cell_id, found in blocks.items()
+    }
+
+
+def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> dict[int, Blocks]:
+    beside = {place(cell): blocks[cell.id] for cell in cells if cell.contender == reference}
+    return {
+        cell.id: _divided(blocks[cell.id], beside.get(place(cell), f"no {reference} beside it"))
+        for cell in cells
+        if cell.contender != reference
+    }
+
+
+def _divided(own: Blocks, theirs: Blocks) -> Blocks:
+    if isinstance(own, str):
+        return own
+    if isinstance(theirs, str):
+        return theirs
+    shared = own.keys() & theirs.keys()
+    if not shared or min(min(own[block], theirs[block]) for block in shared) <= 0:
+        return "not above 0 in every block, so there is no ratio to the reference"
+    return {block: own[block] / theirs[block] for block in shared}
 
 
 def decide(pairs: list[Pair], threshold: float) -> list[Compared]:
@@ -179,4 +211,6 @@ def _without(pair: Pair) -> tuple[str, str]:
         return NOT_MEASURED, f"in OLD: {pair.old.state}"
     if pair.new.value is None:
         return UNDECIDED, f"in NEW: {pair.new.state}"
+    if isinstance(pair.samples, str):
+        return UNDECIDED, pair.samples
     return UNDECIDED, "fewer than two trials in one of the races"

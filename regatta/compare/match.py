@@ -35,6 +35,12 @@ def identity(cell: Cell) -> tuple[Any, ...]:
     return tuple(getattr(cell, name) for name in IDENTITY)
 
 
+def place(cell: Cell) -> tuple[Any, ...]:
+    """What the contenders of one table share; the size of a pool and a path are a contender's."""
+    own = ("contender", "workers", "path")
+    return tuple(getattr(cell, name) for name in IDENTITY if name not in own)
+
+
 @dataclass(frozen=True)
 class Matched:
     pairs: list[tuple[Cell, Cell]]

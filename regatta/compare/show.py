@@ -31,6 +31,13 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
         own = [compared for compared in comparison.cells if compared.metric is metric]
         console.print()
         console.print(_table(metric, own, console))
+    if comparison.reference is not None:
+        _line(
+            f"NEW / OLD is relative to {comparison.reference}: each trial's figure is divided by "
+            "that design's in the same block.",
+            console,
+            "dim",
+        )
     for sentence in reasons(comparison):
         _line(sentence, console)
     console.print()
@@ -162,6 +169,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         "exit_status": comparison.exit_status,
         "sentence": verdict_sentence(comparison),
         "threshold_percent": comparison.threshold * 100,
+        "reference": comparison.reference,
         "old": _race(comparison.old),
         "new": _race(comparison.new),
         "notices": comparison.notices,

@@ -15,7 +15,7 @@ DEFAULT_METRIC = "cpu_time_per_request_us"
 MAX_THRESHOLD = 1000.0
 
 
-def compare(
+def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
     old: Annotated[Path, typer.Argument(help="The race before: its folder, or its ledger.")],
     new: Annotated[Path, typer.Argument(help="The race after.")],
     threshold: Annotated[
@@ -27,6 +27,13 @@ def compare(
             help="What is compared; may be given several times. The names are those of "
             "summary.csv.",
             show_default=DEFAULT_METRIC,
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="A design that the change did not touch. The others are taken relative to it, "
+            "block by block: what the machine did to both cancels."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -41,7 +48,7 @@ def compare(
     2 the two cannot be compared (no ledger, a newer one, a damaged one, nothing in common).
 
     Race both on the same quiet machine, soon after each other: what a machine does in one hour and
-    not in the next looks like a change.
+    not in the next looks like a change. A --reference takes most of that out.
 
     [bold]Examples[/]
 
@@ -49,6 +56,7 @@ def compare(
       regatta race quick --out after
       regatta compare before after
       regatta compare before after --threshold 10 --metric latency_p99_ms
+      regatta compare before after --reference iterative
       regatta compare before after --json > compared.json || test $? -eq 3
     """
     from regatta import compare as comparing  # noqa: PLC0415  (heavy: numpy and scipy)
@@ -59,7 +67,7 @@ def compare(
             f"{MAX_THRESHOLD:g}"
         )
     found = comparing.compare(
-        comparing.Request(old, new, threshold / 100, tuple(metric or [DEFAULT_METRIC]))
+        comparing.Request(old, new, threshold / 100, tuple(metric or [DEFAULT_METRIC]), reference)
     )
     if as_json:
         typer.echo(json.dumps(comparing.to_dict(found), ensure_ascii=False, indent=2))

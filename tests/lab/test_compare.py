@@ -221,6 +221,20 @@ def test_standings_agree_with_themselves_and_not_with_others(tmp_path: Path) -> 
     assert {each.agreement for each in agree(first, first).steps} == {SAME}
 
 
+def test_a_reference_takes_out_what_the_machine_did_to_all(tmp_path: Path) -> None:
+    """The machine is a fifth slower in the second race, and one design lost a fifth besides."""
+    machine = {name: value * 1.2 for name, value in CPU_US.items()}
+    old = folder(tmp_path, "old", blocks=20, seed=1)
+    new = folder(tmp_path, "new", blocks=20, seed=2, cpu_us={**machine, "select": 612 * 1.44})
+    assert {each.verdict for each in compared(old, new, threshold=0.1).cells} == {REGRESSION}
+    found = compare(Request(old, new, 0.1, (CPU,), "iterative"))
+    verdicts = {each.cell.contender: each.verdict for each in found.cells}
+    assert verdicts == {"thread-per-client": NO_REGRESSION, "select": REGRESSION}
+    assert "relative to iterative" in shown(found)
+    with pytest.raises(UsageError, match="--reference is mill"):
+        compare(Request(old, new, 0.1, (CPU,), "mill"))
+
+
 def test_names_of_others_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
     old = folder(tmp_path, "old", contenders=("select", "\x1b[31mred"), blocks=3)
     new = folder(tmp_path, "new", contenders=("select", "\x1b[31mred"), blocks=3, seed=2)
