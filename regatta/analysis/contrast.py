@@ -21,6 +21,8 @@ from regatta.ledger_read import Trial, latencies_ns
 
 NS_PER_MS = 1e6
 FEWEST_BLOCKS = 2
+FURTHEST = math.log(1e9)
+"""Of a ratio's logarithm: two blocks at a strict level may reach beyond what a number can hold."""
 TOO_FEW_BLOCKS = "too few blocks in common"
 
 Scale = Literal["ratio", "difference"]
@@ -59,7 +61,9 @@ class Contrast:
         return None if found is None else self._out(found)
 
     def _out(self, inner: float) -> float:
-        return math.exp(inner) if self.scale == "ratio" else inner
+        if self.scale == "difference":
+            return inner
+        return math.exp(max(-FURTHEST, min(inner, FURTHEST)))
 
 
 def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -> Contrast | str:

@@ -13,6 +13,7 @@ from statistics import median
 from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison, Term
 from regatta.analysis.claims.costs import CPU_METRICS, fixed_cost, mean, more_of, per_request_ms
 from regatta.analysis.claims.evidence import NOT_RACED, Evidence
+from regatta.analysis.claims.measures import measure
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
@@ -86,7 +87,7 @@ def refuted(case: Case) -> str | None:
     if not found:
         return None
     comparison, part = max(found, key=lambda pair: abs(_beyond(pair[1])))
-    return told(comparison, part) + because(case, comparison, part)
+    return told(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
 
 
 def supported(case: Case) -> str | None:
@@ -96,7 +97,7 @@ def supported(case: Case) -> str | None:
         return None
     strict = [pair for pair in found if pair[0].relation != EQUAL] or found
     comparison, part = min(strict, key=lambda pair: abs(_beyond(pair[1])))
-    return told(comparison, part) + because(case, comparison, part)
+    return told(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
 
 
 def undecided(case: Case) -> str | None:
@@ -112,14 +113,22 @@ def undecided(case: Case) -> str | None:
             CLIENT_BOUND: "the client was the bottleneck",
         }
         return f"{part.label}: {reasons.get(part.reason, part.reason)}"
-    text = f"{told(comparison, part)}, in {part.blocks} blocks"
+    text = f"{told(comparison, part, unit_of(case, comparison))}, in {part.blocks} blocks"
     if comparison.relation == EQUAL:
         return f"{text}, which neither stays within 10 % nor leaves it"
     if part.detectable is None or (part.scale == "ratio" and part.detectable > TOO_WIDE):
         return f"{text}: too wide to tell"
     if part.scale == "ratio" and comparison.at_least == 1:
         return f"{text}: {(part.detectable - 1) * 100:.3g} % would have been seen"
-    return f"{text}: {number(part.detectable)} would have been seen"
+    unit = unit_of(case, comparison) if part.scale == "difference" else ""
+    return f"{text}: {number(part.detectable)}{unit} would have been seen"
+
+
+def unit_of(case: Case, comparison: Comparison) -> str:
+    """Of a difference, with a space before it: ` µs a request`."""
+    how = measure(comparison.terms[0].metric, case.scope)
+    words = (how.metric.unit, "a request" if how.per == "request" else "")
+    return "".join(f" {word}" for word in words if word)
 
 
 def nobody_served(case: Case) -> str | None:

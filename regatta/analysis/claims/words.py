@@ -31,15 +31,18 @@ CLOSE = 0.1
 """To 1: such ratios need three decimals."""
 
 
-def told(comparison: Comparison, part: Part) -> str:
-    """What was found of one part, in words."""
+def told(comparison: Comparison, part: Part, unit: str) -> str:
+    """What was found of one part, in words; `unit` is that of a difference."""
     where = part.label.partition(":")[0]
     metric = words_of(comparison.terms[0].metric)
     if comparison.relation == GROWS:
         return f"{where}: {metric} grows with the power {_span(part)} of the connections"
     first, second = (name_of(comparison, term) for term in comparison.terms)
     if part.scale == "difference":
-        return f"{where}: {second}'s {metric} less {first}'s is {_span(part)}"
+        more = words_of(comparison.terms[0].metric.removesuffix(OVER_ITERATIVE))
+        return f"{where}: {second} has {_span(part)}{unit} more {more} than {first}"
+    if comparison.terms[0].metric.endswith(OVER_ITERATIVE):
+        return f"{where}: {second}'s {metric} is {_span(part)} times {first}'s"
     return f"{where}: {second} has {_span(part)} times the {metric} of {first}"
 
 
