@@ -43,7 +43,8 @@ def _held(comparison: Comparison, columns: list[Blocks]) -> dict[int, bool]:
 
 def _holds(comparison: Comparison, first: float, second: float) -> bool:
     if comparison.relation == EQUAL:
-        return abs(second - first) <= EQUAL_WITHIN * max(abs(first), abs(second))
+        # Of the first, as in a ratio; from nothing only nothing is not far.
+        return abs(second - first) <= EQUAL_WITHIN * (abs(first) or abs(second))
     if comparison.at_least != 1:
         return second >= comparison.at_least * first
     return second > first
