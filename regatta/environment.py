@@ -119,6 +119,7 @@ def describe(
     described = {name: fact() for name, fact in facts().items()}
     described["placement"] = placement.describe()
     described["seed"] = seed
+    described["disturbance_limit_percent"] = study.disturbance_limit_percent
     described["perf_version"] = perf.version
     described["perf_note"] = perf.note
     described["perf_events"] = list(perf.openable)

@@ -42,6 +42,9 @@ CREATE TABLE counter(
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
 """
 
+# A trial that is run again says so itself.
+REPEATED = "coalesce(json_extract(conditions, '$.repeated'), 0)"
+
 CELL_COLUMNS = tuple(field.name for field in fields(Cell))
 
 
@@ -93,9 +96,23 @@ class Ledger:
         return [Planned(*row) for row in self.database.execute(query)]
 
     def left(self) -> list[Planned]:
-        """The planned trials that are not recorded, in order."""
-        done = set(self.database.execute("SELECT block, cell_id FROM trial"))
+        """The planned trials that are not recorded, or are to be run again, in order."""
+        done = set(self.database.execute(f"SELECT block, cell_id FROM trial WHERE NOT {REPEATED}"))
         return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
+
+    def attempts(self, batch: Sequence[Planned]) -> int:
+        """How often one of these was run already, at most."""
+        query = "SELECT coalesce(max(attempt), 0) FROM trial WHERE block = ? AND cell_id = ?"
+        return max(
+            int(self.database.execute(query, (planned.block, planned.cell_id)).fetchone()[0])
+            for planned in batch
+        )
+
+    def first_attempts(self) -> tuple[int, int]:
+        """How many trials were run, and how many of these were disturbed, the first time."""
+        query = "SELECT count(*), count(disturbed) FROM trial WHERE attempt = 1"
+        trials, disturbed = self.database.execute(query).fetchone()
+        return int(trials), int(disturbed)
 
     def left_of(self, block: int) -> list[Planned]:
         return [planned for planned in self.left() if planned.block == block]
@@ -115,8 +132,8 @@ class Ledger:
             self.database.execute("INSERT OR REPLACE INTO meta VALUES ('ended_early', ?)", (why,))
 
     def failures(self) -> list[str]:
-        """The reasons of the failed trials, in order."""
-        query = "SELECT reason FROM trial WHERE status = 'failed' ORDER BY id"
+        """The reasons of the failed trials, in order; of the last attempts alone."""
+        query = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {REPEATED} ORDER BY id"
         return [str(row[0]) for row in self.database.execute(query)]
 
     def placement(self) -> str:
@@ -140,8 +157,13 @@ class Ledger:
                     "INSERT OR REPLACE INTO environment VALUES (?, ?)", (key, to_json(value))
                 )
 
-    def record(self, planned: Planned, result: Result) -> None:
-        """Writes a trial and its counters in one transaction: all of it, or nothing."""
+    def record(self, planned: Planned, result: Result, again: bool = False) -> None:
+        """Writes a trial and its counters in one transaction: all of it, or nothing.
+
+        `again`: it will be run once more. A race that is killed before that does it when resumed.
+        """
+        if again:
+            result.conditions["repeated"] = True
         try:
             self.write_trial(planned, result)
         except sqlite3.OperationalError as error:

@@ -88,6 +88,10 @@ class Placement:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def cpus(self) -> tuple[int, ...]:
+        """Of both sides."""
+        return tuple(sorted({*self.server.cpus, *self.client.cpus}))
+
     def access(self) -> list[str]:
         """Options of our server: in a network of ours alone, whoever can reach it may ask.
 

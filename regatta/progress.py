@@ -14,7 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from regatta.axes import AXES, choose_axis
-from regatta.race import Event, Finished, Started, TrialFinished, TrialStarted
+from regatta.race import (
+    Event,
+    Finished,
+    Note,
+    Started,
+    TrialDisturbed,
+    TrialFinished,
+    TrialStarted,
+)
 
 Standings = Callable[[], list[dict[str, Any]]]
 
@@ -64,9 +72,15 @@ def ending(event: Finished) -> str:
 def outcome(event: TrialFinished) -> str:
     if event.failed is not None:
         return f"failed: {event.failed}"
+    marked = "" if event.disturbed is None else f", disturbed: {event.disturbed}"
     if event.cpu_us_per_request is None:
-        return "done"
-    return f"server {event.cpu_us_per_request:,.1f} µs CPU a request"
+        return f"done{marked}"
+    return f"server {event.cpu_us_per_request:,.1f} µs CPU a request{marked}"
+
+
+def repeated(event: TrialDisturbed) -> str:
+    why = event.disturbed or "the one beside it was"
+    return f"disturbed ({why}): run again"
 
 
 class Silent:
@@ -107,6 +121,13 @@ class Lines(Silent):
                     f"({event.planned.kind}) {event.cell.label()}: {outcome(event)}; "
                     f"{duration(event.left_s)} left"
                 )
+            case TrialDisturbed():
+                self.say(
+                    f"{event.number}/{self.trials} block {event.planned.block} "
+                    f"({event.planned.kind}) {event.cell.label()}: {repeated(event)}"
+                )
+            case Note():
+                self.say(f"note: {event.text}")
             case Finished():
                 self.say(ending(event))
             case _:
@@ -130,6 +151,7 @@ class LiveDisplay(Silent):
         self.left_s: float | None = None
         self.now = ""
         self.failures: list[str] = []
+        self.disturbed: list[str] = []
         self.rows: list[dict[str, Any]] = []
 
     def __enter__(self) -> LiveDisplay:
@@ -154,8 +176,17 @@ class LiveDisplay(Silent):
                 self.done, self.left_s = event.number, event.left_s
                 if event.failed is not None:
                     self.failures.append(event.failed)
+                if event.disturbed is not None:
+                    self.disturbed.append(event.disturbed)
                 if self.standings is not None:
                     self.rows = self.standings()
+            case TrialDisturbed():
+                planned = event.planned
+                self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}, again"
+                if event.disturbed is not None:
+                    self.disturbed.append(event.disturbed)
+            case Note():
+                self.console.print(f"[yellow]note:[/] {escape(event.text)}", highlight=False)
             case Finished():
                 self.console.print(escape(ending(event)), highlight=False)
         self.live.update(self.draw(), refresh=True)
@@ -173,6 +204,9 @@ class LiveDisplay(Silent):
         if self.failures:
             text = f"{len(self.failures)} failed, the last: {self.failures[-1]}"
             parts.append(Text(text, style="red"))
+        if self.disturbed:
+            text = f"{len(self.disturbed)} disturbed, the last: {self.disturbed[-1]}"
+            parts.append(Text(text, style="yellow"))
         if self.rows:
             parts.append(standings_so_far(self.rows))
         return Group(*parts)

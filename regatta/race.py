@@ -24,6 +24,7 @@ from regatta.plan import TIMED, Planned, make_plan
 from regatta.programs import Programs, find_tool
 from regatta.published import read_published
 from regatta.published_claims import recorded_claims
+from regatta.repeats import Repeats
 from regatta.result import FAILED, Result
 from regatta.rig import Rig
 from regatta.study import PROCESS, Cell, Study, parse_study
@@ -81,6 +82,27 @@ class TrialFinished:
     cpu_us_per_request: float | None
     left: int
     left_s: float
+    disturbed: str | None = None
+    """What disturbed it, in words, where it is not run again."""
+
+
+@dataclass(frozen=True)
+class TrialDisturbed:
+    """A trial that is in the ledger, and will be run again."""
+
+    number: int
+    planned: Planned
+    cell: Cell
+    attempt: int
+    disturbed: str | None
+    """None: it goes along with a trial beside it that was disturbed."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that a person should know now."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -92,7 +114,7 @@ class Finished:
     elapsed_s: float
 
 
-Event = Started | TrialStarted | TrialFinished | Finished
+Event = Started | TrialStarted | TrialDisturbed | TrialFinished | Note | Finished
 Tell = Callable[[Event], None]
 
 
@@ -275,6 +297,7 @@ def run(
         contenders=study.contenders,
         folder=study.folder,
         seed=setting.seed,
+        disturbance_limit_percent=study.disturbance_limit_percent,
     )
     trials = len(book.plan())
     tell(
@@ -334,16 +357,23 @@ def rivals(cell: Cell) -> tuple[object, ...]:
 def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
     left = book.left()
     watch = Watch(study, len(book.plan()), len(left), tell)
+    repeats = Repeats(*book.first_attempts())
     for batch in batches(left, study):
         cells = [study.cells[planned.cell_id - 1] for planned in batch]
         for planned, cell in zip(batch, cells, strict=True):
             watch.begins(planned, cell)
         kind, block = batch[0].kind, batch[0].block
         slices = 1 if cells[0].scope == PROCESS else study.slices
-        results = run_side_by_side(rig, cells, kind, block, slices)
-        for planned, cell, result in zip(batch, cells, results, strict=True):
-            book.record(planned, result)
-            watch.ended(planned, cell, result)
+        attempt, again = book.attempts(batch), True
+        while again:
+            attempt += 1
+            results = run_side_by_side(rig, cells, kind, block, slices)
+            again = repeats.wanted(results, attempt)
+            for planned, cell, result in zip(batch, cells, results, strict=True):
+                book.record(planned, replace(result, attempt=attempt), again)
+                watch.ended(planned, cell, result, attempt if again else None)
+            if note := repeats.note():
+                tell(Note(note))
         if kind == TIMED and book.left() and not book.left_of(block) and ends(book, study):
             return
 
@@ -386,7 +416,14 @@ class Watch:
         self.begun += 1
         self.tell(TrialStarted(self.before + self.begun, planned, cell))
 
-    def ended(self, planned: Planned, cell: Cell, result: Result) -> None:
+    def ended(
+        self, planned: Planned, cell: Cell, result: Result, again_after: int | None = None
+    ) -> None:
+        """`again_after`: it is run again, after so many attempts."""
+        if again_after is not None:
+            number = self.before + self.done + 1
+            self.tell(TrialDisturbed(number, planned, cell, again_after, result.disturbed))
+            return
         self.done += 1
         remaining = self.left - self.done
         per_trial_s = (time.monotonic() - self.started_s) / self.done
@@ -400,6 +437,7 @@ class Watch:
                 cpu_us_per_request=result.cpu_us_per_request(),
                 left=remaining,
                 left_s=per_trial_s * remaining,
+                disturbed=result.disturbed,
             )
         )
         self.tried.add(cell.contender)

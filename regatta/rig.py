@@ -10,6 +10,7 @@ from regatta.perf import Perf
 from regatta.placement import Placement
 from regatta.programs import Programs
 from regatta.study import Contender
+from regatta.study.limits import DEFAULT_DISTURBANCE_LIMIT_PERCENT
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,5 @@ class Rig:
     folder: Path = Path()
     """Of the study."""
     seed: int = 0
+    disturbance_limit_percent: float = DEFAULT_DISTURBANCE_LIMIT_PERCENT
+    """What others may use of one CPU during a trial before it counts as disturbed."""

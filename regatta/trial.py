@@ -16,7 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regatta import accounting
+from regatta import accounting, disturbance
+from regatta.disturbance import Others
 from regatta.errors import RegattaError, TrialError
 from regatta.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.merge import merge_windows
@@ -107,6 +108,25 @@ class Trial:
                 *rows(CLIENT, PERF, client_counters),
                 *rows(CLIENT, KERNEL, usage),
             ]
+            self.judge(self.others(self.own_ns()))
+
+    def others(self, own_ns: float) -> Others:
+        """What others did while this was measured; `own_ns` is what it used itself."""
+        others = disturbance.merge([window.others for window in self.windows])
+        return disturbance.with_ended(others, own_ns, len(self.rig.placement.cpus()))
+
+    def own_ns(self) -> float:
+        """The CPU time of both sides."""
+        return sum(
+            row.counter.value or 0.0
+            for row in self.result.counters
+            if row.origin == KERNEL and row.counter.event == accounting.CPU_TIME
+        )
+
+    def judge(self, others: Others) -> None:
+        """Whether it was disturbed."""
+        self.result.conditions |= others.describe()
+        self.result.disturbed = disturbance.too_much(others, self.rig.disturbance_limit_percent)
 
     def stop(self) -> int:
         """Stops the server and says how long was counted, in ns."""
@@ -140,9 +160,11 @@ class WholeTrial(Trial):
         super().__init__(rig, cell, kind, stack)
         self.wanted = rig.events
         self.start_ns = 0
+        self.before = self.after = disturbance.NEVER
 
     def start(self) -> None:
         with self.guarded():
+            self.before = disturbance.look(self.rig.placement.cpus())
             self.start_ns = time.monotonic_ns()
             self.target = start_server(self.rig, self.cell, self.wanted, self.server)
 
@@ -153,7 +175,14 @@ class WholeTrial(Trial):
 
     def stop(self) -> int:
         super().stop()
-        return time.monotonic_ns() - self.start_ns
+        length_ns = time.monotonic_ns() - self.start_ns
+        self.after = disturbance.look(self.rig.placement.cpus())
+        return length_ns
+
+    def others(self, own_ns: float) -> Others:
+        """Of those that still live: what starts the two sides is in no account."""
+        del own_ns
+        return disturbance.between(self.before, self.after, self.rig.placement.cpus())
 
 
 def make_trial(rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> Trial:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regatta import accounting
+from regatta import accounting, disturbance
 from regatta.counters import Counter, select
 from regatta.counters import Output as PerfOutput
+from regatta.disturbance import Others
 from regatta.errors import TrialError
 from regatta.load import client_command, load_options, load_timeout_s
 from regatta.result import CLIENT
@@ -44,6 +45,8 @@ class Window:
     client_counters: list[Counter]
     """perf's."""
     samples: bytes
+    others: Others
+    """What else took the race's CPUs meanwhile."""
 
 
 def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
@@ -51,7 +54,7 @@ def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Windo
     load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
     command = client_command(rig, cell, target, load)
     with Side(CLIENT, rig.scratch) as client:
-        length_ns, accounts = run_load(rig, cell, command, server, client)
+        length_ns, accounts, others = run_load(rig, cell, command, server, client)
         summary = sum_up(cell, client, STOP_TIMEOUT_S)
         return Window(
             length_ns=length_ns,
@@ -59,6 +62,7 @@ def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Windo
             client=summary,
             client_counters=perf_counters(client, server.wanted),
             samples=(rig.scratch / SAMPLES).read_bytes(),
+            others=others,
         )
 
 
@@ -81,13 +85,18 @@ def measure_whole(rig: Rig, cell: Cell, target: str, server: Side, seed: int) ->
             client=summary,
             client_counters=perf_counters(client, server.wanted),
             samples=(rig.scratch / SAMPLES).read_bytes(),
+            others=Others(),  # they are asked for over all of the process's life
         )
 
 
 def run_load(
     rig: Rig, cell: Cell, command: list[str], server: Side, client: Side
-) -> tuple[int, list[Counter]]:
-    """The measured load: the length of the window, and the server's accounts over it."""
+) -> tuple[int, list[Counter], Others]:
+    """The measured load: the window's length, the server's accounts over it, and what others did.
+
+    The others' clocks are read before the server's accounts and after them: not in the window.
+    """
+    cpus = rig.placement.cpus()
     gate, gate_end = socket.socketpair()
     with gate:
         with gate_end:
@@ -96,6 +105,7 @@ def run_load(
         if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
             raise client.failure("the client said something else than ready")
         client.find_program()
+        others_before = disturbance.look(cpus)
         before = server.accounts()
         switch([server, client], "enable")
         start_ns = time.monotonic_ns()
@@ -104,10 +114,11 @@ def run_load(
         window_ns = time.monotonic_ns() - start_ns
         switch([server, client], "disable")
         after = server.accounts()
+        others = disturbance.between(others_before, disturbance.look(cpus), cpus)
         if said != "done":
             raise client.failure("the client said something else than done")
         tell(gate, "sum up", client)
-    return window_ns, accounting.server_counters(before, after)
+    return window_ns, accounting.server_counters(before, after), others
 
 
 def switch(sides: list[Side], command: str) -> None:

@@ -67,7 +67,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Noted:
-    """A trial that is in no average, and its cell."""
+    """A trial that a reader should know of, and its cell."""
 
     cell: Cell
     trial: Trial
@@ -82,6 +82,8 @@ class Analysis:
     groups: list[Group]
     failures: list[Noted]
     client_bound: list[Noted]
+    disturbed: list[Noted]
+    """All whose CPUs others took beyond the limit, also those that were run again."""
     baseline: Baseline | None
     outliers: list[Outlier]
     """Trials far from the others of their cell; they are in every average all the same."""
@@ -106,9 +108,14 @@ def verdicts_of(ledger: Ledger) -> list[tuple[list[Verdict], Verdict]]:
     return [verdicts(_values(members, blocks)) for members in group(ledger.cells)]
 
 
+def last_attempts(ledger: Ledger) -> list[Trial]:
+    return [trial for trial in ledger.trials if not trial.superseded]
+
+
 def by_cell(ledger: Ledger) -> dict[int, list[Trial]]:
+    """The trials of each cell; of those that were run again the last attempt alone."""
     found: dict[int, list[Trial]] = {}
-    for trial in ledger.trials:
+    for trial in last_attempts(ledger):
         found.setdefault(trial.cell_id, []).append(trial)
     return found
 
@@ -120,7 +127,8 @@ def analyse(ledger: Ledger) -> Analysis:
     grouped = group(ledger.cells)
     results = {cell.id: _result(cell, trials.get(cell.id, [])) for cell in ledger.cells}
     baseline = read_baseline(ledger.environment)
-    kinds = Tally(trial.kind for trial in ledger.trials if trial.status == "ok")
+    last = last_attempts(ledger)
+    kinds = Tally(trial.kind for trial in last if trial.status == "ok")
     return Analysis(
         meta=ledger.meta,
         environment=ledger.environment,
@@ -129,13 +137,16 @@ def analyse(ledger: Ledger) -> Analysis:
             _group(title, members, results, baseline)
             for title, members in zip(titles(grouped), grouped, strict=True)
         ],
-        failures=[
-            Noted(cells[trial.cell_id], trial) for trial in ledger.trials if trial.status != "ok"
-        ],
+        failures=[Noted(cells[trial.cell_id], trial) for trial in last if trial.status != "ok"],
         client_bound=[
             Noted(cells[trial.cell_id], trial)
-            for trial in ledger.trials
+            for trial in last
             if trial.status == "ok" and trial.client_bound is not None
+        ],
+        disturbed=[
+            Noted(cells[trial.cell_id], trial)
+            for trial in ledger.trials
+            if trial.disturbed is not None
         ],
         baseline=baseline,
         outliers=[
@@ -144,7 +155,7 @@ def analyse(ledger: Ledger) -> Analysis:
             for one in outliers(cell, results[cell.id].blocks)
         ],
         warm_ups=warm_ups(ledger.cells, trials),
-        trials=len(ledger.trials),
+        trials=len(last),
         planned=ledger.planned,
         trial_kinds=dict(kinds),
         claims=judge_all(

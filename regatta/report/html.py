@@ -21,6 +21,7 @@ from regatta.report.palette import looks
 from regatta.report.sentences import (
     LEGEND,
     client_bound_sentence,
+    disturbed_sentence,
     failure_sentence,
     headline,
     left_out_sentence,
@@ -60,6 +61,7 @@ def to_html(analysis: Analysis) -> str:
         environment=environment_rows(analysis),
         failure_sentence=failure_sentence(analysis),
         client_bound_sentence=client_bound_sentence(analysis),
+        disturbed_sentence=disturbed_sentence(analysis),
         notices=[
             text
             for text in (

@@ -24,6 +24,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "run": analysis.trials,
             "failed": len(analysis.failures),
             "client_bound": len(analysis.client_bound),
+            "disturbed": len(analysis.disturbed),
             "ok": analysis.trial_kinds,
         },
         "contenders": analysis.contenders,
@@ -36,6 +37,14 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "failures": [_noted(noted, noted.trial.reason) for noted in analysis.failures],
         "client_bound": [
             _noted(noted, noted.trial.client_bound) for noted in analysis.client_bound
+        ],
+        "disturbed": [
+            {
+                **_noted(noted, noted.trial.disturbed),
+                "attempt": noted.trial.attempt,
+                "run_again": noted.trial.superseded,
+            }
+            for noted in analysis.disturbed
         ],
         "environment": analysis.environment,
     }

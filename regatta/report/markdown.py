@@ -37,6 +37,9 @@ def to_markdown(analysis: Analysis) -> str:
     ):
         if noted:
             lines += [f"## {title}", "", *(f"- {_noted(one)}" for one in noted), ""]
+    if analysis.disturbed:
+        listed = [f"- {_disturbed(one)}" for one in analysis.disturbed]
+        lines += ["## Disturbed trials", "", *listed, ""]
     lines += _calibration(analysis)
     lines += ["## Where it was measured", "", "| what | value |", "| --- | --- |"]
     lines += [f"| {escape(row.label)} | {escape(row.text)} |" for row in environment_rows(analysis)]
@@ -97,6 +100,13 @@ def _noted(noted: Noted) -> str:
     trial = noted.trial
     why = trial.reason or trial.client_bound or "no reason recorded"
     return f"{escape(noted.cell.label())}, block {trial.block}: {escape(why)}"
+
+
+def _disturbed(noted: Noted) -> str:
+    trial = noted.trial
+    then = "run again" if trial.superseded else "kept"
+    where = f"{escape(noted.cell.label())}, block {trial.block}, attempt {trial.attempt}"
+    return f"{where}: {escape(trial.disturbed or '')}; {then}"
 
 
 def _title(metric: Metric) -> str:

@@ -114,6 +114,23 @@ def warm_up_sentence(analysis: Analysis) -> str:
     return f"The warm-up was too short for {', '.join(parts)}. Raise `warmup_rounds` in the study."
 
 
+def disturbed_sentence(analysis: Analysis) -> str:
+    """Empty if nothing else took the CPUs of any trial."""
+    if not analysis.disturbed:
+        return ""
+    again = sum(noted.trial.superseded for noted in analysis.disturbed)
+    kept = len(analysis.disturbed) - again
+    limit = analysis.environment.get("disturbance_limit_percent")
+    parts = [f"{again} were run again and only the last attempt counts"] if again else []
+    if kept:
+        parts.append(f"{kept} are in the averages as they are")
+    more = f"more than {limit:g} % of a CPU" if isinstance(limit, int | float) else "too much"
+    return (
+        f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "
+        f"{more} meanwhile; {', '.join(parts)}."
+    )
+
+
 def left_out_sentence(analysis: Analysis) -> str:
     """Empty if every design of the study could run."""
     if not analysis.left_out:
@@ -132,6 +149,7 @@ def notice_sentences(analysis: Analysis) -> list[str]:
             failure_sentence,
             client_bound_sentence,
             warm_up_sentence,
+            disturbed_sentence,
         )
     ]
     return [sentence for sentence in found if sentence]

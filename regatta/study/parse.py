@@ -19,14 +19,17 @@ from regatta.study.contender import Contender, read_contenders
 from regatta.study.limits import (
     DEFAULT_BLOCKS,
     DEFAULT_COUNTED_BLOCKS,
+    DEFAULT_DISTURBANCE_LIMIT_PERCENT,
     DEFAULT_WARMUP_ROUNDS,
     EVENTS,
     MAX_BLOCKS,
     MAX_CPU,
+    MAX_DISTURBANCE_PERCENT,
     MAX_SEED,
     MAX_SLICES,
     MAX_WARMUP_ROUNDS,
     MAX_WIDTH_PERCENT,
+    MIN_DISTURBANCE_PERCENT,
     MIN_WIDTH_PERCENT,
     NAME_NEEDED,
     NAME_PATTERN,
@@ -42,6 +45,7 @@ RACE_KEYS = (
     "most_blocks",
     "seed",
     "warmup_rounds",
+    "disturbance_limit_percent",
 )
 CLAIMS = ("sources", "claim")
 TOP_KEYS = (
@@ -84,6 +88,8 @@ class Study:
     left_out: Mapping[str, str]
     """Designs that the study names and this machine cannot run, and why."""
     toml: str
+    disturbance_limit_percent: float
+    """What others may use of a CPU before a trial counts as disturbed and is run again."""
     folder: Path
     """Where the study lies: what it names beside itself is found from there."""
     claims: tuple[Claim, ...] = ()
@@ -150,9 +156,18 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         baseline=read_baseline(content, sorted({cell.contender for cell in cells})),
         left_out=left_out,
         toml=text,
+        disturbance_limit_percent=read_disturbance_limit(race),
         folder=(folder or Path()).absolute(),
         claims=read_claims(content, cells),
         sources=read_sources(content),
+    )
+
+
+def read_disturbance_limit(race: Table) -> float:
+    if not race.has("disturbance_limit_percent"):
+        return DEFAULT_DISTURBANCE_LIMIT_PERCENT
+    return race.number(
+        "disturbance_limit_percent", MIN_DISTURBANCE_PERCENT, MAX_DISTURBANCE_PERCENT
     )
 
 

@@ -27,6 +27,7 @@ AGREEMENT = {"iterative": 0.02, "select": 0.02, "thread-per-client": 0.05}
 TINY = """
 name = "tiny"
 [race]
+disturbance_limit_percent = 1e6  # tests run beside others
 blocks = 3
 counted_blocks = 1
 seed = 3
@@ -38,6 +39,7 @@ requests = 8
 ACCOUNTING = """
 name = "accounting"
 [race]
+disturbance_limit_percent = 1e6  # tests run beside others
 blocks = 1
 counted_blocks = 6
 seed = 3
@@ -171,6 +173,7 @@ def test_every_load_and_dialect_is_answered(tmp_path: Path, load: str) -> None:
     study = """
         name = "loads"
         [race]
+        disturbance_limit_percent = 1e6  # tests run beside others
         blocks = 1
         counted_blocks = 0
     """
@@ -343,6 +346,7 @@ def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
     study = """
         name = "loads"
         [race]
+        disturbance_limit_percent = 1e6  # tests run beside others
         blocks = 2
         counted_blocks = 0
         [[cells]]

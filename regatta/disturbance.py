@@ -1,0 +1,230 @@
+"""What else took the CPUs of a trial while it was measured: other programs, and the host.
+
+The CPU clock of every process is read before and after a window and never in it: a call for each,
+some 0.2 ms for a hundred processes. What a process used is exact; which CPU it used is not told,
+so on a machine with more CPUs than the race has, those count whose threads ran on the race's last.
+Programs that begin and end within a window show in the machine's ticks only, which are samples:
+they count as far as they exceed what chance does to samples.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from regatta.accounting import NS_PER_TICK, PROC, cpu_clock_ns, threads_of
+
+# Less is never called a disturbance, however short the window is: a tick of a daemon.
+LEAST_NS = 5_000_000
+NAMED = 3
+KTHREADD = 2
+# Threads of the kernel that carry the trial's own packets, timers and frees.
+CARRIERS = ("ksoftirqd", "kworker", "rcu", "napi", "irq/", "migration", "cpuhp")
+ENDED = "programs that have ended"
+CHANCE = 3.0  # standard deviations
+# Columns of a `cpuN` line of /proc/stat: user, nice and system; and steal.
+BUSY, STEAL = (0, 1, 2), 7
+
+
+@dataclass(frozen=True)
+class Moment:
+    """All accounts at one moment."""
+
+    at_ns: int
+    clocks: dict[int, int]
+    """What each process has run, in ns."""
+    busy_ticks: int
+    """Of the race's CPUs together."""
+    steal_ticks: int
+
+
+NEVER = Moment(0, {}, 0, 0)
+
+
+@dataclass(frozen=True)
+class Others:
+    """What others did in one window, or in several together."""
+
+    length_ns: int = 0
+    used_ns: dict[str, int] = field(default_factory=dict)
+    """By the name of the program."""
+    kernel_ns: int = 0
+    """By threads of the kernel that carry the trial's own traffic."""
+    steal_ns: int = 0
+    """Taken by the host; in steps of a tick."""
+    busy_ns: int = 0
+    """By anybody, the trial itself included; from samples."""
+
+    def percent(self, ns: int) -> float:
+        """Of one CPU."""
+        return 100 * ns / self.length_ns if self.length_ns else 0.0
+
+    def total_ns(self) -> int:
+        return sum(self.used_ns.values())
+
+    def busiest(self) -> list[tuple[str, float]]:
+        """Names and percent of a CPU."""
+        found = sorted(self.used_ns.items(), key=lambda item: (-item[1], item[0]))
+        return [(name, self.percent(ns)) for name, ns in found[:NAMED]]
+
+    def describe(self) -> dict[str, Any]:
+        """What a trial's conditions say."""
+        return {
+            "steal_percent": round(self.percent(self.steal_ns), 2),
+            "other_percent": round(self.percent(self.total_ns()), 2),
+            "kernel_percent": round(self.percent(self.kernel_ns), 2),
+            "others": [
+                {"name": name, "percent": round(percent, 2)} for name, percent in self.busiest()
+            ],
+        }
+
+
+def look(cpus: Iterable[int]) -> Moment:
+    """Reads all accounts; `cpus` are those of the race."""
+    busy = steal = 0
+    wanted = {f"cpu{cpu}" for cpu in cpus}
+    for line in (PROC / "stat").read_text().splitlines():
+        name, _, rest = line.partition(" ")
+        if name in wanted:
+            values = [int(value) for value in rest.split()]
+            busy += sum(values[column] for column in BUSY)
+            steal += values[STEAL] if len(values) > STEAL else 0
+    at_ns = time.monotonic_ns()
+    clocks: dict[int, int] = {}
+    for name in os.listdir(PROC):  # noqa: PTH208  (three times as fast as iterdir)
+        if name.isdigit():
+            with suppress(OSError):
+                clocks[int(name)] = cpu_clock_ns(int(name))
+    return Moment(at_ns, clocks, busy, steal)
+
+
+def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
+    """What others did from one moment to a later one; the lab and all it has started are no others.
+
+    A process that ended meanwhile has no clock any more.
+    """
+    used: dict[str, int] = {}
+    kernel_ns = 0
+    length_ns = after.at_ns - before.at_ns
+    family = Family(os.getpid())
+    whole = set(cpus) >= set(range(os.cpu_count() or 1))
+    for pid, clock_ns in after.clocks.items():
+        ran_ns = clock_ns - before.clocks.get(pid, 0)
+        if ran_ns <= 0 or family.owns(pid):
+            continue
+        task = read_task(pid)
+        if task is None:
+            continue
+        # One that is new to us may be older than the window, where a process id is used again.
+        ran_ns = min(ran_ns, length_ns * task.threads)
+        if task.is_kernel and task.name.startswith(CARRIERS):
+            kernel_ns += ran_ns
+            continue
+        share = 1.0 if whole else share_on(pid, cpus)
+        used[task.name] = used.get(task.name, 0) + round(ran_ns * share)
+    return Others(
+        length_ns=length_ns,
+        used_ns={name: ns for name, ns in used.items() if ns},
+        kernel_ns=kernel_ns,
+        steal_ns=(after.steal_ticks - before.steal_ticks) * NS_PER_TICK,
+        busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK,
+    )
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    parent: int
+    is_kernel: bool
+    threads: int
+
+
+def read_task(pid: int) -> Task | None:
+    """From /proc/PID/stat; None if it has ended. No terminal obeys the name."""
+    try:
+        text = (PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    before, _, after = text.rpartition(")")
+    fields = after.split()
+    name = before.partition("(")[2]
+    parent = int(fields[1])
+    return Task(
+        name="".join(letter if letter.isprintable() else "?" for letter in name) or "?",
+        parent=parent,
+        is_kernel=KTHREADD in (pid, parent),
+        threads=max(1, int(fields[17])),
+    )
+
+
+class Family:
+    """The lab and whatever descends from it."""
+
+    def __init__(self, lab: int) -> None:
+        self.known = {lab: True, 0: False, 1: False, KTHREADD: False}
+
+    def owns(self, pid: int) -> bool:
+        if pid not in self.known:
+            task = read_task(pid)
+            self.known[pid] = False if task is None else self.owns(task.parent)
+        return self.known[pid]
+
+
+def share_on(pid: int, cpus: Sequence[int]) -> float:
+    """How many of a process's threads ran last on one of these CPUs, as a share."""
+    places: list[int] = []
+    for tid in threads_of(pid):
+        with suppress(OSError, ValueError, IndexError):
+            text = (PROC / str(pid) / "task" / str(tid) / "stat").read_text(errors="replace")
+            places.append(int(text.rpartition(")")[2].split()[36]))
+    return sum(place in cpus for place in places) / len(places) if places else 0.0
+
+
+def merge(parts: Sequence[Others]) -> Others:
+    """Of all windows of a trial."""
+    used: dict[str, int] = {}
+    for part in parts:
+        for name, ns in part.used_ns.items():
+            used[name] = used.get(name, 0) + ns
+    return Others(
+        length_ns=sum(part.length_ns for part in parts),
+        used_ns=used,
+        kernel_ns=sum(part.kernel_ns for part in parts),
+        steal_ns=sum(part.steal_ns for part in parts),
+        busy_ns=sum(part.busy_ns for part in parts),
+    )
+
+
+def with_ended(others: Others, own_ns: float, cpus: int) -> Others:
+    """The same with what nobody who lives has used; `own_ns` is what the trial itself used."""
+    samples = others.length_ns * cpus / NS_PER_TICK
+    chance_ns = CHANCE * math.sqrt(samples) / 2 * NS_PER_TICK + 2 * NS_PER_TICK
+    ended_ns = others.busy_ns - others.total_ns() - others.kernel_ns - own_ns - chance_ns
+    if ended_ns <= 0:
+        return others
+    return merge([others, Others(used_ns={ENDED: round(ended_ns)})])
+
+
+def too_much(others: Others, limit_percent: float) -> str | None:
+    """Why a trial is called disturbed, in words; None if it is not.
+
+    Steal comes in whole ticks: one may be the rest of many windows, and is not counted.
+    """
+    found: list[str] = []
+    limit_ns = max(LEAST_NS, others.length_ns * limit_percent / 100)
+    if others.total_ns() > limit_ns:
+        names = [(name, share) for name, share in others.busiest() if share >= 1]
+        if len(names) == 1:
+            found.append(f"{names[0][0]} used {names[0][1]:.0f} % of a CPU")
+        else:
+            listed = ", ".join(f"{name} {share:.0f} %" for name, share in names)
+            total = others.percent(others.total_ns())
+            found.append(f"others used {total:.0f} % of a CPU" + (f" ({listed})" if names else ""))
+    if others.steal_ns - NS_PER_TICK > limit_ns:
+        found.append(f"the host took {others.percent(others.steal_ns):.0f} % of a CPU")
+    return " and ".join(found) or None

@@ -1,0 +1,251 @@
+"""What else takes a trial's CPUs is seen and named, and the trial run again: not forever."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fake_programs
+import pytest
+
+from regatta import disturbance, report
+from regatta.analysis.analyse import analyse
+from regatta.disturbance import ENDED, LEAST_NS, Moment, Others, between, look, merge, too_much
+from regatta.errors import StudyError
+from regatta.ledger import FILE_NAME
+from regatta.ledger_read import read
+from regatta.programs import discover
+from regatta.race import Event, Note, Options, TrialDisturbed, TrialFinished, begin, reopen
+from regatta.repeats import FIRST_TRIALS, MAX_ATTEMPTS, Repeats
+from regatta.report.sentences import disturbed_sentence
+from regatta.result import Result
+from regatta.study import parse_study
+
+STUDY = """
+name = "disturbed"
+[race]
+blocks = 6
+counted_blocks = 0
+seed = 5
+[placement]
+kind = "loopback"
+server_cpus = [0]
+client_cpus = [0]
+[[cells]]
+designs = ["iterative", "select"]
+connections = [3]
+requests = 6
+"""
+QUIET = Others(length_ns=100_000_000)
+BUSY = Others(length_ns=100_000_000, used_ns={"rustc": 41_000_000, "cron": 100})
+SPIN = "import time\nwhile True: pass"
+
+
+@pytest.fixture(autouse=True)
+def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bin"
+    fake_programs.install(folder)
+    monkeypatch.setenv("REGATTA_BIN", str(folder))
+
+
+def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
+    # A shell that ends at once leaves its child to somebody else: it is no longer ours.
+    start = f'{sys.executable} -c "{SPIN}" >/dev/null 2>&1 & echo $!'
+    told = subprocess.run(["sh", "-c", start], capture_output=True, text=True, check=True)
+    foreign = int(told.stdout)
+    own = subprocess.Popen([sys.executable, "-c", SPIN])
+    cpus = range(os.cpu_count() or 1)
+    try:
+        time.sleep(0.2)
+        before = look(cpus)
+        time.sleep(0.4)
+        after = look(cpus)
+        alone = Moment(
+            after.at_ns, {foreign: after.clocks[foreign], own.pid: after.clocks[own.pid]}, 0, 0
+        )
+        found = between(before, alone, list(cpus))
+    finally:
+        os.kill(foreign, 9)
+        own.kill()
+        own.wait()
+    ran_ns = after.clocks[foreign] - before.clocks[foreign]
+    assert list(found.used_ns.values()) == [ran_ns], "the foreign one alone, to the nanosecond"
+    assert ran_ns > 0
+    assert after.clocks[own.pid] > before.clocks[own.pid]
+    assert found.describe()["others"][0]["name"].startswith("python")
+
+
+def test_looking_is_cheap() -> None:
+    best = min(timed_look() for _ in range(20))
+    processes = sum(path.name.isdigit() for path in Path("/proc").iterdir())
+    assert best < 1e-3 + processes * 20e-6
+
+
+def timed_look() -> float:
+    started = time.perf_counter()
+    look([0])
+    return time.perf_counter() - started
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        (QUIET, None),
+        (BUSY, "rustc used 41 % of a CPU"),
+        (
+            Others(100_000_000, {"rustc": 41_000_000, "python": 12_000_000}),
+            "others used 53 % of a CPU (rustc 41 %, python 12 %)",
+        ),
+        (Others(50_000_000, {"cron": 4_000_000}), None),
+        (Others(40_000_000, {"cron": LEAST_NS - 1}), None),
+        (Others(40_000_000, {"cron": LEAST_NS + 1}), "cron used 13 % of a CPU"),
+        (Others(1_000_000_000, {"cron": 99_000_000}), None),
+        (Others(1_000_000_000, {"cron": 101_000_000}), "cron used 10 % of a CPU"),
+        (Others(100_000_000, steal_ns=20_000_000), None),
+        (Others(100_000_000, steal_ns=30_000_000), "the host took 30 % of a CPU"),
+        (
+            Others(100_000_000, {"rustc": 41_000_000}, steal_ns=30_000_000),
+            "rustc used 41 % of a CPU and the host took 30 % of a CPU",
+        ),
+        (Others(100_000_000, kernel_ns=50_000_000), None),
+    ],
+)
+def test_what_is_too_much(others: Others, words: str | None) -> None:
+    assert too_much(others, 10) == words
+
+
+def test_the_windows_of_a_trial_are_one() -> None:
+    whole = merge([BUSY, QUIET])
+    assert whole.describe() == {
+        "steal_percent": 0.0,
+        "other_percent": 20.5,
+        "kernel_percent": 0.0,
+        "others": [{"name": "rustc", "percent": 20.5}, {"name": "cron", "percent": 0.0}],
+    }
+
+
+def test_programs_that_have_ended_show_in_the_ticks_beyond_chance() -> None:
+    second = Others(length_ns=10**9, busy_ns=10**9)
+    assert disturbance.with_ended(second, 0.8e9, 2) is second
+    found = disturbance.with_ended(second, 0.1e9, 2).used_ns
+    assert found[ENDED] == pytest.approx(0.67e9, abs=0.01e9)
+
+
+def test_a_machine_that_is_always_busy_makes_no_race_longer() -> None:
+    repeats = Repeats()
+    disturbed = Result(disturbed="rustc used 41 % of a CPU")
+    asked = [repeats.wanted([disturbed], 1) for _ in range(FIRST_TRIALS + 5)]
+    assert asked == [True] * (FIRST_TRIALS - 1) + [False] * 6
+    assert "15 of 15 trials were disturbed" in (repeats.note() or "")
+    assert repeats.note() is None, "it is said once"
+    for _ in range(100):
+        repeats.wanted([Result()], 1)
+    assert repeats.wanted([disturbed], 1), "it has become quiet since"
+    assert not repeats.wanted([disturbed], MAX_ATTEMPTS)
+    assert not repeats.wanted([Result(status="failed", disturbed="x")], 1)
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> list[Others]:
+    """What the next trials meet, in their order; all later ones are quiet."""
+    coming: list[Others] = []
+    monkeypatch.setattr(
+        "regatta.trial.Trial.others", lambda _, __: coming.pop(0) if coming else QUIET
+    )
+    return coming
+
+
+def race(tmp_path: Path, events: list[Event], text: str = STUDY) -> Path:
+    study = parse_study(text, fake_programs.DESIGNS)
+    options = Options(out=tmp_path / "race", use_perf=False)
+    return begin(study, options, discover(), events.append)
+
+
+def test_a_disturbed_trial_is_marked_and_run_again(tmp_path: Path, script: list[Others]) -> None:
+    script += [QUIET, BUSY, BUSY, QUIET, BUSY, BUSY, BUSY]
+    events: list[Event] = []
+    folder = race(tmp_path, events)
+    ledger = read(folder / FILE_NAME)
+    assert [trial.attempt for trial in ledger.trials] == [1, 1, 2, 3, 1, 2, 3, *[1] * 9]
+    marked = [trial.disturbed is not None for trial in ledger.trials]
+    assert marked == [False, True, True, False, True, True, True, *[False] * 9]
+    assert ledger.trials[1].disturbed == "rustc used 41 % of a CPU"
+    assert ledger.trials[1].conditions["others"][0] == {"name": "rustc", "percent": 41.0}
+    assert ledger.trials[1].superseded
+    assert not ledger.trials[1].counts
+    assert ledger.trials[6].counts, "the third attempt counts, disturbed or not"
+    assert sum(isinstance(event, TrialDisturbed) for event in events) == 4
+    finished = [event for event in events if isinstance(event, TrialFinished)]
+    assert [event.number for event in finished] == list(range(1, 13))
+    assert [event.disturbed is not None for event in finished] == [False, False, True] + [False] * 9
+    analysis = analyse(ledger)
+    assert (analysis.trials, analysis.planned) == (12, 12)
+    assert disturbed_sentence(analysis) == (
+        "5 trials disturbed: other programs or the host took more than 10 % of a CPU meanwhile; "
+        "4 were run again and only the last attempt counts, 1 are in the averages as they are."
+    )
+    report.write(folder / FILE_NAME)
+    for name in ("report.html", "summary.md"):
+        text = (folder / name).read_text()
+        assert text.count("rustc used 41 % of a CPU") == 5
+        assert "Disturbed trials" in text
+    told = report.summary_json(folder / FILE_NAME)
+    assert told["trials"]["disturbed"] == 5
+    assert [one["run_again"] for one in told["disturbed"]] == [True, True, True, True, False]
+
+
+def test_trials_side_by_side_are_run_again_together(tmp_path: Path, script: list[Others]) -> None:
+    script += [QUIET, BUSY]
+    events: list[Event] = []
+    folder = race(tmp_path, events, STUDY.replace("seed = 5", "seed = 5\nslices = 2"))
+    trials = read(folder / FILE_NAME).trials
+    assert sorted(trial.attempt for trial in trials if trial.block == 1) == [1, 1, 2, 2]
+    again = [event for event in events if isinstance(event, TrialDisturbed)]
+    assert [event.disturbed for event in again] == [None, "rustc used 41 % of a CPU"]
+
+
+def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    script += [QUIET, BUSY]
+
+    class Stopped(list[Event]):
+        def append(self, event: Event) -> None:
+            super().append(event)
+            if isinstance(event, TrialDisturbed):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path, Stopped())
+    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    trials = read(tmp_path / "race" / FILE_NAME).trials
+    assert [trial.attempt for trial in trials] == [1, 1, 2, *[1] * 10]
+    assert [trial.superseded for trial in trials] == [False, True, *[False] * 11]
+
+
+def test_a_busy_machine_is_said_once_and_its_trials_are_kept(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    script += [BUSY] * 100
+    events: list[Event] = []
+    folder = race(tmp_path, events)
+    notes = [event.text for event in events if isinstance(event, Note)]
+    assert len(notes) == 1
+    assert "10 of 10 trials were disturbed" in notes[0]
+    with sqlite3.connect(folder / FILE_NAME) as database:
+        counts = database.execute(
+            "SELECT max(attempt), count(*) FROM trial GROUP BY cell_id, block"
+        )
+        attempts = [attempt for attempt, _ in counts]
+    assert sorted(attempts) == [1] * 3 + [3] * 9
+
+
+@pytest.mark.parametrize("value", ["0", "-1", '"ten"', "true", "2e6"])
+def test_a_limit_is_a_percentage(value: str) -> None:
+    text = STUDY.replace("seed = 5", f"disturbance_limit_percent = {value}")
+    with pytest.raises(StudyError, match=r"race.disturbance_limit_percent.*a number from"):
+        parse_study(text, fake_programs.DESIGNS)
