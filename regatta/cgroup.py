@@ -21,6 +21,10 @@ PREFIX = "regatta-"
 TRY_TIMEOUT_S = 10
 NS_PER_US = 1000
 EMPTY_WITHIN_S = 1.0
+NO_GROUPS = (
+    "no control groups are permitted here: CPU time lacks the last moments of each thread, some "
+    "7 us; run as root to have them"
+)
 EMPTY_POLL_S = 0.002
 # Writes itself into the group, then becomes the program: nothing of it runs outside.
 ENTER = 'echo 0 > "$0" && exec "$@"'

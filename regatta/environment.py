@@ -123,7 +123,7 @@ def describe(
     described["perf_version"] = perf.version
     described["perf_note"] = perf.note
     described["perf_events"] = list(perf.openable)
-    described["perf_follows"] = "control group" if perf.by_group else "threads"
+    described["perf_follows"] = perf.follows
     described["perf_topdown"] = perf.metric_group
     described["versions"] = {
         "regatta": __version__,

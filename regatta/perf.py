@@ -18,6 +18,7 @@ from regatta.programs import find_tool
 PROBE_TIMEOUT_S = 20
 ACK_TIMEOUT_S = 10
 PLAINEST = "task-clock"  # a perf that cannot count this can count nothing
+GROUP, THREADS = "control group", "threads"
 # The same four metrics: Intel's group, and AMD's (its fifth, waiting for the SMT sibling, is left).
 TOPDOWN_GROUPS = ("TopdownL1", "PipelineL1")
 # Stands where perf cannot: the program is its only child too, and its own start is not counted.
@@ -35,6 +36,13 @@ class Perf:
     note: str | None
     by_group: bool = False
     """It can count what runs in a control group, in place of what threads inherit."""
+
+    @property
+    def follows(self) -> str | None:
+        """What a counter belongs to, as the ledger's environment says it."""
+        if self.path is None:
+            return None
+        return GROUP if self.by_group else THREADS
 
     def arguments(self, wanted: Sequence[str]) -> list[str]:
         """The options that select as many of the wanted events as can be opened."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from regatta import doctor, environment, ledger, perf, placement
 from regatta.calibrate import store
+from regatta.cgroup import NO_GROUPS
 from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.ledger import Ledger
 from regatta.plan import TIMED, Planned, make_plan
@@ -26,6 +27,7 @@ from regatta.published import read_published
 from regatta.published_claims import recorded_claims
 from regatta.repeats import Repeats
 from regatta.result import FAILED, Result
+from regatta.resume import keep_accounts
 from regatta.rig import Rig
 from regatta.study import PROCESS, Cell, Study, parse_study
 from regatta.trial import run_side_by_side
@@ -283,6 +285,7 @@ def run(
     """Runs the trials that the plan still lacks, one after the other."""
     study = setting.study
     found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
+    found = keep_accounts(book, place, found)
     spoilers = doctor.serious(situation(study, place))
     if book.environment("placement") is None:
         book.record_environment(environment.describe(study, programs, found, place, setting.seed))
@@ -331,7 +334,8 @@ def situation(study: Study, place: placement.Placement) -> doctor.Situation:
 def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[str, ...]:
     """What is not as the study, or a person, may have expected."""
     without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
-    return tuple(note for note in (*without, place.note, found.note) if note)
+    clocks = None if place.server.groups else NO_GROUPS
+    return tuple(note for note in (*without, place.note, clocks, found.note) if note)
 
 
 def batches(left: Sequence[Planned], study: Study) -> list[list[Planned]]:

@@ -1,0 +1,32 @@
+"""A race that goes on has to be measured as it was begun: with the same accounts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from regatta.errors import UsageError
+from regatta.ledger import Ledger
+from regatta.perf import GROUP, Perf
+from regatta.placement import Placement
+
+
+def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
+    """The perf to go on with; the place loses what the race did without so far.
+
+    An error if the race was begun with accounts that cannot be had now: its trials would not be
+    of one kind.
+    """
+    then = book.environment("placement")
+    if not isinstance(then, dict):
+        return found
+    grouped = then.get("control_groups") is True
+    followed = book.environment("perf_follows") == GROUP
+    if (grouped and place.server.groups is None) or (followed and not found.by_group):
+        raise UsageError(
+            "the race was begun with the accounts of control groups, which are not permitted now; "
+            "resume it as root, as it was begun, or start a new race"
+        )
+    if not grouped:
+        place.server = replace(place.server, groups=None)
+        place.client = replace(place.client, groups=None)
+    return replace(found, by_group=followed)

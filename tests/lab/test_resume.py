@@ -1,0 +1,61 @@
+"""A race that goes on is measured as it was begun, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from regatta.cgroup import Home
+from regatta.errors import UsageError
+from regatta.ledger import Ledger
+from regatta.perf import Perf
+from regatta.placement import Placement, Side
+from regatta.resume import keep_accounts
+
+HOME = Home(Path("/nowhere"), "")
+THREADS = {"placement": {"control_groups": False}, "perf_follows": "threads"}
+CLOCKS = {"placement": {}}
+GROUPS = {"placement": {"control_groups": True}, "perf_follows": "control group"}
+GROUPS_ONLY = {"placement": {"control_groups": True}, "perf_follows": "threads"}
+
+
+class Book:
+    """Stands for a ledger: its environment."""
+
+    def __init__(self, environment: dict[str, object]) -> None:
+        self.environment = environment.get
+
+
+def go_on(environment: dict[str, object], groups: Home | None, by_group: bool) -> tuple[bool, bool]:
+    """Whether the race then has control groups, and whether perf follows them."""
+    place = Placement("loopback", None, Side((), (0,), groups), Side((), (1,), groups), "127.0.0.1")
+    found = Perf("perf", "9", ("task-clock",), None, None, by_group)
+    kept = keep_accounts(cast("Ledger", Book(environment)), place, found)
+    assert (place.server.groups is None) == (place.client.groups is None)
+    return place.server.groups is not None, kept.by_group
+
+
+@pytest.mark.parametrize(
+    ("environment", "then"),
+    [
+        ({}, (True, True)),
+        (GROUPS, (True, True)),
+        (GROUPS_ONLY, (True, False)),
+        (THREADS, (False, False)),
+        (CLOCKS, (False, False)),
+    ],
+)
+def test_what_a_race_did_without_it_does_without(
+    environment: dict[str, object], then: tuple[bool, bool]
+) -> None:
+    assert go_on(environment, HOME, by_group=True) == then
+
+
+def test_a_race_begun_with_control_groups_does_not_go_on_without() -> None:
+    with pytest.raises(UsageError, match="resume it as root"):
+        go_on(GROUPS, None, by_group=False)
+    with pytest.raises(UsageError, match="resume it as root"):
+        go_on(GROUPS, HOME, by_group=False)
+    assert go_on(THREADS, None, by_group=False) == (False, False)
