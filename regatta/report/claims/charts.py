@@ -12,6 +12,8 @@ from regatta.report.palette import looks
 HEAD, ROW = 26, 40
 """Heights in pixels: of what parts the rows, and of a row."""
 CURVE = 190
+BEYOND_LEAST = 4.0
+"""How far below the least value a logarithmic axis may begin."""
 THOUSANDS = 10_000
 """From here on an axis says k and M."""
 FAINT = 0.65
@@ -123,6 +125,7 @@ def _placed(panel: Panel, contenders: list[str]) -> tuple[list[Spec], list[Spec]
 
 
 def _point(row: Row, contenders: list[str], panel: Panel) -> Spec:
+    floor = _log_ends(panel.rows)[0] if logarithmic(panel.rows) and not panel.grows else -math.inf
     known = looks(contenders if row.design in contenders else [row.design])[row.design]
     point: Spec = {
         "label": row.label,
@@ -138,7 +141,8 @@ def _point(row: Row, contenders: list[str], panel: Panel) -> Spec:
     if row.value is not None:
         point["value"] = _digits(row.value)
         if row.low is not None or row.high is not None:
-            point["low"] = _digits(row.value if row.low is None else row.low)
+            low = row.value if row.low is None else row.low
+            point["low"] = _digits(max(low, floor))
             point["high"] = _digits(row.value if row.high is None else row.high)
     return point
 
@@ -162,8 +166,18 @@ def logarithmic(rows: list[Row]) -> bool:
 
 def _scale(rows: list[Row]) -> alt.Scale:
     if logarithmic(rows):
-        return alt.Scale(type="log", nice=False, padding=8)
+        low, high = _log_ends(rows)
+        return alt.Scale(type="log", domain=[low, high], clamp=True, nice=False, padding=8)
     return alt.Scale(zero=True, nice=False, padding=8)
+
+
+def _log_ends(rows: list[Row]) -> tuple[float, float]:
+    """Of a logarithmic axis, which has no 0: an interval that begins there runs off the edge."""
+    values = [row.value for row in rows if row.value is not None]
+    edge = min(values) / BEYOND_LEAST
+    lows = [max(row.low, edge) for row in rows if row.low is not None]
+    highs = [row.high for row in rows if row.high is not None]
+    return _digits(min([*values, *lows])), _digits(max([*values, *highs]))
 
 
 def _axis(rows: list[Row]) -> alt.Axis:

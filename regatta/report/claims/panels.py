@@ -156,7 +156,7 @@ class _Words:
     def label(self, one: Figure | PublishedFigure) -> str:
         said = [one.side] if self.sides else []
         said += [f"{_engine(one)} client"] if self.engines else []
-        return ", ".join([one.design, *said] if self.designs or not said else said)
+        return " ".join([one.design, *said] if self.designs or not said else said)
 
     def group(self, one: Figure | PublishedFigure, column: str = "") -> str:
         at = f"{one.connections:,} connection{'' if one.connections == 1 else 's'}"

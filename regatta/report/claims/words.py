@@ -62,11 +62,18 @@ def single_runs(result: ScopeResult) -> str:
 
 def unseen(result: ScopeResult) -> str:
     """What an undecided verdict leaves open; empty if nothing does, or if no ratio tells it."""
-    open_parts = [part for part in result.parts if part.verdict == UNDECIDED]
+    open_parts = [part for part in result.parts if part.verdict == UNDECIDED and not equal(part)]
     seen = [part.detectable for part in open_parts if part.scale == "ratio" and part.detectable]
     if result.verdict != UNDECIDED or not seen or max(seen) == 1:
         return ""
+    if max(seen) >= FACTOR_TO:
+        return "too few blocks to see any difference"
     return f"differences below {_difference(max(seen))} cannot be seen here"
+
+
+def equal(part: Part) -> bool:
+    """Whether it claims that there is no difference: then what could be seen is not the question."""
+    return part.claimed_low is not None and part.claimed_high is not None
 
 
 def value(part: Part) -> str:
@@ -99,8 +106,10 @@ def level(part: Part) -> str:
 
 def detectable(part: Part) -> str:
     """The smallest difference that an undecided comparison would have seen; else empty."""
-    if part.detectable is None or part.verdict != UNDECIDED:
+    if part.detectable is None or part.verdict != UNDECIDED or equal(part):
         return ""
+    if part.scale == "ratio" and part.detectable >= FACTOR_TO:
+        return "would have seen nothing"
     if part.scale == "ratio":
         return f"would have seen {_difference(part.detectable)}"
     return f"would have seen {_plain(part, part.detectable)}"
@@ -115,8 +124,10 @@ def figure(
 
 
 def published_value(number: float) -> str:
-    """As it was printed: digits that a source gave are not rounded away."""
-    return short(number) if abs(number) >= 1e6 else f"{number:,.7g}"
+    """Almost as it was printed: five digits, of which the source may have given fewer."""
+    if abs(number) >= 1e6:
+        return short(number)
+    return f"{number:,.0f}" if abs(number) >= 1e5 else f"{number:,.5g}"
 
 
 def unit_words(unit: str, per: str) -> str:
@@ -129,10 +140,8 @@ def unit_words(unit: str, per: str) -> str:
 
 
 def _difference(ratio: float) -> str:
-    """`8.3 %`; large ones as a factor, and those that no race has as what they are."""
-    if ratio < FACTOR_FROM:
-        return percent(abs(ratio - 1))
-    return f"a factor of {ratio:,.0f}" if ratio < FACTOR_TO else "any factor"
+    """`8.3 %`; large ones as a factor."""
+    return percent(abs(ratio - 1)) if ratio < FACTOR_FROM else f"a factor of {ratio:,.0f}"
 
 
 def _end(part: Part, number: float | None) -> str:
