@@ -9,9 +9,9 @@ import altair as alt
 
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.estimates import MEASURED
-from regatta.analysis.metrics import Metric
+from regatta.analysis.metrics import Metric, side_of
 from regatta.axes import Axis
-from regatta.report.numbers import interval_of, value_of
+from regatta.report.numbers import interval_of, short, value_of
 from regatta.report.palette import looks
 
 HEIGHT = 200
@@ -46,13 +46,52 @@ def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
     return found
 
 
-def metric_chart(analysis: Analysis, group: Group, metric: Metric, rows: Rows) -> dict[str, Any]:
-    """Lines over the steps of the axis; with one step a row a design."""
+def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Rows:
+    """The trials of this chart that are far from the others of their cell."""
+    if side != side_of(metric):
+        return []
+    steps: dict[int, list[int]] = {}
+    for step, result in group.places():
+        steps.setdefault(result.cell.id, []).append(step)
+    return [
+        {
+            "design": one.cell.contender,
+            "step": step,
+            "value": _digits(one.value),
+            "says": f"{short(one.value)} {metric.unit}".strip(),
+            "trial": f"of block {one.block}, far from the others",
+        }
+        for one in analysis.outliers
+        if one.metric == metric.name
+        for step in steps.get(one.cell.id, [])
+    ]
+
+
+def metric_chart(
+    analysis: Analysis, group: Group, metric: Metric, rows: Rows, far: Rows
+) -> dict[str, Any]:
+    """Lines over the steps of the axis; with one step a row a design. Far trials are rings."""
     one_step = len({row["step"] for row in rows}) == 1
     base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
-    if one_step:
-        return _finished(_dots(analysis, group.axis, metric, base, rows), analysis)
-    return _finished(_lines(analysis, group.axis, metric, base, rows), analysis)
+    drawn = _dots if one_step else _lines
+    chart = drawn(analysis, group.axis, metric, base, rows)
+    if far:
+        chart = chart + _rings(analysis, metric, far, one_step)
+    return _finished(chart, analysis)
+
+
+def _rings(analysis: Analysis, metric: Metric, far: Rows, one_step: bool) -> alt.Chart:
+    data = alt.Chart(alt.InlineData(values=far)).transform_filter(SHOWN)
+    rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25, opacity=0.9)
+    value = "value:Q"
+    places = {"x": value, "y": "design:N"} if one_step else {"x": "step:Q", "y": value}
+    tooltip = [
+        alt.Tooltip("design:N"),
+        alt.Tooltip("trial:N", title="a trial"),
+        alt.Tooltip("says:N", title=metric.label),
+    ]
+    drawn: alt.Chart = rings.encode(**places, color=_colour(analysis), tooltip=tooltip)
+    return drawn
 
 
 SHOWN = "indexof(shown, datum.design) >= 0"

@@ -12,7 +12,7 @@ from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report import shapes
 from regatta.report.calibration import calibration_sentence, calibration_table
-from regatta.report.charts import latency_chart, measured_sides, metric_chart, metric_rows
+from regatta.report.charts import far_rows, latency_chart, measured_sides, metric_chart, metric_rows
 from regatta.report.claims.page import claims_section
 from regatta.report.counters_table import counter_lines, elapsed
 from regatta.report.environment import environment_rows
@@ -30,6 +30,7 @@ from regatta.report.sentences import (
     verdict_sentence,
     warm_up_sentence,
 )
+from regatta.report.soundness import soundness_tables
 from regatta.report.tables import tables, worker_columns
 
 TABS = (
@@ -55,6 +56,7 @@ def to_html(analysis: Analysis) -> str:
         groups=groups,
         claims=claims_section(analysis, charts),
         calibration=calibration_table(analysis),
+        soundness=soundness_tables(analysis),
         calibration_sentence=calibration_sentence(analysis),
         legend=LEGEND,
         designs=_designs(analysis, summaries),
@@ -222,7 +224,8 @@ def _tab(
                 missing.append((metric, _why(group, metric, side)))
                 continue
             name = f"g{number}-{side}-{metric.name}"
-            charts[name] = metric_chart(analysis, group, metric, rows)
+            far = far_rows(analysis, group, metric, side)
+            charts[name] = metric_chart(analysis, group, metric, rows, far)
             shown.append({"id": name, "metric": metric})
     return {
         "id": f"g{number}-{tab[0]}",

@@ -14,6 +14,7 @@ from regatta.report.sentences import (
     notice_sentences,
     verdict_sentence,
 )
+from regatta.report.soundness import soundness_tables
 from regatta.report.tables import tables
 from regatta.report.text_table import Table
 
@@ -40,6 +41,8 @@ def to_markdown(analysis: Analysis) -> str:
     if analysis.disturbed:
         listed = [f"- {_disturbed(one)}" for one in analysis.disturbed]
         lines += ["## Disturbed trials", "", *listed, ""]
+    for table in soundness_tables(analysis):
+        lines += _table(table, "##")
     lines += _calibration(analysis)
     lines += ["## Where it was measured", "", "| what | value |", "| --- | --- |"]
     lines += [f"| {escape(row.label)} | {escape(row.text)} |" for row in environment_rows(analysis)]

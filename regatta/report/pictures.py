@@ -13,7 +13,7 @@ import vl_convert
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.metrics import METRICS, Metric
 from regatta.errors import RegattaError
-from regatta.report.charts import latency_chart, measured_sides, metric_chart, metric_rows
+from regatta.report.charts import far_rows, latency_chart, measured_sides, metric_chart, metric_rows
 from regatta.report.claims.picture import claim_pictures
 from regatta.report.theme import SCHEMES, config
 
@@ -50,7 +50,8 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
             for _, side in measured_sides(metric):
                 rows = metric_rows(group, metric, side)
                 if rows:
-                    spec = metric_chart(analysis, group, metric, rows)
+                    far = far_rows(analysis, group, metric, side)
+                    spec = metric_chart(analysis, group, metric, rows, far)
                     title = _metric_title(metric, side)
                     found[f"{prefix}{side}-{metric.name}"] = _alone(spec, title, _under(group))
         for step in group.steps:

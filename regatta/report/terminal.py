@@ -21,6 +21,7 @@ from regatta.report.sentences import (
     notice_sentences,
     verdict_sentence,
 )
+from regatta.report.soundness import outlier_sentence
 from regatta.report.tables import beyond_baseline
 from regatta.report.text_table import Table as Extra
 
@@ -49,9 +50,9 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     console.print()
     console.print(_plain(f"{LEGEND} Below each value: its 95 % interval.", console, "dim"))
     print_claims(analysis.claims, console)
-    calibrated = calibration_sentence(analysis)
-    if calibrated:
-        console.print(_plain(calibrated, console, "dim"))
+    for sentence in (outlier_sentence(analysis), calibration_sentence(analysis)):
+        if sentence:
+            console.print(_plain(sentence, console, "dim"))
     for sentence in notice_sentences(analysis):
         console.print(_plain(sentence, console, "yellow"))
 

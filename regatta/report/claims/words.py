@@ -72,7 +72,7 @@ def unseen(result: ScopeResult) -> str:
 
 
 def equal(part: Part) -> bool:
-    """Whether it claims that there is no difference: then what could be seen is not the question."""
+    """Whether it claims that there is none: then what could be seen is not the question."""
     return part.claimed_low is not None and part.claimed_high is not None
 
 

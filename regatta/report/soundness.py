@@ -1,0 +1,80 @@
+"""What a reader should know of the trials themselves: those far from the others, and warm-up."""
+
+from regatta.analysis.analyse import Analysis
+from regatta.analysis.metrics import BY_NAME
+from regatta.report.numbers import percent, plural, short, times
+from regatta.report.text_table import Table
+
+OUTLIERS = "Trials far from the others"
+OUTLIERS_SAY = (
+    "Beyond Tukey's outer fences of their cell: three times the width of its middle half away from "
+    "it. They are marked with a ring in the charts. Nothing was dropped: each is in every average, "
+    "and an interval that is wide for its sake is honest."
+)
+WARM_SAYS = (
+    "A change-point test on the latencies of each trial, in the order in which the requests were "
+    "started. Bursts of noise make changes at both ends alike; only a warm-up that was too short "
+    "makes significantly more of them early than late (Holm over the table)."
+)
+
+
+def soundness_tables(analysis: Analysis) -> list[Table]:
+    """Those that this race has."""
+    found = [outlier_table(analysis), warm_up_table(analysis)]
+    return [table for table in found if table is not None]
+
+
+def outlier_sentence(analysis: Analysis) -> str:
+    """Empty if no trial is far from the others."""
+    trials = {(one.cell.id, one.block) for one in analysis.outliers}
+    if not trials:
+        return ""
+    names = sorted({one.cell.contender for one in analysis.outliers})
+    verb = "lies" if len(trials) == 1 else "lie"
+    return (
+        f"{plural(len(trials), 'trial')} of {analysis.trials:,} {verb} far from the others "
+        f"({', '.join(names)}); none was dropped."
+    )
+
+
+def outlier_table(analysis: Analysis) -> Table | None:
+    """A row a metric and trial."""
+    if not analysis.outliers:
+        return None
+    rows = []
+    for one in analysis.outliers:
+        metric = BY_NAME[one.metric]
+        unit = f" {metric.unit}" if metric.unit else ""
+        ratio = f"{times(one.value / one.median)} times" if one.median > 0 else ""
+        figures = [f"{short(one.value)}{unit}", f"{short(one.median)}{unit}", ratio]
+        rows.append([one.cell.label(), f"{one.block}", metric.label, *figures])
+    header = ["cell", "block", "metric", "this trial", "median of all", ""]
+    return Table(OUTLIERS, OUTLIERS_SAY, header, rows)
+
+
+def warm_up_table(analysis: Analysis) -> Table | None:
+    """A row a contender whose trials could be tested."""
+    if not analysis.warm_ups:
+        return None
+    rows = [
+        [
+            one.contender,
+            f"{one.tested}",
+            f"{one.early}",
+            f"{one.late}",
+            "" if one.share is None else f"first {percent(one.share)}",
+            "" if one.ratio is None else f"{times(one.ratio)} times",
+            "too short" if one.too_short else "warm",
+        ]
+        for one in analysis.warm_ups
+    ]
+    header = [
+        "design",
+        "trials tested",
+        "changed early",
+        "changed late",
+        "where, if early",
+        "latency before ÷ after",
+        "warm-up",
+    ]
+    return Table("Was it warm?", WARM_SAYS, header, rows)
