@@ -9,15 +9,20 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
 from regatta.analysis.analyse import analyse
+from regatta.analysis.estimates import Estimate
+from regatta.analysis.metrics import BY_NAME
+from regatta.analysis.unpaired import Sample
 from regatta.cli import app
 from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, Request, compare
 from regatta.compare.agreement import CONTRADICTION, SAME, agree
 from regatta.compare.compare import Comparison
+from regatta.compare.decide import Pair, decide
 from regatta.compare.show import print_comparison, to_dict
 from regatta.errors import UsageError
 from regatta.ledger import FILE_NAME
@@ -91,6 +96,24 @@ def test_a_throughput_is_worse_when_it_is_less(before: Path, tmp_path: Path) -> 
     metric = "throughput_per_s"
     assert compared(before, after, metric).verdict == REGRESSION
     assert compared(after, before, metric).verdict == NO_REGRESSION
+    same = folder(tmp_path, "same", blocks=20, seed=2)
+    assert compared(before, same, metric, threshold=0.1).verdict == NO_REGRESSION
+
+
+def test_what_is_beyond_the_threshold_alone_may_be_chance_among_many(before: Path) -> None:
+    cell = read(before / FILE_NAME).cells[0]
+    noise = np.exp(0.025 * np.linspace(-1.5, 1.5, 10))
+    known = Estimate(600.0, 590.0, 610.0, 10, "measured")
+
+    def pair(ratio: float) -> Pair:
+        both = (Sample(600 * noise), Sample(600 * ratio * noise))
+        return Pair(cell, BY_NAME[CPU], known, known, both, None)
+
+    assert [each.verdict for each in decide([pair(1.08)], 0.05)] == [REGRESSION]
+    # Nothing can be said of the others: their truth may well be at the threshold.
+    found = decide([pair(1.08), *[pair(1.05)] * 30], 0.05)
+    assert found[0].verdict == UNDECIDED
+    assert "one of so many" in found[0].why
 
 
 def test_few_noisy_blocks_are_undecided_and_the_size_is_named(tmp_path: Path) -> None:
