@@ -15,7 +15,7 @@ SEEN = 1.05
 """The difference that the study should be long enough to see four times in five."""
 FEWEST_BLOCKS, MOST_BLOCKS = 8, 60
 TYPICAL_BLOCKS = 12
-OVERHEAD_S = 0.6
+OVERHEAD_S = 0.3
 """Of a trial beside its load: starting, warming up, stopping."""
 DURATION_S = 0.5
 POOL_WORKERS = 64

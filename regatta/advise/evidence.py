@@ -10,7 +10,7 @@ from typing import Any
 from regatta.advise.situation import Situation, distance
 from regatta.analysis.contrast import Contrast, paired
 from regatta.analysis.estimates import Estimate, estimate_cell
-from regatta.analysis.metrics import P99, PRIMARY, THROUGHPUT, side_of
+from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME
 from regatta.ledger_read import Cell, Ledger, Trial, read
@@ -27,8 +27,9 @@ class Measured:
     trials: list[Trial]
     cpu: Estimate
     """µs a request."""
-    p99: Estimate
+    p50: Estimate
     """ms."""
+    p99: Estimate
     throughput: Estimate
     """Requests a second."""
     failed: str | None
@@ -141,6 +142,7 @@ def _measured(cell: Cell, trials: list[Trial]) -> Measured:
         cell=cell,
         trials=trials,
         cpu=estimates[side_of(PRIMARY), PRIMARY.name],
+        p50=estimates[side_of(P50), P50.name],
         p99=estimates[side_of(P99), P99.name],
         throughput=estimates[side_of(THROUGHPUT), THROUGHPUT.name],
         failed=(last[0].reason or "no reason was recorded") if all_failed else None,

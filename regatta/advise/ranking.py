@@ -2,7 +2,7 @@
 
 1. Out is who did not serve: failed, was never measured because the client set the pace, or, at an
    offered rate, answered clearly less than was asked.
-2. Out is who makes clients wait: its p99 is clearly more than twice the best p99 of the place.
+2. Out is who makes clients wait: its p50 or p99 is clearly more than twice the best of the place.
    Server CPU says nothing of a server that serves one client after the other while it waits.
 3. The others by server CPU per request: the least, and up to two more that cannot be told from it
    or are next. Of a pool in several sizes the best one stands for it.
@@ -11,11 +11,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from regatta.advise.evidence import Measured, Place, against
 from regatta.advise.situation import Situation
 from regatta.analysis.contrast import Contrast
+from regatta.analysis.estimates import Estimate
 
 MOST_WAITING = 2.0
 KEEPS_UP = 0.95
@@ -62,16 +65,11 @@ def rank(situation: Situation, place: Place) -> Ranking:
             left_out.append((one.design, why))
         else:
             serving.append(one)
-    best_p99 = min(
-        (one for one in serving if one.p99.value is not None),
-        key=lambda one: one.p99.value or 0.0,
-        default=None,
-    )
     quick: list[Measured] = []
     for one in serving:
-        if best_p99 is not None and _waits(one, best_p99):
-            why = f"its p99 is {one.p99.value:.3g} ms, that of {best_p99.design} "
-            left_out.append((one.design, f"{why}{best_p99.p99.value:.3g} ms"))
+        why = _waits(one, serving)
+        if why:
+            left_out.append((one.design, why))
         else:
             quick.append(one)
     ordered = sorted(quick, key=lambda one: one.cpu.value or 0.0)
@@ -109,9 +107,23 @@ def _does_not_serve(situation: Situation, one: Measured) -> str:
     return ""
 
 
-def _waits(one: Measured, best: Measured) -> bool:
-    if one is best or one.p99.value is None or best.p99.value is None:
-        return False
-    low = one.p99.value if one.p99.low is None else one.p99.low
-    high = best.p99.value if best.p99.high is None else best.p99.high
-    return low > MOST_WAITING * high
+def _waits(one: Measured, others: list[Measured]) -> str:
+    """Why it is out; empty if it is as quick as the best, or nearly."""
+    kinds: tuple[tuple[str, Callable[[Measured], Estimate]], ...] = (
+        ("p50", lambda each: each.p50),
+        ("p99", lambda each: each.p99),
+    )
+    for name, of in kinds:
+        best = min(others, key=lambda each: _least(of(each)))
+        mine, theirs = of(one), of(best)
+        if mine.value is None or theirs.value is None or best is one:
+            continue
+        low = mine.value if mine.low is None else mine.low
+        high = theirs.value if theirs.high is None else theirs.high
+        if low > MOST_WAITING * high:
+            return f"its {name} is {mine.value:.3g} ms, that of {best.design} {theirs.value:.3g} ms"
+    return ""
+
+
+def _least(estimate: Estimate) -> float:
+    return math.inf if estimate.value is None else estimate.value

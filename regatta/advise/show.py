@@ -80,7 +80,8 @@ def cell_words(cell: Cell) -> str:
 def figures(one: Measured) -> str:
     pool = "" if one.cell.workers is None else f"{AXES['workers'].count(one.cell.workers)}, "
     return (
-        f"{pool}server CPU {_figure(one.cpu, 'µs a request')}, p99 {_figure(one.p99, 'ms')}, "
+        f"{pool}server CPU {_figure(one.cpu, 'µs a request')}, p50 {_figure(one.p50, 'ms')}, "
+        f"p99 {_figure(one.p99, 'ms')}, "
         f"{_figure(one.throughput, 'requests/s')}"
     )
 
@@ -158,6 +159,7 @@ def _favoured(one: Favoured) -> dict[str, Any]:
         "design": measured.design,
         "workers": measured.cell.workers,
         "cpu_time_per_request_us": asdict(measured.cpu),
+        "latency_p50_ms": asdict(measured.p50),
         "latency_p99_ms": asdict(measured.p99),
         "throughput_per_s": asdict(measured.throughput),
         "against_best": None

@@ -54,7 +54,7 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
     measured": it does not guess. Then it writes the study that would decide, and offers to run it.
 
     Who failed or could not keep up is out; then who makes clients wait more than twice as long as
-    the best (p99); the others follow by server CPU per request.
+    the best (p50 or p99); the others follow by server CPU per request.
 
     [bold]Examples[/]
 

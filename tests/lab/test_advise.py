@@ -162,7 +162,7 @@ def test_who_makes_clients_wait_is_not_favoured(tmp_path: Path) -> None:
     )
     advice = advised(tmp_path, situation())
     assert favoured(advice) == ["thread-per-client"]
-    assert "Not select: its p99 is" in shown(advice)
+    assert "Not select: its p50 is" in shown(advice)
 
 
 def test_who_answers_less_than_was_offered_is_not_favoured(tmp_path: Path) -> None:
