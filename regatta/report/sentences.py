@@ -3,6 +3,7 @@
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import ALONE, LARGER, NO_DIFFERENCE, TOO_FEW, Verdict
+from regatta.analysis.warmup import WarmUp
 from regatta.report.numbers import percent, plural, times, value_of
 
 LEGEND = (
@@ -102,16 +103,24 @@ def client_bound_sentence(analysis: Analysis) -> str:
 
 def warm_up_sentence(analysis: Analysis) -> str:
     """Empty if no contender was still warming up when the measuring began."""
-    parts = [
-        f"{one.contender} ({one.early} of {plural(one.tested, 'trial')} changed early on, "
-        f"{one.late} late; the first {percent(one.share)} of the requests took "
-        f"{times(one.ratio)} times as long as the rest)"
-        for one in analysis.warm_ups
-        if one.too_short and one.share is not None and one.ratio is not None
-    ]
+    parts = [_cold(one) for one in analysis.warm_ups if one.too_short]
     if not parts:
         return ""
-    return f"The warm-up was too short for {', '.join(parts)}. Raise `warmup_rounds` in the study."
+    return f"The warm-up was too short for {'; for '.join(parts)}. Raise `warmup_rounds`."
+
+
+def _cold(one: WarmUp) -> str:
+    first = (
+        f"the first {percent(one.segment)} of a trial's requests took {times(one.first)} times as "
+        "long as the last"
+    )
+    if one.share is None or one.ratio is None or 2 * one.early < one.tested:
+        return f"{one.contender}: {first}"
+    return (
+        f"{one.contender}: {first}, and {one.early} of {plural(one.tested, 'trial')} changed early "
+        f"({one.late} late), after {percent(one.share)} of their requests, which took "
+        f"{times(one.ratio)} times as long as the rest"
+    )
 
 
 def disturbed_sentence(analysis: Analysis) -> str:

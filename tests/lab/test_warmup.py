@@ -59,8 +59,30 @@ def test_a_contender_whose_trials_begin_slowly_is_told(tmp_path: Path) -> None:
     assert 1.4 < found["select"].ratio < 1.6
     assert not found["iterative"].too_short
     report.write(path)
-    assert "warm-up was too short for select (12 of 12" in (tmp_path / "summary.md").read_text()
+    assert "12 of 12 trials changed early" in (tmp_path / "summary.md").read_text()
     assert "warm-up was too short for select" in (tmp_path / "report.html").read_text()
+
+
+def test_one_slow_segment_at_the_beginning_is_told(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=12, contenders=["select"])
+    cold = np.ones(400)
+    cold[:10] = 3
+    series(path, "select", cold)
+    (found,) = analyse(read(path)).warm_ups
+    assert found.early < 6, "hardly any rank changes"
+    assert found.too_short
+    assert found.first_low < 3 < found.first_high
+    assert found.segment == 1 / 40
+
+
+def test_what_adds_next_to_nothing_is_not_worth_a_notice(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=30, contenders=["select"])
+    cool = np.ones(400)
+    cool[:10] = 1.2
+    series(path, "select", cool)
+    (found,) = analyse(read(path)).warm_ups
+    assert found.first_low > 1
+    assert not found.too_short
 
 
 def test_what_comes_late_as_often_as_early_is_no_warm_up(tmp_path: Path) -> None:
