@@ -9,9 +9,9 @@ same test is made of the trial backwards. A burst is as likely at the end as at 
 warm-up is not. Only if significantly more trials change early than late was the warm-up too short.
 
 One slow segment among forty changes hardly any rank. So the first segment is also held against the
-last, over all trials of a contender, one ratio a trial (regatta/analysis/swaps.py). That is so keen
-that it sees 10 % in one segment of twenty, as one round of warm-up left it on the build machine; what
-adds less than 1 % to a trial is not worth a notice.
+last, over all trials of a contender, one ratio a trial (regatta/analysis/swaps.py). That sees 10 %
+in one segment of twenty, as one round of warm-up left it on the build machine; what adds less than
+1 % to a trial is not worth a notice.
 """
 
 from dataclasses import dataclass

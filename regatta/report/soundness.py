@@ -2,7 +2,7 @@
 
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.metrics import BY_NAME
-from regatta.report.numbers import percent, plural, short, times
+from regatta.report.numbers import DASH, percent, plural, short, times
 from regatta.report.text_table import Table
 
 OUTLIERS = "Trials far from the others"
@@ -14,7 +14,8 @@ OUTLIERS_SAY = (
 WARM_SAYS = (
     "A change-point test on the latencies of each trial, in the order in which the requests were "
     "started. Bursts of noise make changes at both ends alike; only a warm-up that was too short "
-    "makes significantly more of them early than late (Holm over the table)."
+    "makes significantly more of them early than late, or the first segment slower than the last "
+    "(Holm over the table), and adds more than 1 % to the latencies."
 )
 
 
@@ -64,6 +65,7 @@ def warm_up_table(analysis: Analysis) -> Table | None:
             f"{one.late}",
             "" if one.share is None else f"first {percent(one.share)}",
             "" if one.ratio is None else f"{times(one.ratio)} times",
+            f"{times(one.first)} times\n{times(one.first_low)}{DASH}{times(one.first_high)}",
             "too short" if one.too_short else "warm",
         ]
         for one in analysis.warm_ups
@@ -75,6 +77,7 @@ def warm_up_table(analysis: Analysis) -> Table | None:
         "changed late",
         "where, if early",
         "latency before ÷ after",
+        "first segment ÷ last",
         "warm-up",
     ]
     return Table("Was it warm?", WARM_SAYS, header, rows)

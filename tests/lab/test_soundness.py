@@ -67,13 +67,22 @@ def test_no_far_trial_says_nothing(analysis: Analysis) -> None:
 
 def test_warm_up_is_told_for_each_contender(analysis: Analysis) -> None:
     told = [
-        WarmUp("select", 20, 12, 1, 0.001, 0.1, 1.4, True),
-        WarmUp("iterative", 20, 1, 2, 1.0, None, None, False),
+        WarmUp("select", 20, 12, 1, 0.001, 0.1, 1.4, 1.5, 1.4, 1.6, 0.025, True),
+        WarmUp("iterative", 20, 1, 2, 1.0, None, None, 1.0, 0.9, 1.1, 0.025, False),
     ]
     table = warm_up_table(replace(analysis, warm_ups=told))
     assert table is not None
     assert table.rows == [
-        ["select", "20", "12", "1", "first 10 %", "1.40 times", "too short"],
-        ["iterative", "20", "1", "2", "", "", "warm"],
+        [
+            "select",
+            "20",
+            "12",
+            "1",
+            "first 10 %",
+            "1.40 times",
+            "1.50 times\n1.40–1.60",
+            "too short",
+        ],
+        ["iterative", "20", "1", "2", "", "", "1.00 times\n0.90–1.10", "warm"],
     ]
     assert "Was it warm?" in to_html(replace(analysis, warm_ups=told))
