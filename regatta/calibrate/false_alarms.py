@@ -26,6 +26,7 @@ from regatta.calibrate.sizes import (
     COMPARISONS,
     ENOUGH_BLOCKS,
     FALSE_ALARMS_PERCENT,
+    INJECTED_COMPARISONS,
     LEVEL,
     sizes,
 )
@@ -69,10 +70,11 @@ def run(context: Context) -> list[Goal]:
     size = sizes(context.quick)
     place = context.place(PART.name)
     ledger = context.race(same_study(context, size), place)
-    asked = [Question(ledger, metric.name, context.inject, COMPARISONS) for metric in METRICS]
-    context.say(f"comparing {COMPARISONS:,} times in each metric")
+    count = INJECTED_COMPARISONS if context.inject else COMPARISONS
+    asked = [Question(ledger, metric.name, context.inject, count) for metric in METRICS]
+    context.say(f"comparing {count:,} times in each metric")
     answers = [answer for answer in answer_all(asked) if is_told(answer)]
-    goals = [goal_of(answer, COMPARISONS) for answer in answers]
+    goals = [goal_of(answer, count) for answer in answers]
     return goals if context.inject else [*goals, whole_race(answers)]
 
 

@@ -13,6 +13,8 @@ FALSE_ALARMS_PERCENT = (3.65, 6.35)
 """Where the share lies in 95 of 100 runs of 1,000 comparisons whose true share is 5 %."""
 COMPARISONS = 5_000
 """For each metric. With 1,000 of them one right metric in 20 would miss its goal by chance."""
+INJECTED_COMPARISONS = 1_000
+"""A wrong analysis shows in these."""
 SLOWER_PERCENT = (2, 5)
 SEEN_PERCENT = {5: 95.0, 2: 80.0}
 BUDGET_S = 30 * 60.0

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.progress import Display, Lines, LiveDisplay, Silent
+from regatta.progress import Display, Lines, LiveDisplay, Silent, duration
 from regatta.race import Options, Started
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
 
     Each part measures something whose truth is known: the same server under two names, a server
     slowed by a known amount, one that is stopped for a known time. The exit status is 1 where a
-    goal is missed. It takes about 25 minutes on a quiet machine; Ctrl-C stops it, and --out with
+    goal is missed. It takes some ten minutes on a quiet machine; Ctrl-C stops it, and --out with
     the same folder goes on.
 
     [bold]Examples[/]
@@ -127,6 +127,9 @@ def measure(session: Session, only: list[str], inject: str | None) -> Calibratio
         # A wrong analysis needs no races of its own.
         session.folder = newest_folder(session.quick) or session.folder
     session.say(f"the races are in {session.folder}")
+    if not session.quick and inject is None:
+        whole_s = sum(part.takes_s for part in parts)
+        session.say(f"a whole one takes about {duration(whole_s)} on a quiet machine")
     try:
         return run(parts, make_context(session, inject), session.say)
     except KeyboardInterrupt as error:

@@ -1,0 +1,52 @@
+"""A calibration with real servers: every part runs, it can be stopped, and it can fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = (
+    *("false alarms: CPU per request", "false alarms: latency p99", "power: a slowdown of 5 %"),
+    *("power: a slowdown of 2 %", "p99 of a stopped server", "CPU time of fork-per-client"),
+    *(
+        "context switches of thread-per-client",
+        "counted time of a load (closed)",
+    ),
+)
+
+
+def calibrate(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(ROOT / "bin/regatta"), "calibrate", "--quick", "--out", "here", *options],
+        cwd=folder,
+        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+
+
+@pytest.mark.long
+def test_a_quick_calibration_runs_every_part_and_an_error_put_in_makes_it_fail(
+    tmp_path: Path,
+) -> None:
+    done = calibrate(tmp_path, "--json")
+    found = json.loads(done.stdout)
+    names = [goal["name"] for goal in found["goals"]]
+    for part in PARTS:
+        assert any(part in name for name in names), part
+    assert not [goal for goal in found["goals"] if goal["measured"].startswith("failed")]
+    # How good this machine is just now is not what is tested; that it is said, is.
+    assert done.returncode == (0 if found["met"] else 1), done.stderr
+    assert not (tmp_path / "state").exists()
+    wrong = calibrate(tmp_path, "--only", "false-alarms", "--inject", "requests")
+    assert wrong.returncode == 1
+    assert "goals missed: false alarms: CPU per request" in wrong.stderr
+    assert "MISSED" in wrong.stdout
+    assert "trials, netns" not in wrong.stderr  # it raced nothing
