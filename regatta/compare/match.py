@@ -62,7 +62,7 @@ def match(old: Ledger, new: Ledger) -> Matched:
 
 def differences(old: Ledger, new: Ledger, matched: Matched) -> list[str]:
     """One line for each thing that is not the same in both races, or is not as it should be."""
-    lines = [_study(old, new), _machine(old, new), _placement(old, new)]
+    lines = [_study(old, new), _machine(old, new), _placement(old, new), _accounts(old, new)]
     for name, cells in (("OLD", matched.only_old), ("NEW", matched.only_new)):
         if cells:
             shown = "; ".join(cell.label() for cell in cells[:3])
@@ -116,6 +116,23 @@ def _placement(old: Ledger, new: Ledger) -> str:
 
 def _size(value: Any) -> str:
     return f"{value / 2**30:.1f} GiB" if isinstance(value, int | float) else "unknown"
+
+
+def _accounts(old: Ledger, new: Ledger) -> str:
+    """The control group is charged with what a thread does at its very end; its clock is not."""
+    then, now = (_by_group(ledger) for ledger in (old, new))
+    if then == now:
+        return ""
+    words = ["its control group" if each else "its clock" for each in (then, now)]
+    return (
+        f"Different accounts of the server's CPU time: {words[0]} in OLD, {words[1]} in NEW. Designs "
+        "that make threads seem to differ by some per cent."
+    )
+
+
+def _by_group(ledger: Ledger) -> bool:
+    where = ledger.environment.get("placement")
+    return isinstance(where, dict) and where.get("control_groups") is True
 
 
 def _word(value: Any) -> str:

@@ -150,7 +150,9 @@ def test_other_studies_machines_and_placements_are_said(before: Path, tmp_path: 
     after = folder(tmp_path, "after", blocks=20, seed=2)
     change(after, "UPDATE meta SET value = 'mine' WHERE key = 'study_name'")
     change(after, "UPDATE environment SET value = '\"Other CPU\"' WHERE key = 'cpu_model'")
-    place = json.dumps({"kind": "loopback", "server_cpus": [0], "client_cpus": [1]})
+    place = json.dumps(
+        {"kind": "loopback", "server_cpus": [0], "client_cpus": [1], "control_groups": True}
+    )
     change(after, f"UPDATE environment SET value = '{place}' WHERE key = 'placement'")
     change(after, "UPDATE cell SET placement = 'loopback'")
     found = compared(before, after)
@@ -159,6 +161,7 @@ def test_other_studies_machines_and_placements_are_said(before: Path, tmp_path: 
         "Different studies, quick and mine",
         "Different machines",
         "Different placements",
+        "Different accounts of the server's CPU time",
     ]
 
 
