@@ -125,8 +125,8 @@ def _accounts(old: Ledger, new: Ledger) -> str:
         return ""
     words = ["its control group" if each else "its clock" for each in (then, now)]
     return (
-        f"Different accounts of the server's CPU time: {words[0]} in OLD, {words[1]} in NEW. Designs "
-        "that make threads seem to differ by some per cent."
+        f"Different accounts of the server's CPU time: {words[0]} in OLD, {words[1]} in NEW. "
+        "Designs that make threads seem to differ by some per cent."
     )
 
 
