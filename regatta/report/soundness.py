@@ -1,10 +1,15 @@
 """What a reader should know of the trials themselves: those far from the others, and warm-up."""
 
+import math
+
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.metrics import BY_NAME
+from regatta.analysis.outliers import Outlier
 from regatta.report.numbers import DASH, percent, plural, short, times
 from regatta.report.text_table import Table
 
+MOST = 25
+"""Rows of a table that somebody reads."""
 OUTLIERS = "Trials far from the others"
 OUTLIERS_SAY = (
     "Beyond Tukey's outer fences of their cell: three times the width of its middle half away from "
@@ -39,18 +44,27 @@ def outlier_sentence(analysis: Analysis) -> str:
 
 
 def outlier_table(analysis: Analysis) -> Table | None:
-    """A row a metric and trial."""
+    """A row a metric and trial, the furthest first; the JSON has all of many."""
     if not analysis.outliers:
         return None
     rows = []
-    for one in analysis.outliers:
+    for one in sorted(analysis.outliers, key=_how_far, reverse=True)[:MOST]:
         metric = BY_NAME[one.metric]
         unit = f" {metric.unit}" if metric.unit else ""
         ratio = f"{times(one.value / one.median)} times" if one.median > 0 else ""
         figures = [f"{short(one.value)}{unit}", f"{short(one.median)}{unit}", ratio]
         rows.append([one.cell.label(), f"{one.block}", metric.label, *figures])
     header = ["cell", "block", "metric", "this trial", "median of all", ""]
-    return Table(OUTLIERS, OUTLIERS_SAY, header, rows)
+    more = len(analysis.outliers) - len(rows)
+    rest = f" {more:,} that are nearer are in the JSON (`regatta report --json`)." if more else ""
+    return Table(OUTLIERS, f"{OUTLIERS_SAY}{rest}", header, rows)
+
+
+def _how_far(one: Outlier) -> float:
+    """As a factor, whichever way; what has none comes last."""
+    if min(one.value, one.median) <= 0:
+        return 0.0
+    return abs(math.log(one.value / one.median))
 
 
 def warm_up_table(analysis: Analysis) -> Table | None:

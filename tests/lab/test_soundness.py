@@ -15,7 +15,7 @@ from regatta.ledger_read import read
 from regatta.report.charts import far_rows, metric_chart, metric_rows
 from regatta.report.html import to_html
 from regatta.report.markdown import to_markdown
-from regatta.report.soundness import outlier_sentence, outlier_table, warm_up_table
+from regatta.report.soundness import MOST, outlier_sentence, outlier_table, warm_up_table
 from tests.lab.synthetic import make
 
 FAR = 4.0
@@ -45,6 +45,16 @@ def test_a_trial_far_from_the_others_is_listed_with_both_figures(analysis: Analy
     assert "none was dropped" in outlier_sentence(analysis)
     for text in (to_markdown(analysis), to_html(analysis)):
         assert "Trials far from the others" in text
+
+
+def test_of_many_the_furthest_are_listed_and_the_rest_counted(analysis: Analysis) -> None:
+    one = max(analysis.outliers, key=lambda one: one.value / one.median)
+    near = [replace(one, block=block, value=one.median * 1.1) for block in range(100)]
+    table = outlier_table(replace(analysis, outliers=[*near, one]))
+    assert table is not None
+    assert len(table.rows) == MOST
+    assert table.rows[0][1] == f"{one.block}"
+    assert f"{101 - MOST} that are nearer are in the JSON" in table.says
 
 
 def test_it_is_a_ring_in_its_chart_and_in_no_other(analysis: Analysis) -> None:
