@@ -24,8 +24,6 @@ class Raced:
     counted: dict[str, Blocks]
     seconds_per_trial: float
     """From the start of one to that of the next, whatever it holds beside the load."""
-    missing: int
-    """Trials that failed or in which the client set the pace."""
 
     def shared(self, kind: str, names: tuple[str, ...]) -> list[int]:
         """The blocks in which all of these have a trial of that kind."""
@@ -43,8 +41,7 @@ def read_raced(path: Path) -> Raced:
         if trial.counts:
             place = timed if trial.kind == "timed" else counted
             place.setdefault(names[trial.cell_id], {})[trial.block] = unpacked(trial)
-    missing = sum(not trial.counts and not trial.superseded for trial in ledger.trials)
-    return Raced(timed, counted, pace_s(path, len(names)), missing)
+    return Raced(timed, counted, pace_s(path, len(names)))
 
 
 def unpacked(trial: Trial) -> Trial:
