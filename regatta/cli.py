@@ -224,7 +224,8 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
 ) -> None:
     """Race the designs of a study and say which one won, by how much, and how sure that is.
 
-    Ctrl-C stops cleanly: finished trials are kept, and --resume goes on from there.
+    Ctrl-C stops cleanly: finished trials are kept, and --resume goes on from there. A trial whose
+    CPUs others took is marked and run again; where most are, end what else runs: `regatta doctor`.
 
     [bold]Examples[/]
 

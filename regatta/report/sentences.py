@@ -130,9 +130,9 @@ def disturbed_sentence(analysis: Analysis) -> str:
     again = sum(noted.trial.superseded for noted in analysis.disturbed)
     kept = len(analysis.disturbed) - again
     limit = analysis.environment.get("disturbance_limit_percent")
-    parts = [f"{again} were run again and only the last attempt counts"] if again else []
+    parts = [f"{again} run again, of which only the last attempt counts"] if again else []
     if kept:
-        parts.append(f"{kept} are in the averages as they are")
+        parts.append(f"{kept} kept in the averages")
     more = f"more than {limit:g} % of a CPU" if isinstance(limit, int | float) else "too much"
     return (
         f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "

@@ -186,7 +186,7 @@ def test_a_disturbed_trial_is_marked_and_run_again(tmp_path: Path, script: list[
     assert (analysis.trials, analysis.planned) == (12, 12)
     assert disturbed_sentence(analysis) == (
         "5 trials disturbed: other programs or the host took more than 10 % of a CPU meanwhile; "
-        "4 were run again and only the last attempt counts, 1 are in the averages as they are."
+        "4 run again, of which only the last attempt counts, 1 kept in the averages."
     )
     report.write(folder / FILE_NAME)
     for name in ("report.html", "summary.md"):
