@@ -9,6 +9,9 @@ interval holds the truth this often:
     BCa (scipy's default)     84 %       89 %       91 %
     bootstrap-t               95 %       95 %       95 %
 
+Ten real trials, drawn from 60 or 120 of one server, held the mean of its CPU time, throughput and
+latencies in 92 to 97 %; less only where one trial in thirty lies far out, which ten may not show.
+
 So means use the bootstrap-t: resample the trials, and compare each resample's mean with
 the real one in units of the resample's own standard error. Below five trials there are too few
 different resamples for any bootstrap; there Student's t is used. Two cells are compared in another
