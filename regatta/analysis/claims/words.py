@@ -29,6 +29,8 @@ NEEDS = {
 }
 CLOSE = 0.1
 """To 1: such ratios need three decimals."""
+UNBOUNDED = 1e4
+"""An interval of a ratio that spans more says nothing; its digits would."""
 
 
 def told(comparison: Comparison, part: Part, unit: str) -> str:
@@ -77,5 +79,7 @@ def _span(part: Part) -> str:
         return "no finite number of"
     near = part.scale == "ratio" and abs(part.value - 1) < CLOSE
     shown = three_places if near else number
+    if part.scale == "ratio" and part.low and part.high and part.high / part.low > UNBOUNDED:
+        return f"{shown(part.value)} (too few trials to bound it)"
     ends = " to ".join("…" if end is None else shown(end) for end in (part.low, part.high))
     return f"{shown(part.value)} ({ends})"
