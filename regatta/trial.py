@@ -138,7 +138,9 @@ class Trial:
         self.result.requests = client.get("requests")
         self.result.answered = client.get("answered")
         self.result.throughput_per_s = client.get("throughput_per_s")
-        self.result.client_bound = client.get("client_bound")
+        # Who counts a whole process asks what it used, not what it could have done.
+        if self.cell.scope != PROCESS:
+            self.result.client_bound = client.get("client_bound")
 
     def output(self) -> dict[str, Any] | None:
         """What a contender printed; a design of ours has a summary instead."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from regatta.calibrate import counters, false_alarms, power, stopped, window
+from regatta.calibrate import counters, false_alarms, power, raced, stopped, window
 from regatta.calibrate.goals import Part
 
 
 def all_parts() -> tuple[Part, ...]:
     """Every part of a whole calibration."""
-    return (false_alarms.PART, power.PART, stopped.PART, counters.PART, window.PART)
+    return (false_alarms.PART, power.PART, stopped.PART, counters.PART, window.PART, *raced.PARTS)

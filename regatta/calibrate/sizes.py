@@ -28,6 +28,7 @@ class Sizes:
     same_counted: int
     same_requests: int
     """Of each of its trials: enough for some ticks of 10 ms, which user and system time come in."""
+    same_slices: int
     slowed_blocks: int
     """Timed blocks of a server and of the same slowed by each of SLOWER_PERCENT."""
     slowed_requests: int
@@ -40,6 +41,7 @@ WHOLE = Sizes(
     same_blocks=60,
     same_counted=40,
     same_requests=1_000,
+    same_slices=5,
     slowed_blocks=100,
     slowed_requests=2_000,
     slowed_slices=40,
@@ -49,6 +51,7 @@ QUICK = Sizes(
     same_blocks=ENOUGH_BLOCKS,
     same_counted=ENOUGH_BLOCKS,
     same_requests=100,
+    same_slices=2,
     slowed_blocks=ENOUGH_BLOCKS,
     slowed_requests=400,
     slowed_slices=8,

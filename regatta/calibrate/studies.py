@@ -47,7 +47,11 @@ def same_study(context: Context, size: Sizes) -> Study:
         context,
         "The same server under two names",
         dict.fromkeys(SAME, "scan"),
-        {"blocks": size.same_blocks, "counted_blocks": size.same_counted},
+        {
+            "blocks": size.same_blocks,
+            "counted_blocks": size.same_counted,
+            "slices": size.same_slices,
+        },
         size.same_requests,
     )
 

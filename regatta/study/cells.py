@@ -91,23 +91,23 @@ def check_engine(table: Table, engines: Sequence[str], loads: Sequence[str]) -> 
 
 
 def check_whole(table: Table, scopes: Sequence[str], loads: Sequence[str]) -> None:
-    """A whole process is counted as they did who publish such counts: it serves a single burst."""
+    """A whole process is counted as they did who publish such counts: it serves bursts."""
     if PROCESS not in scopes:
         return
-    rounds = table.integer("rounds", 1, 1, MAX_ROUNDS)
-    if list(loads) != ["burst"] or table.has("requests") or rounds != 1:
+    if list(loads) != ["burst"] or table.has("requests"):
         raise StudyError(
-            f"the load of scope process is a single burst: set `rounds = 1` in `{table.place}`, "
-            "without `requests` and with no load but burst; put other cells into another group"
+            f"the load of scope process is burst, once or as many times as `rounds` says: "
+            f"`{table.place}` has no use for `requests` or another load; put other cells into "
+            "another group"
         )
 
 
 def burst_rounds(table: Table, connections: int, scopes: Sequence[str]) -> int:
     """How many rounds a burst of that many connections needs to reach the aimed requests."""
-    if PROCESS in scopes:
-        return 1
     if table.has("rounds"):
         return table.integer("rounds", 1, 1, MAX_ROUNDS)
+    if PROCESS in scopes:
+        return 1
     requests = table.integer("requests", DEFAULT_REQUESTS, 1, MAX_REQUESTS)
     return -(-requests // connections)
 

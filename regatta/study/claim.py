@@ -129,6 +129,8 @@ class Claim:
     published_agrees: bool = True
     where: Mapping[str, str | int] = field(default_factory=dict)
     """What the cells must be besides: `engine`, `workers`, `work` …"""
+    process_engines: Mapping[str, str] = field(default_factory=dict)
+    """By design, where whole processes are counted: its client's engine, if not the others'."""
 
     def places(self) -> list[Place]:
         """Each cell that it is about, once."""
@@ -136,7 +138,11 @@ class Claim:
 
     def plain(self) -> dict[str, Any]:
         """For the ledger."""
-        return {**asdict(self), "where": dict(self.where)}
+        return {
+            **asdict(self),
+            "where": dict(self.where),
+            "process_engines": dict(self.process_engines),
+        }
 
 
 def from_plain(content: Mapping[str, Any]) -> Claim:

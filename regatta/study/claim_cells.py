@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from regatta.axes import AXES
 from regatta.errors import StudyError
-from regatta.study.cell import Cell
+from regatta.study.cell import PROCESS, Cell
 from regatta.study.claim import Claim, Place
 from regatta.study.limits import SCOPES
 
@@ -40,12 +40,16 @@ def claim_cells(claim: Claim, cells: Sequence[AnyCell], scope: str) -> dict[Plac
     """
     places = claim.places()
     names = {place.design for place in places}
+    own = claim.process_engines if scope == PROCESS else {}
     fits = [
         cell
         for cell in cells
-        if cell.scope == scope and cell.contender in names and _fits(claim, cell)
+        if cell.scope == scope
+        and cell.contender in names
+        and cell.engine == own.get(cell.contender, cell.engine)
+        and _fits(claim, cell)
     ]
-    engines = any(place.engine is not None for place in places)
+    engines = own or any(place.engine is not None for place in places)
     alike = [name for name in ALIKE if not (engines and name == "engine")]
     best: dict[Place, AnyCell] = {}
     for family, workers in dict.fromkeys((_key(cell, alike), cell.workers) for cell in fits):

@@ -55,6 +55,7 @@ CLAIM_KEYS = (
     *("id", "says", "source", "per", "published_agrees"),
     *STATEMENT_KEYS,
     "and",
+    "process_engines",
     *WHERE_KEYS,
 )
 KINDS = {
@@ -126,8 +127,7 @@ def read_claim(
             "add [sources.NAME]"
         )
     statements = [read_statement(table, cells)]
-    if table.has("and"):
-        joined = subtable(content, "and", STATEMENT_KEYS).content
+    for joined in read_joined(table):
         statements.append(read_statement(Table(shared(content, joined), place, CLAIM_KEYS), cells))
     agrees = content.get("published_agrees", True)
     if not isinstance(agrees, bool):
@@ -140,7 +140,26 @@ def read_claim(
         per=table.choice("per", "process", ("process", "request")),
         published_agrees=agrees,
         where=read_where(table),
+        process_engines=read_process_engines(table, cells),
     )
+
+
+def read_joined(table: Table) -> list[dict[str, Any]]:
+    """What `and` adds: one table, or a list of them."""
+    value = table.content.get("and", [])
+    joined = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, dict) for one in joined):
+        raise table.fail("and", "a table, or a list of tables")
+    return [Table(one, table.named("and"), STATEMENT_KEYS).content for one in joined]
+
+
+def read_process_engines(table: Table, cells: Sequence[Cell]) -> dict[str, str]:
+    """`process_engines`: whose client was of another kind where they measured whole processes."""
+    if not table.has("process_engines"):
+        return {}
+    raced = list(dict.fromkeys(cell.contender for cell in cells))
+    engines = subtable(table.content, "process_engines", raced)
+    return {name: engines.choice(name, "", CLIENT_ENGINES) for name in engines.content}
 
 
 def shared(content: Mapping[str, Any], joined: Mapping[str, Any]) -> dict[str, Any]:

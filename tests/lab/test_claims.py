@@ -86,7 +86,7 @@ def judged(
     body: str, found: Evidence, connections: Sequence[int] = (10,)
 ) -> tuple[str, list[Part], tuple[int, int] | None]:
     asked = comparisons(make_claim(body, connections))
-    verdict, parts = decide(found, asked)
+    ((verdict, parts),) = decide([(found, asked)])
     return verdict, parts, single_runs(found, asked)
 
 
@@ -385,6 +385,51 @@ def test_a_design_that_cannot_run_here_makes_its_claims_not_measurable(tmp_path:
     assert found.why == "select cannot run here: no such call"
 
 
+def test_each_claim_of_a_table_makes_the_others_harder_to_decide(tmp_path: Path) -> None:
+    """What is just significant alone is not among twenty that say nothing."""
+    body = 'metric = "task_clock"\nconnections = 10\norder = ["select", "iterative"]'
+    idle = 'metric = "page_faults"\nconnections = 10\norder = ["select", "iterative"]'
+    race = {"connections": [10], "blocks": 8, "noise": 0.02, "cpu_us": {"select": 620.0}}
+    (tmp_path / "alone").mkdir()
+    (alone,) = raced(tmp_path / "alone", claim("X", body), **race).values()
+    many = "".join(claim(f"Y{number}", idle) for number in range(20))
+    among = raced(tmp_path, claim("X", body) + many, **race)
+    (part,) = alone.scopes["window"].parts
+    (beside,) = among["X"].scopes["window"].parts
+    assert part.level == 0.05
+    assert beside.level <= 0.05 / 20
+    assert (alone.verdict, among["X"].verdict) == (SUPPORTED, UNDECIDED)
+
+
+def test_whoever_had_another_client_is_judged_with_it_as_they_measured(tmp_path: Path) -> None:
+    order = 'metric = "task_clock"\nconnections = 5\norder = ["select", "iterative"]\n'
+    found = raced(
+        tmp_path,
+        claim("X", order + 'process_engines = { select = "fork" }'),
+        connections=[5],
+        engines=["thread", "fork"],
+        scopes=["window", "process"],
+    )
+    engines = {
+        scope: {figure.design: figure.engine for figure in result.figures}
+        for scope, result in found["X"].scopes.items()
+    }
+    assert engines == {
+        "window": {"select": "thread", "iterative": "thread"},
+        "process": {"select": "fork", "iterative": "thread"},
+    }
+
+
+def test_a_claim_may_say_several_things(tmp_path: Path) -> None:
+    pairs = [("select", "thread-per-client"), ("iterative", "thread-per-client")]
+    joined = ", ".join(f'{{ order = ["{a}", "{b}"] }}' for a, b in pairs)
+    first = 'metric = "task_clock"\nconnections = 10\norder = ["select", "iterative"]\n'
+    body = f"{first}and = [{joined}]"
+    (found,) = raced(tmp_path, claim("X", body), connections=[10]).values()
+    assert len(found.scopes["window"].parts) == 3
+    assert found.claimed.count(" and ") == 2
+
+
 def test_a_burst_takes_until_its_last_client_is_answered(tmp_path: Path) -> None:
     """Served one by one, n clients take n times as long as one, however many bursts a trial has."""
     body = claim(
@@ -440,7 +485,7 @@ def test_every_claim_of_the_shipped_studies_gets_a_verdict(
         assert result.why
         assert "\n" not in result.why
     assert set(found["A1"].scopes) == {"window", "process"}
-    assert set(found["U1"].scopes) == {"window"}
+    assert set(found["U1"].scopes) == {"window", "process"}
 
 
 def test_claims_that_no_regatta_wrote_are_told_in_one_line() -> None:

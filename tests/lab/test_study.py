@@ -288,14 +288,13 @@ def test_the_reports_study_has_their_connections_and_client_engines() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("requests = 200", "is a single burst: set `rounds = 1`"),
-        ("rounds = 2", "is a single burst: set `rounds = 1`"),
-        ('load = "closed"\nduration_s = 1', "is a single burst"),
-        ('load = "open"\nduration_s = 1\nrate = 9', "is a single burst"),
-        ('load = ["burst", "closed"]\nduration_s = 1', "is a single burst"),
+        ("requests = 200", "has no use for `requests`"),
+        ('load = "closed"\nduration_s = 1', "scope process is burst"),
+        ('load = "open"\nduration_s = 1\nrate = 9', "scope process is burst"),
+        ('load = ["burst", "closed"]\nduration_s = 1', "scope process is burst"),
     ],
 )
-def test_a_whole_process_serves_one_burst(change: str, words: str) -> None:
+def test_a_whole_process_serves_bursts(change: str, words: str) -> None:
     text = f"""
 name = "whole"
 [[cells]]

@@ -1,10 +1,13 @@
-"""The verdict on a claim in one scope: each part against what is claimed, Holm over all parts.
+"""The verdicts on all claims in one scope: each part against what is claimed.
 
 All parts must hold: one that is refuted refutes the claim, and it is supported only if each is.
+Holm's correction is over all parts of all claims, because one table shows them: one such table in
+twenty, and not one claim in twenty, may hold a verdict that is wrong.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regatta.analysis.claims.asked import ABOVE, BELOW, Test, growth, of_two, p_value, stands
@@ -72,16 +75,19 @@ def nearest(bounds: list[float], value: float | None) -> float:
     return min(bounds, key=lambda bound: abs(bound - (value or 0.0)))
 
 
-def decide(evidence: Evidence, asked: list[Comparison]) -> tuple[Verdict, list[Part]]:
-    """The verdict and every part, in the order of the claim."""
-    tested = [ask(evidence, comparison) for comparison in asked]
-    ready = [one for one in tested if isinstance(one, Asked)]
+def decide(cases: Sequence[tuple[Evidence, list[Comparison]]]) -> list[tuple[Verdict, list[Part]]]:
+    """Of each claim the verdict and every part, in the order of the claim."""
+    tested = [[ask(evidence, one) for one in asked] for evidence, asked in cases]
+    ready = [one for claim in tested for one in claim if isinstance(one, Asked)]
     levels = iter(holm([one.p_value() for one in ready], LEVEL))
-    parts = [
-        _part(one, next(levels).level) if isinstance(one, Asked) else _untested(comparison, one)
-        for comparison, one in zip(asked, tested, strict=True)
-    ]
-    return together([part.verdict for part in parts]), parts
+    found: list[tuple[Verdict, list[Part]]] = []
+    for (_, asked), claim in zip(cases, tested, strict=True):
+        parts = [
+            _part(one, next(levels).level) if isinstance(one, Asked) else _untested(comparison, one)
+            for comparison, one in zip(asked, claim, strict=True)
+        ]
+        found.append((together([part.verdict for part in parts]), parts))
+    return found
 
 
 def together(verdicts: list[Verdict]) -> Verdict:

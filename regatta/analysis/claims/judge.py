@@ -11,6 +11,7 @@ from regatta.analysis.claims.evidence import Evidence, Race
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     ClaimResult,
+    Part,
     PublishedFigure,
     ScopeResult,
     Verdict,
@@ -27,7 +28,20 @@ def judge_all(recorded: Any, race: Race) -> list[ClaimResult]:
     """One result for each claim, in the order of the study; `recorded` is the ledger's."""
     if not isinstance(recorded, list):
         return []
-    return [judge(content, race) for content in recorded]
+    read = [read_recorded(content) for content in recorded]
+    evidence = [raced(claim, race) for claim, _ in read]
+    found: list[dict[str, ScopeResult]] = [{} for _ in read]
+    for scope in SCOPES:
+        there = [number for number, one in enumerate(evidence) if scope in one]
+        cases = [(evidence[number][scope], comparisons(read[number][0])) for number in there]
+        for number, (verdict, parts) in zip(there, decide(cases), strict=True):
+            found[number][scope] = _in_scope(
+                evidence[number][scope], read[number][0], verdict, parts
+            )
+    return [
+        judge(content, *one, scopes, known)
+        for content, one, scopes, known in zip(recorded, read, found, evidence, strict=True)
+    ]
 
 
 def read_recorded(content: Mapping[str, Any]) -> tuple[Claim, list[PublishedFigure]]:
@@ -39,13 +53,15 @@ def read_recorded(content: Mapping[str, Any]) -> tuple[Claim, list[PublishedFigu
         raise LedgerError(f"its claims cannot be read ({error!r}); is the ledger whole?") from error
 
 
-def judge(content: Mapping[str, Any], race: Race) -> ClaimResult:
+def judge(
+    content: Mapping[str, Any],
+    claim: Claim,
+    published: list[PublishedFigure],
+    scopes: Mapping[str, ScopeResult],
+    evidence: Mapping[str, Evidence],
+) -> ClaimResult:
     """What this race says of one claim."""
-    claim, published = read_recorded(content)
-    asked = comparisons(claim)
-    evidence = raced(claim, race)
-    scopes = {scope: _in_scope(found, claim) for scope, found in evidence.items()}
-    case = Case(claim, published, asked, scopes, evidence)
+    case = Case(claim, published, comparisons(claim), scopes, evidence)
     first = claim.statements[0]
     return ClaimResult(
         id=claim.id,
@@ -57,7 +73,7 @@ def judge(content: Mapping[str, Any], race: Race) -> ClaimResult:
         connections=sorted({count for said in claim.statements for count in said.connections}),
         published=published,
         published_agrees=claim.published_agrees,
-        scopes=scopes,
+        scopes=dict(scopes),
         verdict=verdict(scopes),
         why=why(case),
     )
@@ -80,9 +96,8 @@ def raced(claim: Claim, race: Race) -> dict[str, Evidence]:
     return found
 
 
-def _in_scope(evidence: Evidence, claim: Claim) -> ScopeResult:
+def _in_scope(evidence: Evidence, claim: Claim, found: Verdict, parts: list[Part]) -> ScopeResult:
     asked = comparisons(claim)
-    found, parts = decide(evidence, asked)
     terms = dict.fromkeys(term for comparison in asked for term in comparison.terms)
     ordered = sorted(terms, key=lambda term: term.place.connections)
     return ScopeResult(

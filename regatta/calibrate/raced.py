@@ -1,0 +1,126 @@
+"""Calibration: what finished races of this machine show. Nothing is measured here.
+
+Two goals need more than a calibration's few minutes: that every claim of the shipped studies gets a
+verdict, and that two races an hour apart say the same. They are judged from the ledgers that lie in
+`races/`; where these are missing the goal is not measured, and says what to race.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.claims.result import NOT_MEASURABLE, ClaimResult
+from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.store import machine
+from regatta.compare import agree
+from regatta.counters import COUNTED
+from regatta.errors import LedgerError
+from regatta.ledger import FILE_NAME
+from regatta.ledger_read import Ledger, connect, read
+from regatta.race import RACES
+
+CLAIMED = ("reports", "chapter-30")
+TWICE = "quick"
+APART_S = 3600.0
+OVERLAP_PERCENT = 95.0
+SAME_MACHINE = ("cpu_model", "cpus", "kernel")
+HARDWARE = "cycles"
+"""Whoever counts these counts the others too."""
+
+
+def finished(study: str) -> list[tuple[float, Path]]:
+    """The finished races of that study on this machine, the newest first: when, and the ledger."""
+    here = machine()
+    found: list[tuple[float, Path]] = []
+    for path in RACES.glob(f"*/{FILE_NAME}"):
+        try:
+            meta, where = told_of(path)
+        except (LedgerError, sqlite3.Error):
+            continue  # of another version, or not whole: it proves nothing
+        ours = all(where.get(name) == json.dumps(here[name]) for name in SAME_MACHINE)
+        if meta.get("study_name") == study and "finished_at" in meta and ours:
+            found.append((float(meta["created_at"]), path))
+    return sorted(found, reverse=True)
+
+
+def told_of(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """What a ledger says of its race, and, as JSON, of where it was raced."""
+    with connect(path) as database:
+        tables = ("meta", "environment")
+        both = [
+            dict(database.execute(f"SELECT key, value FROM {name}").fetchall()) for name in tables
+        ]
+    return both[0], both[1]
+
+
+def claims(_: Context) -> list[Goal]:
+    """Every claim gets a verdict, and only a missing counter keeps it from one."""
+    name = "claims that get a verdict"
+    goal = "all, where the machine counts what they are about"
+    results: list[ClaimResult] = []
+    hardware = False
+    for study in CLAIMED:
+        path = next((path for _, path in finished(study)), None)
+        if path is None:
+            return [Goal(name, goal, f"race {' and '.join(CLAIMED)} first", met=None)]
+        ledger = read(path)
+        results += analyse(ledger).claims
+        hardware = hardware or counts_hardware(ledger)
+    lacking = [result.id for result in results if result.verdict == NOT_MEASURABLE]
+    given = len(results) - len(lacking)
+    words = f"{given} of {len(results)}"
+    if lacking:
+        words += f"; {', '.join(lacking)} need counters that are missing here"
+    return [Goal(name, goal, words, met=not (hardware and lacking), value=float(given))]
+
+
+def counts_hardware(ledger: Ledger) -> bool:
+    return any(
+        event == HARDWARE and counter.state == COUNTED
+        for trial in ledger.trials
+        for (_, _, event), counter in trial.counters.items()
+    )
+
+
+def twice(_: Context) -> list[Goal]:
+    """Two races with nothing changed between them."""
+    name = f"two races of {TWICE} an hour apart"
+    goal = f"the same winner; intervals overlap in at least {OVERLAP_PERCENT:g} % of cells"
+    pair = an_hour_apart(finished(TWICE))
+    if pair is None:
+        return [Goal(name, goal, f"race {TWICE} twice, an hour apart, first", met=None)]
+    old, new = (analysed(path) for path in pair)
+    found = agree(old, new)
+    share = found.cells.share
+    if share is None:
+        return [Goal(name, goal, "they have no cell in common", met=None)]
+    winner = "the same winner" if found.same_winner else "another winner"
+    words = f"{winner}; {found.cells.overlap} of {found.cells.of} cells overlap"
+    met = found.same_winner and 100 * share >= OVERLAP_PERCENT
+    detail = (
+        f"{' and '.join(str(path.parent.name) for path in pair)}; of all columns "
+        f"{found.figures.overlap} of {found.figures.of} intervals overlap"
+    )
+    return [Goal(name, goal, words, met=met, detail=detail, value=100 * share)]
+
+
+def an_hour_apart(races: list[tuple[float, Path]]) -> tuple[Path, Path] | None:
+    """The newest race, and the newest of those that are an hour older."""
+    if not races:
+        return None
+    newest_at, newest = races[0]
+    older = (path for at, path in races if newest_at - at >= APART_S)
+    return next(((path, newest) for path in older), None)
+
+
+def analysed(path: Path) -> Analysis:
+    return analyse(read(path))
+
+
+PARTS = (
+    Part("claims", "the claims of the shipped studies", claims, takes_s=10, reads_races=True),
+    Part("twice", "two races of quick", twice, takes_s=5, reads_races=True),
+)
