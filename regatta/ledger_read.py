@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from regatta import study
 from regatta.errors import LedgerError
-from regatta.ledger import check_version
+from regatta.ledger import FILE_NAME, check_version
 
 SAMPLE_HEADER_BYTES = 32
 SAMPLE_MAGIC = b"RGSAMPL1"
@@ -99,6 +100,28 @@ class Ledger:
     cells: list[Cell]
     trials: list[Trial]
     planned: int
+
+    @cached_property
+    def last_attempts(self) -> list[Trial]:
+        """The trials that stand: of those that were run again the last attempt alone."""
+        return [trial for trial in self.trials if not trial.superseded]
+
+    @cached_property
+    def by_cell(self) -> dict[int, list[Trial]]:
+        """The same by the id of their cell; a cell without a trial is not in it."""
+        found: dict[int, list[Trial]] = {}
+        for trial in self.last_attempts:
+            found.setdefault(trial.cell_id, []).append(trial)
+        return found
+
+    def trials_of(self, cell: Cell) -> list[Trial]:
+        """Its last attempts, in the order of the blocks."""
+        return self.by_cell.get(cell.id, [])
+
+
+def ledger_path(race: Path) -> Path:
+    """A race may be named by its folder or by its ledger."""
+    return race / FILE_NAME if race.is_dir() else race
 
 
 @contextmanager

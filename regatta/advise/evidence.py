@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from regatta.analysis.estimates import Estimate, estimate_cell
 from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME
-from regatta.ledger_read import Cell, Ledger, Trial, read
+from regatta.ledger_read import Cell, Ledger, Trial, ledger_path, read
 
 SAME_MACHINE = ("cpu_model", "cpus", "architecture")
 
@@ -68,7 +68,7 @@ def search(
 ) -> Found:
     """In the named ledgers, else in all of `races` that are this machine's."""
     named = bool(ledgers)
-    paths = [_ledger_path(path) for path in ledgers] or sorted(races.glob(f"*/{FILE_NAME}"))
+    paths = [ledger_path(path) for path in ledgers] or sorted(races.glob(f"*/{FILE_NAME}"))
     places: list[Place] = []
     notes: list[str] = []
     raced: list[Cell] = []
@@ -95,10 +95,6 @@ def search(
     return Found(places, count, notes, raced)
 
 
-def _ledger_path(path: Path) -> Path:
-    return path / FILE_NAME if path.is_dir() else path
-
-
 def _same_machine(ledger: Ledger, machine: dict[str, Any]) -> bool:
     return all(ledger.environment.get(key) == machine.get(key) for key in SAME_MACHINE)
 
@@ -110,14 +106,10 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
     together: dict[tuple[object, ...], list[Cell]] = {}
     for cell in ledger.cells:
         if cell.contender in known and distance(situation, cell, cpus) is not None:
-            alike = replace(cell, contender="", workers=None, id=0)
-            together.setdefault(alike.identity(), []).append(cell)
-    trials: dict[int, list[Trial]] = {}
-    for trial in ledger.trials:
-        trials.setdefault(trial.cell_id, []).append(trial)
+            together.setdefault(cell.alike(), []).append(cell)
     found = []
     for cells in together.values():
-        measured = [_measured(cell, trials.get(cell.id, [])) for cell in cells]
+        measured = [_measured(cell, ledger.trials_of(cell)) for cell in cells]
         if all(one.cpu.value is None and one.failed is None for one in measured):
             continue  # a race that was stopped before it came there
         apart = distance(situation, cells[0], cpus)
@@ -135,8 +127,7 @@ def _server_cpus(ledger: Ledger) -> int | None:
 
 def _measured(cell: Cell, trials: list[Trial]) -> Measured:
     estimates, _ = estimate_cell(trials)
-    last = [trial for trial in trials if not trial.superseded]
-    all_failed = bool(last) and all(trial.status != "ok" for trial in last)
+    all_failed = bool(trials) and all(trial.status != "ok" for trial in trials)
     return Measured(
         design=cell.contender,
         cell=cell,
@@ -145,7 +136,7 @@ def _measured(cell: Cell, trials: list[Trial]) -> Measured:
         p50=estimates[side_of(P50), P50.name],
         p99=estimates[side_of(P99), P99.name],
         throughput=estimates[side_of(THROUGHPUT), THROUGHPUT.name],
-        failed=(last[0].reason or "no reason was recorded") if all_failed else None,
+        failed=(trials[0].reason or "no reason was recorded") if all_failed else None,
     )
 
 

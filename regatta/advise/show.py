@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from regatta.advise.advice import Advice
 from regatta.advise.deciding import Deciding
@@ -17,6 +16,7 @@ from regatta.analysis.estimates import Estimate
 from regatta.axes import AXES
 from regatta.ledger_read import Cell
 from regatta.report.numbers import interval_of, percent, times, value_of
+from regatta.report.plain import plain
 
 MOST_OTHERS = 3
 
@@ -177,15 +177,4 @@ def _favoured(one: Favoured) -> dict[str, Any]:
 
 
 def _line(text: str, console: Console, style: str = "") -> None:
-    console.print(Text(_encodable(text, console), style=style))
-
-
-def _encodable(text: str, console: Console) -> str:
-    """Plain letters where the terminal has no others; nothing that moves the cursor."""
-    text = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
-    try:
-        text.encode(console.encoding)
-    except (UnicodeEncodeError, LookupError):
-        for char, plain in (("µ", "u"), ("–", "-"), ("…", "...")):
-            text = text.replace(char, plain)
-    return text
+    console.print(plain(text, console, style))

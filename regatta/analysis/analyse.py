@@ -104,30 +104,17 @@ class Analysis:
 
 def verdicts_of(ledger: Ledger) -> list[tuple[list[Verdict], Verdict]]:
     """Of each group, at each step and overall: what a running race can afford to ask for."""
-    blocks = {cell_id: _by_block(trials, (PRIMARY,)) for cell_id, trials in by_cell(ledger).items()}
+    blocks = {cell_id: _by_block(own, (PRIMARY,)) for cell_id, own in ledger.by_cell.items()}
     return [verdicts(_values(members, blocks)) for members in group(ledger.cells)]
 
 
-def last_attempts(ledger: Ledger) -> list[Trial]:
-    return [trial for trial in ledger.trials if not trial.superseded]
-
-
-def by_cell(ledger: Ledger) -> dict[int, list[Trial]]:
-    """The trials of each cell; of those that were run again the last attempt alone."""
-    found: dict[int, list[Trial]] = {}
-    for trial in last_attempts(ledger):
-        found.setdefault(trial.cell_id, []).append(trial)
-    return found
-
-
 def analyse(ledger: Ledger) -> Analysis:
-    trials = by_cell(ledger)
     cells = {cell.id: cell for cell in ledger.cells}
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     grouped = group(ledger.cells)
-    results = {cell.id: _result(cell, trials.get(cell.id, [])) for cell in ledger.cells}
+    results = {cell.id: _result(cell, ledger.trials_of(cell)) for cell in ledger.cells}
     baseline = read_baseline(ledger.environment)
-    last = last_attempts(ledger)
+    last = ledger.last_attempts
     kinds = Tally(trial.kind for trial in last if trial.status == "ok")
     return Analysis(
         meta=ledger.meta,
@@ -154,7 +141,7 @@ def analyse(ledger: Ledger) -> Analysis:
             for cell in sorted(ledger.cells, key=lambda cell: cell.id)
             for one in outliers(cell, results[cell.id].blocks)
         ],
-        warm_ups=warm_ups(ledger.cells, trials),
+        warm_ups=warm_ups(ledger.cells, ledger.by_cell),
         trials=len(last),
         planned=ledger.planned,
         trial_kinds=dict(kinds),
@@ -162,7 +149,7 @@ def analyse(ledger: Ledger) -> Analysis:
             ledger.environment.get("claims"),
             Race(
                 cells=sorted(ledger.cells, key=lambda cell: cell.id),
-                trials=trials,
+                trials=ledger.by_cell,
                 estimates={number: result.estimates for number, result in results.items()},
                 left_out=ledger.environment.get("left_out") or {},
             ),

@@ -12,7 +12,6 @@ from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.metrics import PRIMARY, STANDINGS, side_of
 from regatta.analysis.standings import LARGER, Verdict
-from regatta.compare.match import identity
 
 SAME = "the same"
 WITHIN_NOISE = "not the same, but at least one of the races saw no difference"
@@ -108,8 +107,8 @@ def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | 
 
 def _pairs(old: Analysis, new: Analysis) -> list[tuple[CellResult, CellResult]]:
     # A design without a pool stands in several tables: the same trials each time, counted once.
-    theirs = {identity(one.cell): one for group in old.groups for one in group.cells}
-    ours = {identity(one.cell): one for group in new.groups for one in group.cells}
+    theirs = {one.cell.identity(): one for group in old.groups for one in group.cells}
+    ours = {one.cell.identity(): one for group in new.groups for one in group.cells}
     return [(theirs[key], one) for key, one in ours.items() if key in theirs]
 
 

@@ -22,8 +22,7 @@ from regatta.compare.decide import (
 )
 from regatta.compare.match import Matched, differences, match
 from regatta.errors import LedgerError, UsageError
-from regatta.ledger import FILE_NAME
-from regatta.ledger_read import Cell, Ledger, Trial, read
+from regatta.ledger_read import Cell, Ledger, Trial, ledger_path, read
 
 EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 
@@ -78,7 +77,7 @@ class Comparison:
 def compare(request: Request) -> Comparison:
     """Errors are UsageError: the status 1 is for regressions alone."""
     metrics = [_metric(name) for name in dict.fromkeys(request.metrics)]
-    places = [_ledger_path(folder) for folder in (request.old, request.new)]
+    places = [ledger_path(folder) for folder in (request.old, request.new)]
     if places[0].resolve() == places[1].resolve():
         raise UsageError(f"OLD and NEW are the same ledger, {places[0]}; name two races")
     old, new = (_read(place) for place in places)
@@ -125,10 +124,6 @@ def _metric(name: str) -> Metric:
         known = ", ".join(each.name for each in BY_NAME.values() if each.better)
         raise UsageError(f"--metric is {name}; it must be one of {known}")
     return metric
-
-
-def _ledger_path(folder: Path) -> Path:
-    return folder / FILE_NAME if folder.is_dir() else folder
 
 
 def _read(path: Path) -> Ledger:
@@ -208,10 +203,7 @@ def _by_cell(analysis: Analysis) -> dict[int, CellResult]:
 
 def _broken(ledgers: tuple[Ledger, Ledger], cells: tuple[Cell, Cell]) -> str | None:
     """A server that no longer answers is worse than any threshold."""
-    old, new = (
-        [trial for trial in ledger.trials if trial.cell_id == cell.id and not trial.superseded]
-        for ledger, cell in zip(ledgers, cells, strict=True)
-    )
+    old, new = (ledger.trials_of(cell) for ledger, cell in zip(ledgers, cells, strict=True))
     if not new or not all(_failed(trial) for trial in new):
         return None
     if all(_failed(trial) for trial in old):

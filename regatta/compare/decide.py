@@ -18,8 +18,7 @@ from regatta.analysis.estimates import Estimate
 from regatta.analysis.holm import Decision, holm
 from regatta.analysis.metrics import Metric, side_of
 from regatta.analysis.unpaired import Change, Sample, correlation, unpaired
-from regatta.compare.match import place
-from regatta.ledger_read import Cell, Ledger, Trial
+from regatta.ledger_read import Cell, Ledger
 
 REGRESSION = "regression"
 NO_REGRESSION = "no regression"
@@ -79,12 +78,9 @@ def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, 
     With a reference each number is divided by that contender's in the same block: what the machine
     did to both cancels, and so does most of what it does in one hour and not in the next.
     """
-    trials: dict[int, list[Trial]] = {cell.id: [] for cell in ledger.cells}
-    for trial in ledger.trials:
-        trials[trial.cell_id].append(trial)
     side = side_of(metric)
     blocks: dict[int, Blocks] = {
-        cell_id: by_block(metric, side, own) for cell_id, own in trials.items()
+        cell.id: by_block(metric, side, ledger.trials_of(cell)) for cell in ledger.cells
     }
     if reference is not None:
         blocks = _relative(ledger.cells, blocks, reference)
@@ -101,9 +97,9 @@ def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, 
 
 
 def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> dict[int, Blocks]:
-    beside = {place(cell): blocks[cell.id] for cell in cells if cell.contender == reference}
+    beside = {cell.alike(): blocks[cell.id] for cell in cells if cell.contender == reference}
     return {
-        cell.id: _divided(blocks[cell.id], beside.get(place(cell), f"no {reference} beside it"))
+        cell.id: _divided(blocks[cell.id], beside.get(cell.alike(), f"no {reference} beside it"))
         for cell in cells
         if cell.contender != reference
     }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from regatta import study
 from regatta.analysis.grouping import LOOSE, WORDED
 from regatta.axes import AXES
 from regatta.ledger_read import Cell, Ledger
+from regatta.study.cell import IDENTITY
 
 MACHINE = {
     "cpu_model": "CPU",
@@ -27,18 +27,6 @@ MACHINE = {
 PLACE = {"kind": "kind", "server_cpus": "CPUs of the server", "client_cpus": "CPUs of the client"}
 MEMORY_SLACK = 0.02
 """Two kernels on one machine keep different shares of its memory for themselves."""
-IDENTITY = tuple(field.name for field in fields(study.Cell) if field.name != "contender_order")
-
-
-def identity(cell: Cell) -> tuple[Any, ...]:
-    """What makes it the same cell in another race; where it ran (the placement) does not."""
-    return tuple(getattr(cell, name) for name in IDENTITY)
-
-
-def place(cell: Cell) -> tuple[Any, ...]:
-    """What the contenders of one table share; the size of a pool and a path are a contender's."""
-    own = ("contender", "workers", "path")
-    return tuple(getattr(cell, name) for name in IDENTITY if name not in own)
 
 
 @dataclass(frozen=True)
@@ -50,9 +38,9 @@ class Matched:
 
 
 def match(old: Ledger, new: Ledger) -> Matched:
-    """In the order of the new ledger."""
-    theirs = {identity(cell): cell for cell in old.cells}
-    ours = {identity(cell): cell for cell in new.cells}
+    """In the order of the new ledger. Where it ran (the placement) does not part two cells."""
+    theirs = {cell.identity(): cell for cell in old.cells}
+    ours = {cell.identity(): cell for cell in new.cells}
     return Matched(
         pairs=[(theirs[key], cell) for key, cell in ours.items() if key in theirs],
         only_old=[cell for key, cell in theirs.items() if key not in ours],
@@ -143,9 +131,9 @@ def _word(value: Any) -> str:
 
 def _state(name: str, ledger: Ledger) -> str:
     """What a race lacks: it was stopped early, or trials failed."""
-    failed = sum(trial.status != "ok" and not trial.superseded for trial in ledger.trials)
+    failed = sum(trial.status != "ok" for trial in ledger.last_attempts)
     bound = sum(trial.client_bound is not None for trial in ledger.trials)
-    run = sum(not trial.superseded for trial in ledger.trials)
+    run = len(ledger.last_attempts)
     parts = [f"{run} of {ledger.planned} trials were run"] if run < ledger.planned else []
     parts += [f"{failed} trials failed"] if failed else []
     parts += [f"the client was the bottleneck in {bound} trials"] if bound else []

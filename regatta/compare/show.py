@@ -15,9 +15,11 @@ from regatta.axes import AXES
 from regatta.compare.agreement import SAME, Agreement, Overlap
 from regatta.compare.compare import Comparison, Race
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
-from regatta.compare.match import IDENTITY, places
+from regatta.compare.match import places
 from regatta.ledger_read import Cell
 from regatta.report.numbers import interval_of, plural, short, value_of
+from regatta.report.plain import encodable, plain
+from regatta.study.cell import IDENTITY
 
 STYLES = {REGRESSION: "bold red", UNDECIDED: "yellow", NO_REGRESSION: "green"}
 MOST_APART = 3
@@ -56,7 +58,7 @@ def _table(metric: Metric, cells: list[Compared], console: Console) -> Table:
     unit = f", {metric.unit}" if metric.unit else ""
     side = "server " if cells[0].side == "server" and metric is PRIMARY else ""
     table = Table(
-        title=Text(_encodable(f"{side}{metric.label}{unit}", console), style="bold"),
+        title=Text(encodable(f"{side}{metric.label}{unit}", console), style="bold"),
         title_justify="left",
         box=None,
         header_style="dim",
@@ -73,18 +75,19 @@ def _table(metric: Metric, cells: list[Compared], console: Console) -> Table:
         )
     where = places([compared.cell for compared in cells])
     for compared in cells:
-        row = (
-            compared.cell.contender,
-            where[compared.cell.id],
-            _figure(compared.old),
-            _figure(compared.new),
-            _change(compared),
-        )
+        names = (compared.cell.contender, where[compared.cell.id])
+        figures = (_figure(compared.old), _figure(compared.new), _change(compared))
         table.add_row(
-            *(Text(_encodable(_printable(text), console)) for text in row),
+            *(plain(name, console) for name in names),
+            *(_lines(figure, console) for figure in figures),
             Text(compared.verdict, style=STYLES.get(compared.verdict, "dim")),
         )
     return table
+
+
+def _lines(text: str, console: Console) -> Text:
+    """A figure with its interval below it."""
+    return Text("\n").join(plain(line, console) for line in text.split("\n"))
 
 
 def _figure(estimate: Estimate) -> str:
@@ -195,7 +198,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _compared(compared: Compared) -> dict[str, Any]:
-    plain = {
+    told = {
         name: getattr(compared, name)
         for name in (
             *("side", "scale", "value", "low", "high", "beyond", "p_value", "verdict", "why"),
@@ -210,26 +213,9 @@ def _compared(compared: Compared) -> dict[str, Any]:
         "unit": compared.metric.unit,
         "old": asdict(compared.old),
         "new": asdict(compared.new),
-        **plain,
+        **told,
     }
 
 
 def _line(text: str, console: Console, style: str = "") -> None:
-    console.print(Text(_encodable(_printable(text), console), style=style))
-
-
-def _printable(text: str) -> str:
-    """A name of somebody's server must not move the cursor or colour the screen."""
-    return "".join(
-        char if char.isprintable() or char == "\n" else f"\\x{ord(char):02x}" for char in text
-    )
-
-
-def _encodable(text: str, console: Console) -> str:
-    """Plain letters where the terminal has no others."""
-    try:
-        text.encode(console.encoding)
-    except (UnicodeEncodeError, LookupError):
-        for char, plain in (("µ", "u"), ("–", "-")):
-            text = text.replace(char, plain)
-    return text
+    console.print(plain(text, console, style))

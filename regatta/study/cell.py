@@ -57,6 +57,15 @@ class Cell:
 
     def identity(self) -> tuple[object, ...]:
         """What tells two cells of a study apart."""
-        return tuple(
-            getattr(self, field.name) for field in fields(self) if field.name != "contender_order"
-        )
+        return tuple(getattr(self, name) for name in IDENTITY)
+
+    def alike(self) -> tuple[object, ...]:
+        """What it shares with the cells that it is compared with: all but who is raced.
+
+        The size of a pool and the path belong to the contender.
+        """
+        return tuple(getattr(self, name) for name in IDENTITY if name not in OWN)
+
+
+IDENTITY = tuple(field.name for field in fields(Cell) if field.name != "contender_order")
+OWN = ("contender", "workers", "path")
