@@ -132,7 +132,7 @@ def _word(value: Any) -> str:
 def _state(name: str, ledger: Ledger) -> str:
     """What a race lacks: it was stopped early, or trials failed."""
     failed = sum(trial.status != "ok" for trial in ledger.last_attempts)
-    bound = sum(trial.client_bound is not None for trial in ledger.trials)
+    bound = sum(trial.client_bound is not None for trial in ledger.last_attempts)
     run = len(ledger.last_attempts)
     parts = [f"{run} of {ledger.planned} trials were run"] if run < ledger.planned else []
     parts += [f"{failed} trials failed"] if failed else []
