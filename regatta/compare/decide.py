@@ -18,6 +18,7 @@ from regatta.analysis.estimates import Estimate
 from regatta.analysis.holm import Decision, holm
 from regatta.analysis.metrics import Metric, side_of
 from regatta.analysis.unpaired import Change, Sample, correlation, unpaired
+from regatta.errors import UsageError
 from regatta.ledger_read import Cell, Ledger
 
 REGRESSION = "regression"
@@ -97,12 +98,26 @@ def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, 
 
 
 def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> dict[int, Blocks]:
-    beside = {cell.alike(): blocks[cell.id] for cell in cells if cell.contender == reference}
-    return {
-        cell.id: _divided(blocks[cell.id], beside.get(cell.alike(), f"no {reference} beside it"))
-        for cell in cells
-        if cell.contender != reference
-    }
+    known = [cell for cell in cells if cell.contender == reference]
+    found: dict[int, Blocks] = {}
+    for cell in cells:
+        if cell.contender != reference:
+            one = _beside(cell, known)
+            theirs = f"no {reference} beside it" if one is None else blocks[one.id]
+            found[cell.id] = _divided(blocks[cell.id], theirs)
+    return found
+
+
+def _beside(cell: Cell, references: list[Cell]) -> Cell | None:
+    """The reference's cell at the same place: of a pool in several sizes that of the same size."""
+    alike = [one for one in references if one.alike() == cell.alike()]
+    found = [one for one in alike if one.workers == cell.workers] or alike
+    if len(found) > 1:
+        raise UsageError(
+            f"--reference is {found[0].contender}, of which several sizes or paths raced beside "
+            f"{cell.label()}; name a design that raced there in one"
+        )
+    return found[0] if found else None
 
 
 def _divided(own: Blocks, theirs: Blocks) -> Blocks:

@@ -6,6 +6,7 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from regatta.analysis.analyse import analyse
+from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.unpaired import Sample
@@ -22,7 +24,7 @@ from regatta.cli import app
 from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, Request, compare
 from regatta.compare.agreement import CONTRADICTION, SAME, agree
 from regatta.compare.compare import Comparison
-from regatta.compare.decide import Pair, decide
+from regatta.compare.decide import Pair, decide, samples
 from regatta.compare.show import print_comparison, to_dict
 from regatta.errors import UsageError
 from regatta.ledger import FILE_NAME
@@ -222,7 +224,8 @@ def test_a_metric_that_was_not_counted_is_a_usage_error(before: Path, tmp_path: 
 def test_json_says_all_that_the_table_says(before: Path, tmp_path: Path) -> None:
     after = folder(tmp_path, "after", blocks=20, seed=2)
     plain = json.loads(json.dumps(to_dict(compared(before, after, CPU, "latency_p99_ms"))))
-    assert plain["exit_status"] in (0, 3)
+    assert {cell["verdict"] for cell in plain["cells"]} == {NO_REGRESSION, UNDECIDED}
+    assert (plain["verdict"], plain["exit_status"]) == (UNDECIDED, 3)
     assert len(plain["cells"]) == 18
     first = plain["cells"][0]
     assert first["low"] <= first["value"] <= first["high"]
@@ -259,6 +262,53 @@ def test_a_reference_takes_out_what_the_machine_did_to_all(tmp_path: Path) -> No
     assert "relative to iterative" in shown(found)
     with pytest.raises(UsageError, match="--reference is mill"):
         compare(Request(old, new, 0.1, (CPU,), "mill"))
+
+
+def pool(place: Path, name: str, seed: int) -> Path:
+    """thread-per-client and select in two sizes each; iterative has none."""
+    pools = {"thread-per-client", "select"}
+    return folder(
+        place, name, axis="workers", steps=(5, 15), pools=pools, connections=(10,), seed=seed
+    )
+
+
+def test_a_reference_in_several_sizes_is_taken_in_the_same_size(tmp_path: Path) -> None:
+    ledger = read(pool(tmp_path, "old", 1) / FILE_NAME)
+    sizes = {(cell.contender, cell.workers): cell for cell in ledger.cells}
+    of_pools = replace(ledger, cells=[cell for cell in ledger.cells if cell.workers])
+    relative = samples(BY_NAME[CPU], of_pools, "select")
+    for workers in (5, 15):
+        mine, theirs = (
+            by_block(BY_NAME[CPU], "server", ledger.trials_of(sizes[name, workers]))
+            for name in ("thread-per-client", "select")
+        )
+        assert isinstance(mine, dict)
+        assert isinstance(theirs, dict)
+        found = relative[sizes["thread-per-client", workers].id]
+        assert isinstance(found, Sample)
+        assert found.values == pytest.approx([mine[at] / theirs[at] for at in sorted(mine)])
+
+
+def test_a_reference_in_several_sizes_and_none_that_fits_is_refused(tmp_path: Path) -> None:
+    old, new = (pool(tmp_path, name, seed) for seed, name in enumerate(("old", "new")))
+    with pytest.raises(UsageError, match="several sizes") as error:
+        compare(Request(old, new, 0.1, (CPU,), "select"))
+    assert "\n" not in str(error.value)
+    assert compare(Request(old, new, 0.1, (CPU,), "iterative")).cells
+
+
+def test_a_trial_that_was_run_again_does_not_make_the_client_the_bottleneck(
+    before: Path, tmp_path: Path
+) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    names = "block, position, cell_id, kind, status, samples, conditions"
+    change(after, "UPDATE trial SET client_bound = 'used 99 %' WHERE block = 3 AND cell_id = 1")
+    change(
+        after,
+        f"INSERT INTO trial({names}, attempt) SELECT {names}, 2 FROM trial "
+        "WHERE block = 3 AND cell_id = 1",
+    )
+    assert not any("bottleneck" in notice for notice in compared(before, after).notices)
 
 
 def test_names_of_others_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
