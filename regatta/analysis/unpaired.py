@@ -31,6 +31,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.bootstrap import RESAMPLES, SEED, Studentized
 from regatta.analysis.contrast import FEWEST_BLOCKS, Scale
+from regatta.analysis.swaps import FEWEST_ALIKE
 
 Floats = NDArray[np.float64]
 FEWEST_FOR_BOOTSTRAP = 5
@@ -49,6 +50,9 @@ class Change:
     degrees of freedom."""
     spread: float
     """The error of this comparison if each race had one block only, on the same scale."""
+    chance: float = 0.0
+    """Where no trial differs from the others of its race: how easily so few of them part so by
+    coincidence. Whole numbers do, in two or three blocks."""
 
     @property
     def value(self) -> float:
@@ -59,17 +63,24 @@ class Change:
         """Of the value; it misses the truth with probability `level`."""
         found = self.estimate.interval(level)
         assert found is not None, "both races have at least two blocks"
+        if self.chance > level:  # no change is as likely as this one
+            found = min(found[0], 0.0), max(found[1], 0.0)
         return self._out(found[0]), self._out(found[1])
 
     def p_value(self, beyond: float) -> float:
         """Two-sided, of the hypothesis that the truth is `beyond` (a ratio or a difference)."""
-        return replace(self.estimate, mean=self.estimate.mean - self._in(beyond)).p_value()
+        mean, tested = self.estimate.mean, self._in(beyond)
+        p_value = replace(self.estimate, mean=mean - tested).p_value()
+        inside = min(mean, 0.0) <= tested <= max(mean, 0.0)
+        return max(p_value, self.chance) if inside else p_value
 
     def blocks_for(self, beyond: float) -> int | None:
         """Blocks that each race would need to tell no change from `beyond` four times in five."""
         distance = abs(self._in(beyond))
         if distance == 0:
             return None
+        if self.chance:
+            return FEWEST_ALIKE
         needed = FEWEST_BLOCKS + 1
         for _ in range(SETTLED):  # the fewer the blocks, the wider Student's distribution
             freedom = 2 * (needed - 1)
@@ -134,7 +145,9 @@ def _change(scale: Scale, old: Sample, new: Sample) -> Change:
     error = math.sqrt(sum(parts))
     size = max(abs(float(new.values.mean())), abs(float(old.values.mean())), 1e-300)
     if error <= 1e-12 * size:
-        return Change(scale, Studentized(difference, 0.0, 2, None), 0.0)
+        fewest = min(len(old.values), len(new.values))
+        chance = 0.0 if fewest >= FEWEST_ALIKE else 2.0 ** (1 - fewest)  # as in swaps.py
+        return Change(scale, Studentized(difference, 0.0, 2, None), 0.0, chance)
     freedom = _freedom(parts, [len(sample.values) / _inflation(sample) for sample in (old, new)])
     believed = _freedom(parts, [float(len(sample.values)) for sample in (old, new)])
     t_values = _t_values(old, new)

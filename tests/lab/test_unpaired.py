@@ -96,6 +96,20 @@ def test_equal_values_leave_no_doubt_and_zeros_have_a_difference() -> None:
     assert zeros.value == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("blocks", [2, 3, 4])
+def test_few_blocks_of_equal_whole_numbers_may_be_alike_by_coincidence(blocks: int) -> None:
+    change = unpaired(Sample(np.full(blocks, 4.0)), Sample(np.full(blocks + 6, 5.0)))
+    assert change is not None
+    assert change.interval() == pytest.approx((1.0, 1.25))
+    assert change.p_value(1.0) == change.p_value(1.05) == 2.0 ** (1 - blocks)
+    assert change.p_value(1.3) == 0.0
+    assert change.blocks_for(1.05) == 5
+    # What is as it was has nothing to be told from.
+    same = unpaired(Sample(np.full(blocks, 4.0)), Sample(np.full(blocks, 4.0)))
+    assert same is not None
+    assert same.interval() == (1.0, 1.0)
+
+
 def test_one_block_is_no_comparison() -> None:
     assert unpaired(Sample(np.ones(1)), Sample(np.ones(5))) is None
 
