@@ -17,7 +17,8 @@ from bench.loads import SERVER_CPU
 from bench.readings import Reading
 from bench.rows import Best, Row, Trial
 from bench.stand import Figures, Stand
-from regatta.analysis.bootstrap import studentized
+from regatta.analysis.bootstrap import Studentized, studentized
+from regatta.analysis.swaps import Swapped
 from regatta.errors import RegattaError
 
 SCREENING_BLOCKS = 3
@@ -82,7 +83,10 @@ def estimate(row: Row, measured: Measured) -> Outcome:
     values = np.array(our_values) / (np.array(peer_values) if peer_values else 1.0)
     # What may be 0 has no logarithm; a ratio of costs never is.
     has_logs = bool((values > 0).all())
-    mean = studentized(np.log(values) if has_logs else values)
+    numbers = np.log(values) if has_logs else values
+    # Of pairs in blocks swaps are right, of values alone the bootstrap-t: see swaps.py.
+    in_pairs = bool(peer_values) and has_logs
+    mean: Swapped | Studentized = Swapped(numbers) if in_pairs else studentized(numbers)
     interval = mean.interval()
     assert interval is not None
     ends = (mean.mean, *interval)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 
+import numpy as np
 import pytest
 
 from bench import loads, rows, side_by_side
@@ -13,6 +14,8 @@ from bench.loads import SERVER_CPU, Wrk
 from bench.rows import Best, Goal, Row, Trial
 from bench.servers import Bare, Nginx, Ours
 from bench.side_by_side import Measured
+from regatta.analysis.bootstrap import studentized
+from regatta.analysis.swaps import Swapped
 from regatta.errors import RegattaError, TrialError
 
 WRK = """Running 1s test @ http://198.18.0.1:45131/top?n=2
@@ -87,9 +90,23 @@ def measured(**values: list[float]) -> Measured:
 
 
 def test_the_ratio_is_taken_within_blocks() -> None:
-    # The machine drifts by a factor of four; ours always costs half.
-    outcome = side_by_side.estimate(row(), measured(ours=[1, 2, 4], peer=[2, 4, 8]))
+    # The machine drifts by a factor of eight; ours always costs half.
+    found = measured(ours=[1, 2, 4, 4, 8], peer=[2, 4, 8, 8, 16])
+    outcome = side_by_side.estimate(row(), found)
     assert (outcome.value, outcome.low, outcome.high) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_a_ratio_is_as_sure_as_swaps_are_and_a_value_as_the_bootstrap_is() -> None:
+    """Ten blocks, one of them far out, as real ones are."""
+    ours = [1.0, 1.01, 0.98, 1.02, 0.97, 1.03, 0.99, 1.0, 1.02, 1.6]
+    paired = side_by_side.estimate(row(), measured(ours=ours, peer=[2.0] * 10))
+    by_swaps = Swapped(np.log(np.array(ours) / 2.0)).interval()
+    assert by_swaps is not None
+    assert (paired.low, paired.high) == pytest.approx(tuple(np.exp(by_swaps)))
+    alone = side_by_side.estimate(row(peer=None), measured(ours=ours))
+    by_bootstrap = studentized(np.log(ours)).interval()
+    assert by_bootstrap is not None
+    assert (alone.low, alone.high) == pytest.approx(tuple(np.exp(by_bootstrap)))
 
 
 def test_a_ratio_and_its_inverse_agree() -> None:
