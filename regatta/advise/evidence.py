@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.advise.situation import Situation, distance
-from regatta.analysis.contrast import Contrast, paired
+from regatta.analysis.contrast import Contrast, by_block, of_blocks
 from regatta.analysis.estimates import Estimate, estimate_cell
 from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.errors import LedgerError
@@ -24,7 +24,6 @@ class Measured:
 
     design: str
     cell: Cell
-    trials: list[Trial]
     cpu: Estimate
     """µs a request."""
     p50: Estimate
@@ -34,6 +33,8 @@ class Measured:
     """Requests a second."""
     failed: str | None
     """Why no trial went well, if none did."""
+    blocks: dict[int, float]
+    """Its server CPU per request in each block."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +77,19 @@ def search(
     for path in paths:
         try:
             ledger = read(path)
+            elsewhere = not _same_machine(ledger, machine)
+            if elsewhere and not named:
+                others += 1
+                continue
+            near = _places(situation, ledger, path, elsewhere)
         except LedgerError as error:
             if named:
                 raise
             notes.append(f"Not read: {error}.")
             continue
-        elsewhere = not _same_machine(ledger, machine)
-        if elsewhere and not named:
-            others += 1
-            continue
         count += 1
         raced += ledger.cells
-        places += _places(situation, ledger, path, elsewhere)
+        places += near
     if others:
         races_word = "race" if others == 1 else "races"
         notes.append(f"{others} {races_word} of another machine left out; --ledger takes them in.")
@@ -108,8 +110,11 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
         if cell.contender in known and distance(situation, cell, cpus) is not None:
             together.setdefault(cell.alike(), []).append(cell)
     found = []
-    for cells in together.values():
-        measured = [_measured(cell, ledger.trials_of(cell)) for cell in cells]
+    for cells in (part for alike in together.values() for part in _parted(alike)):
+        try:
+            measured = [_measured(cell, ledger.trials_of(cell)) for cell in cells]
+        except LedgerError as error:  # samples are unpacked only here
+            raise LedgerError(f"{path}: {error}") from error
         if all(one.cpu.value is None and one.failed is None for one in measured):
             continue  # a race that was stopped before it came there
         apart = distance(situation, cells[0], cpus)
@@ -117,6 +122,14 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
         created = float(ledger.meta.get("created_at") or 0)
         found.append(Place(path, created, apart, elsewhere, measured))
     return found
+
+
+def _parted(cells: list[Cell]) -> list[list[Cell]]:
+    """By path, where a contender would else stand twice: it was asked for different things."""
+    if len({(cell.contender, cell.workers) for cell in cells}) == len(cells):
+        return [cells]
+    paths = dict.fromkeys(cell.path for cell in cells)
+    return [[cell for cell in cells if cell.path == path] for path in paths]
 
 
 def _server_cpus(ledger: Ledger) -> int | None:
@@ -127,20 +140,21 @@ def _server_cpus(ledger: Ledger) -> int | None:
 
 def _measured(cell: Cell, trials: list[Trial]) -> Measured:
     estimates, _ = estimate_cell(trials)
+    blocks = by_block(PRIMARY, side_of(PRIMARY), trials)
     all_failed = bool(trials) and all(trial.status != "ok" for trial in trials)
     return Measured(
         design=cell.contender,
         cell=cell,
-        trials=trials,
         cpu=estimates[side_of(PRIMARY), PRIMARY.name],
         p50=estimates[side_of(P50), P50.name],
         p99=estimates[side_of(P99), P99.name],
         throughput=estimates[side_of(THROUGHPUT), THROUGHPUT.name],
         failed=(trials[0].reason or "no reason was recorded") if all_failed else None,
+        blocks={} if isinstance(blocks, str) else blocks,
     )
 
 
 def against(first: Measured, second: Measured) -> Contrast | None:
     """Server CPU per request, second / first; None if they share too few blocks."""
-    found = paired(PRIMARY, side_of(PRIMARY), first.trials, second.trials)
+    found = of_blocks(first.blocks, second.blocks)
     return None if isinstance(found, str) else found

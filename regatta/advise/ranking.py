@@ -6,7 +6,8 @@
    Server CPU says nothing of a server that serves one client after the other while it waits.
 3. The others by server CPU per request: the least, and up to two more that cannot be told from it
    or are next. Of a pool in several sizes the best one stands for it.
-"Clearly" means: by their 95 % intervals.
+"Clearly" means: by their 95 % intervals; in rule 3 after Holm's correction over all pairs: the best
+was chosen by the figures that it is then compared with.
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 from regatta.advise.evidence import Measured, Place, against
 from regatta.advise.situation import Situation
 from regatta.analysis.contrast import Contrast
 from regatta.analysis.estimates import Estimate
+from regatta.analysis.holm import Decision, holm
 
 MOST_WAITING = 2.0
 KEEPS_UP = 0.95
 MOST = 3
+LEVEL = 0.05
 FAR_BEHIND = 1.5
 """A third that needs clearly more than this many times the best one's CPU is no advice."""
 
@@ -33,13 +37,18 @@ class Favoured:
     against_best: Contrast | None
     """Its server CPU per request / the best one's; None for the best, or with too few blocks."""
 
+    decision: Decision | None = None
+    """Of that comparison, as one of all pairs of the place."""
+
     @property
     def undecided(self) -> bool:
         """It may be as good as the best."""
-        if self.against_best is None:
-            return False
-        low, high = self.against_best.interval()
-        return low <= 1 <= high
+        return self.decision is not None and not self.decision.rejected
+
+    @property
+    def level(self) -> float:
+        """The interval of that comparison is drawn at 1 - level."""
+        return LEVEL if self.decision is None else self.decision.level
 
 
 @dataclass(frozen=True)
@@ -73,25 +82,45 @@ def rank(situation: Situation, place: Place) -> Ranking:
         else:
             quick.append(one)
     ordered = sorted(quick, key=lambda one: one.cpu.value or 0.0)
-    each = list({one.design: one for one in reversed(ordered)}.values())[::-1]
-    kept = {one.design for one in each}
+    each: dict[str, Measured] = {}
+    for one in ordered:
+        each.setdefault(one.design, one)
     return Ranking(
         place,
-        _favoured(each),
-        [(name, why) for name, why in dict(left_out).items() if name not in kept],
+        _favoured(list(each.values()), _pairs(ordered)),
+        [(name, why) for name, why in dict(left_out).items() if name not in each],
     )
 
 
-def _favoured(ordered: list[Measured]) -> list[Favoured]:
+Pairs = dict[tuple[int, int], tuple[Contrast, Decision]]
+"""By the ids of two cells, the one with less server CPU first."""
+
+
+def _pairs(ordered: list[Measured]) -> Pairs:
+    """All pairs, the sizes of a pool too: each might have been the one that is shown."""
+    compared = {
+        (first.cell.id, second.cell.id): contrast
+        for first, second in combinations(ordered, 2)
+        if (contrast := against(first, second)) is not None
+    }
+    decisions = holm([contrast.p_value() for contrast in compared.values()], LEVEL)
+    return {
+        key: (contrast, decision)
+        for (key, contrast), decision in zip(compared.items(), decisions, strict=True)
+    }
+
+
+def _favoured(ordered: list[Measured], pairs: Pairs) -> list[Favoured]:
     if not ordered:
         return []
     found = [Favoured(ordered[0], None)]
-    for one in ordered[1:MOST]:
-        contrast = against(ordered[0], one)
+    for measured in ordered[1:MOST]:
+        pair = pairs.get((ordered[0].cell.id, measured.cell.id))
+        one = Favoured(measured, *pair) if pair else Favoured(measured, None)
         third = len(found) == MOST - 1
-        if third and contrast is not None and contrast.interval()[0] > FAR_BEHIND:
+        if third and pair and pair[0].interval(one.level)[0] > FAR_BEHIND:
             break
-        found.append(Favoured(one, contrast))
+        found.append(one)
     return found
 
 

@@ -19,6 +19,7 @@ from regatta.report.numbers import interval_of, percent, times, value_of
 from regatta.report.plain import plain
 
 MOST_OTHERS = 3
+CORRECTED = "Differences are corrected for the number of pairs that could be compared here (Holm)."
 
 
 def print_advice(advice: Advice, study: Path, console: Console) -> None:
@@ -45,6 +46,8 @@ def _print_ranking(advice: Advice, console: Console) -> None:
         _line(f"   {figures(one.measured)}", console)
         if number > 1:
             _line(f"   {difference(one, ranking.favoured[0].measured.design)}", console)
+    if any(one.decision is not None for one in ranking.favoured):
+        _line(CORRECTED, console, "dim")
     console.print()
     for name, why in ranking.left_out:
         _line(f"Not {name}: {why}.", console)
@@ -97,10 +100,10 @@ def difference(one: Favoured, best: str) -> str:
     contrast = one.against_best
     if contrast is None:
         return f"too few blocks in common with {best} to compare them"
-    low, high = contrast.interval()
+    low, high = contrast.interval(one.level)
     if contrast.scale == "ratio":
         words = f"{times(contrast.value)} times the CPU of {best} ({times(low)} to {times(high)})"
-        detectable = contrast.detectable()
+        detectable = contrast.detectable(one.level)
         size = None if detectable is None else f"{percent(detectable - 1)}"
     else:
         words = f"{contrast.value:+.3g} µs against {best} ({low:.3g} to {high:.3g})"
@@ -167,10 +170,11 @@ def _favoured(one: Favoured) -> dict[str, Any]:
         else {
             "scale": contrast.scale,
             "value": contrast.value,
-            "low": contrast.interval()[0],
-            "high": contrast.interval()[1],
+            "low": contrast.interval(one.level)[0],
+            "high": contrast.interval(one.level)[1],
+            "level": one.level,
             "blocks": contrast.blocks,
-            "detectable": contrast.detectable(),
+            "detectable": contrast.detectable(one.level),
             "undecided": one.undecided,
         },
     }

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from regatta.advise import Deciding
 
 STUDY = Path("advise.toml")
+WORK = "scan"
+"""What most studies race: a fresh look at all processes. The help and the first line say it."""
 
 
 def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may know)
@@ -27,7 +29,7 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
             help="What a request costs, as studies write it: snapshot (next to nothing), scan, "
             "spin=50us (computes), wait=5ms (waits, as on a database)."
         ),
-    ],
+    ] = WORK,
     rate: Annotated[
         int | None,
         typer.Option(help="Requests a second in all; else each client asks when it is answered."),
@@ -58,6 +60,7 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
 
     [bold]Examples[/]
 
+      regatta advise --connections 1000 --rate 5000
       regatta advise --connections 100 --work scan
       regatta advise --connections 5000 --idle 98 --rate 10000 --work snapshot
       regatta advise --connections 64 --work wait=5ms --run

@@ -209,6 +209,70 @@ def test_a_damaged_ledger_is_passed_over_and_a_named_one_is_an_error(tmp_path: P
         advised(tmp_path, situation(), [bad])
 
 
+def test_samples_that_are_damaged_cost_their_ledger_and_not_the_advice(tmp_path: Path) -> None:
+    races(tmp_path)
+    bad = races(tmp_path)
+    change(bad, "UPDATE trial SET samples = x'00'")
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is not None
+    assert advice.ledgers == 1
+    assert any(note.startswith(f"Not read: {bad / FILE_NAME}: samples") for note in advice.notes)
+    with pytest.raises(LedgerError, match=FILE_NAME):
+        advised(tmp_path, situation(), [bad])
+
+
+def test_equal_designs_are_told_apart_as_seldom_as_the_level_says(tmp_path: Path) -> None:
+    """The best of them was chosen by the figures that are compared: all pairs count."""
+    alike = {"iterative": 612.0, "thread-per-client": 612.0, "select": 612.0}
+    races(tmp_path, blocks=12, cpu_us=alike)
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is not None
+    second = advice.ranking.favoured[1]
+    contrast, decision = second.against_best, second.decision
+    assert contrast is not None
+    assert decision is not None
+    assert decision.adjusted_p > contrast.p_value()
+    assert second.level < 0.05
+    assert second.undecided is (decision.adjusted_p > 0.05)
+    plain = to_dict(advice, Path("a.toml"))["favoured"][1]["against_best"]
+    assert (plain["low"], plain["high"]) == contrast.interval(second.level)
+    assert "corrected for the number of pairs" in shown(advice)
+
+
+def test_the_best_size_of_a_pool_stands_where_its_figure_puts_it(tmp_path: Path) -> None:
+    folder = races(
+        tmp_path, axis="workers", steps=(5, 15), pools={"select"}, connections=(100,), blocks=12
+    )
+    large = "(SELECT id FROM cell WHERE contender = 'select' AND workers = 15)"
+    change(
+        folder,
+        "UPDATE counter SET value = 3 * value WHERE event = 'cpu-time' AND trial_id IN "
+        f"(SELECT id FROM trial WHERE cell_id IN {large})",
+    )
+    advice = advised(tmp_path, situation())
+    assert favoured(advice)[0] == "select"
+    assert advice.ranking is not None
+    assert advice.ranking.favoured[0].measured.cell.workers == 5
+    assert all(one.against_best for one in advice.ranking.favoured[1:])
+
+
+def test_a_path_of_its_own_does_not_part_a_design_from_the_others(tmp_path: Path) -> None:
+    folder = races(tmp_path, connections=(100,))
+    change(folder, "UPDATE cell SET path = '/own' WHERE contender = 'iterative'")
+    assert len(favoured(advised(tmp_path, situation()))) > 1
+    assert not advised(tmp_path, situation()).others
+
+
+def test_without_work_it_is_the_one_of_most_studies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """README's own line."""
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, ["advise", "--connections", "1000", "--rate", "5000"])
+    assert found.exit_code == 0, found.output
+    assert "1,000 connections, 5,000 requests/s, work scan" in found.output
+
+
 def test_memory_is_not_measured(tmp_path: Path) -> None:
     races(tmp_path)
     advice = advised(tmp_path, situation(memory="512M"))
