@@ -13,10 +13,11 @@ from rich.console import Console
 
 from regatta import __version__
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
+from regatta.events import Event, Started
 from regatta.ledger import FILE_NAME, find_unfinished
 from regatta.programs import Programs, discover
 from regatta.progress import Display, Lines, LiveDisplay, Silent
-from regatta.race import RACES, Event, Options, Started, begin, reopen
+from regatta.race import RACES, Options, begin, reopen
 from regatta.study import MAX_BLOCKS, MAX_SEED, PLACEMENTS, find_study, load_study, parse_cpus
 from regatta.verbs.advise import advise
 from regatta.verbs.calibrate import calibrate

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regatta.axes import AXES, choose_axis
-from regatta.race import (
+from regatta.events import (
     Event,
     Finished,
     Note,

@@ -10,7 +10,7 @@ import fcntl
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,22 +20,19 @@ from regatta import doctor, environment, ledger, perf, placement
 from regatta.calibrate import store
 from regatta.cgroup import NO_GROUPS
 from regatta.errors import RegattaError, StudyError, UsageError
+from regatta.events import Finished, Started, Tell
 from regatta.ledger import Ledger
-from regatta.plan import TIMED, Planned, make_plan
+from regatta.plan import make_plan
 from regatta.programs import Programs, find_tool
 from regatta.published import read_published
 from regatta.published_claims import recorded_claims
-from regatta.repeats import Repeats
-from regatta.result import FAILED, Result
+from regatta.remaining import run_trials
 from regatta.resume import keep_accounts
 from regatta.rig import Rig
-from regatta.study import PROCESS, Cell, Study, parse_study
-from regatta.trial import run_side_by_side
+from regatta.study import Study, parse_study
 
 RACES = Path("races")
 SCRATCH = ".trial"
-# A race whose first trials all fail, whoever races, has a cause that patience does not cure.
-FAILURES_THAT_STOP = 5
 MAX_CHOSEN_SEED = 2**31 - 1
 
 
@@ -50,74 +47,6 @@ class Options:
     server_cpus: tuple[int, ...] | None = None
     client_cpus: tuple[int, ...] | None = None
     use_perf: bool = True
-
-
-@dataclass(frozen=True)
-class Started:
-    """The race begins, or goes on."""
-
-    name: str
-    title: str
-    folder: Path
-    seed: int
-    placement: str
-    server_cpus: tuple[int, ...]
-    client_cpus: tuple[int, ...]
-    trials: int
-    done: int
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class TrialStarted:
-    number: int
-    planned: Planned
-    cell: Cell
-
-
-@dataclass(frozen=True)
-class TrialFinished:
-    number: int
-    planned: Planned
-    cell: Cell
-    failed: str | None
-    cpu_us_per_request: float | None
-    left: int
-    left_s: float
-    disturbed: str | None = None
-    """What disturbed it, in words, where it is not run again."""
-
-
-@dataclass(frozen=True)
-class TrialDisturbed:
-    """A trial that is in the ledger, and will be run again."""
-
-    number: int
-    planned: Planned
-    cell: Cell
-    attempt: int
-    disturbed: str | None
-    """None: it goes along with a trial beside it that was disturbed."""
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something that a person should know now."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Finished:
-    """Every planned trial is in the ledger."""
-
-    folder: Path
-    failures: tuple[str, ...]
-    elapsed_s: float
-
-
-Event = Started | TrialStarted | TrialDisturbed | TrialFinished | Note | Finished
-Tell = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
@@ -336,119 +265,3 @@ def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[s
     without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
     clocks = None if place.server.groups else NO_GROUPS
     return tuple(note for note in (*without, place.note, clocks, found.note) if note)
-
-
-def batches(left: Sequence[Planned], study: Study) -> list[list[Planned]]:
-    """The trials that stand side by side, in the order of the plan.
-
-    Where loads come in slices they are those of a block that are compared with one another; a
-    whole process is alone, from its start to its end.
-    """
-    found: dict[tuple[object, ...], list[Planned]] = {}
-    for planned in left:
-        cell = study.cells[planned.cell_id - 1]
-        alone = study.slices == 1 or cell.scope == PROCESS
-        beside = planned.cell_id if alone else rivals(cell)
-        found.setdefault((planned.block, beside), []).append(planned)
-    return list(found.values())
-
-
-def rivals(cell: Cell) -> tuple[object, ...]:
-    """What a cell shares with those it is compared with: all but who is raced, and its own size."""
-    return replace(cell, contender="", contender_order=0, workers=None, path=None).identity()
-
-
-def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
-    left = book.left()
-    watch = Watch(study, len(book.plan()), len(left), tell)
-    repeats = Repeats(*book.first_attempts())
-    for batch in batches(left, study):
-        cells = [study.cells[planned.cell_id - 1] for planned in batch]
-        for planned, cell in zip(batch, cells, strict=True):
-            watch.begins(planned, cell)
-        kind, block = batch[0].kind, batch[0].block
-        slices = 1 if cells[0].scope == PROCESS else study.slices
-        attempt, again = book.attempts(batch), True
-        while again:
-            attempt += 1
-            results = run_side_by_side(rig, cells, kind, block, slices)
-            again = repeats.wanted(results, attempt)
-            for planned, cell, result in zip(batch, cells, results, strict=True):
-                book.record(planned, replace(result, attempt=attempt), again)
-                watch.ended(planned, cell, result, attempt if again else None)
-            if note := repeats.note():
-                tell(Note(note))
-        if kind == TIMED and book.left() and not book.left_of(block) and ends(book, study):
-            return
-
-
-def ends(book: Ledger, study: Study) -> bool:
-    """True if the race is as exact as its study asks for: then the rest of the plan is dropped."""
-    from regatta.analysis.width import widest_lead  # noqa: PLC0415  (heavy: statistics)
-
-    if study.width is None:
-        return False
-    blocks = book.blocks_done(TIMED)
-    if blocks < study.blocks:
-        return False
-    widest = widest_lead(book.path)
-    if widest is None or widest * 100 > study.width.percent:
-        return False
-    book.end_early(
-        f"after {blocks} of at most {study.width.most_blocks} timed blocks: the widest interval of "
-        f"a lead is {widest * 100:.1f} % wide, and {study.width.percent:g} % was asked for"
-    )
-    return True
-
-
-class Watch:
-    """Tells how the race goes on, and stops one that cannot go well."""
-
-    def __init__(self, study: Study, trials: int, left: int, tell: Tell) -> None:
-        self.tell = tell
-        self.trials = trials
-        self.left = left
-        self.begun = 0
-        self.done = 0
-        self.started_s = time.monotonic()
-        self.contenders = {cell.contender for cell in study.cells}
-        self.tried: set[str] = set()
-        self.reasons: list[str] = []
-        self.before = trials - left
-
-    def begins(self, planned: Planned, cell: Cell) -> None:
-        self.begun += 1
-        self.tell(TrialStarted(self.before + self.begun, planned, cell))
-
-    def ended(
-        self, planned: Planned, cell: Cell, result: Result, again_after: int | None = None
-    ) -> None:
-        """`again_after`: it is run again, after so many attempts."""
-        if again_after is not None:
-            number = self.before + self.done + 1
-            self.tell(TrialDisturbed(number, planned, cell, again_after, result.disturbed))
-            return
-        self.done += 1
-        remaining = self.left - self.done
-        per_trial_s = (time.monotonic() - self.started_s) / self.done
-        failed = result.reason if result.status == FAILED else None
-        self.tell(
-            TrialFinished(
-                number=self.before + self.done,
-                planned=planned,
-                cell=cell,
-                failed=failed,
-                cpu_us_per_request=result.cpu_us_per_request(),
-                left=remaining,
-                left_s=per_trial_s * remaining,
-                disturbed=result.disturbed,
-            )
-        )
-        self.tried.add(cell.contender)
-        if failed is not None:
-            self.reasons.append(failed)
-        if self.done == len(self.reasons) >= FAILURES_THAT_STOP and self.tried == self.contenders:
-            raise RegattaError(
-                f"the first {self.done} trials all failed, the last because {self.reasons[-1]}; "
-                "correct the cause and start again"
-            )

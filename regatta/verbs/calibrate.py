@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
+from regatta.events import Started
 from regatta.progress import Display, Lines, LiveDisplay, Silent, duration
-from regatta.race import Options, Started
+from regatta.race import Options
 
 if TYPE_CHECKING:
     from regatta.calibrate.goals import Calibration, Context

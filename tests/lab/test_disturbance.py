@@ -16,10 +16,11 @@ from regatta import disturbance, report
 from regatta.analysis.analyse import analyse
 from regatta.disturbance import ENDED, LEAST_NS, Moment, Others, between, look, merge, too_much
 from regatta.errors import StudyError
+from regatta.events import Event, Note, TrialDisturbed, TrialFinished
 from regatta.ledger import FILE_NAME
 from regatta.ledger_read import read
 from regatta.programs import discover
-from regatta.race import Event, Note, Options, TrialDisturbed, TrialFinished, begin, reopen
+from regatta.race import Options, begin, reopen
 from regatta.repeats import FIRST_TRIALS, MAX_ATTEMPTS, Repeats
 from regatta.report.sentences import disturbed_sentence
 from regatta.result import Result

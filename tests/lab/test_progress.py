@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from regatta.events import Event, Finished, Started, TrialFinished, TrialStarted
 from regatta.plan import Planned
 from regatta.progress import Display, Lines, LiveDisplay, duration, standings_so_far
-from regatta.race import Event, Finished, Started, TrialFinished, TrialStarted
 from regatta.study import Cell
 
 CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)

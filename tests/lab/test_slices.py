@@ -12,15 +12,17 @@ import synthetic
 
 from regatta import perf, placement
 from regatta.analysis.width import widest_lead
+from regatta.batches import batches
 from regatta.counters import Counter, counted, not_supported
 from regatta.errors import StudyError
+from regatta.events import Event
 from regatta.ledger import FILE_NAME
 from regatta.ledger_read import latencies_ns, read
 from regatta.load import sliced
 from regatta.merge import merge_counters
 from regatta.plan import COUNTED, TIMED, make_plan
 from regatta.programs import discover
-from regatta.race import Event, Options, batches, begin, reopen
+from regatta.race import Options, begin, reopen
 from regatta.rig import Rig
 from regatta.study import parse_study
 from regatta.trial import run_side_by_side

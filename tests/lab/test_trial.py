@@ -13,9 +13,10 @@ import pytest
 
 from regatta import load, perf, placement, serve, side, window
 from regatta.errors import RegattaError, TrialError
+from regatta.events import Event, Finished, Started, TrialFinished
 from regatta.plan import COUNTED, TIMED
 from regatta.programs import discover
-from regatta.race import Event, Finished, Options, Started, TrialFinished, begin, reopen
+from regatta.race import Options, begin, reopen
 from regatta.result import Result
 from regatta.rig import Rig
 from regatta.samples import HEADER, pack_samples

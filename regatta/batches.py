@@ -1,0 +1,29 @@
+"""Which trials of a plan stand side by side: those that are compared with one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from regatta.plan import Planned
+from regatta.study import PROCESS, Cell, Study
+
+
+def batches(left: Sequence[Planned], study: Study) -> list[list[Planned]]:
+    """The trials that stand side by side, in the order of the plan.
+
+    Where loads come in slices they are those of a block that are compared with one another; a
+    whole process is alone, from its start to its end.
+    """
+    found: dict[tuple[object, ...], list[Planned]] = {}
+    for planned in left:
+        cell = study.cells[planned.cell_id - 1]
+        alone = study.slices == 1 or cell.scope == PROCESS
+        beside = planned.cell_id if alone else rivals(cell)
+        found.setdefault((planned.block, beside), []).append(planned)
+    return list(found.values())
+
+
+def rivals(cell: Cell) -> tuple[object, ...]:
+    """What a cell shares with those it is compared with: all but who is raced, and its own size."""
+    return replace(cell, contender="", contender_order=0, workers=None, path=None).identity()

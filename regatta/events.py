@@ -1,0 +1,78 @@
+"""What a race tells while it runs, as plain data: a display draws it, a test reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.plan import Planned
+from regatta.study import Cell
+
+
+@dataclass(frozen=True)
+class Started:
+    """The race begins, or goes on."""
+
+    name: str
+    title: str
+    folder: Path
+    seed: int
+    placement: str
+    server_cpus: tuple[int, ...]
+    client_cpus: tuple[int, ...]
+    trials: int
+    done: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TrialStarted:
+    number: int
+    planned: Planned
+    cell: Cell
+
+
+@dataclass(frozen=True)
+class TrialFinished:
+    number: int
+    planned: Planned
+    cell: Cell
+    failed: str | None
+    cpu_us_per_request: float | None
+    left: int
+    left_s: float
+    disturbed: str | None = None
+    """What disturbed it, in words, where it is not run again."""
+
+
+@dataclass(frozen=True)
+class TrialDisturbed:
+    """A trial that is in the ledger, and will be run again."""
+
+    number: int
+    planned: Planned
+    cell: Cell
+    attempt: int
+    disturbed: str | None
+    """None: it goes along with a trial beside it that was disturbed."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that a person should know now."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Every planned trial is in the ledger."""
+
+    folder: Path
+    failures: tuple[str, ...]
+    elapsed_s: float
+
+
+Event = Started | TrialStarted | TrialDisturbed | TrialFinished | Note | Finished
+Tell = Callable[[Event], None]

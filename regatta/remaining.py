@@ -1,0 +1,58 @@
+"""Runs what a plan still lacks, batch after batch, until nothing is left or the race is exact."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from regatta.batches import batches
+from regatta.events import Note, Tell
+from regatta.ledger import Ledger
+from regatta.plan import TIMED
+from regatta.repeats import Repeats
+from regatta.rig import Rig
+from regatta.study import PROCESS, Study
+from regatta.trial import run_side_by_side
+from regatta.watch import Watch
+
+
+def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
+    left = book.left()
+    watch = Watch(study, len(book.plan()), len(left), tell)
+    repeats = Repeats(*book.first_attempts())
+    for batch in batches(left, study):
+        cells = [study.cells[planned.cell_id - 1] for planned in batch]
+        for planned, cell in zip(batch, cells, strict=True):
+            watch.begins(planned, cell)
+        kind, block = batch[0].kind, batch[0].block
+        slices = 1 if cells[0].scope == PROCESS else study.slices
+        attempt, again = book.attempts(batch), True
+        while again:
+            attempt += 1
+            results = run_side_by_side(rig, cells, kind, block, slices)
+            again = repeats.wanted(results, attempt)
+            for planned, cell, result in zip(batch, cells, results, strict=True):
+                book.record(planned, replace(result, attempt=attempt), again)
+                watch.ended(planned, cell, result, attempt if again else None)
+            if note := repeats.note():
+                tell(Note(note))
+        if kind == TIMED and book.left() and not book.left_of(block) and ends(book, study):
+            return
+
+
+def ends(book: Ledger, study: Study) -> bool:
+    """True if the race is as exact as its study asks for: then the rest of the plan is dropped."""
+    from regatta.analysis.width import widest_lead  # noqa: PLC0415  (heavy: statistics)
+
+    if study.width is None:
+        return False
+    blocks = book.blocks_done(TIMED)
+    if blocks < study.blocks:
+        return False
+    widest = widest_lead(book.path)
+    if widest is None or widest * 100 > study.width.percent:
+        return False
+    book.end_early(
+        f"after {blocks} of at most {study.width.most_blocks} timed blocks: the widest interval of "
+        f"a lead is {widest * 100:.1f} % wide, and {study.width.percent:g} % was asked for"
+    )
+    return True
