@@ -21,7 +21,7 @@ class Watch:
         self.tell = tell
         self.trials = trials
         self.left = left
-        self.begun = 0
+        self.numbers: dict[Planned, int] = {}
         self.done = 0
         self.started_s = time.monotonic()
         self.contenders = {cell.contender for cell in study.cells}
@@ -30,15 +30,15 @@ class Watch:
         self.before = trials - left
 
     def begins(self, planned: Planned, cell: Cell) -> None:
-        self.begun += 1
-        self.tell(TrialStarted(self.before + self.begun, planned, cell))
+        self.numbers[planned] = self.before + len(self.numbers) + 1
+        self.tell(TrialStarted(self.numbers[planned], planned, cell))
 
     def ended(
         self, planned: Planned, cell: Cell, result: Result, again_after: int | None = None
     ) -> None:
         """`again_after`: it is run again, after so many attempts."""
         if again_after is not None:
-            number = self.before + self.done + 1
+            number = self.numbers[planned]
             self.tell(TrialDisturbed(number, planned, cell, again_after, result.disturbed))
             return
         self.done += 1
@@ -47,7 +47,7 @@ class Watch:
         failed = result.reason if result.status == FAILED else None
         self.tell(
             TrialFinished(
-                number=self.before + self.done,
+                number=self.numbers[planned],
                 planned=planned,
                 cell=cell,
                 failed=failed,
