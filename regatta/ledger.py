@@ -157,56 +157,61 @@ class Ledger:
                     "INSERT OR REPLACE INTO environment VALUES (?, ?)", (key, to_json(value))
                 )
 
-    def record(self, planned: Planned, result: Result, again: bool = False) -> None:
-        """Writes a trial and its counters in one transaction: all of it, or nothing.
+    def record(
+        self, batch: Sequence[Planned], results: Sequence[Result], again: bool = False
+    ) -> None:
+        """Writes trials that stood side by side, and their counters, in one transaction.
 
-        `again`: it will be run once more. A race that is killed before that does it when resumed.
+        All or nothing: one of them alone would, after a kill, leave its rivals to be run without
+        it. `again`: they will be run once more; a race that is killed before that does it when
+        resumed.
         """
-        if again:
-            result.conditions["repeated"] = True
         try:
-            self.write_trial(planned, result)
+            with self.database:
+                for planned, result in zip(batch, results, strict=True):
+                    if again:
+                        result.conditions["repeated"] = True
+                    self.write_trial(planned, result)
         except sqlite3.OperationalError as error:
             raise LedgerError(
                 f"cannot write {self.path}: {error}; make room there, then go on with --resume"
             ) from error
 
     def write_trial(self, planned: Planned, result: Result) -> None:
-        with self.database:
-            cursor = self.database.execute(
-                "INSERT INTO trial(block, position, cell_id, kind, status, reason, client_bound, "
-                "started_at, window_ns, requests, answered, throughput_per_s, server, client, "
-                "conditions, samples, attempt, disturbed) "
-                f"VALUES ({', '.join('?' * 18)})",
-                (
-                    planned.block,
-                    planned.position,
-                    planned.cell_id,
-                    planned.kind,
-                    result.status,
-                    result.reason,
-                    result.client_bound,
-                    result.started_at,
-                    result.window_ns,
-                    result.requests,
-                    result.answered,
-                    result.throughput_per_s,
-                    None if result.server is None else to_json(result.server),
-                    None if result.client is None else to_json(result.client),
-                    to_json(result.conditions),
-                    result.samples,
-                    result.attempt,
-                    result.disturbed,
-                ),
+        cursor = self.database.execute(
+            "INSERT INTO trial(block, position, cell_id, kind, status, reason, client_bound, "
+            "started_at, window_ns, requests, answered, throughput_per_s, server, client, "
+            "conditions, samples, attempt, disturbed) "
+            f"VALUES ({', '.join('?' * 18)})",
+            (
+                planned.block,
+                planned.position,
+                planned.cell_id,
+                planned.kind,
+                result.status,
+                result.reason,
+                result.client_bound,
+                result.started_at,
+                result.window_ns,
+                result.requests,
+                result.answered,
+                result.throughput_per_s,
+                None if result.server is None else to_json(result.server),
+                None if result.client is None else to_json(result.client),
+                to_json(result.conditions),
+                result.samples,
+                result.attempt,
+                result.disturbed,
+            ),
+        )
+        for row in result.counters:
+            counter = row.counter
+            values = (counter.event, counter.value, counter.unit, counter.running_percent)
+            insert(
+                self.database,
+                "counter",
+                (cursor.lastrowid, row.side, row.origin, *values, counter.state),
             )
-            for row in result.counters:
-                counter = row.counter
-                values = (counter.event, counter.value, counter.unit, counter.running_percent)
-                insert(
-                    self.database,
-                    "counter",
-                    (cursor.lastrowid, row.side, row.origin, *values, counter.state),
-                )
 
     def finish(self) -> None:
         """Notes the end of the race; a race without it can be resumed."""

@@ -30,8 +30,8 @@ def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
             attempt += 1
             results = run_side_by_side(rig, cells, kind, block, slices)
             again = repeats.wanted(results, attempt)
+            book.record(batch, [replace(result, attempt=attempt) for result in results], again)
             for planned, cell, result in zip(batch, cells, results, strict=True):
-                book.record(planned, replace(result, attempt=attempt), again)
                 watch.ended(planned, cell, result, attempt if again else None)
             if note := repeats.note():
                 tell(Note(note))

@@ -17,8 +17,9 @@ from regatta.analysis.analyse import analyse
 from regatta.disturbance import ENDED, LEAST_NS, Moment, Others, between, look, merge, too_much
 from regatta.errors import StudyError
 from regatta.events import Event, Note, TrialDisturbed, TrialFinished
-from regatta.ledger import FILE_NAME
+from regatta.ledger import FILE_NAME, Ledger
 from regatta.ledger_read import read
+from regatta.plan import Planned
 from regatta.programs import discover
 from regatta.race import Options, begin, reopen
 from regatta.repeats import FIRST_TRIALS, MAX_ATTEMPTS, Repeats
@@ -207,6 +208,7 @@ def test_trials_side_by_side_are_run_again_together(tmp_path: Path, script: list
     assert sorted(trial.attempt for trial in trials if trial.block == 1) == [1, 1, 2, 2]
     again = [event for event in events if isinstance(event, TrialDisturbed)]
     assert [event.disturbed for event in again] == [None, "rustc used 41 % of a CPU"]
+    assert [event.number for event in again] == [1, 2]
 
 
 def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
@@ -226,6 +228,29 @@ def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
     trials = read(tmp_path / "race" / FILE_NAME).trials
     assert [trial.attempt for trial in trials] == [1, 1, 2, *[1] * 10]
     assert [trial.superseded for trial in trials] == [False, True, *[False] * 11]
+
+
+def test_a_kill_between_two_trials_side_by_side_leaves_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    real = Ledger.write_trial
+
+    def killed(book: Ledger, planned: Planned, result: Result) -> None:
+        written.append(planned.cell_id)
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        real(book, planned, result)
+
+    text = STUDY.replace("seed = 5", "seed = 5\nslices = 2")
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "write_trial", killed)
+        with pytest.raises(KeyboardInterrupt):
+            race(tmp_path, [], text)
+    path = tmp_path / "race" / FILE_NAME
+    assert read(path).trials == []
+    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    assert len(read(path).trials) == 12
 
 
 def test_a_busy_machine_is_said_once_and_its_trials_are_kept(

@@ -73,15 +73,15 @@ def test_the_plan_is_there_from_the_start(tmp_path: Path) -> None:
 
 def test_a_recorded_trial_is_not_left_even_if_it_failed(tmp_path: Path) -> None:
     with create(tmp_path) as book:
-        book.record(plan()[0], result())
-        book.record(plan()[1], Result(status="failed", reason="no luck"))
+        book.record([plan()[0]], [result()])
+        book.record([plan()[1]], [Result(status="failed", reason="no luck")])
         assert book.left() == plan()[2:]
         assert book.failures() == ["no luck"]
 
 
 def test_a_trial_comes_back_as_it_was_recorded(tmp_path: Path) -> None:
     with create(tmp_path) as book:
-        book.record(plan()[0], result())
+        book.record([plan()[0]], [result()])
     database = sqlite3.connect(tmp_path / FILE_NAME)
     database.row_factory = sqlite3.Row
     row = database.execute("SELECT * FROM trial").fetchone()
@@ -95,9 +95,9 @@ def test_a_trial_comes_back_as_it_was_recorded(tmp_path: Path) -> None:
 
 def test_no_trial_is_recorded_twice(tmp_path: Path) -> None:
     with create(tmp_path) as book:
-        book.record(plan()[0], result())
+        book.record([plan()[0]], [result()])
         with pytest.raises(sqlite3.IntegrityError):
-            book.record(plan()[0], result())
+            book.record([plan()[0]], [result()])
 
 
 def test_a_trial_that_cannot_be_written_whole_is_not_written(tmp_path: Path) -> None:
@@ -105,9 +105,20 @@ def test_a_trial_that_cannot_be_written_whole_is_not_written(tmp_path: Path) -> 
     bad.counters.append(bad.counters[0])
     with create(tmp_path) as book:
         with pytest.raises(sqlite3.IntegrityError):
-            book.record(plan()[0], bad)
+            book.record([plan()[0]], [bad])
         assert book.left() == plan()
         assert book.database.execute("SELECT count(*) FROM counter").fetchone() == (0,)
+
+
+def test_trials_side_by_side_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    bad = result()
+    bad.counters.append(bad.counters[0])
+    with create(tmp_path) as book:
+        with pytest.raises(sqlite3.IntegrityError):
+            book.record(plan()[:2], [result(), bad])
+        assert book.left() == plan(), "the first alone would leave the second without its rival"
+        book.record(plan()[:2], [result(), result()])
+        assert book.left() == plan()[2:]
 
 
 def test_a_full_disk_is_told_with_how_to_go_on(tmp_path: Path) -> None:
@@ -117,7 +128,7 @@ def test_a_full_disk_is_told_with_how_to_go_on(tmp_path: Path) -> None:
         big = result()
         big.samples = b"x" * 1_000_000
         with pytest.raises(LedgerError, match="full.*--resume"):
-            book.record(plan()[0], big)
+            book.record([plan()[0]], [big])
         assert book.left() == plan()
 
 
