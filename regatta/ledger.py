@@ -42,8 +42,10 @@ CREATE TABLE counter(
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
 """
 
-# A trial that is run again says so itself.
-REPEATED = "coalesce(json_extract(conditions, '$.repeated'), 0)"
+# A trial that is to be run again says so itself, until it is, too: a later attempt stands for it.
+SUPERSEDED = """(coalesce(json_extract(trial.conditions, '$.repeated'), 0)
+  OR EXISTS (SELECT 1 FROM trial AS later WHERE later.block = trial.block
+             AND later.cell_id = trial.cell_id AND later.attempt > trial.attempt))"""
 
 CELL_COLUMNS = tuple(field.name for field in fields(Cell))
 
@@ -97,7 +99,8 @@ class Ledger:
 
     def left(self) -> list[Planned]:
         """The planned trials that are not recorded, or are to be run again, in order."""
-        done = set(self.database.execute(f"SELECT block, cell_id FROM trial WHERE NOT {REPEATED}"))
+        query = f"SELECT block, cell_id FROM trial WHERE NOT {SUPERSEDED}"
+        done = set(self.database.execute(query))
         return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
 
     def attempts(self, batch: Sequence[Planned]) -> int:
@@ -133,7 +136,7 @@ class Ledger:
 
     def failures(self) -> list[str]:
         """The reasons of the failed trials, in order; of the last attempts alone."""
-        query = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {REPEATED} ORDER BY id"
+        query = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {SUPERSEDED} ORDER BY id"
         return [str(row[0]) for row in self.database.execute(query)]
 
     def placement(self) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from regatta import study
 from regatta.errors import LedgerError
-from regatta.ledger import FILE_NAME, check_version
+from regatta.ledger import FILE_NAME, SUPERSEDED, check_version
 
 SAMPLE_HEADER_BYTES = 32
 SAMPLE_MAGIC = b"RGSAMPL1"
@@ -34,10 +34,8 @@ SAMPLE = np.dtype(
 )
 
 
-TRIALS = """
-SELECT trial.*, scope,
-       EXISTS (SELECT 1 FROM trial AS later WHERE later.block = trial.block
-               AND later.cell_id = trial.cell_id AND later.attempt > trial.attempt) AS superseded
+TRIALS = f"""
+SELECT trial.*, scope, {SUPERSEDED} AS superseded
 FROM trial JOIN cell ON cell.id = trial.cell_id ORDER BY block, position, attempt
 """
 
@@ -80,7 +78,7 @@ class Trial:
     disturbed: str | None
     """What else took the trial's CPUs beyond the limit; None if nothing did."""
     superseded: bool
-    """A later attempt stands for it."""
+    """Run again, or to be when the race goes on: a later attempt stands for it."""
     scope: str
     """Of its cell: `window` or `process`."""
     samples: bytes | None = field(repr=False)

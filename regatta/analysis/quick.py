@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+from regatta.ledger import SUPERSEDED
 from regatta.ledger_read import connect
 
-QUERY = """
+QUERY = f"""
 SELECT contender, connections, rate, idle, slow, workers, work, load, engine, dialect,
        avg(value / answered) / 1000.0 AS cpu_us_per_request, count(*) AS trials
 FROM trial JOIN cell ON cell.id = trial.cell_id JOIN counter ON counter.trial_id = trial.id
 WHERE trial.status = 'ok' AND client_bound IS NULL AND trial.kind = 'timed' AND answered > 0
-  AND NOT EXISTS (SELECT 1 FROM trial AS later WHERE later.block = trial.block
-                  AND later.cell_id = trial.cell_id AND later.attempt > trial.attempt)
+  AND NOT {SUPERSEDED}
   AND side = 'server' AND origin = 'kernel' AND event = 'cpu-time' AND state = 'counted'
 GROUP BY cell.id ORDER BY contender_order, contender, cell.id
 """

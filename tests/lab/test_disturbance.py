@@ -14,6 +14,7 @@ import pytest
 
 from regatta import disturbance, report
 from regatta.analysis.analyse import analyse
+from regatta.analysis.quick import quick_standings
 from regatta.disturbance import ENDED, LEAST_NS, Moment, Others, between, look, merge, too_much
 from regatta.errors import StudyError
 from regatta.events import Event, Note, TrialDisturbed, TrialFinished
@@ -23,7 +24,7 @@ from regatta.plan import Planned
 from regatta.programs import discover
 from regatta.race import Options, begin, reopen
 from regatta.repeats import FIRST_TRIALS, MAX_ATTEMPTS, Repeats
-from regatta.report.sentences import disturbed_sentence
+from regatta.report.sentences import disturbed_sentence, progress_sentence
 from regatta.result import Result
 from regatta.study import parse_study
 
@@ -228,6 +229,30 @@ def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
     trials = read(tmp_path / "race" / FILE_NAME).trials
     assert [trial.attempt for trial in trials] == [1, 1, 2, *[1] * 10]
     assert [trial.superseded for trial in trials] == [False, True, *[False] * 11]
+
+
+def test_a_race_killed_before_its_last_trial_was_run_again_is_not_finished(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    script += [*[QUIET] * 11, BUSY]
+
+    class Stopped(list[Event]):
+        def append(self, event: Event) -> None:
+            super().append(event)
+            if isinstance(event, TrialDisturbed):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path, Stopped())
+    path = tmp_path / "race" / FILE_NAME
+    ledger = read(path)
+    assert [trial.superseded for trial in ledger.trials] == [*[False] * 11, True]
+    analysis = analyse(ledger)
+    assert (analysis.trials, analysis.planned) == (11, 12)
+    assert "not finished: 11 of 12 trials" in progress_sentence(analysis)
+    assert sorted(row["trials"] for row in quick_standings(path)) == [5, 6]
+    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    assert analyse(read(path)).trials == 12
 
 
 def test_a_kill_between_two_trials_side_by_side_leaves_neither(
