@@ -15,7 +15,8 @@ from regatta.analysis.grouping import Members, group, stands_at, titles
 from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
-from regatta.analysis.standings import BlockValues, Verdict, verdicts
+from regatta.analysis.standings import BlockValues, Verdict, leads, verdicts
+from regatta.analysis.swaps import Swapped
 from regatta.analysis.warmup import WarmUp, warm_ups
 from regatta.analysis.workers import connections_by_rank
 from regatta.axes import Axis
@@ -102,10 +103,10 @@ class Analysis:
         return found if isinstance(found, dict) else {}
 
 
-def verdicts_of(ledger: Ledger) -> list[tuple[list[Verdict], Verdict]]:
-    """Of each group, at each step and overall: what a running race can afford to ask for."""
+def leads_of(ledger: Ledger) -> list[Swapped | None]:
+    """Of all groups, at each step and overall: what a running race can afford to ask for."""
     blocks = {cell_id: _by_block(own, (PRIMARY,)) for cell_id, own in ledger.by_cell.items()}
-    return [verdicts(_values(members, blocks)) for members in group(ledger.cells)]
+    return [lead for members in group(ledger.cells) for lead in leads(_values(members, blocks))]
 
 
 def analyse(ledger: Ledger) -> Analysis:

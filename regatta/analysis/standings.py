@@ -56,17 +56,28 @@ def verdicts(values: dict[int, dict[str, BlockValues]]) -> tuple[list[Verdict], 
 
     With one step the overall verdict is that one, and no further comparison.
     """
-    asked: list[_Comparison | Verdict] = [
-        _compare(step, by_contender) for step, by_contender in values.items()
-    ]
-    if len(values) > 1:
-        asked.append(_compare(None, _over_all(values)))
+    asked = _asked(values)
     comparisons = [one for one in asked if isinstance(one, _Comparison)]
     decisions = iter(holm([one.lead.p_value() for one in comparisons]))
     decided = [one if isinstance(one, Verdict) else _decide(one, next(decisions)) for one in asked]
     if len(values) > 1:
         return decided[:-1], decided[-1]
     return decided, decided[0] if decided else _nobody(None)
+
+
+def leads(values: dict[int, dict[str, BlockValues]]) -> list[Swapped | None]:
+    """The logarithms of all leads that the standings show; None: one of too few blocks."""
+    return [
+        one.lead if isinstance(one, _Comparison) else None
+        for one in _asked(values)
+        if one.runner_up is not None
+    ]
+
+
+def _asked(values: dict[int, dict[str, BlockValues]]) -> list[_Comparison | Verdict]:
+    """At each step, then overall; with one step alone that is the same."""
+    asked = [_compare(step, by_contender) for step, by_contender in values.items()]
+    return [*asked, _compare(None, _over_all(values))] if len(values) > 1 else asked
 
 
 def _nobody(at: int | None) -> Verdict:

@@ -1,13 +1,18 @@
 """How exact a race is so far: what a race that runs until a width is reached looks at.
 
 Only the widths of intervals are looked at, never where they lie: to stop when something has become
-significant would find it where there is nothing.
+significant would find it where there is nothing. So they are drawn at a level of their own, and
+not at the one that Holm's correction gives a lead in the report: that one depends on p-values.
 """
 
+import math
 from pathlib import Path
 
-from regatta.analysis.analyse import verdicts_of
+from regatta.analysis.analyse import leads_of
 from regatta.ledger_read import read
+
+LEVEL = 0.05
+"""An interval misses the truth with this probability."""
 
 
 def widest_lead(path: Path) -> float | None:
@@ -16,11 +21,9 @@ def widest_lead(path: Path) -> float | None:
     None while some lead has no interval yet.
     """
     widths: list[float] = []
-    for by_step, overall in verdicts_of(read(path)):
-        for verdict in {*by_step, overall}:
-            if verdict.runner_up is None:
-                continue
-            if verdict.low is None or verdict.high is None:
-                return None
-            widths.append(verdict.high / verdict.low - 1)
+    for lead in leads_of(read(path)):
+        interval = None if lead is None else lead.interval(LEVEL)
+        if interval is None:
+            return None
+        widths.append(math.exp(interval[1] - interval[0]) - 1)
     return max(widths, default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import synthetic
 
 from regatta import perf, placement
+from regatta.analysis.analyse import analyse, leads_of
 from regatta.analysis.width import widest_lead
 from regatta.batches import batches
 from regatta.counters import Counter, counted, not_supported
@@ -202,6 +204,21 @@ def test_the_width_is_that_of_the_widest_interval(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "few") as database:
         database.execute("DELETE FROM trial WHERE block > 1")
     assert widest_lead(tmp_path / "few") is None
+
+
+@pytest.mark.parametrize("first_us", [699.0, 350.0])
+def test_the_width_is_drawn_at_95_percent_whatever_the_p_values(
+    tmp_path: Path, first_us: float
+) -> None:
+    cpu_us = {"a": first_us, "b": 700.0}
+    path = synthetic.make(tmp_path / FILE_NAME, contenders=("a", "b"), cpu_us=cpu_us)
+    leads = [lead for lead in leads_of(read(path)) if lead is not None]
+    assert len(leads) == 4, "at three steps and overall"
+    ends = [lead.interval(0.05) for lead in leads]
+    assert widest_lead(path) == max(math.exp(end[1] - end[0]) - 1 for end in ends if end)
+    (group,) = analyse(read(path)).groups
+    levels = [verdict.level for verdict in (*group.by_step, group.overall)]
+    assert min(level for level in levels if level) < 0.05, "those of the report are Holm's"
 
 
 @pytest.mark.parametrize(
