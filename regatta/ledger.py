@@ -13,7 +13,7 @@ from typing import Any
 
 from regatta import __version__
 from regatta.errors import LedgerError
-from regatta.plan import Planned
+from regatta.plan import TIMED, Planned
 from regatta.result import Result
 from regatta.study import Cell, Study
 
@@ -117,22 +117,31 @@ class Ledger:
         trials, disturbed = self.database.execute(query).fetchone()
         return int(trials), int(disturbed)
 
-    def left_of(self, block: int) -> list[Planned]:
-        return [planned for planned in self.left() if planned.block == block]
+    def left_of(self, kind: str, block: int | None = None) -> list[Planned]:
+        """What is left of that kind, of one block or of all."""
+        return [
+            planned
+            for planned in self.left()
+            if planned.kind == kind and block in (None, planned.block)
+        ]
 
     def blocks_done(self, kind: str) -> int:
         """How many blocks of that kind have all of their trials."""
         left = {planned.block for planned in self.left()}
         return len({planned.block for planned in self.plan() if planned.kind == kind} - left)
 
-    def end_early(self, why: str) -> None:
-        """Drops what is left of the plan, and notes why."""
-        left = self.left()
+    def end_early(self, why: str) -> int:
+        """Drops the timed trials that are left of the plan, and notes why; returns their number.
+
+        The counted ones stay: they are few, and what perf counts comes from nowhere else.
+        """
+        dropped = [planned for planned in self.left() if planned.kind == TIMED]
         with self.database:
-            for planned in left:
+            for planned in dropped:
                 place = (planned.block, planned.position)
                 self.database.execute("DELETE FROM plan WHERE block = ? AND position = ?", place)
             self.database.execute("INSERT OR REPLACE INTO meta VALUES ('ended_early', ?)", (why,))
+        return len(dropped)
 
     def failures(self) -> list[str]:
         """The reasons of the failed trials, in order; of the last attempts alone."""

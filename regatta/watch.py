@@ -33,6 +33,10 @@ class Watch:
         self.numbers[planned] = self.before + len(self.numbers) + 1
         self.tell(TrialStarted(self.numbers[planned], planned, cell))
 
+    def dropped(self, trials: int) -> None:
+        """So many of those that were left are not wanted any more."""
+        self.left -= trials
+
     def ended(
         self, planned: Planned, cell: Cell, result: Result, again_after: int | None = None
     ) -> None:

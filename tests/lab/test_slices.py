@@ -17,7 +17,7 @@ from regatta.analysis.width import widest_lead
 from regatta.batches import batches
 from regatta.counters import Counter, counted, not_supported
 from regatta.errors import StudyError
-from regatta.events import Event
+from regatta.events import Event, TrialFinished
 from regatta.ledger import FILE_NAME
 from regatta.ledger_read import latencies_ns, read
 from regatta.load import sliced
@@ -173,7 +173,7 @@ scope = "process"
     assert {len(batch) for batch in batches(make_plan(6, 1, 0, seed=3), one_by_one)} == {1}
 
 
-@pytest.mark.parametrize(("widths", "blocks"), [([0.5, 0.02], 3), ([0.5, 0.5], 4)])
+@pytest.mark.parametrize(("widths", "blocks"), [([0.02], 2), ([0.5, 0.02], 3), ([0.5, 0.5], 4)])
 def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, widths: list[float], blocks: int
 ) -> None:
@@ -184,9 +184,18 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
     )
     left = iter(widths)
     monkeypatch.setattr("regatta.analysis.width.widest_lead", lambda _: next(left))
-    begin(study, Options(out=tmp_path, use_perf=False), discover(), lambda _: None)
+    events: list[Event] = []
+    begin(study, Options(out=tmp_path, use_perf=False), discover(), events.append)
     ledger = read(tmp_path / FILE_NAME)
     assert len({trial.block for trial in ledger.trials if trial.kind == TIMED}) == blocks
+    counted = [trial for trial in ledger.trials if trial.kind == COUNTED]
+    assert len(counted) == 2, "the counted block is run, though it comes after the second timed one"
+    if blocks == 2:
+        assert [event.left for event in events if isinstance(event, TrialFinished)][-3:] == [
+            6,
+            1,
+            0,
+        ]
     assert ledger.planned == len(ledger.trials)
     early = ledger.meta.get("ended_early", "")
     assert ("2.0 % wide, and 3 % was asked for" in early) == (blocks < 4)
