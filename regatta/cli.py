@@ -253,10 +253,9 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
 
 
 def failed_trials(folder: Path) -> list[str]:
-    from regatta.ledger import open_ledger  # noqa: PLC0415
+    from regatta.ledger_read import read_failures  # noqa: PLC0415  (heavy: numpy)
 
-    with open_ledger(folder / FILE_NAME) as book:
-        return book.failures()
+    return read_failures(folder / FILE_NAME)
 
 
 @app.command()

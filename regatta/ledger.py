@@ -13,40 +13,12 @@ from typing import Any
 
 from regatta import __version__
 from regatta.errors import LedgerError
+from regatta.ledger_schema import SCHEMA, SCHEMA_VERSION, SUPERSEDED, check_version, is_cut
 from regatta.plan import TIMED, Planned
 from regatta.result import Result
 from regatta.study import Cell, Study
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 3
-
-SCHEMA = """
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE cell(
-  id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
-  connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
-  per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
-  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
-  scope TEXT, linger_s REAL, placement TEXT);
-CREATE TABLE plan(
-  block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, PRIMARY KEY (block, position));
-CREATE TABLE trial(
-  id INTEGER PRIMARY KEY, block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT,
-  status TEXT, reason TEXT, client_bound TEXT, started_at REAL, window_ns INTEGER,
-  requests INTEGER, answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT,
-  conditions TEXT, samples BLOB, attempt INTEGER, disturbed TEXT,
-  UNIQUE (block, cell_id, attempt));
-CREATE TABLE counter(
-  trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
-  running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
-"""
-
-# A trial that is to be run again says so itself, until it is, too: a later attempt stands for it.
-SUPERSEDED = """(coalesce(json_extract(trial.conditions, '$.repeated'), 0)
-  OR EXISTS (SELECT 1 FROM trial AS later WHERE later.block = trial.block
-             AND later.cell_id = trial.cell_id AND later.attempt > trial.attempt))"""
-
 CELL_COLUMNS = tuple(field.name for field in fields(Cell))
 
 
@@ -285,6 +257,8 @@ def open_ledger(path: Path) -> Ledger:
         raise LedgerError(f"there is no ledger {path}; name the folder of a race")
     broken = f"{path} is no ledger, or is damaged"
     advice = "restore it from a copy, or start a new race"
+    if is_cut(path):
+        raise LedgerError(f"{broken} (its end is missing); {advice}")
     try:
         database = sqlite3.connect(path)
     except sqlite3.Error as error:
@@ -309,17 +283,6 @@ def open_ledger(path: Path) -> Ledger:
         database.close()
         raise LedgerError(f"{broken} ({error}); {advice}") from error
     return Ledger(path, database)
-
-
-def check_version(path: Path, version: int) -> None:
-    """Ledgers are kept, programs are not: an old one is read by the Regatta that wrote it."""
-    if version != SCHEMA_VERSION:
-        age = "a newer" if version > SCHEMA_VERSION else "an older"
-        advice = "update Regatta" if version > SCHEMA_VERSION else "use that version, or race again"
-        raise LedgerError(
-            f"{path} was written by {age} Regatta (schema {version}, this one knows "
-            f"{SCHEMA_VERSION}); {advice}"
-        )
 
 
 def find_unfinished(races: Path, study_name: str) -> Path:

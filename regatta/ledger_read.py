@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from regatta import study
 from regatta.errors import LedgerError
-from regatta.ledger import FILE_NAME, SUPERSEDED, check_version
+from regatta.ledger import FILE_NAME
+from regatta.ledger_schema import SUPERSEDED, check_version, is_cut
 
 SAMPLE_HEADER_BYTES = 32
 SAMPLE_MAGIC = b"RGSAMPL1"
@@ -38,6 +39,8 @@ TRIALS = f"""
 SELECT trial.*, scope, {SUPERSEDED} AS superseded
 FROM trial JOIN cell ON cell.id = trial.cell_id ORDER BY block, position, attempt
 """
+
+FAILURES = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {SUPERSEDED} ORDER BY id"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,12 +134,12 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
     # On a read-only medium SQLite cannot make the shared-memory file that WAL needs. Without a
     # -wal file beside it nobody is writing, so the file may be read as it stands.
     still = not path.with_name(path.name + "-wal").exists()
+    if is_cut(path):
+        raise LedgerError(f"{path}: its end is missing; is the file whole?")
     try:
         with closing(_open(uri, still)) as connection:
             connection.row_factory = sqlite3.Row
             _check_version(path, connection)
-            if still:
-                _check_whole(path, connection)
             yield connection
     except sqlite3.DatabaseError as error:
         raise LedgerError(
@@ -162,16 +165,10 @@ def _check_version(path: Path, connection: sqlite3.Connection) -> None:
         check_version(path, int(row["value"]))
 
 
-def _check_whole(path: Path, connection: sqlite3.Connection) -> None:
-    """SQLite reads a file whose last page was cut off as if the page had been empty."""
-    pages, size = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
-    )
-    with path.open("rb") as file:
-        head = file.read(32)
-    told = int.from_bytes(head[28:32], "big")  # pages, as the last writer counted them
-    if max(pages, told) * size > path.stat().st_size:
-        raise LedgerError(f"{path}: its end is missing; is the file whole?")
+def read_failures(path: Path) -> list[str]:
+    """The reasons of the failed trials, in order; of the last attempts alone."""
+    with connect(path) as connection:
+        return [str(row["reason"]) for row in connection.execute(FAILURES)]
 
 
 def read(path: Path) -> Ledger:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import fake_programs
@@ -78,7 +80,7 @@ def lab(tmp_path: Path) -> Lab:
         (["race", "--resume", "tiny.toml"], 1, ["unfinished", "tiny"]),
         (["race", "--resume", "bin"], 1, ["no ledger"]),
         (["race", "bad.toml"], 2, ["bad.toml", "cells[1].designs", "mill", "iterative"]),
-        (["report", "nowhere"], 1, ["no ledger"]),
+        (["report", "nowhere"], 1, ["no such ledger"]),
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_written(
@@ -94,6 +96,28 @@ def test_a_mistake_is_one_line_and_nothing_is_written(
         assert word in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert sorted(lab.folder.rglob("*")) == before
+
+
+def test_a_ledger_without_its_end_is_left_alone(lab: Lab) -> None:
+    """Cut within a page, it is whole to SQLite, which would go on to write."""
+    folder = lab.folder / "races" / "cut"
+    assert lab.run("race", "tiny.toml", "--out", str(folder)).returncode == 0
+    path = folder / "ledger.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM meta WHERE key = 'finished_at'")
+        database.execute("CREATE TABLE unasked(data BLOB)")
+        database.execute("INSERT INTO unasked VALUES (randomblob(50000))")
+    cut = path.read_bytes()[:-100]
+    path.write_bytes(cut)
+    before = sorted(folder.iterdir())
+    for arguments in (["report", str(folder)], ["race", "--resume", str(folder)]):
+        done = lab.run(*arguments)
+        assert done.returncode == 1
+        assert "its end is missing" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert "no unfinished race" in lab.run("race", "--resume", "tiny.toml").stderr
+    assert path.read_bytes() == cut
+    assert sorted(folder.iterdir()) == before
 
 
 def test_missing_programs_are_named_with_the_command_that_builds_them(lab: Lab) -> None:

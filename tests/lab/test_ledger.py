@@ -13,7 +13,8 @@ import pytest
 from regatta import ledger, ledger_read
 from regatta.counters import Counter, not_supported
 from regatta.errors import LedgerError
-from regatta.ledger import FILE_NAME, SCHEMA_VERSION, find_unfinished, open_ledger
+from regatta.ledger import FILE_NAME, find_unfinished, open_ledger
+from regatta.ledger_schema import SCHEMA_VERSION
 from regatta.plan import Planned, make_plan
 from regatta.programs import Design
 from regatta.result import Result, Row

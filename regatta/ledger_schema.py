@@ -1,0 +1,70 @@
+"""What a ledger looks like, and whether a file is a whole one that this Regatta knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from regatta.errors import LedgerError
+
+SCHEMA_VERSION = 3
+
+SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE cell(
+  id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
+  connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
+  per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
+  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
+  scope TEXT, linger_s REAL, placement TEXT);
+CREATE TABLE plan(
+  block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, PRIMARY KEY (block, position));
+CREATE TABLE trial(
+  id INTEGER PRIMARY KEY, block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT,
+  status TEXT, reason TEXT, client_bound TEXT, started_at REAL, window_ns INTEGER,
+  requests INTEGER, answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT,
+  conditions TEXT, samples BLOB, attempt INTEGER, disturbed TEXT,
+  UNIQUE (block, cell_id, attempt));
+CREATE TABLE counter(
+  trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
+  running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
+"""
+
+# A trial that is to be run again says so itself, until it is, too: a later attempt stands for it.
+SUPERSEDED = """(coalesce(json_extract(trial.conditions, '$.repeated'), 0)
+  OR EXISTS (SELECT 1 FROM trial AS later WHERE later.block = trial.block
+             AND later.cell_id = trial.cell_id AND later.attempt > trial.attempt))"""
+
+HEADER_BYTES = 100
+SQLITE_MAGIC = b"SQLite format 3\0"
+LARGEST_PAGE = 65_536
+
+
+def check_version(path: Path, version: int) -> None:
+    """Ledgers are kept, programs are not: an old one is read by the Regatta that wrote it."""
+    if version != SCHEMA_VERSION:
+        age = "a newer" if version > SCHEMA_VERSION else "an older"
+        advice = "update Regatta" if version > SCHEMA_VERSION else "use that version, or race again"
+        raise LedgerError(
+            f"{path} was written by {age} Regatta (schema {version}, this one knows "
+            f"{SCHEMA_VERSION}); {advice}"
+        )
+
+
+def is_cut(path: Path) -> bool:
+    """True if the end of the file is missing. Nothing is written, not even by SQLite.
+
+    SQLite reads a file whose last page was cut off as if the page had been empty, and then writes.
+    """
+    if path.with_name(path.name + "-wal").exists():
+        return False  # the rest may be there: the lab was killed, or is racing
+    try:
+        with path.open("rb") as file:
+            header = file.read(HEADER_BYTES)
+    except OSError:
+        return False  # SQLite says that it cannot be read
+    if len(header) < HEADER_BYTES or not header.startswith(SQLITE_MAGIC):
+        return False  # SQLite itself says what that is
+    size = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")  # as the last writer counted them
+    return pages * (LARGEST_PAGE if size == 1 else size) > path.stat().st_size
