@@ -306,22 +306,28 @@ def fail(message: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
+def failure_status(status: int = RegattaError.exit_status) -> int:
+    """What a failure ends with; of `compare` 1 means a regression, and nothing else may."""
+    failed = status == RegattaError.exit_status
+    return UsageError.exit_status if failed and sys.argv[1:2] == ["compare"] else status
+
+
 def main() -> None:
     """The program: errors become one line and an exit status, never a traceback."""
     command = typer.main.get_command(app)
     try:
         status = command.main(standalone_mode=False, prog_name="regatta")
     except RegattaError as error:
-        fail(str(error), error.exit_status)
+        fail(str(error), failure_status(error.exit_status))
     except KeyboardInterrupt:
         fail("interrupted", EXIT_INTERRUPTED)
     except BrokenPipeError:
         # The reader has gone (`regatta report … | head`): end without a word, as others do.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.exit(failure_status())
     except OSError as error:
         named = f": {error.filename}" if error.filename else ""
-        fail(f"{error.strerror or error}{named}; correct that and try again", 1)
+        fail(f"{error.strerror or error}{named}; correct that and try again", failure_status())
     except Exception as error:
         # typer's own complaints about options know how to put themselves into words; the class
         # has another home in each version.
@@ -331,7 +337,8 @@ def main() -> None:
             fail(f"{told}; see regatta --help", UsageError.exit_status)
         if type(error).__name__ == "Abort":
             fail("interrupted", EXIT_INTERRUPTED)
-        fail(f"an error in Regatta itself ({type(error).__name__}: {error}); please report it", 1)
+        told = f"an error in Regatta itself ({type(error).__name__}: {error}); please report it"
+        fail(told, failure_status())
     sys.exit(status or 0)
 
 

@@ -13,6 +13,9 @@ from pathlib import Path
 import fake_programs
 import pytest
 
+from regatta.cli import main
+from regatta.errors import LedgerError
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = """
 name = "tiny"
@@ -118,6 +121,36 @@ def test_a_ledger_without_its_end_is_left_alone(lab: Lab) -> None:
     assert "no unfinished race" in lab.run("race", "--resume", "tiny.toml").stderr
     assert path.read_bytes() == cut
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        BrokenPipeError(),
+        ValueError("odd"),
+        LedgerError("samples cannot be unpacked"),
+    ],
+)
+@pytest.mark.parametrize(("verb", "status"), [("compare", 2), ("report", 1)])
+def test_a_failure_of_compare_is_no_regression(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    verb: str,
+    status: int,
+    error: Exception,
+) -> None:
+    class Failing:
+        def main(self, **_: object) -> None:
+            raise error
+
+    monkeypatch.setattr("typer.main.get_command", lambda _: Failing())
+    monkeypatch.setattr("os.dup2", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["regatta", verb, "a", "b"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == status
+    assert "".join(map(str, error.args[-1:])) in capfd.readouterr().err
 
 
 def test_missing_programs_are_named_with_the_command_that_builds_them(lab: Lab) -> None:
