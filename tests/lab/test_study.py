@@ -12,6 +12,8 @@ from regatta.errors import RegattaError, StudyError
 from regatta.programs import Design
 from regatta.report.palette import LOOKS
 from regatta.study import find_study, load_study, parse_cpus, parse_study, shipped_names
+from regatta.study.cells import CELL_KEYS
+from regatta.study.parse import RACE_KEYS, TOP_KEYS
 
 ROOT = Path(__file__).resolve().parents[2]
 DESIGNS = [
@@ -34,6 +36,15 @@ POOL = GOOD.replace('["iterative", "select"]', '["prefork"]')
 OPEN = 'load = "open"\nduration_s = 1\nrate = 100\n'
 GO = '[contenders.go]\ncommand = "go {host} {port}"\n'
 CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = [1]\n'
+
+
+def test_every_key_is_on_the_page_of_studies() -> None:
+    page = (ROOT / "docs" / "studies.md").read_text()
+    sections = dict(part.split("`", 1) for part in page.split("\n## `")[1:])
+    for name, keys in (("[race]", RACE_KEYS), ("[[cells]]", CELL_KEYS)):
+        assert [key for key in keys if f"`{key}`" not in sections[name]] == []
+    for key in TOP_KEYS:
+        assert any(f"`{form}" in page for form in (f"{key}`", f"[{key}", f"[[{key}"))
 
 
 def test_a_group_is_the_cross_product_of_its_lists() -> None:
