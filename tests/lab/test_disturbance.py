@@ -256,8 +256,9 @@ def test_a_race_killed_before_its_last_trial_was_run_again_is_not_finished(
 
 
 def test_a_kill_between_two_trials_side_by_side_leaves_neither(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, script: list[Others], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    script.append(QUIET)
     written: list[int] = []
     real = Ledger.write_trial
 
