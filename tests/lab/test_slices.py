@@ -35,6 +35,7 @@ name = "sliced"
 blocks = 2
 counted_blocks = 1
 slices = 3
+disturbance_limit_percent = 1e6
 seed = 5
 [placement]
 kind = "loopback"
