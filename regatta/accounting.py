@@ -7,21 +7,30 @@ threads used too, but not what they ran after the kernel had closed their accoun
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from regatta.cgroup import Group
 from regatta.counters import Counter, counted, not_supported
 from regatta.errors import TrialError
+from regatta.proc import (
+    MAJOR_FAULTS,
+    MINOR_FAULTS,
+    NS_PER_TICK,
+    PROC,
+    REAPED_MAJOR_FAULTS,
+    REAPED_MINOR_FAULTS,
+    REAPED_SYSTEM_TICKS,
+    REAPED_USER_TICKS,
+    SYSTEM_TICKS,
+    USER_TICKS,
+    read_stat,
+)
 
-NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 PROVABLE_WITHIN_NS = 20_000
 READ_ATTEMPTS = 100
 # Clock 2 of a process is what its threads have run (see clock_getcpuclockid).
 CPUCLOCK_SCHED = 2
-PROC = Path("/proc")
 
 CPU_TIME = "cpu-time"
 USER_TIME = "user-time"
@@ -49,12 +58,6 @@ class Reading:
 def cpu_clock_ns(pid: int) -> int:
     """What the process has run, its dead threads included."""
     return time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED)
-
-
-def stat_fields(pid: int) -> list[int]:
-    """The numbers of /proc/PID/stat from field 4 on; the name before them may hold anything."""
-    text = (PROC / str(pid) / "stat").read_bytes()
-    return [int(field) for field in text[text.rindex(b")") + 4 :].split()]
 
 
 def thread_ids(pid: int) -> list[int]:
@@ -129,16 +132,16 @@ def read_once(pid: int) -> Reading:
     for member in descendants(pid):
         try:
             clock_ns += cpu_clock_ns(member)
-            # From field 4 (ppid) on: minflt cminflt majflt cmajflt utime stime cutime cstime.
-            fields = stat_fields(member)
+            stat = read_stat(member)
         except (OSError, ValueError) as error:
             if member == pid:
                 raise
             raise VanishedError from error
-        faults += sum(fields[6:10])
-        user_ns += (fields[10] + fields[12]) * NS_PER_TICK
-        system_ns += (fields[11] + fields[13]) * NS_PER_TICK
-        reaped_ns += (fields[12] + fields[13]) * NS_PER_TICK
+        faults += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
+        faults += stat[REAPED_MINOR_FAULTS] + stat[REAPED_MAJOR_FAULTS]
+        user_ns += (stat[USER_TICKS] + stat[REAPED_USER_TICKS]) * NS_PER_TICK
+        system_ns += (stat[SYSTEM_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
+        reaped_ns += (stat[REAPED_USER_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
         for tid in threads_of(member):
             try:
                 thread_run_ns, thread_switches = thread_account(member, tid)

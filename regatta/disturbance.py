@@ -17,18 +17,27 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from regatta.accounting import NS_PER_TICK, PROC, cpu_clock_ns, threads_of
+from regatta.accounting import cpu_clock_ns, threads_of
+from regatta.proc import (
+    BY_PROGRAMS,
+    LAST_CPU,
+    NS_PER_TICK,
+    PARENT,
+    PROC,
+    STEAL,
+    THREADS,
+    Stat,
+    parse_cpus,
+    read_stat,
+)
 
 # Less is never called a disturbance, however short the window is: a tick of a daemon.
 LEAST_NS = 5_000_000
 NAMED = 3
-KTHREADD = 2
 # Threads of the kernel that carry the trial's own packets, timers and frees.
 CARRIERS = ("ksoftirqd", "kworker", "rcu", "napi", "irq/", "migration", "cpuhp")
 ENDED = "programs that have ended"
 CHANCE = 3.0  # standard deviations
-# Columns of a `cpuN` line of /proc/stat: user, nice and system; and steal.
-BUSY, STEAL = (0, 1, 2), 7
 
 
 @dataclass(frozen=True)
@@ -86,14 +95,10 @@ class Others:
 
 def look(cpus: Iterable[int]) -> Moment:
     """Reads all accounts; `cpus` are those of the race."""
-    busy = steal = 0
-    wanted = {f"cpu{cpu}" for cpu in cpus}
-    for line in (PROC / "stat").read_text().splitlines():
-        name, _, rest = line.partition(" ")
-        if name in wanted:
-            values = [int(value) for value in rest.split()]
-            busy += sum(values[column] for column in BUSY)
-            steal += values[STEAL] if len(values) > STEAL else 0
+    ticks = parse_cpus((PROC / "stat").read_text())
+    ours = [ticks[cpu] for cpu in cpus if cpu in ticks]
+    busy = sum(values[column] for values in ours for column in BY_PROGRAMS)
+    steal = sum(values[STEAL] for values in ours)
     at_ns = time.monotonic_ns()
     clocks: dict[int, int] = {}
     for name in os.listdir(PROC):  # noqa: PTH208  (three times as fast as iterdir)
@@ -121,7 +126,7 @@ def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
         if task is None:
             continue
         # One that is new to us may be older than the window, where a process id is used again.
-        ran_ns = min(ran_ns, length_ns * task.threads)
+        ran_ns = min(ran_ns, length_ns * max(1, task[THREADS]))
         if task.is_kernel and task.name.startswith(CARRIERS):
             kernel_ns += ran_ns
             continue
@@ -136,42 +141,25 @@ def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
     )
 
 
-@dataclass(frozen=True)
-class Task:
-    name: str
-    parent: int
-    is_kernel: bool
-    threads: int
-
-
-def read_task(pid: int) -> Task | None:
-    """From /proc/PID/stat; None if it has ended. No terminal obeys the name."""
+def read_task(pid: int) -> Stat | None:
+    """None if it has ended."""
     try:
-        text = (PROC / str(pid) / "stat").read_text(errors="replace")
-    except OSError:
+        return read_stat(pid)
+    except (OSError, ValueError):
         return None
-    before, _, after = text.rpartition(")")
-    fields = after.split()
-    name = before.partition("(")[2]
-    parent = int(fields[1])
-    return Task(
-        name="".join(letter if letter.isprintable() else "?" for letter in name) or "?",
-        parent=parent,
-        is_kernel=KTHREADD in (pid, parent),
-        threads=max(1, int(fields[17])),
-    )
 
 
 class Family:
     """The lab and whatever descends from it."""
 
     def __init__(self, lab: int) -> None:
-        self.known = {lab: True, 0: False, 1: False, KTHREADD: False}
+        # In a container the lab may be process 1 itself.
+        self.known = {0: False, lab: True}
 
     def owns(self, pid: int) -> bool:
         if pid not in self.known:
             task = read_task(pid)
-            self.known[pid] = False if task is None else self.owns(task.parent)
+            self.known[pid] = False if task is None else self.owns(task[PARENT])
         return self.known[pid]
 
 
@@ -180,8 +168,7 @@ def share_on(pid: int, cpus: Sequence[int]) -> float:
     places: list[int] = []
     for tid in threads_of(pid):
         with suppress(OSError, ValueError, IndexError):
-            text = (PROC / str(pid) / "task" / str(tid) / "stat").read_text(errors="replace")
-            places.append(int(text.rpartition(")")[2].split()[36]))
+            places.append(read_stat(pid, tid)[LAST_CPU])
     return sum(place in cpus for place in places) / len(places) if places else 0.0
 
 

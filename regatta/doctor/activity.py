@@ -7,12 +7,17 @@ import time
 from dataclasses import dataclass
 
 from regatta.doctor.machine import Machine
-
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-# Columns of a `cpuN` line of /proc/stat.
-USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)
-BUSY = (USER, NICE, SYSTEM, IRQ, SOFTIRQ)
-KERNEL_THREAD = 0x00200000  # PF_KTHREAD, of a task's flags
+from regatta.proc import (
+    BEGAN,
+    BUSY,
+    PARENT,
+    STEAL,
+    SYSTEM_TICKS,
+    TICKS_A_SECOND,
+    USER_TICKS,
+    parse_cpus,
+    parse_stat,
+)
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,7 @@ class Activity:
 
 def look(machine: Machine, own: int) -> Moment:
     """The accounts of all CPUs and processes now; `own` is the process of the lab."""
-    cpus: dict[int, tuple[int, ...]] = {}
-    for line in (machine.text("/proc/stat") or "").splitlines():
-        name, *values = line.split()
-        if name.startswith("cpu") and name[3:].isdigit():
-            numbers = [int(value) for value in values[: STEAL + 1]]
-            cpus[int(name[3:])] = (*numbers, *[0] * (STEAL + 1 - len(numbers)))
+    cpus = parse_cpus(machine.text("/proc/stat") or "")
     tasks: dict[tuple[int, int], Task] = {}
     for name in machine.names("/proc"):
         if name.isdigit():
@@ -86,22 +86,13 @@ def lineage(tasks: dict[tuple[int, int], Task], pid: int) -> frozenset[int]:
 
 
 def read_task(pid: int, text: str) -> tuple[tuple[int, int], Task] | None:
-    """One line of /proc/PID/stat; the name in it may hold anything, a `)` too."""
-    before, bracket, after = text.rpartition(")")
-    fields = after.split()
+    """From /proc/PID/stat; None if it has ended."""
     try:
-        # From field 3 (state) on: 4 parent, 9 flags, 14 and 15 user and system time, 22 start.
-        parent, ticks, start = int(fields[1]), int(fields[11]) + int(fields[12]), int(fields[19])
-        is_kernel = bool(int(fields[6]) & KERNEL_THREAD)
-    except (ValueError, IndexError):
+        stat = parse_stat(text.encode(errors="replace"))
+    except ValueError:
         return None
-    name = printable(before.partition("(")[2]) if bracket else "?"
-    return (pid, start), Task(pid, parent, name, ticks, is_kernel)
-
-
-def printable(name: str) -> str:
-    """A process may call itself anything; no terminal obeys it here."""
-    return "".join(letter if letter.isprintable() else "?" for letter in name)
+    ticks = stat[USER_TICKS] + stat[SYSTEM_TICKS]
+    return (pid, stat[BEGAN]), Task(pid, stat[PARENT], stat.name, ticks, stat.is_kernel)
 
 
 def between(before: Moment, after: Moment, seconds: float, own: int = 0) -> Activity:

@@ -15,6 +15,7 @@ from typing import Any, Self
 from regatta.errors import RegattaError
 from regatta.guard import guard_environment
 from regatta.placement import Side
+from regatta.proc import read_stat
 
 PROGRAM = Path(__file__).with_name("worker.py")
 ANSWER_TIMEOUT_S = 30
@@ -101,8 +102,7 @@ class Neighbour(Child):
         self.process.send_signal(signal.SIGCONT if run else signal.SIGSTOP)
         wanted = {"R"} if run else {"T"}
         deadline = time.monotonic() + ANSWER_TIMEOUT_S
-        stat = Path(f"/proc/{self.process.pid}/stat")
-        while stat.read_text().rpartition(")")[2].split()[0] not in wanted:
+        while read_stat(self.process.pid).state not in wanted:
             if time.monotonic() > deadline:
                 raise ProbeError("a probe could not be stopped and let go on")
             time.sleep(0.0005)
