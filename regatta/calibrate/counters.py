@@ -19,6 +19,7 @@ from regatta.calibrate.goals import Context, Goal, Part
 from regatta.calibrate.taskstats import Ended, Listener, TaskstatsError
 from regatta.errors import TrialError
 from regatta.load import client_command, load_options, load_timeout_s
+from regatta.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat
 from regatta.result import SERVER
 from regatta.rig import Rig
 from regatta.serve import start_server, stop_server
@@ -75,9 +76,8 @@ def thread_faults(pid: int) -> int:
     """Of the living threads alone: what /proc/PID/stat says is the dead ones' too."""
     total = 0
     for tid in accounting.thread_ids(pid):
-        text = (accounting.PROC / str(pid) / "task" / str(tid) / "stat").read_bytes()
-        fields = text[text.rindex(b")") + 4 :].split()
-        total += int(fields[6]) + int(fields[8])  # minflt, majflt
+        stat = read_stat(pid, tid)
+        total += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
     return total
 
 
@@ -171,6 +171,8 @@ def weigh(
 def judge(found: Compared, event: str) -> Goal:
     """One counter of one design."""
     words = WORDS[event]
+    if event not in found.counted:
+        return unmeasured(f"perf counted no {event} here", [found.design], [words])[0]
     off = found.off_percent(event)
     unit = 1e6 if event == CPU else 1
     suffix = " ms" if event == CPU else ""
@@ -197,7 +199,9 @@ def judge(found: Compared, event: str) -> Goal:
     )
 
 
-def unmeasured(reason: str) -> list[Goal]:
+def unmeasured(
+    reason: str, designs: Sequence[str] = DESIGNS, counters: Sequence[str] = (*WORDS.values(),)
+) -> list[Goal]:
     return [
         Goal(
             name=f"{words} of {design}",
@@ -205,8 +209,8 @@ def unmeasured(reason: str) -> list[Goal]:
             measured=f"not measured: {reason}",
             met=None,
         )
-        for design in DESIGNS
-        for words in WORDS.values()
+        for design in designs
+        for words in counters
     ]
 
 

@@ -147,19 +147,28 @@ def as_named(metric: Metric, cells: list[tuple[Trial, ...]]) -> tuple[str, float
 
 def whole_race(answers: list[Answer]) -> Goal:
     """The race as it was, nothing drawn: a lab that favoured a name or a place would show here."""
-    decisions = holm([answer.p_as_named for answer in answers], WHOLE_LEVEL)
+    name, goal = (
+        "the same server, all blocks as named",
+        f"no metric differs (Holm, {WHOLE_LEVEL:.0%})",
+    )
+    # What is the same in every trial was compared, and does not differ.
+    compared = [answer for answer in answers if answer.blocks]
+    if not compared:
+        reasons = "; ".join(sorted({answer.reason for answer in answers}))
+        return Goal(name, goal, reasons or "nothing could be counted", met=None)
+    decisions = holm([answer.p_as_named for answer in compared], WHOLE_LEVEL)
     differ = [
         BY_NAME[answer.metric].label
-        for answer, decision in zip(answers, decisions, strict=True)
+        for answer, decision in zip(compared, decisions, strict=True)
         if decision.rejected
     ]
     least = min(decision.adjusted_p for decision in decisions)
     return Goal(
-        "the same server, all blocks as named",
-        f"no metric differs (Holm, {WHOLE_LEVEL:.0%})",
+        name,
+        goal,
         f"{', '.join(differ)} differ" if differ else "none differs",
         met=not differ,
-        detail=f"the least p-value of {len(answers)} metrics, corrected, is {least:.2g}",
+        detail=f"the least p-value of {len(compared)} metrics, corrected, is {least:.2g}",
         value=float(len(differ)),
     )
 

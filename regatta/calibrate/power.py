@@ -14,6 +14,8 @@ from regatta.calibrate.sizes import (
     BUDGET_S,
     ENOUGH_BLOCKS,
     LEVEL,
+    LITTLE_PERCENT,
+    MUCH_PERCENT,
     SEEN_PERCENT,
     SLOWER_PERCENT,
     Sizes,
@@ -69,7 +71,10 @@ def run(context: Context) -> list[Goal]:
     # Those of a race that was stopped, and gone on with, are not today's.
     raced_us = spins_raced(read_ledger(ledger).meta["study_toml"])
     found = {percent: slowed(raced, percent, raced_us[percent]) for percent in SLOWER_PERCENT}
-    return [in_ten_blocks(found[5], 5, size), within_budget(found[2], 2, size)]
+    return [
+        in_ten_blocks(found[MUCH_PERCENT], MUCH_PERCENT, size),
+        within_budget(found[LITTLE_PERCENT], LITTLE_PERCENT, size),
+    ]
 
 
 def spins_us(raced: Raced) -> dict[int, int]:

@@ -171,6 +171,17 @@ def test_too_few_blocks_prove_nothing(tmp_path: Path) -> None:
     assert power.in_ten_blocks(few, 5, SMALL).met is None
 
 
+def test_a_race_in_which_nothing_could_be_compared_proves_nothing() -> None:
+    few = false_alarms.Answer(NAMES[0], "only 3 of 20 blocks")
+    for answers in ([few], []):
+        assert false_alarms.whole_race(answers).met is None
+    assert false_alarms.whole_race([few]).measured == "only 3 of 20 blocks"
+    alike = false_alarms.Answer(NAMES[1], "the same in every trial", blocks=20, equal=1.0)
+    goal = false_alarms.whole_race([few, alike])
+    assert (goal.met, goal.measured) == (True, "none differs")
+    assert "of 1 metrics" in goal.detail
+
+
 def test_the_studies_are_studies(tmp_path: Path) -> None:
     made = context(tmp_path)
     same = same_study(made, SMALL)
