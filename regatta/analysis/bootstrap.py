@@ -74,13 +74,6 @@ class Studentized:
         above = size - int(np.searchsorted(self.t_sorted, t, "left"))
         return min(1.0, 2 * (min(below, above) + 1) / (size + 1))
 
-    def detectable(self, level: float, power: float = 0.8) -> float | None:
-        """The smallest true mean that would be told from 0 with this power."""
-        if self.count < 2:
-            return None
-        reach = max(abs(self._quantile(level / 2)), abs(self._quantile(1 - level / 2)))
-        return float((reach + stats.t.ppf(power, self.count - 1)) * self.error)
-
     def _quantile(self, fraction: float) -> float:
         if self.t_sorted is None:
             return float(stats.t.ppf(fraction, self.count - 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from regatta.axes import AXES
-from regatta.study.claim import BOTH, COMPARE, ENGINES, LINEAR, Claim, Place, Statement
+from regatta.study.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement
 
 LESS, EQUAL, GROWS = "less", "equal", "grows"
 
@@ -89,8 +89,3 @@ def _chain(
             for second in upper:
                 label = f"{where}: {first} {sign} {second}"
                 yield Comparison(label, LESS, (term(first), term(second)), factor)
-
-
-def sides(statement: Statement) -> tuple[str, ...]:
-    """Whose figures it is about."""
-    return ("server", "client") if statement.side == BOTH else (statement.side,)

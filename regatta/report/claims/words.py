@@ -20,10 +20,6 @@ MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", NOT_MEASURABLE: "–"
 """Colour never stands alone."""
 SCOPES = {"process": "as they measured", "window": "as it should be"}
 """In the order in which they are shown, and how each is called."""
-SCOPE_SAYS = {
-    "process": "the server's whole life as one process, its start and its idling included",
-    "window": "the window in which requests were served, and nothing else",
-}
 FACTOR_FROM, FACTOR_TO = 10.0, 1000.0
 """Ratios between these are said as a factor; beyond them too few blocks said nothing."""
 WHOLE = "whole process"
