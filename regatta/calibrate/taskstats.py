@@ -32,7 +32,7 @@ HEADER = struct.Struct("=IHHII")
 GENERIC = struct.Struct("=BBH")
 ATTRIBUTE = struct.Struct("=HH")
 # Of struct taskstats, which only ever grows at its end (linux/taskstats.h).
-RUN_NS_AT, PID_AT, FAULTS_AT, SWITCHES_AT, TGID_AT = 72, 128, 168, 272, 368
+RUN_NS_AT, PARENT_AT, FAULTS_AT, TGID_AT = 72, 132, 168, 368
 TGID_SINCE = 12
 
 
@@ -44,12 +44,10 @@ class TaskstatsError(RegattaError):
 class Ended:
     """What one thread was charged from its beginning to its last moments."""
 
-    tid: int
     parent: int
     process: int
     run_ns: int
     page_faults: int
-    switches: int
 
 
 class Listener:
@@ -172,12 +170,9 @@ def parse(stats: bytes) -> Ended:
             f"this kernel's per-thread accounts (version {version}) do not name the process; "
             "Linux 5.19 does"
         )
-    pid, parent = struct.unpack_from("=II", stats, PID_AT)
     return Ended(
-        tid=pid,
-        parent=parent,
+        parent=struct.unpack_from("=I", stats, PARENT_AT)[0],
         process=struct.unpack_from("=I", stats, TGID_AT)[0],
         run_ns=struct.unpack_from("=Q", stats, RUN_NS_AT)[0],
         page_faults=sum(struct.unpack_from("=QQ", stats, FAULTS_AT)),
-        switches=sum(struct.unpack_from("=QQ", stats, SWITCHES_AT)),
     )

@@ -15,9 +15,5 @@ sys.path.insert(0, str(ROOT))
 @pytest.fixture(autouse=True)
 def quiet_machine(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """No trial of a test is disturbed by what else this machine does, unless it is about that."""
-    if "disturbance" not in request.module.__name__:
+    if request.node.get_closest_marker("disturbed") is None:
         monkeypatch.setattr("regatta.disturbance.too_much", lambda *_: None)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: takes minutes; deselect with -m 'not long'")

@@ -87,7 +87,8 @@ def measured(what: str) -> tuple[dict[str, float | None], dict[str, float]]:
 @pytest.mark.parametrize("what", ["spin", "thread"])
 def test_cpu_time_holds_all_threads_the_dead_ones_too(what: str) -> None:
     counters, own = measured(what)
-    assert counters["cpu-time"] == pytest.approx(own["cpu"] * 1e9, rel=0.02, abs=1e6)
+    # What it takes to ask and to tell is in only one of them, and longer where others run.
+    assert counters["cpu-time"] == pytest.approx(own["cpu"] * 1e9, abs=5e6)
     assert own["cpu"] >= 0.045
 
 

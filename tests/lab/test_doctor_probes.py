@@ -177,7 +177,8 @@ def test_tasks_take_as_long_as_they_are_sized_for() -> None:
         for task in ("compute", "calls"):
             count = child.size(task, 0.05)
             took_ns = child.ask(task, count)["cpu_ns"]
-            assert 0.02e9 < took_ns < 0.15e9
+            # On a busy machine a CPU is slower by some factor, but not by ten.
+            assert 0.005e9 < took_ns < 0.5e9
         assert 1 < child.ask("clock", 20_000) / 20_000 < 20_000
         naps = child.ask("nap", 3, 1000)
     assert len(naps) == 3

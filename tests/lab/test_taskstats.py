@@ -44,8 +44,8 @@ def record(body: bytes) -> bytes:
 
 def test_a_record_tells_one_thread() -> None:
     (found,) = ended(record(stats()))
-    assert (found.tid, found.process, found.parent) == (7, 5, 3)
-    assert (found.run_ns, found.page_faults, found.switches) == (1_000_001, 13, 9)
+    assert (found.process, found.parent) == (5, 3)
+    assert (found.run_ns, found.page_faults) == (1_000_001, 13)
 
 
 @pytest.mark.parametrize(("version", "size"), [(11, 416), (13, 360)])
@@ -88,11 +88,13 @@ def test_every_thread_that_ends_is_told_with_what_it_ran() -> None:
             os._exit(0)
         os.waitpid(child, 0)
         deadline = time.monotonic() + 5
-        found = listener.take()
-        mine = [one for one in found if os.getpid() in (one.process, one.parent)]
-        while len(mine) < 4 and time.monotonic() < deadline:
-            mine += [one for one in listener.take() if os.getpid() in (one.process, one.parent)]
-    assert len(mine) >= 4
-    spun = [one for one in mine if one.run_ns >= 0.028e9]
-    assert len(spun) == 4
-    assert [one.process for one in spun if one.parent == os.getpid()] == [child]
+        spun: list[int] = []
+        while not all_told(spun, child) and time.monotonic() < deadline:
+            spun += [one.process for one in listener.take() if one.run_ns >= 0.02e9]
+            time.sleep(0.01)
+    # Threads of a library may end meanwhile, too.
+    assert all_told(spun, child), spun
+
+
+def all_told(processes: list[int], child: int) -> bool:
+    return processes.count(os.getpid()) >= 3 and processes.count(child) == 1

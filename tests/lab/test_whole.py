@@ -95,7 +95,7 @@ def test_all_of_a_process_is_counted_whatever_the_kind(
         clock = found[side, "perf", "task-clock"]
         assert clock.state == ("counted" if with_perf else "not supported")
     if with_perf:
-        assert found["server", "perf", "task-clock"].value == pytest.approx(kernel, rel=0.3)
+        assert found["server", "perf", "task-clock"].value == pytest.approx(kernel, rel=0.5)
     assert survivors(tmp_path) == []
 
 
