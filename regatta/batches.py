@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from regatta.plan import Planned
-from regatta.study import PROCESS, Cell, Study
+from regatta.study import PROCESS, Study
 
 
 def batches(left: Sequence[Planned], study: Study) -> list[list[Planned]]:
@@ -19,11 +18,6 @@ def batches(left: Sequence[Planned], study: Study) -> list[list[Planned]]:
     for planned in left:
         cell = study.cells[planned.cell_id - 1]
         alone = study.slices == 1 or cell.scope == PROCESS
-        beside = planned.cell_id if alone else rivals(cell)
+        beside = planned.cell_id if alone else cell.alike()
         found.setdefault((planned.block, beside), []).append(planned)
     return list(found.values())
-
-
-def rivals(cell: Cell) -> tuple[object, ...]:
-    """What a cell shares with those it is compared with: all but who is raced, and its own size."""
-    return replace(cell, contender="", contender_order=0, workers=None, path=None).identity()
