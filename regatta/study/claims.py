@@ -149,8 +149,8 @@ def read_joined(table: Table) -> list[dict[str, Any]]:
     value = table.content.get("and", [])
     joined = value if isinstance(value, list) else [value]
     if not all(isinstance(one, dict) for one in joined):
-        raise table.fail("and", "a table, or a list of tables")
-    return [Table(one, table.named("and"), STATEMENT_KEYS).content for one in joined]
+        raise StudyError(f"`{table.place}`: `and` must be a table, or a list of tables")
+    return [Table(one, "and", STATEMENT_KEYS).content for one in joined]
 
 
 def read_process_engines(table: Table, cells: Sequence[Cell]) -> dict[str, str]:
