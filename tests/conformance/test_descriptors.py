@@ -8,6 +8,7 @@ import selectors
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -109,6 +110,21 @@ def test_a_burst_beyond_the_limit_is_served_or_told_so(
         server.connect_when_there_is_room().close()
 
 
+def sockets_of_all(server: Server) -> dict[int, list[int]]:
+    """Of each process of the server, none of those that just ended."""
+    return {pid: sorted(open_sockets(pid)) for pid in tree(server.process.pid)}
+
+
+def at_rest(server: Server, before: dict[int, list[int]]) -> dict[int, list[int]]:
+    """Its sockets once it has let go of a client: a descriptor that it still gives back is one
+    below any limit that is found from it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (now := sockets_of_all(server)) != before:
+        assert time.monotonic() < deadline, f"it holds {now} where it held {before}"
+        time.sleep(0.005)
+    return now
+
+
 def low_descriptors(pid: int) -> list[int]:
     """All but the files of /proc that a scan keeps open, which are far above the others."""
     return [fd for fd, path in descriptors(pid).items() if not path.endswith("/stat")]
@@ -119,8 +135,9 @@ def test_where_no_descriptor_is_left_clients_wait_and_nothing_spins(
 ) -> None:
     """When there are some again, all are answered."""
     server = start(*HELD_LONG)
+    before = sockets_of_all(server)
     server.ask(b"top 2\n")
-    everybody = {pid: open_sockets(pid) for pid in tree(server.process.pid)}
+    everybody = at_rest(server, before)
     lowest = {pid: min(sockets) + 1 for pid, sockets in everybody.items() if sockets}
     with descriptor_limits(lowest):
         clients = crowd(server)
