@@ -110,19 +110,22 @@ def test_a_burst_beyond_the_limit_is_served_or_told_so(
         server.connect_when_there_is_room().close()
 
 
-def sockets_of_all(server: Server) -> dict[int, list[int]]:
-    """Of each process of the server, none of those that just ended."""
-    return {pid: sorted(open_sockets(pid)) for pid in tree(server.process.pid)}
+def sockets_of_all(server: Server) -> dict[int, set[int]]:
+    """Of each process of the server; again, if one ends meanwhile."""
+    while True:
+        with contextlib.suppress(OSError):
+            return {pid: set(open_sockets(pid)) for pid in tree(server.process.pid)}
 
 
-def at_rest(server: Server, before: dict[int, list[int]]) -> dict[int, list[int]]:
-    """Its sockets once it has let go of a client: a descriptor that it still gives back is one
-    below any limit that is found from it."""
+def at_rest(server: Server, before: dict[int, set[int]]) -> dict[int, set[int]]:
+    """Its sockets once it has let go of a client: a descriptor that it gives back only now is a
+    free one below the limit. (Children may still close what they inherited.)"""
     deadline = time.monotonic() + PATIENCE_S
-    while (now := sockets_of_all(server)) != before:
+    while True:
+        now = sockets_of_all(server)
+        if all(sockets <= before.get(pid, set()) for pid, sockets in now.items()):
+            return now
         assert time.monotonic() < deadline, f"it holds {now} where it held {before}"
-        time.sleep(0.005)
-    return now
 
 
 def low_descriptors(pid: int) -> list[int]:
