@@ -11,17 +11,10 @@ from typing import Any
 
 from regatta.axes import AXES, Axis, choose_axis
 from regatta.ledger_read import Cell
+from regatta.study.cell import TRAITS
 
 FACTS = (
-    "work",
-    "load",
-    "engine",
-    "dialect",
-    "duration_s",
-    "per_connection",
-    "arrivals",
-    "top",
-    "max_age_ms",
+    *TRAITS,
     "scope",
     "linger_s",
     "placement",

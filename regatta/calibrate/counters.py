@@ -15,7 +15,7 @@ from typing import Any
 
 from regatta import accounting, perf
 from regatta.calibrate.bench import bench, burst_cell
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Goal, Part, within
 from regatta.calibrate.taskstats import Ended, Listener, TaskstatsError
 from regatta.errors import TrialError
 from regatta.load import client_command, load_options, load_timeout_s
@@ -189,14 +189,8 @@ def judge(found: Compared, event: str) -> Goal:
             f"; of what was charged the CPU clock of the process has {clock:+.2f} %, "
             f"the threads' exit records {records:+.2f} %"
         )
-    return Goal(
-        name=f"{words} of {found.design}",
-        goal=f"within {WITHIN_PERCENT:g} % of the kernel's account",
-        measured=f"{off:+.2f} %",
-        met=abs(off) <= WITHIN_PERCENT,
-        detail=detail,
-        value=off,
-    )
+    name = f"{words} of {found.design}"
+    return within(WITHIN_PERCENT, name, "the kernel's account", off, detail)
 
 
 def unmeasured(

@@ -31,6 +31,18 @@ class Goal:
     """`measured` as a number, in the goal's unit."""
 
 
+def within(percent: float, name: str, of: str, off: float, detail: str) -> Goal:
+    """The goal that something is off by no more than so many per cent."""
+    return Goal(
+        name=name,
+        goal=f"within {percent:g} % of {of}",
+        measured=f"{off:+.2f} %",
+        met=abs(off) <= percent,
+        detail=detail,
+        value=off,
+    )
+
+
 @dataclass(frozen=True)
 class Context:
     """What a part may use while it runs."""

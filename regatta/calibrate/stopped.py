@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from regatta.analysis.metrics import FRACTIONS, P99, P999, Metric
 from regatta.analysis.percentiles import nearest_rank
 from regatta.calibrate.bench import bench, open_cell
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Goal, Part, within
 from regatta.errors import TrialError
 from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES, latencies_ns
 from regatta.result import SERVER
@@ -135,16 +135,13 @@ def judge(found: Stalled, metric: Metric) -> Goal:
     )
     off = (reported / true - 1) * 100
     lasted_s = (found.stop.end_ns - found.stop.begin_ns) / NS_PER_S
-    return Goal(
-        name=f"{metric.label} of a stopped server",
-        goal=f"within {WITHIN_PERCENT:g} % of the truth",
-        measured=f"{off:+.2f} %",
-        met=abs(off) <= WITHIN_PERCENT,
-        detail=(
-            f"{reported:,.1f} ms, and the truth is {true:,.1f} ms: stopped for {lasted_s:.3f} s "
-            f"with {len(found.true):,} requests due at {RATE_PER_S} a second"
-        ),
-        value=off,
+    return within(
+        WITHIN_PERCENT,
+        f"{metric.label} of a stopped server",
+        "the truth",
+        off,
+        f"{reported:,.1f} ms, and the truth is {true:,.1f} ms: stopped for {lasted_s:.3f} s "
+        f"with {len(found.true):,} requests due at {RATE_PER_S} a second",
     )
 
 

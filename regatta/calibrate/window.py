@@ -13,7 +13,7 @@ import numpy as np
 
 from regatta import accounting
 from regatta.calibrate.bench import bench, burst_cell, closed_cell, open_cell
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Goal, Part, within
 from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES
 from regatta.load import warm_up
 from regatta.result import SERVER
@@ -101,16 +101,13 @@ def judge_time(found: Counted) -> Goal:
 
 def judge_cpu(found: Counted) -> Goal:
     off = found.cpu_off_percent
-    return Goal(
-        name=f"CPU time in the window of {found.cell.contender}",
-        goal=f"within {WITHIN_PERCENT:g} % of all that the load caused",
-        measured=f"{off:+.2f} %",
-        met=abs(off) <= WITHIN_PERCENT,
-        detail=(
-            f"{found.cpu_ns / NS_PER_MS:,.1f} ms in the window, "
-            f"{found.all_cpu_ns / NS_PER_MS:,.1f} ms until the server was at rest"
-        ),
-        value=off,
+    return within(
+        WITHIN_PERCENT,
+        f"CPU time in the window of {found.cell.contender}",
+        "all that the load caused",
+        off,
+        f"{found.cpu_ns / NS_PER_MS:,.1f} ms in the window, "
+        f"{found.all_cpu_ns / NS_PER_MS:,.1f} ms until the server was at rest",
     )
 
 

@@ -12,20 +12,12 @@ from typing import TypeVar
 
 from regatta.axes import AXES
 from regatta.errors import StudyError
-from regatta.study.cell import PROCESS, Cell
+from regatta.study.cell import PROCESS, TRAITS, Cell
 from regatta.study.claim import Claim, Place
 from regatta.study.limits import SCOPES
 
 ALIKE = (
-    "work",
-    "load",
-    "engine",
-    "dialect",
-    "duration_s",
-    "per_connection",
-    "arrivals",
-    "top",
-    "max_age_ms",
+    *TRAITS,
     "linger_s",
     *(name for name in AXES if name not in ("connections", "workers")),
 )
