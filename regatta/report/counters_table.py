@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from regatta.analysis.analyse import CellResult
 from regatta.analysis.metrics import BY_NAME, SIDES
 from regatta.analysis.perf_table import Entry, Row
-from regatta.counters import COUNTED
+from regatta.counters import COUNTED, NOT_SUPPORTED
 from regatta.report.numbers import short
 
 DERIVED_AFTER = {
@@ -37,12 +37,22 @@ class Line:
 
 
 def counter_lines(result: CellResult) -> list[Line]:
-    return [_line(result, row) for row in result.perf.rows]
+    """Of what one side at least could have counted."""
+    return [_line(result, row) for row in result.perf.rows if not _unsupported(row)]
+
+
+def absent(result: CellResult) -> list[str]:
+    """What the machine cannot count on either side, by name."""
+    return [row.event for row in result.perf.rows if _unsupported(row)]
 
 
 def elapsed(result: CellResult) -> str:
     elapsed_ns = result.perf.elapsed_ns
     return "no timed trial" if elapsed_ns is None else f"{elapsed_ns / 1e9:.6f}"
+
+
+def _unsupported(row: Row) -> bool:
+    return all(row.sides[side].state == NOT_SUPPORTED for side in SIDES)
 
 
 def _line(result: CellResult, row: Row) -> Line:

@@ -14,7 +14,7 @@ from regatta.report import shapes
 from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.charts import far_rows, latency_chart, measured_sides, metric_chart, metric_rows
 from regatta.report.claims.page import claims_section
-from regatta.report.counters_table import counter_lines, elapsed
+from regatta.report.counters_table import absent, counter_lines, elapsed
 from regatta.report.environment import environment_rows
 from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.palette import looks
@@ -33,6 +33,8 @@ from regatta.report.sentences import (
 from regatta.report.soundness import soundness_tables
 from regatta.report.tables import tables, worker_columns
 
+SHORT_LIST = 10
+"""A list of more lines is folded: a reader who wants it opens it."""
 TABS = (
     ("server", "Server", "What each request cost the server"),
     ("client", "Client", "What each request cost the client"),
@@ -73,6 +75,7 @@ def to_html(analysis: Analysis) -> str:
             )
             if text
         ],
+        short_list=SHORT_LIST,
         metrics=METRICS,
         columns=STANDINGS,
         primary=PRIMARY,
@@ -153,6 +156,7 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
                 "at": step,
                 "title": _cell_title(group, result, step),
                 "lines": counter_lines(result),
+                "absent": absent(result),
                 "elapsed": elapsed(result),
                 "requests": result.perf.requests,
                 "trials": result.perf.trials,

@@ -74,5 +74,5 @@ def percent(share: float) -> str:
     return f"{fixed(value, 0 if value >= 10 else 1 if value >= 1 else 2)} %"
 
 
-def plural(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+def plural(count: int, word: str, words: str = "") -> str:
+    return f"{count:,} {word if count == 1 else words or f'{word}s'}"

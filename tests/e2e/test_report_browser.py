@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,6 +29,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+SOME, RANGE = ("iterative", "select"), range(1, 11)
 HOSTILE = "<script>document.title='owned'</script>"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make setup")
@@ -56,6 +58,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             "steps": [2, 15],
         },
         "client-bound": {"client_bound": {("select", 10, block) for block in range(1, 11)}},
+        "disturbed": {
+            "disturbed": {(name, at, block) for name in SOME for at in (1, 10) for block in RANGE}
+        },
         "hostile": {"contenders": [HOSTILE, "</script>"], "connections": [1, 10]},
     }
     made = {}
@@ -190,7 +195,74 @@ def test_the_counters_of_a_cell_are_those_chosen(opened: Opened) -> None:
     assert after == "select, 100 connections"
     (table,) = visible(page, "table.counters")
     assert "context-switches" in table
-    assert "not supported" in table
+
+
+def test_counters_that_the_machine_lacks_are_folded_to_one_line_that_counts_them(
+    opened: Opened,
+) -> None:
+    page = opened.page
+    (table,) = visible(page, "table.counters")
+    assert "instructions" not in table
+    folded = page.locator("details.absent:visible")
+    assert folded.inner_text().strip() == "12 counters that this machine cannot count"
+    folded.locator("summary").click()
+    assert "instructions" in folded.inner_text()
+    assert folded.inner_text().endswith("not supported.")
+
+
+@pytest.mark.parametrize("opened", [("disturbed", 1280, "light")], indirect=True)
+def test_a_long_list_is_folded_and_its_notice_opens_it(opened: Opened) -> None:
+    page = opened.page
+    section = page.locator("#disturbed")
+    assert section.locator("summary").inner_text() == "40 disturbed trials"
+    assert not section.locator("table").is_visible()
+    page.locator(".notice a[href='#disturbed']").click()
+    section.locator("table").wait_for(state="visible")
+    assert section.locator("tbody tr").count() == 40
+
+
+PAPER_PX = 703
+"""What the margins leave of the width of A4, at 96 pixels an inch."""
+WIDER = """() => [...document.querySelectorAll("main *")]
+    .filter(one => one.getBoundingClientRect().right > innerWidth + 1)
+    .map(one => one.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("opened", [("engines", PAPER_PX, "dark")], indirect=True)
+def test_on_paper_are_the_standings_of_all_groups_and_the_pictures_of_the_chosen_one(
+    opened: Opened,
+) -> None:
+    page = opened.page
+    wait_for_charts(page)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert len(visible(page, "table.standings")) == 4
+    assert visible(page, ".group-title") == ["engine thread", "engine fork"]
+    steps = ["1 connection", "10 connections"]
+    assert visible(page, ".group[data-group='g1'] .panel-title") == steps
+    assert visible(page, "select, [role='tab']") == []
+    drawn = page.locator(".chart:visible")
+    assert drawn.count() == drawn.locator("svg.marks").count() > 5
+    assert page.locator(".group[data-group='g1'] .chart:visible").count() == 0
+    assert page.evaluate(WIDER) == []
+
+
+@pytest.mark.parametrize("opened", [("quick", 1280, "dark")], indirect=True)
+def test_paper_is_a4_and_white_whatever_the_screen_was(opened: Opened) -> None:
+    page = opened.page
+    wait_for_charts(page)
+    paper = page.pdf(prefer_css_page_size=True)
+    sides = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", paper)
+    assert sides
+    assert [round(float(side)) for side in sides.groups()] == [595, 842]
+    page.emulate_media(media="print", color_scheme="dark")
+    colour = "one => getComputedStyle(one).fill"
+    for label in page.locator(".role-axis-label text").all()[:5]:
+        assert label.evaluate(colour) == "rgb(68, 68, 68)"
+    body = "getComputedStyle(document.body)"
+    assert page.evaluate(f"[{body}.color, {body}.backgroundColor]") == [
+        "rgb(0, 0, 0)",
+        "rgb(255, 255, 255)",
+    ]
 
 
 def test_the_latency_picture_follows_its_tab(opened: Opened) -> None:

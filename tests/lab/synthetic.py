@@ -18,6 +18,7 @@ from regatta.ledger_schema import SCHEMA, SCHEMA_VERSION
 from regatta.study import Cell
 
 CLIENT_BOUND = "used 93 % of its CPU"
+DISTURBED = "others used 19 % of a CPU"
 CPU_US = {"iterative": 640.0, "thread-per-client": 720.0, "select": 612.0}
 SWITCHES = {"iterative": 0.02, "thread-per-client": 1.05, "select": 0.03}
 FAULTS = {"iterative": 0.01, "thread-per-client": 4.1, "select": 0.01}
@@ -61,6 +62,8 @@ class Race:
     """Contender, connections, block."""
     client_bound: set[tuple[str, int, int]] = field(default_factory=set)
     """The same."""
+    disturbed: set[tuple[str, int, int]] = field(default_factory=set)
+    """The same; these were kept."""
     pools: set[str] = field(default_factory=set)
     """Contenders that have workers when the axis is their number; the others have none."""
     axis: str = "connections"
@@ -197,7 +200,7 @@ def write_trial(
             json.dumps({"load_average": [0.2, 0.2, 0.1]}),
             pack(latencies, connections),
             1,
-            None,
+            DISTURBED if place in race.disturbed else None,
         ),
     )
     for side in ("server", "client"):

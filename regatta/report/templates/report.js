@@ -146,10 +146,12 @@
       for (const claim of all("details.claim")) claim.open = opened;
     });
   }
-  // A link to a claim opens it.
+  // A link to a claim opens it, a link to a section the list that is folded there.
   const aim = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target && target.matches("details.claim")) target.open = true;
+    if (!target) return;
+    if (target.matches("details.claim")) target.open = true;
+    for (const list of all(":scope > details.fold", target)) list.open = true;
   };
   addEventListener("hashchange", aim);
   aim();
@@ -159,6 +161,7 @@
       for (const [element, view] of views) if (view) show(element, view);
     });
   }
-  dark.addEventListener("change", redraw);
+  // On paper the style overrides the colours that a chart was drawn with: there is no time to redraw.
+  dark.addEventListener("change", () => matchMedia("print").matches || redraw());
   drawAll().then(() => document.documentElement.classList.add("drawn"));
 })();
