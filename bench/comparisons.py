@@ -19,6 +19,7 @@ from bench.loads import (
     GetClient,
     HalfOpen,
     Load,
+    Newcomers,
     RedisBenchmark,
     Wrk,
 )
@@ -26,7 +27,7 @@ from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, Reader, Readi
 from bench.readings import ours as reader
 from bench.rest import FOOTPRINT, MEMORY, Footprint, Rest
 from bench.rows import Best, Goal, Row, Trial
-from bench.servers import Bare, Memcached, Nginx, Ours, Redis, Server
+from bench.servers import Memcached, Nginx, Ours, Redis, Server, Twin
 
 # Those that serve best on one CPU; which of them it is, a screening finds out.
 CANDIDATES = ("epoll", "epoll-edge", "reactors", "uring", "uring-reactors")
@@ -40,6 +41,10 @@ BUSY = Wrk(100)
 IDLE = 10_000
 # All that select can watch, less the busy ones and a few descriptors of its own.
 SELECT_IDLE = 850
+# Loads that a design and its twin hold with ease: a new process takes ten times what others do.
+EASY_RATE, EASY_FOR_PROCESSES = 2_000, 500
+POOL = 16
+TWINS = ("iterative", "fork-per-client", "thread-per-client")
 # Memory hardly varies, and ten thousand connections take seconds to make.
 MEMORY_BLOCKS = 3
 # Twenty thousand processes take seconds to make and to end, and a server must come to know them.
@@ -59,7 +64,7 @@ def cost(name: str, group: str, ours: Trial | Best, peer: Trial, goal: float | N
 def keep_alive_rows(load: Wrk) -> list[Row]:
     """The bare loops stand beside nginx too: nothing on epoll or io_uring costs less than they."""
     epoll, uring = Trial(Ours("epoll"), load), Trial(Ours("uring"), load)
-    bare_epoll, bare_uring = Trial(Bare("epoll"), load), Trial(Bare("uring"), load)
+    bare_epoll, bare_uring = Trial(Twin("epoll"), load), Trial(Twin("uring"), load)
     nginx, name = Trial(Nginx(), load), load.name
     return [
         cost(f"epoll / bare epoll loop, {name}", name, epoll, bare_epoll, 1.05),
@@ -254,6 +259,29 @@ def footprint_rows() -> list[Row]:
     ]
 
 
+def twin_loads(design: str) -> tuple[Load, Load]:
+    """Connections that stay, as many as it serves at a time; and short ones."""
+    rate = EASY_FOR_PROCESSES if design == "fork-per-client" else EASY_RATE
+    pooled = design.startswith(("prefork", "prethread"))
+    stay = Wrk(1) if design == "iterative" else Wrk(POOL) if pooled else FEW
+    return stay, Newcomers(rate)
+
+
+def twin_rows() -> list[Row]:
+    """Each design beside the bare server of the same strategy."""
+    return [
+        cost(
+            f"twins: {design}, {load.name}",
+            f"twins, {design}",
+            Trial(Ours(design), load),
+            Trial(Twin(design), load),
+            1.1,
+        )
+        for design in TWINS
+        for load in twin_loads(design)
+    ]
+
+
 def comparisons() -> list[Row]:
     """Every row, in the order of the tables."""
     return [
@@ -263,6 +291,7 @@ def comparisons() -> list[Row]:
         *short_rows(),
         *scan_rows(),
         *client_rows(),
+        *twin_rows(),
         *idle_rows(),
         *memory_rows(),
         *source_rows(),
@@ -294,13 +323,12 @@ def lacks_here(trial: Trial, designs: dict[str, str | None]) -> str | None:
 
 
 def lacks(server: Server, designs: dict[str, str | None]) -> str | None:
-    """Why a server of ours, or a loop that stands for a design, cannot run here.
+    """Why a server of ours, or the twin of one, cannot run here.
 
     None: it can, or is a peer.
     """
-    if not isinstance(server, Ours | Bare):
+    if not isinstance(server, Ours | Twin):
         return None
-    design = server.design if isinstance(server, Ours) else server.kind
-    if design not in designs:
-        return f"this server has no design {design}"
-    return designs[design]
+    if server.design not in designs:
+        return f"this server has no design {server.design}"
+    return designs[server.design]

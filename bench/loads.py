@@ -2,7 +2,7 @@
 
 Costs are CPU times between two readings of the kernel's accounts, one before the client starts and
 one after its end, over the requests that the client says it made: connecting is counted on both
-sides of every ratio.
+sides of every ratio. Of a server it is what its control group was charged, as in a race.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def drive(
     stand: Stand, serving: Serving, command: list[str], read: Callable[[str], Served]
 ) -> Figures:
     """Runs a client against a server, and what a request cost on both sides."""
-    before = accounting.read(serving.pid)
+    before = serving.side.accounts()
     printed, client_ns = stand.run_client(command)
-    after = accounting.read(serving.pid)
+    after = serving.side.accounts()
     served = read(printed)
     if served.requests == 0:
         raise TrialError(f"{command[0]} made no request")
-    server_ns = after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
+    server_ns = accounting.cpu_time_ns(before, after)
     return {
         SERVER_CPU: server_ns / 1000 / served.requests,
         CLIENT_CPU: client_ns / 1000 / served.requests,
@@ -228,6 +228,34 @@ class Closed:
 
     def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
         return drive(stand, serving, self.command(serving.target), read_regatta_client)
+
+
+@dataclass(frozen=True)
+class Newcomers:
+    """regatta-client: so many a second connect, ask once and are hung up on.
+
+    At a rate that every server holds with ease, and not as fast as it can: so a server that is
+    faster is not asked more often, and does not find more clients waiting at once.
+    """
+
+    rate: int
+    seconds: float = 0.5
+    connections: int = 16
+    """At once, at most."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.rate:,} new connections a second"
+
+    def check(self) -> None:
+        """Built with the project."""
+
+    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
+        options = ["--dialect", "http", "--path", PATH, "--load", "open", "--rate", str(self.rate)]
+        options += ["--per-connection", "1", "--duration", str(self.seconds), serving.target]
+        return drive(
+            stand, serving, regatta_client(self.connections, *options), read_regatta_client
+        )
 
 
 def read_lateness(printed: str) -> float:

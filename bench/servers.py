@@ -99,14 +99,14 @@ class Ours(Http):
 
 
 @dataclass(frozen=True)
-class Bare(Http):
-    """A loop on epoll or uring that writes a constant."""
+class Twin(Http):
+    """The bare server of the same strategy: it sends the same bytes, and there is nothing else."""
 
-    kind: str
+    design: str
 
     @property
     def name(self) -> str:
-        return f"bare {self.kind} loop"
+        return f"bare {self.design}"
 
     def command(self, stand: Stand, port: int) -> list[str]:
         head = (
@@ -114,7 +114,7 @@ class Bare(Http):
             f"Content-Length: {len(stand.body)}\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\n\r\n"
         )
         reply = stand.write("reply", head.encode() + stand.body)
-        return [str(BUILT / f"bare-{self.kind}"), f"{stand.host}:{port}", reply]
+        return [str(BUILT / f"twin-{self.design}"), f"{stand.host}:{port}", reply]
 
 
 @dataclass(frozen=True)
@@ -188,6 +188,7 @@ class Memcached:
 class Serving:
     """A server that is ready. `reply` is its reply to its question."""
 
+    side: Side
     pid: int
     target: str
     port: int
@@ -215,14 +216,14 @@ def first_answer(stand: Stand, server: Server, side: Side, port: int) -> bytes:
 def serving(stand: Stand, server: Server) -> Iterator[Serving]:
     """A fresh server for one trial; it must end well when told to."""
     port = free_port(stand.host)
-    with Side("server", stand.folder) as side:
+    with Side("server", stand.folder, accounted=True) as side:
         side.start(stand.place.server, server.command(stand, port), NO_PERF, ())
         pid = side.find_program()
         reply = first_answer(stand, server, side, port)
         expected = stand.body if not isinstance(server, Ours) else b" 200 OK\r\n"
         if expected not in reply:
             raise TrialError(f"{server.name} answered something else: {reply[:80]!r}")
-        yield Serving(pid, f"{stand.host}:{port}", port, reply)
+        yield Serving(side, pid, f"{stand.host}:{port}", port, reply)
         assert side.pidfd is not None
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(side.pidfd, signal.SIGTERM)

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import stand_in_place
-from bench.loads import CLIENT_CPU, SERVER_CPU, Closed, GetClient, RedisBenchmark, Wrk
+from bench.loads import CLIENT_CPU, SERVER_CPU, Closed, GetClient, Newcomers, RedisBenchmark, Wrk
 from bench.rest import MEMORY, Rest
 from bench.rows import Trial
-from bench.servers import Memcached, Nginx, Ours, Redis
+from bench.servers import Memcached, Nginx, Ours, Redis, Twin
 from bench.side_by_side import Measured
 from bench.stand import Stand
 from regatta.errors import UsageError
@@ -68,6 +68,8 @@ def test_one_comparison_as_json() -> None:
         Trial(Ours("select"), GetClient(10)),
         Trial(Ours("select"), Closed(10)),
         Trial(Ours("select"), Wrk(10, idle=100)),
+        Trial(Ours("fork-per-client"), Newcomers(500)),
+        Trial(Twin("fork-per-client"), Newcomers(500)),
     ],
     ids=lambda trial: trial.name,
 )

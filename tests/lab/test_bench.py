@@ -12,7 +12,7 @@ from bench import loads, rows, side_by_side
 from bench.comparisons import comparisons, present
 from bench.loads import SERVER_CPU, Wrk
 from bench.rows import Best, Goal, Row, Trial
-from bench.servers import Bare, Nginx, Ours
+from bench.servers import Nginx, Ours, Twin
 from bench.side_by_side import Measured
 from regatta.analysis.bootstrap import studentized
 from regatta.analysis.swaps import Swapped
@@ -32,7 +32,7 @@ REDIS_BENCHMARK = (
     '"p99_latency_ms","max_latency_ms"\n'
     '"get regatta","53571.43","0.513","0.152","0.471","0.919","1.351","3.087"\n'
 )
-OURS, PEER = Trial(Ours("select"), Wrk(50)), Trial(Bare("epoll"), Wrk(50))
+OURS, PEER = Trial(Ours("select"), Wrk(50)), Trial(Twin("epoll"), Wrk(50))
 
 
 def test_wrk_is_read() -> None:

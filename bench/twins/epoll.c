@@ -1,0 +1,46 @@
+/* The twin of epoll, and a loop of that of reactors: level-triggered.
+ *
+ * A new client is asked at once for what it wants, and watched if it stays. */
+#include "react.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { EVENT_BATCH = 512 };
+
+static int watch(int epoll, int fd) {
+    struct epoll_event readable = {.events = EPOLLIN, .data.fd = fd};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &readable) == 0 ? 0 : -errno;
+}
+
+/* One for each time that the listener is ready: if more wait, it is so again. */
+static int welcome(const struct twin *twin, int epoll, int listener, struct asked *asked) {
+    int fd = twin_accept(listener);
+    if (fd < 0)
+        return fd == -EAGAIN ? 0 : fd;
+    return twin_turn(twin, &asked[fd], fd) == OVER ? 0 : watch(epoll, fd);
+}
+
+int react(const struct twin *twin, int listener) {
+    struct asked *asked = calloc(FD_SIZE, sizeof *asked); /* its own, of each loop */
+    struct epoll_event events[EVENT_BATCH];
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    int error = asked == NULL || epoll < 0 ? -errno : twin_set_nonblocking(listener);
+    if (error == 0)
+        error = watch(epoll, listener);
+    while (error == 0) {
+        int ready = epoll_wait(epoll, events, EVENT_BATCH, -1);
+        if (ready < 0 && errno != EINTR)
+            error = -errno;
+        for (int i = 0; i < ready && error == 0; i++) {
+            int fd = events[i].data.fd;
+            if (fd == listener)
+                error = welcome(twin, epoll, listener, asked);
+            else
+                twin_turn(twin, &asked[fd], fd);
+        }
+    }
+    return error;
+}
