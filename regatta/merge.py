@@ -74,6 +74,12 @@ def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
+def due(client: dict[str, Any]) -> int:
+    """The requests that it started, and those of an open load that it did not come to."""
+    requests: int = client["requests"] + client.get("unstarted", 0)
+    return requests
+
+
 def add_up(parts: Sequence[dict[str, int]]) -> dict[str, int]:
     return {key: sum(part[key] for part in parts) for key in parts[0]}
 
@@ -87,7 +93,7 @@ def merge_windows(
         client = merge_clients([window.client for window in windows])
     except (KeyError, TypeError, ZeroDivisionError) as error:
         raise TrialError("the client's JSON lacks what all of its slices add up to") from error
-    samples = pack_samples([(window.samples, window.client["requests"]) for window in windows])
+    samples = pack_samples([(window.samples, due(window.client)) for window in windows])
     return (
         client,
         merge_counters([window.accounts for window in windows], lengths),

@@ -25,6 +25,7 @@ from regatta.calibrate.bench import bench, open_cell
 from regatta.calibrate.goals import Context, Goal, Part, within
 from regatta.errors import TrialError
 from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES, latencies_ns
+from regatta.merge import due
 from regatta.result import SERVER
 from regatta.rig import Rig
 from regatta.samples import pack_samples
@@ -114,7 +115,7 @@ def stall(rig: Rig, cell: Cell, for_s: float, as_closed: bool) -> Stalled:
         if stop.failed or not stop.end_ns:
             raise TrialError("the server could not be stopped for a while")
         stop_server(rig, cell, server)
-    packed = pack_samples([(window.samples, window.client["requests"])])
+    packed = pack_samples([(window.samples, due(window.client))])
     return Stalled(
         stop=stop,
         reported=latencies_ns(packed),

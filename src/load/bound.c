@@ -23,6 +23,10 @@ double bound_cpu_share(const struct load *load) {
     return share_of(load, load->effort.cpu_ns, bound_cpus(load));
 }
 
+bool bound_rate_is_held(uint64_t started, uint64_t due) {
+    return (double)started >= STARTED_LIMIT * (double)due;
+}
+
 void bound_explain(const struct load *load, struct text *why) {
     const struct lateness *lateness = &load->workers[0].lateness;
     double cpu_share = bound_cpu_share(load);
@@ -34,11 +38,11 @@ void bound_explain(const struct load *load, struct text *why) {
         return;
     }
     /* Of what was due, not of the rate: the count of Poisson arrivals varies by itself. */
-    double due = (double)(lateness->count + lateness->unstarted);
-    double started = due > 0 ? (double)lateness->count / due : 1;
-    double queued_share = share_of(load, load->effort.queued_ns, 1);
-    if (started >= STARTED_LIMIT)
+    uint64_t due = lateness->count + lateness->unstarted;
+    if (bound_rate_is_held(lateness->count, due))
         return;
+    double started = (double)lateness->count / (double)due;
+    double queued_share = share_of(load, load->effort.queued_ns, 1);
     if (lateness->own_ns > lateness->server_ns)
         text_addf(why, "started only %.1f %% of the offered rate because it was late itself",
                   100 * started);

@@ -54,8 +54,6 @@ static void end_window(struct epoll_engine *e) {
     effort_end(&e->load->effort);
     if (e->idle != NULL)
         idle_serve(e->idle);
-    if (e->load->shape == SHAPE_OPEN)
-        open_end(e, e->now_ns);
 }
 
 /* What epoll reported: about a connection, or that idle ones have ended. */
@@ -91,6 +89,7 @@ static void serve(struct epoll_engine *e) {
     int64_t tick_ns = (timeout_ms < 50 ? 1 : timeout_ms > 1000 ? 20 : timeout_ms / 50) * NS_PER_MS;
     int64_t next_sweep_ns = e->now_ns + tick_ns;
     bool over = e->load->shape == SHAPE_BURST;
+    int64_t over_ns = 0;
     while ((e->active > 0 || (open && !over)) && !stop_requested()) {
         int count = wait_for_events(e, events, wake_ns(e, next_sweep_ns, over));
         for (int i = 0; i < count; i++)
@@ -107,10 +106,15 @@ static void serve(struct epoll_engine *e) {
         if (!over && e->now_ns >= e->end_ns) {
             end_window(e);
             over = true;
+            over_ns = e->now_ns;
         }
     }
-    if (!over)
-        end_window(e); /* interrupted */
+    if (!over) { /* interrupted */
+        end_window(e);
+        over_ns = e->now_ns;
+    }
+    if (open)
+        open_end(e, over_ns);
 }
 
 static void close_engine(struct epoll_engine *e) {

@@ -94,5 +94,6 @@ void open_start_due(struct epoll_engine *e, uint32_t limit);
 /* When there will be something to start; INT64_MAX: not before a connection is free. */
 int64_t open_wake_ns(const struct epoll_engine *e);
 
-/* The window is over: counts what was due and did not start. */
-void open_end(struct epoll_engine *e, int64_t now_ns);
+/* Records what was due and had not started when the window was over, at over_ns. Not before all
+ * that was under way has ended: replies would wait for it. */
+void open_end(struct epoll_engine *e, int64_t over_ns);

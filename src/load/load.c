@@ -161,6 +161,10 @@ bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_n
         worker, &(struct sample){start_ns, first_byte_ns, end_ns, connection, OUTCOME_ANSWERED});
 }
 
+bool worker_unstarted(struct worker *worker, int64_t due_ns, int64_t end_ns) {
+    return add_sample(worker, &(struct sample){due_ns, 0, end_ns, 0, OUTCOME_UNSTARTED});
+}
+
 bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
                    int64_t first_byte_ns, enum outcome outcome, const char *why) {
     if (worker->problem[0] == '\0')

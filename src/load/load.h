@@ -132,6 +132,9 @@ const char *load_connect_problem(int error);
 bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_ns,
                      int64_t first_byte_ns, int64_t end_ns);
 
+/* One request that was due and had not started when the window ended. The same. */
+bool worker_unstarted(struct worker *worker, int64_t due_ns, int64_t end_ns);
+
 /* One request failed, now. The same, and `why` (printable) is kept if it is the first. */
 bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
                    int64_t first_byte_ns, enum outcome outcome, const char *why);

@@ -75,7 +75,8 @@ static int run(struct options *options, struct summary *summary) {
 
 static int save_samples(struct samples_file *file, const struct load *load,
                         const struct summary *summary, int64_t realtime_offset_ns) {
-    int outcome = samples_file_header(file, summary->requests, realtime_offset_ns);
+    uint64_t records = summary->requests + summary->outcomes[OUTCOME_UNSTARTED];
+    int outcome = samples_file_header(file, records, realtime_offset_ns);
     for (uint32_t i = 0; i < load->worker_count && outcome == 0; i++)
         outcome = samples_file_add(file, &load->workers[i].samples);
     return outcome == 0 ? samples_file_close(file) : outcome;

@@ -3,7 +3,10 @@
  * Those that are due and find none free wait in order, and the schedule itself is the queue: it
  * stands at the first request that has not started. What a request waited before it was sent is
  * told apart: for the client (a connection was free, or became free, and the client had not got to
- * it), or for the server (all connections were busy). */
+ * it), or for the server (all connections were busy).
+ *
+ * What is due and has not started when the window ends gets a sample too: it has waited so long
+ * already, and to leave it out would leave out the slowest. */
 #include "base/clock.h"
 #include "load/connect.h"
 #include "load/engine_epoll.h"
@@ -103,13 +106,15 @@ int64_t open_wake_ns(const struct epoll_engine *e) {
     return e->open.free_count > 0 ? e->open.schedule.due_ns : INT64_MAX;
 }
 
-void open_end(struct epoll_engine *e, int64_t now_ns) {
+void open_end(struct epoll_engine *e, int64_t over_ns) {
     struct schedule *schedule = &e->open.schedule;
     struct lateness *lateness = &e->worker->lateness;
-    int64_t free_ns = e->open.free_count > 0 ? longest_free(e)->free_ns : now_ns;
-    int64_t end_ns = now_ns < e->end_ns ? now_ns : e->end_ns;
+    int64_t free_ns = e->open.free_count > 0 ? longest_free(e)->free_ns : over_ns;
+    int64_t end_ns = over_ns < e->end_ns ? over_ns : e->end_ns;
     for (; schedule->due_ns < end_ns; schedule_advance(schedule)) {
         lateness->unstarted++;
-        account(lateness, schedule->due_ns, free_ns, now_ns);
+        account(lateness, schedule->due_ns, free_ns, over_ns);
+        if (!worker_unstarted(e->worker, schedule->due_ns, end_ns))
+            return; /* no room; the summary says so */
     }
 }

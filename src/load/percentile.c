@@ -51,25 +51,35 @@ int64_t percentile(int64_t *values, size_t count, unsigned permille) {
     return values[rank];
 }
 
-struct distribution distribution_of(int64_t *values, size_t count) {
-    struct distribution found = {.count = count};
+bool distribution_is_over(const struct distribution *values, unsigned permille) {
+    return rank_of(values->count, permille) >= values->count - values->at_least;
+}
+
+struct distribution distribution_of(int64_t *values, size_t known, size_t at_least) {
+    size_t count = known + at_least;
+    struct distribution found = {.count = count, .at_least = at_least};
     if (count == 0)
         return found;
     double sum = 0;
     found.min = values[0];
     for (size_t i = 0; i < count; i++) {
         sum += (double)values[i];
-        if (values[i] < found.min)
+        if (i < known && values[i] < found.min)
             found.min = values[i];
     }
     found.mean = sum / (double)count;
-    /* Each selection leaves everything larger to its right, where the next one looks. */
+    /* Each selection leaves everything larger to its right, where the next one looks. What reaches
+     * into the bounds is at least what it would be if each were the value. */
     const unsigned permilles[] = {500, 900, 990, 999, 1000};
     int64_t *const results[] = {&found.p50, &found.p90, &found.p99, &found.p99_9, &found.max};
-    size_t low = 0;
+    size_t low = 0, end = known;
     for (size_t i = 0; i < sizeof permilles / sizeof *permilles; i++) {
         size_t rank = rank_of(count, permilles[i]);
-        select_rank(values, low, count - 1, rank);
+        if (rank >= end) {
+            low = 0;
+            end = count;
+        }
+        select_rank(values, low, end - 1, rank);
         *results[i] = values[rank];
         low = rank;
     }

@@ -17,8 +17,8 @@ static_assert(sizeof(struct sample) == 32, "docs/formats.md: a record has 32 byt
 #endif
 
 const char *outcome_name(enum outcome outcome) {
-    static const char *const NAMES[OUTCOME_COUNT] = {"answered", "connect",   "timeout",
-                                                     "closed",   "malformed", "refused"};
+    static const char *const NAMES[OUTCOME_COUNT] = {"answered",  "connect", "timeout",  "closed",
+                                                     "malformed", "refused", "unstarted"};
     return outcome < OUTCOME_COUNT ? NAMES[outcome] : "unknown";
 }
 

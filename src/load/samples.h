@@ -14,6 +14,7 @@ enum outcome {
     OUTCOME_CLOSED,    /* the connection ended before the reply was complete */
     OUTCOME_MALFORMED, /* not a reply as docs/formats.md has it */
     OUTCOME_REFUSED,   /* an error reply */
+    OUTCOME_UNSTARTED, /* open load: due, and not started when the window ended; no failure */
     OUTCOME_COUNT
 };
 

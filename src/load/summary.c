@@ -9,22 +9,59 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void add_sample(struct summary *summary, const struct sample *sample, int64_t *latencies,
-                       int64_t *first_bytes) {
-    uint32_t error = sample->error < OUTCOME_COUNT ? sample->error : OUTCOME_MALFORMED;
-    summary->errors[error]++;
-    if (error == OUTCOME_ANSWERED) {
-        latencies[summary->answered] = sample->end_ns - sample->start_ns;
-        first_bytes[summary->answered] = sample->first_byte_ns - sample->start_ns;
-        summary->answered++;
+struct latencies {
+    int64_t *whole, *first_byte;
+    size_t count;
+};
+
+static void count_sample(struct summary *summary, const struct sample *sample, int64_t *first_ns,
+                         int64_t *last_ns) {
+    summary->outcomes[sample->error < OUTCOME_COUNT ? sample->error : OUTCOME_MALFORMED]++;
+    if (sample->error == OUTCOME_UNSTARTED)
+        return;
+    summary->requests++;
+    *first_ns = sample->start_ns < *first_ns ? sample->start_ns : *first_ns;
+    *last_ns = sample->end_ns > *last_ns ? sample->end_ns : *last_ns;
+}
+
+static void add_latencies(const struct load *load, struct latencies *latencies,
+                          enum outcome outcome) {
+    for (uint32_t i = 0; i < load->worker_count; i++) {
+        const struct samples *samples = &load->workers[i].samples;
+        for (size_t j = 0; j < samples->count; j++) {
+            const struct sample *sample = &samples->records[j];
+            if (sample->error != outcome)
+                continue;
+            int64_t first_ns = sample->first_byte_ns != 0 ? sample->first_byte_ns : sample->end_ns;
+            latencies->whole[latencies->count] = sample->end_ns - sample->start_ns;
+            latencies->first_byte[latencies->count++] = first_ns - sample->start_ns;
+        }
     }
+}
+
+/* 0 or -ENOMEM. */
+static int sum_up_latencies(const struct load *load, struct summary *summary) {
+    size_t known = summary->outcomes[OUTCOME_ANSWERED];
+    size_t at_least = summary->outcomes[OUTCOME_TIMEOUT] + summary->outcomes[OUTCOME_UNSTARTED];
+    size_t room = (known + at_least) * sizeof(int64_t);
+    struct latencies latencies = {.whole = malloc(room), .first_byte = malloc(room)};
+    bool enough = room == 0 || (latencies.whole != NULL && latencies.first_byte != NULL);
+    if (enough) {
+        add_latencies(load, &latencies, OUTCOME_ANSWERED);
+        add_latencies(load, &latencies, OUTCOME_TIMEOUT);
+        add_latencies(load, &latencies, OUTCOME_UNSTARTED);
+        summary->latency = distribution_of(latencies.whole, known, at_least);
+        summary->first_byte = distribution_of(latencies.first_byte, known, at_least);
+    }
+    free(latencies.whole);
+    free(latencies.first_byte);
+    return enough ? 0 : -ENOMEM;
 }
 
 /* What the client itself did. */
 static void sum_up_client(const struct load *load, struct summary *summary) {
     const struct lateness *lateness = &load->workers[0].lateness;
-    summary->late = distribution_of(lateness->late_ns, lateness->count);
-    summary->unstarted = lateness->unstarted;
+    summary->late = distribution_of(lateness->late_ns, lateness->count, 0);
     if (load->effort.wall_ns > 0)
         summary->achieved_per_s = (double)lateness->count * NS_PER_S / (double)load->effort.wall_ns;
     summary->cpu_share = bound_cpu_share(load);
@@ -34,24 +71,10 @@ static void sum_up_client(const struct load *load, struct summary *summary) {
 
 int summary_make(const struct load *load, struct summary *summary) {
     int64_t first_ns = INT64_MAX, last_ns = 0;
-    for (uint32_t i = 0; i < load->worker_count; i++)
-        summary->requests += load->workers[i].samples.count;
-    size_t room = summary->requests > 0 ? summary->requests : 1;
-    int64_t *latencies = malloc(room * sizeof *latencies);
-    int64_t *first_bytes = malloc(room * sizeof *first_bytes);
-    if (latencies == NULL || first_bytes == NULL) {
-        free(latencies);
-        free(first_bytes);
-        return -ENOMEM;
-    }
     for (uint32_t i = 0; i < load->worker_count; i++) {
         const struct worker *worker = &load->workers[i];
-        for (size_t j = 0; j < worker->samples.count; j++) {
-            const struct sample *sample = &worker->samples.records[j];
-            add_sample(summary, sample, latencies, first_bytes);
-            first_ns = sample->start_ns < first_ns ? sample->start_ns : first_ns;
-            last_ns = sample->end_ns > last_ns ? sample->end_ns : last_ns;
-        }
+        for (size_t j = 0; j < worker->samples.count; j++)
+            count_sample(summary, &worker->samples.records[j], &first_ns, &last_ns);
         summary->connections_opened += worker->connections_opened;
         summary->idle_lost += worker->idle_lost;
         summary->slow_requests += worker->slow_requests;
@@ -61,17 +84,14 @@ int summary_make(const struct load *load, struct summary *summary) {
         if (summary->problem == NULL && worker->problem[0] != '\0')
             summary->problem = worker->problem;
     }
+    summary->answered = summary->outcomes[OUTCOME_ANSWERED];
     if (summary->requests > 0)
         summary->elapsed_ns = last_ns - first_ns;
     if (summary->elapsed_ns > 0)
         summary->throughput_per_s =
             (double)summary->answered * NS_PER_S / (double)summary->elapsed_ns;
-    summary->latency = distribution_of(latencies, summary->answered);
-    summary->first_byte = distribution_of(first_bytes, summary->answered);
-    free(latencies);
-    free(first_bytes);
     sum_up_client(load, summary);
-    return 0;
+    return sum_up_latencies(load, summary);
 }
 
 static void add_bytes(struct text *text, uint64_t bytes) {
@@ -87,12 +107,16 @@ static void add_distribution(struct text *text, const char *title,
                              const struct distribution *values) {
     const struct {
         const char *name;
+        unsigned permille;
         int64_t ns;
-    } columns[] = {
-        {"p50", values->p50}, {"p90", values->p90}, {"p99", values->p99}, {"max", values->max}};
+    } columns[] = {{"p50", 500, values->p50},
+                   {"p90", 900, values->p90},
+                   {"p99", 990, values->p99},
+                   {"max", 1000, values->max}};
     text_addf(text, "  %-11s", title);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        text_addf(text, "%s %s ", i == 0 ? "" : "  ", columns[i].name);
+        text_addf(text, "%s %s %s", i == 0 ? "" : "  ", columns[i].name,
+                  distribution_is_over(values, columns[i].permille) ? "> " : "");
         text_add_duration(text, (double)columns[i].ns);
     }
     text_add_string(text, "\n");
@@ -103,11 +127,16 @@ static const char *plural(uint64_t count) {
 }
 
 static void add_rate(struct text *text, const struct load *load, const struct summary *summary) {
+    uint64_t unstarted = summary->outcomes[OUTCOME_UNSTARTED];
+    uint64_t due = summary->requests + unstarted;
     text_addf(text, "  rate       offered %g/s (%s), started %g/s", load->rate_per_s,
               arrivals_name(load->arrivals), round(summary->achieved_per_s * 10) / 10);
-    if (summary->unstarted > 0)
-        text_addf(text, "; %" PRIu64 " due and not started", summary->unstarted);
+    if (unstarted > 0)
+        text_addf(text, "; %" PRIu64 " due and not started", unstarted);
     text_add_string(text, "\n");
+    if (!bound_rate_is_held(summary->requests, due))
+        text_addf(text, "  does not hold the rate: started %.0f %% of what was due\n",
+                  100 * (double)summary->requests / (double)due);
     if (summary->late.count > 0)
         add_distribution(text, "late itself", &summary->late);
 }
@@ -144,9 +173,9 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
                                                        : "all answered");
     } else {
         text_addf(text, "%" PRIu64 " answered", summary->answered);
-        for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_COUNT; kind++)
-            if (summary->errors[kind] > 0)
-                text_addf(text, ", %" PRIu64 " %s", summary->errors[kind], outcome_name(kind));
+        for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_UNSTARTED; kind++)
+            if (summary->outcomes[kind] > 0)
+                text_addf(text, ", %" PRIu64 " %s", summary->outcomes[kind], outcome_name(kind));
     }
     text_add_string(text, "\n  elapsed    ");
     text_add_duration(text, (double)summary->elapsed_ns);
@@ -154,7 +183,7 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
               summary->throughput_per_s);
     add_bytes(text, summary->bytes_received);
     text_add_string(text, " received\n");
-    if (summary->answered > 0) {
+    if (summary->latency.count > 0) {
         add_distribution(text, "latency", &summary->latency);
         /* Most replies come in one piece: the same numbers twice would say nothing. */
         if (summary->first_byte.p50 != summary->latency.p50)

@@ -4,19 +4,48 @@
 #include <inttypes.h>
 #include <string.h>
 
+struct quantile {
+    const char *name;
+    unsigned permille;
+    int64_t ns;
+};
+
+/* Those that are numbers; the others are null here, so that nobody takes them for numbers, and
+ * stand under "over" with what they are at least. */
+static void add_json_quantiles(struct text *text, const struct distribution *values,
+                               const struct quantile *quantiles, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (values->count == 0 || distribution_is_over(values, quantiles[i].permille))
+            text_addf(text, ", \"%s\": null", quantiles[i].name);
+        else
+            text_addf(text, ", \"%s\": %" PRId64, quantiles[i].name, quantiles[i].ns);
+    }
+    text_add_string(text, ", \"over\": {");
+    if (values->at_least > 0)
+        text_addf(text, "\"mean\": %.1f", values->mean);
+    for (size_t i = 0; i < count; i++)
+        if (values->at_least > 0 && distribution_is_over(values, quantiles[i].permille))
+            text_addf(text, ", \"%s\": %" PRId64, quantiles[i].name, quantiles[i].ns);
+    text_add_string(text, "}}");
+}
+
 static void add_json_distribution(struct text *text, const char *name,
                                   const struct distribution *values) {
-    text_addf(text, "\"%s\": ", name);
-    if (values->count == 0) {
-        text_add_string(text, "{\"min\": null, \"mean\": null, \"p50\": null, \"p90\": null, "
-                              "\"p99\": null, \"p99_9\": null, \"max\": null}");
-        return;
-    }
-    text_addf(text,
-              "{\"min\": %" PRId64 ", \"mean\": %.1f, \"p50\": %" PRId64 ", \"p90\": %" PRId64
-              ", \"p99\": %" PRId64 ", \"p99_9\": %" PRId64 ", \"max\": %" PRId64 "}",
-              values->min, values->mean, values->p50, values->p90, values->p99, values->p99_9,
-              values->max);
+    const struct quantile quantiles[] = {{"p50", 500, values->p50},
+                                         {"p90", 900, values->p90},
+                                         {"p99", 990, values->p99},
+                                         {"p99_9", 999, values->p99_9},
+                                         {"max", 1000, values->max}};
+    text_addf(text, "\"%s\": {\"min\": ", name);
+    if (values->count > values->at_least)
+        text_addf(text, "%" PRId64, values->min);
+    else
+        text_add_string(text, "null");
+    if (values->count > 0 && values->at_least == 0)
+        text_addf(text, ", \"mean\": %.1f", values->mean);
+    else
+        text_add_string(text, ", \"mean\": null");
+    add_json_quantiles(text, values, quantiles, sizeof quantiles / sizeof *quantiles);
 }
 
 void summary_add_json(struct text *text, const struct load *load, const struct summary *summary) {
@@ -35,12 +64,12 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
                   "\n \"rate_per_s\": %.12g, \"arrivals\": \"%s\", \"achieved_per_s\": %.1f, "
                   "\"unstarted\": %" PRIu64 ",\n ",
                   load->rate_per_s, arrivals_name(load->arrivals), summary->achieved_per_s,
-                  summary->unstarted);
+                  summary->outcomes[OUTCOME_UNSTARTED]);
     text_addf(text, "\"requests\": %" PRIu64 ", \"answered\": %" PRIu64 ",\n \"errors\": {",
               summary->requests, summary->answered);
-    for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_COUNT; kind++)
+    for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_UNSTARTED; kind++)
         text_addf(text, "%s\"%s\": %" PRIu64, kind == OUTCOME_CONNECT ? "" : ", ",
-                  outcome_name(kind), summary->errors[kind]);
+                  outcome_name(kind), summary->outcomes[kind]);
     text_addf(text,
               "},\n \"connections_opened\": %" PRIu64 ", \"bytes_received\": %" PRIu64
               ",\n \"elapsed_ns\": %" PRId64 ", \"throughput_per_s\": %.1f,\n ",

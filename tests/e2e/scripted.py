@@ -175,6 +175,40 @@ def result_of(*options: str) -> tuple[dict[str, Any], int]:
     return json.loads(finished.stdout), finished.returncode
 
 
+def open_load(rate: float, duration: float, *more: str) -> list[str]:
+    return ["--load", "open", "--rate", str(rate), "--duration", str(duration), *more]
+
+
+NO_FIGURES = dict.fromkeys(["min", "mean", "p50", "p90", "p99", "p99_9", "max"]) | {"over": {}}
+"""A distribution of nothing."""
+
+
+class Gated:
+    """A client behind a gate: prepared, and not yet let through."""
+
+    def __init__(self, *options: str) -> None:
+        self.outside, inside = socket.socketpair()
+        self.outside.settimeout(PATIENCE_S)
+        self.process = subprocess.Popen(
+            [program("regatta-client"), "--json", "--gate-fd", str(inside.fileno()), *options],
+            stdout=subprocess.PIPE,
+            pass_fds=[inside.fileno()],
+        )
+        inside.close()
+        assert self.outside.recv(100) == b"ready\n"
+
+    def go(self) -> None:
+        self.outside.sendall(b"go\n")
+
+    def result(self) -> dict[str, Any]:
+        assert self.outside.recv(100) == b"done\n"
+        self.outside.sendall(b"closed\n")
+        self.outside.close()
+        out, _ = self.process.communicate(timeout=PATIENCE_S)
+        result: dict[str, Any] = json.loads(out)
+        return result
+
+
 def errors(**kinds: int) -> dict[str, int]:
     return {"connect": 0, "timeout": 0, "closed": 0, "malformed": 0, "refused": 0} | kinds
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e.scripted import (
     LINE_REPLY,
+    NO_FIGURES,
     REPLIES,
     ROWS,
     TITLE,
@@ -200,9 +201,7 @@ def test_a_reply_that_is_cut_off_is_closed(engine: str, reply: bytes) -> None:
     with serving(once(reply)) as server:
         result, status = result_of("--engine", engine, "-c", "3", server.address)
     assert (status, result["errors"]) == (1, errors(closed=3))
-    assert result["latency_ns"] == dict.fromkeys(
-        ["min", "mean", "p50", "p90", "p99", "p99_9", "max"]
-    )
+    assert result["latency_ns"] == NO_FIGURES
 
 
 @pytest.mark.parametrize("reply", [b"", LINE_REPLY[:60]], ids=["nothing", "half a row"])

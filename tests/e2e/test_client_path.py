@@ -56,8 +56,9 @@ def test_an_open_load_takes_such_replies_too() -> None:
     options = ["--load", "open", "--rate", "100", "--duration", "0.3"]
     with serving(replying(OPEN_END, stays=False)) as server:
         result, status = result_of(*ask("epoll", "-c", "3", *options), server.address)
-    assert (status, result["answered"]) == (0, 30)
-    assert result["connections_opened"] >= 30
+    # A busy machine may not come to the last of them; then it says so.
+    assert (status, result["answered"]) == (0, 30 - result["unstarted"])
+    assert result["connections_opened"] >= result["answered"] > 0
 
 
 @pytest.mark.parametrize("reply", [CHUNKED[:-2], CHUNKED[:40], whole(b"hello")[:-1]], ids=repr)

@@ -133,6 +133,7 @@ static void every_outcome_has_a_name(void **state) {
     for (enum outcome outcome = 0; outcome < OUTCOME_COUNT; outcome++)
         assert_non_null(outcome_name(outcome));
     assert_string_equal(outcome_name(OUTCOME_REFUSED), "refused");
+    assert_string_equal(outcome_name(OUTCOME_UNSTARTED), "unstarted");
 }
 
 int main(void) {
