@@ -245,8 +245,7 @@ static char *put_http_head(char *at, const struct exchange *exchange, const stru
     return put(at, "\r\n\r\n");
 }
 
-/* Room for a whole reply at the end of the output; NULL if no memory is left. */
-static char *room_for(struct exchange *exchange, const struct text *body) {
+struct text *exchange_begin_reply(struct exchange *exchange) {
     struct text *out = &exchange->output;
     if (out->bytes == NULL) {
         struct buffer buffer = buffers_take(exchange->buffers);
@@ -254,41 +253,56 @@ static char *room_for(struct exchange *exchange, const struct text *body) {
         out->capacity = buffer.capacity;
         out->is_owned = true;
     }
-    return text_reserve(out, REPLY_HEAD_ROOM + body->length) ? out->bytes + out->length : NULL;
+    exchange->reply_from = out->length;
+    if (text_reserve(out, REPLY_HEAD_ROOM))
+        out->length += REPLY_HEAD_ROOM;
+    return out;
 }
 
-/* Writes the reply, returns its end. */
-static char *put_reply(char *at, const struct exchange *exchange, const struct request *request,
-                       enum status status, const struct text *body) {
+/* Puts the head where there is room for it, and the body behind it, which is some hundred bytes
+ * further on. Returns the reply's length. */
+static size_t put_reply(char *reply, const struct exchange *exchange, const struct request *request,
+                        enum status status, uint32_t body_length) {
     bool is_http = exchange->dialect == DIALECT_HTTP;
+    char *at = reply;
     if (is_http)
-        at = put_http_head(at, exchange, request, status, body->length);
+        at = put_http_head(at, exchange, request, status, body_length);
     else if (status != STATUS_OK)
         at = put(at, "error: ");
+    assert(at - reply < REPLY_HEAD_ROOM);
     if (!is_http || !exchange->is_head) {
-        memcpy(at, body->bytes, body->length);
-        at += body->length;
+        memmove(at, reply + REPLY_HEAD_ROOM, body_length);
+        at += body_length;
     }
-    return is_http ? at : put(at, "\n");
+    return (size_t)((is_http ? at : put(at, "\n")) - reply);
 }
 
-void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
-                    const struct text *body) {
+void exchange_end_reply(struct exchange *exchange, const struct request *request,
+                        enum status status) {
     struct text *out = &exchange->output;
-    assert(body->length <= REPLY_LIMIT);
-    char *begin = room_for(exchange, body);
-    if (begin != NULL) {
-        size_t length = (size_t)(put_reply(begin, exchange, request, status, body) - begin);
-        assert(length <= REPLY_HEAD_ROOM + body->length);
-        out->length += (uint32_t)length;
+    bool is_lost = out->overflow; /* no memory was left */
+    uint32_t end = out->length;
+    out->length = exchange->reply_from;
+    out->overflow = false;
+    if (!is_lost) {
+        uint32_t body_length = end - out->length - REPLY_HEAD_ROOM;
+        assert(body_length <= REPLY_LIMIT); /* which is more than the worst of names can fill */
+        out->length +=
+            (uint32_t)put_reply(out->bytes + out->length, exchange, request, status, body_length);
     }
     /* The next reply would be taken for the one that is left out: with no memory left, it is over
      * after those before. */
-    if (!exchange->keeps_open || begin == NULL) {
+    if (!exchange->keeps_open || is_lost) {
         exchange->closing = true;
         exchange->is_refused |= request->kind == REQUEST_INVALID;
         release_input(exchange);
     }
+}
+
+void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
+                    const struct text *body) {
+    text_add(exchange_begin_reply(exchange), body->bytes, body->length);
+    exchange_end_reply(exchange, request, status);
 }
 
 bool exchange_is_partial(const struct exchange *exchange) {

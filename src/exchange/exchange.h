@@ -35,6 +35,7 @@ struct exchange {
     struct text output;
     const struct token *token; /* to be known by who asks; NULL: none */
     uint32_t output_sent;
+    uint32_t reply_from; /* in the output: the reply that is being made */
     uint8_t dialect;
     bool ended;      /* the client will send no more */
     bool closing;    /* nothing more is read: close once all is sent */
@@ -68,7 +69,14 @@ void exchange_received(struct exchange *exchange, size_t length);
  * over-long ones come out as REQUEST_INVALID; the service answers those too. */
 bool exchange_next(struct exchange *exchange, struct request *request);
 
-/* Frames the reply in the dialect of the request that exchange_next gave last. */
+/* The reply to the request that exchange_next gave last. Its body is appended to what _begin
+ * returns, which is where it is sent from; _end then frames it in the dialect of the request. If no
+ * memory was left for it (`overflow`), the exchange is closing after the replies before it. */
+struct text *exchange_begin_reply(struct exchange *exchange);
+void exchange_end_reply(struct exchange *exchange, const struct request *request,
+                        enum status status);
+
+/* The same with a body that was made elsewhere. */
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
                     const struct text *body);
 

@@ -2,10 +2,10 @@
  * colon, a missing or second Host, a body. Each of these has let one request hide in another. */
 #include "exchange/http.h"
 
+#include "base/calendar.h"
 #include "exchange/accept.h"
 #include "exchange/query.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -361,20 +361,33 @@ void http_parse_head(const char *bytes, size_t length, struct http_head *head) {
     head->says_keep = parse.is_1_0 && head->keep_alive;
 }
 
+/* "Sun, 06 Nov 1994 08:49:37 GMT" */
+static void put_date(char *at, const struct calendar *utc) {
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    memcpy(at, days + (size_t)3 * utc->weekday, 3);
+    memcpy(at + 3, ", ", 2);
+    at = calendar_put(at + 5, utc->day, 2);
+    *at++ = ' ';
+    memcpy(at, months + (size_t)3 * (utc->month - 1), 3);
+    at[3] = ' ';
+    at = calendar_put(at + 4, utc->year, 4);
+    *at++ = ' ';
+    at = calendar_put(at, utc->hour, 2);
+    *at++ = ':';
+    at = calendar_put(at, utc->minute, 2);
+    *at++ = ':';
+    at = calendar_put(at, utc->second, 2);
+    memcpy(at, " GMT", 4);
+}
+
 const char *http_date(void) {
-    static _Thread_local char date[HTTP_DATE_LENGTH + 1];
+    static _Thread_local char date[HTTP_DATE_LENGTH];
     static _Thread_local time_t written_at = -1;
     time_t now = time(NULL); /* from the vDSO: no system call */
     if (now != written_at) {
-        static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-        static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-        struct tm t;
-        char text[64];
-        gmtime_r(&now, &t);
-        snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[t.tm_wday],
-                 t.tm_mday, months[t.tm_mon], t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
-        memcpy(date, text, sizeof date);
+        const struct calendar utc = calendar_of((uint64_t)now);
+        put_date(date, &utc);
         written_at = now;
     }
     return date;

@@ -1,6 +1,5 @@
 #include "server/answer.h"
 
-#include "base/limits.h"
 #include "server/log.h"
 #include "server/metrics.h"
 
@@ -24,14 +23,20 @@ static enum error_kind kind_of(enum status status) {
     }
 }
 
-void answer_reply(struct server *server, int fd, struct exchange *exchange,
-                  const struct request *request, enum status status, const struct text *body) {
-    assert(!body->overflow); /* REPLY_LIMIT is more than the worst of names can fill */
-    exchange_reply(exchange, request, status, body);
+/* A reply is in the exchange, ready to be sent. */
+static void note(struct server *server, int fd, const struct exchange *exchange,
+                 const struct request *request, enum status status) {
     stats_add_reply(server->counts, status, exchange->dialect);
     if (status != STATUS_OK)
         stats_add(&server->stats->errors[kind_of(status)]);
     log_request(server, fd, request, status);
+}
+
+void answer_reply(struct server *server, int fd, struct exchange *exchange,
+                  const struct request *request, enum status status, const struct text *body) {
+    assert(!body->overflow); /* REPLY_LIMIT is more than the worst of names can fill */
+    exchange_reply(exchange, request, status, body);
+    note(server, fd, exchange, request, status);
 }
 
 enum status answer_body(const struct server *server, const struct request *request,
@@ -42,12 +47,13 @@ enum status answer_body(const struct server *server, const struct request *reque
     return status;
 }
 
+/* The body is written where it is sent from: a buffer of REPLY_LIMIT on the stack would have each
+ * new thread touch a page at the far end of it. */
 static void answer(struct server *server, int fd, struct exchange *exchange,
                    const struct request *request) {
-    char space[REPLY_LIMIT];
-    struct text body = text_fixed(space, sizeof space);
-    enum status status = answer_body(server, request, &body);
-    answer_reply(server, fd, exchange, request, status, &body);
+    enum status status = answer_body(server, request, exchange_begin_reply(exchange));
+    exchange_end_reply(exchange, request, status);
+    note(server, fd, exchange, request, status);
 }
 
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit) {

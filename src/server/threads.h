@@ -11,7 +11,7 @@
 #include <time.h>
 
 enum {
-    THREAD_STACK_BYTES = 256 * 1024, /* a reply and a scan need about 180 KiB */
+    THREAD_STACK_BYTES = 256 * 1024, /* a scan needs about 80 KiB */
     WAKE_SIGNAL = SIGURG,            /* ignored by default: harmless to whoever gets it unasked */
 };
 

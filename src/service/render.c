@@ -1,5 +1,6 @@
 #include "service/render.h"
 
+#include "base/calendar.h"
 #include "base/clock.h"
 #include "base/number.h"
 
@@ -24,30 +25,26 @@ void render_seconds(int64_t ns, struct text *out) {
     text_add(out, bytes, length + 7);
 }
 
-/* "2026-11-21T13:20:01.123Z". By hand: gmtime_r takes a lock, and may read files. */
+/* "2026-11-21T13:20:01.123Z". */
 static void add_time(struct text *out, int64_t unix_ns) {
-    const uint64_t day_ms = 24 * 3600 * 1000;
-    uint64_t ms = (uint64_t)(unix_ns / NS_PER_MS), of_day = ms % day_ms;
-    /* Counted in eras of 400 years, each year from the first of March on: leap days come last. */
-    uint64_t days = ms / day_ms + 719468, era = days / 146097, of_era = days % 146097;
-    uint64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    uint64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    uint64_t month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
-    month = month < 10 ? month + 3 : month - 9;
-    add_padded(out, era * 400 + year + (month <= 2), 4);
-    text_add(out, "-", 1);
-    add_padded(out, month, 2);
-    text_add(out, "-", 1);
-    add_padded(out, day, 2);
-    text_add(out, "T", 1);
-    add_padded(out, of_day / 3600000, 2);
-    text_add(out, ":", 1);
-    add_padded(out, of_day / 60000 % 60, 2);
-    text_add(out, ":", 1);
-    add_padded(out, of_day / 1000 % 60, 2);
-    text_add(out, ".", 1);
-    add_padded(out, of_day % 1000, 3);
-    text_add(out, "Z", 1);
+    char bytes[sizeof "2026-11-21T13:20:01.123Z"], *at = bytes;
+    uint64_t ms = (uint64_t)(unix_ns / NS_PER_MS);
+    const struct calendar utc = calendar_of(ms / 1000);
+    at = calendar_put(at, utc.year, 4);
+    *at++ = '-';
+    at = calendar_put(at, utc.month, 2);
+    *at++ = '-';
+    at = calendar_put(at, utc.day, 2);
+    *at++ = 'T';
+    at = calendar_put(at, utc.hour, 2);
+    *at++ = ':';
+    at = calendar_put(at, utc.minute, 2);
+    *at++ = ':';
+    at = calendar_put(at, utc.second, 2);
+    *at++ = '.';
+    at = calendar_put(at, (unsigned)(ms % 1000), 3);
+    *at++ = 'Z';
+    text_add(out, bytes, (size_t)(at - bytes));
 }
 
 static void add_times(struct text *out, int64_t user_ns, int64_t system_ns) {

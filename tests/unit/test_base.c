@@ -1,11 +1,13 @@
 #include "unit.h"
 
 #include "base/address.h"
+#include "base/calendar.h"
 #include "base/cpus.h"
 #include "base/number.h"
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 static void a_number_is_digits_within_its_range(void **state) {
     (void)state;
@@ -70,6 +72,38 @@ static void cpu_lists_are_checked_before_pinning(void **state) {
     assert_non_null(problem);
 }
 
+static void assert_calendar(time_t moment) {
+    struct tm wanted;
+    struct calendar got = calendar_of((uint64_t)moment);
+    gmtime_r(&moment, &wanted);
+    assert_int_equal(got.year, wanted.tm_year + 1900);
+    assert_int_equal(got.month, wanted.tm_mon + 1);
+    assert_int_equal(got.day, wanted.tm_mday);
+    assert_int_equal(got.hour, wanted.tm_hour);
+    assert_int_equal(got.minute, wanted.tm_min);
+    assert_int_equal(got.second, wanted.tm_sec);
+    assert_int_equal(got.weekday, wanted.tm_wday);
+}
+
+/* From 1970 to 2430, which has all kinds of leap years in it; the first and the last second of each
+ * day. */
+static void the_calendar_is_that_of_the_c_library(void **state) {
+    (void)state;
+    const time_t day_s = 24 * 3600;
+    for (time_t day = 0; day < 168000; day++) {
+        assert_calendar(day * day_s);
+        assert_calendar(day * day_s + day_s - 1);
+    }
+    assert_calendar(784111777); /* Sun, 06 Nov 1994 08:49:37 GMT */
+}
+
+static void numbers_of_a_date_have_their_zeroes(void **state) {
+    (void)state;
+    char bytes[8] = "";
+    assert_ptr_equal(calendar_put(bytes, 7, 3), bytes + 3);
+    assert_string_equal(bytes, "007");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_is_digits_within_its_range),
@@ -77,6 +111,8 @@ int main(void) {
         cmocka_unit_test(addresses_come_back_as_they_went_in),
         cmocka_unit_test(malformed_addresses_are_told),
         cmocka_unit_test(cpu_lists_are_checked_before_pinning),
+        cmocka_unit_test(the_calendar_is_that_of_the_c_library),
+        cmocka_unit_test(numbers_of_a_date_have_their_zeroes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
