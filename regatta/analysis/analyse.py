@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regatta.analysis.baseline import Baseline, Difference, differences, read_baseline
+from regatta.analysis.best import BlockValues
 from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
@@ -12,10 +13,11 @@ from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimates, Latencies, estimate_cell, usable
 from regatta.analysis.grouping import Members, group, stands_at, titles
+from regatta.analysis.leads import Values, leads
 from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
-from regatta.analysis.standings import BlockValues, Verdict, leads, verdicts
+from regatta.analysis.standings import FAILED, Entries, Entry, Verdict, verdicts
 from regatta.analysis.swaps import Swapped
 from regatta.analysis.warmup import WarmUp, warm_ups
 from regatta.analysis.workers import connections_by_rank
@@ -37,6 +39,12 @@ class CellResult:
     client_bound: int
     """Trials that are in no average because the client set the pace."""
     ok: int
+
+    @property
+    def entry(self) -> Entry:
+        """As the standings take it."""
+        failed = self.failed > 0 and self.ok == 0
+        return Entry(self.blocks.get(PRIMARY.name, {}), FAILED if failed else "")
 
 
 @dataclass(frozen=True)
@@ -162,8 +170,7 @@ Blocks = dict[str, BlockValues]
 """What the columns of the standings rest on, of one cell: by metric, one number a block."""
 
 
-def _values(members: Members, blocks: dict[int, Blocks]) -> dict[int, dict[str, BlockValues]]:
-    """Server CPU per request: by step, contender and block."""
+def _values(members: Members, blocks: dict[int, Blocks]) -> Values:
     return {
         step: {
             cell.contender: blocks.get(cell.id, {}).get(PRIMARY.name, {})
@@ -173,19 +180,23 @@ def _values(members: Members, blocks: dict[int, Blocks]) -> dict[int, dict[str, 
     }
 
 
-def _columns(members: Members, results: dict[int, CellResult], step: int) -> list[Column]:
-    found = []
-    for metric in STANDINGS:
-        figures: dict[str, float] = {}
-        blocks: dict[str, BlockValues] = {}
-        for cell in members.at(step):
-            result = results[cell.id]
-            estimate = result.estimates[side_of(metric), metric.name]
-            if estimate.value is not None and metric.name in result.blocks:
-                figures[cell.contender] = estimate.value
-                blocks[cell.contender] = result.blocks[metric.name]
-        found.append(Column(metric, figures, blocks))
-    return found
+def _entries(members: Members, results: dict[int, CellResult]) -> dict[int, Entries]:
+    return {
+        step: {cell.contender: results[cell.id].entry for cell in members.at(step)}
+        for step in members.steps
+    }
+
+
+def _column(members: Members, results: dict[int, CellResult], step: int, metric: Metric) -> Column:
+    figures: dict[str, float] = {}
+    blocks: dict[str, BlockValues] = {}
+    for cell in members.at(step):
+        result = results[cell.id]
+        estimate = result.estimates[side_of(metric), metric.name]
+        if estimate.value is not None and metric.name in result.blocks:
+            figures[cell.contender] = estimate.value
+            blocks[cell.contender] = result.blocks[metric.name]
+    return Column(step, metric, figures, blocks)
 
 
 def _group(
@@ -198,20 +209,24 @@ def _group(
         return getattr(cell, members.axis.name) or 0, cell.contender_order, cell.contender
 
     values = _values(members, {number: result.blocks for number, result in results.items()})
-    by_step, overall = verdicts(values)
+    decided = verdicts(_entries(members, results))
+    columns = {
+        metric: [_column(members, results, step, metric) for step in members.steps]
+        for metric in STANDINGS
+    }
     return Group(
         title=title,
         axis=members.axis,
         steps=members.steps,
         facts=dict(members.facts),
         cells=[results[cell.id] for cell in sorted(members.cells, key=position)],
-        by_step=by_step,
-        overall=overall,
+        by_step=decided.by_step,
+        overall=decided.overall,
         differences=differences(values, baseline.contender) if baseline else [],
         against=[
             one
-            for step in members.steps
-            for one in against_best(step, _columns(members, results, step))
+            for metric, own in columns.items()
+            for one in against_best(own, decided.beside if metric is PRIMARY else None)
         ],
     )
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from regatta.analysis.best import BlockValues
 from regatta.analysis.holm import holm
-from regatta.analysis.standings import BlockValues
 from regatta.analysis.swaps import Swapped
 
 

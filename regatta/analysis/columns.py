@@ -1,18 +1,16 @@
 """Who is as good as the best: in each column of the standings, each contender against the best.
 
-Whoever looks best was chosen after the race, by the figures that are then compared. So the family
-that Holm's correction counts is all pairs of contenders in all columns of the table, though only
-those with the best are shown. With the family of these alone, 16 equal contenders would raise a
-false alarm in 11 to 15 % of tables, where the level says 5 %; with all pairs it is 1 to 5 %.
+Each column is a family of its own over all steps of the axis, decided as the standings are
+(regatta/analysis/best.py). The column of the winners has the very decisions of the standings.
 """
 
+import math
 from dataclasses import dataclass
-from itertools import combinations
 
-from regatta.analysis.contrast import Contrast, Scale, of_blocks
-from regatta.analysis.holm import Decision, holm
-from regatta.analysis.metrics import BY_NAME, STANDINGS, Metric, side_of
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, BlockValues
+from regatta.analysis.best import BlockValues, Standing, standings
+from regatta.analysis.contrast import FURTHEST, Scale
+from regatta.analysis.metrics import STANDINGS, Metric, side_of
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
 
 
 @dataclass(frozen=True)
@@ -26,18 +24,16 @@ class Against:
     contender: str
     best: str
     scale: Scale | None
-    """None, as all up to `detectable`, with fewer than two shared blocks."""
+    """None, as all up to `detectable`, with too few shared blocks."""
     value: float | None
-    """The contender's divided by the best's, or less the best's: see `scale`."""
+    """The contender's divided by the best of the others', or less it: see `scale`."""
     low: float | None
     high: float | None
-    level: float | None
-    """The interval is drawn at 1 - level: Holm's step for this comparison."""
     p_value: float | None
     """Corrected."""
     blocks: int
     detectable: float | None
-    """The smallest value that would have been seen four times in five."""
+    """The smallest value that would have been seen four times in five; None: too few blocks."""
     outcome: str
 
 
@@ -45,64 +41,79 @@ class Against:
 class Column:
     """One metric of all contenders at one step of the axis."""
 
+    at: int
     metric: Metric
     figures: dict[str, float]
     """As the table shows them."""
     blocks: dict[str, BlockValues]
 
-    def best(self) -> str | None:
-        known = [name for name in self.figures if name in self.blocks]
-        if not known:
-            return None
-        pick = max if self.metric.better == "higher" else min
-        return pick(known, key=self.figures.__getitem__)
+    @property
+    def scale(self) -> Scale:
+        """What may be 0 has no ratio."""
+        least = min((min(own.values()) for own in self.blocks.values() if own), default=0.0)
+        return "ratio" if least > 0 else "difference"
+
+    @property
+    def sign(self) -> int:
+        return -1 if self.metric.better == "higher" else 1
+
+    def losses(self) -> dict[str, BlockValues]:
+        """On a scale on which more is worse."""
+        inner = math.log if self.scale == "ratio" else float
+        return {
+            name: {block: self.sign * inner(value) for block, value in own.items()}
+            for name, own in self.blocks.items()
+        }
+
+    def figure(self, loss: float) -> float:
+        """The reverse."""
+        inner = self.sign * loss
+        if self.scale == "difference":
+            return inner
+        return math.exp(max(-FURTHEST, min(inner, FURTHEST)))
 
 
-def against_best(step: int, columns: list[Column]) -> list[Against]:
-    """Every contender but the best, of every column of the table of one step."""
-    contrasts = {
-        (column.metric.name, first, second): of_blocks(column.blocks[first], column.blocks[second])
-        for column in columns
-        for first, second in _pairs(column)
-    }
-    compared = {key: one for key, one in contrasts.items() if isinstance(one, Contrast)}
-    decided = holm([one.p_value() for one in compared.values()])
-    decisions = dict(zip(compared, decided, strict=True))
-    found: list[Against] = []
-    for column in columns:
-        best = column.best()
-        for key in contrasts:
-            if key[:2] == (column.metric.name, best):
-                found.append(_against(step, key, compared.get(key), decisions.get(key)))
-    return found
+def against_best(
+    columns: list[Column], beside: list[dict[str, Standing]] | None = None
+) -> list[Against]:
+    """Every contender but the best, of one metric's column at each step.
+
+    `beside`: what was decided already, of the metric that decides the standings.
+    """
+    if beside is None:
+        beside = standings([[column.losses()] for column in columns])
+    return [
+        _against(column, name, best, known.get(name))
+        for column, known in zip(columns, beside, strict=True)
+        if (best := _best(column, known)) is not None
+        for name in column.figures
+        if name != best
+    ]
 
 
-def _pairs(column: Column) -> list[tuple[str, str]]:
-    """All of them, each once, with the best as the first of its own."""
-    best = column.best()
-    names = sorted(column.blocks, key=lambda name: name != best)
-    return list(combinations(names, 2)) if best is not None else []
+def _best(column: Column, beside: dict[str, Standing]) -> str | None:
+    """By its figure, of those that are not shown to be worse than another."""
+    known = [name for name in column.figures if name not in beside or not beside[name].worse]
+    return min(known, key=lambda name: (column.sign * column.figures[name], name), default=None)
 
 
-def _against(
-    step: int, key: tuple[str, str, str], contrast: Contrast | None, decision: Decision | None
-) -> Against:
-    name, best, contender = key
-    place = (step, name, side_of(BY_NAME[name]), contender, best)
-    if contrast is None or decision is None:
-        return Against(*place, None, None, None, None, None, None, 0, None, TOO_FEW)
-    low, high = contrast.interval(decision.level)
+def _against(column: Column, name: str, best: str, beside: Standing | None) -> Against:
+    place = (column.at, column.metric.name, side_of(column.metric), name, best)
+    if beside is None:
+        return Against(*place, None, None, None, None, None, 0, None, TOO_FEW)
+    low, high = sorted((column.figure(beside.low), column.figure(beside.high)))
+    detectable = column.figure(beside.detectable)
+    visible = column.scale == "difference" or seen(max(detectable, 1 / detectable)) is not None
     return Against(
         *place,
-        scale=contrast.scale,
-        value=contrast.value,
+        scale=column.scale,
+        value=column.figure(beside.value),
         low=low,
         high=high,
-        level=decision.level,
-        p_value=decision.adjusted_p,
-        blocks=contrast.blocks,
-        detectable=contrast.detectable(decision.level),
-        outcome=LARGER if decision.rejected else NO_DIFFERENCE,
+        p_value=beside.p_value,
+        blocks=beside.blocks,
+        detectable=detectable if visible else None,
+        outcome=LARGER if beside.worse else NO_DIFFERENCE,
     )
 
 

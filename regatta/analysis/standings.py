@@ -1,161 +1,195 @@
 """Who won: the standings at each step of the axis, and overall, with verdicts.
 
-The winner uses the least server CPU per request. Its lead over the runner-up is a ratio, paired
-within blocks (both raced in the same minutes), as the mean of the logarithms. A lead counts only
-if its interval excludes 1 after Holm's correction over all the leads that the table shows.
+The winner is a set: whoever is not shown to need more server CPU per request than another
+(regatta/analysis/best.py), at 95 % for the whole table. A set of one has won. Nobody wins past a
+rival who may be as good: one that failed or was too slow has no figure, and one whose client set
+the pace has shown what it needs at that client's limit alone.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from regatta.analysis.holm import Decision, holm
+from regatta.analysis.best import BlockValues, Standing, standings
 from regatta.analysis.metrics import PRIMARY
-from regatta.analysis.swaps import Swapped
 
 LARGER = "larger than the noise"
 NO_DIFFERENCE = "no difference seen"
-TOO_FEW = "too few trials"
+RIVALS = "others may be as good"
+TOO_FEW = "too few blocks"
+ONLY = "the only one measured"
 ALONE = "alone"
 NOT_MEASURED = "not measured"
+NOT_EVERYWHERE = "not at every step"
 
-BlockValues = dict[int, float]
-"""One contender's server CPU per request in each block."""
+CLIENT_BOUND = "client-bound"
+FAILED = "failed"
+
+SEEN_TO = 11.0
+"""As a ratio: a race that sees nothing smaller than 1,000 % has too few blocks to say what."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Who raced at a step, and what is known of it."""
+
+    blocks: BlockValues
+    """Its server CPU per request."""
+    barred: str = ""
+    """Why it cannot win, if it cannot."""
+
+
+Entries = Mapping[str, Entry]
 
 
 @dataclass(frozen=True)
 class Verdict:
     at: int | None
     """The step of the axis; None: over all of them."""
-    winner: str | None
+    best: tuple[str, ...]
+    """Who is not shown to need more than another, the least first."""
+    worse: tuple[str, ...]
+    """Who is, the least first."""
+    rivals: dict[str, str]
+    """Who may be as good as the best and cannot win, and why: client-bound, failed, …"""
+    front: str | None
+    """The least of those that may be as good, a rival or not."""
     runner_up: str | None
+    """The next that may be as good, else the next of the worse."""
     lead: float | None
-    """Runner-up's server CPU per request divided by the winner's."""
+    """The runner-up's server CPU per request divided by the least of the others."""
     low: float | None
     high: float | None
-    level: float | None
-    """The interval is drawn at 1 - level: Holm's step for this comparison."""
     p_value: float | None
     blocks: int
     detectable: float | None
-    """The smallest ratio that would have been seen four times in five."""
+    """The smallest lead that would have been seen four times in five; None: too few blocks."""
     outcome: str
 
 
 @dataclass(frozen=True)
-class _Comparison:
-    at: int | None
-    winner: str
-    runner_up: str
-    lead: Swapped
+class Standings:
+    by_step: list[Verdict]
+    overall: Verdict
+    beside: list[dict[str, Standing]] = field(default_factory=list)
+    """What the verdict of each step rests on: logarithms of ratios."""
 
 
-def verdicts(values: dict[int, dict[str, BlockValues]]) -> tuple[list[Verdict], Verdict]:
+def verdicts(entries: dict[int, Entries]) -> Standings:
     """One verdict for each step of the axis, and the overall one.
 
     With one step the overall verdict is that one, and no further comparison.
     """
-    asked = _asked(values)
-    comparisons = [one for one in asked if isinstance(one, _Comparison)]
-    decisions = iter(holm([one.lead.p_value() for one in comparisons]))
-    decided = [one if isinstance(one, Verdict) else _decide(one, next(decisions)) for one in asked]
-    if len(values) > 1:
-        return decided[:-1], decided[-1]
-    return decided, decided[0] if decided else _nobody(None)
-
-
-def leads(values: dict[int, dict[str, BlockValues]]) -> list[Swapped | None]:
-    """The logarithms of all leads that the standings show; None: one of too few blocks."""
-    return [
-        one.lead if isinstance(one, _Comparison) else None
-        for one in _asked(values)
-        if one.runner_up is not None
+    logs = [_logs(step) for step in entries.values()]
+    places = [[step] for step in logs]
+    found = standings([*places, logs] if len(logs) > 1 else places)
+    by_step = [
+        _verdict(at, step, _means(step), beside)
+        for (at, step), beside in zip(entries.items(), found, strict=False)
     ]
+    if len(logs) > 1:
+        overall = _verdict(None, _over_all(entries), _log_means(logs), found[-1])
+    else:
+        overall = by_step[0] if by_step else _verdict(None, {}, {}, {})
+    return Standings(by_step, overall, found[: len(logs)])
 
 
-def _asked(values: dict[int, dict[str, BlockValues]]) -> list[_Comparison | Verdict]:
-    """At each step, then overall; with one step alone that is the same."""
-    asked = [_compare(step, by_contender) for step, by_contender in values.items()]
-    return [*asked, _compare(None, _over_all(values))] if len(values) > 1 else asked
-
-
-def _nobody(at: int | None) -> Verdict:
-    return Verdict(at, None, None, None, None, None, None, None, 0, None, NOT_MEASURED)
-
-
-def _compare(at: int | None, by_contender: dict[str, BlockValues]) -> _Comparison | Verdict:
-    """The two best, or a verdict at once where there is nothing to compare."""
-
-    # The means that the standings show decide the order; overall it is the mean logarithm.
-    def size(blocks: BlockValues) -> float:
-        numbers = list(blocks.values())
-        return math.exp(_mean_log(numbers)) if at is None else sum(numbers) / len(numbers)
-
-    ranked = sorted(
-        (size(blocks), name)
-        for name, blocks in by_contender.items()
-        if blocks and min(blocks.values()) > 0
-    )
-    if not ranked:
-        return _nobody(at)
-    winner = ranked[0][1]
-    blocks = len(by_contender[winner])
-    if len(ranked) == 1:
-        return Verdict(at, winner, None, None, None, None, None, None, blocks, None, ALONE)
-    runner_up = ranked[1][1]
-    mine, theirs = by_contender[winner], by_contender[runner_up]
-    shared = sorted(mine.keys() & theirs.keys())
-    if len(shared) < 2:
-        lead = ranked[1][0] / ranked[0][0]
-        return Verdict(
-            at, winner, runner_up, lead, None, None, None, None, len(shared), None, TOO_FEW
-        )
-    logs = np.array([math.log(theirs[block] / mine[block]) for block in shared])
-    return _Comparison(at, winner, runner_up, Swapped(logs))
-
-
-def _decide(comparison: _Comparison, decision: Decision) -> Verdict:
-    lead = comparison.lead
-    interval = lead.interval(decision.level)
-    assert interval is not None, "a comparison has at least two blocks"
-    detectable = lead.detectable(decision.level)
+def _verdict(
+    at: int | None, entries: Entries, sizes: dict[str, float], beside: dict[str, Standing]
+) -> Verdict:
+    ranked = sorted(sizes, key=lambda name: (sizes[name], name))
+    known = [*ranked, *(name for name in beside if name not in sizes)]
+    worse = tuple(name for name in known if name in beside and beside[name].worse)
+    rivals = {
+        name: entry.barred or (TOO_FEW if name in ranked else NOT_MEASURED)
+        for name, entry in entries.items()
+        if name not in worse and (entry.barred or name not in beside)
+    }
+    best = tuple(name for name in ranked if name not in worse and name not in rivals)
+    open_to = [name for name in ranked if name not in worse]
+    front = open_to[0] if open_to else None
+    after = [*open_to[1:], *worse]
+    runner_up = after[0] if after else None
+    shown = beside.get(runner_up) if runner_up is not None else None
+    detectable = None if shown is None else seen(math.exp(min(shown.detectable, 50.0)))
     return Verdict(
-        at=comparison.at,
-        winner=comparison.winner,
-        runner_up=comparison.runner_up,
-        lead=math.exp(lead.mean),
-        low=math.exp(interval[0]),
-        high=math.exp(interval[1]),
-        level=decision.level,
-        p_value=decision.adjusted_p,
-        blocks=lead.count,
-        detectable=None if detectable is None else math.exp(detectable),
-        outcome=LARGER if decision.rejected else NO_DIFFERENCE,
+        at=at,
+        best=best,
+        worse=worse,
+        rivals=rivals,
+        front=front,
+        runner_up=runner_up,
+        lead=None if shown is None else math.exp(shown.value),
+        low=None if shown is None else math.exp(shown.low),
+        high=None if shown is None else math.exp(min(shown.high, 50.0)),
+        p_value=None if shown is None else shown.p_value,
+        blocks=0 if shown is None else shown.blocks,
+        detectable=detectable,
+        outcome=_outcome(entries, ranked, beside, best, rivals),
     )
 
 
-def _over_all(values: dict[int, dict[str, BlockValues]]) -> dict[str, BlockValues]:
-    """Each contender's geometric mean over the steps, block by block.
+def _outcome(
+    entries: Entries,
+    ranked: list[str],
+    beside: dict[str, Standing],
+    best: tuple[str, ...],
+    rivals: dict[str, str],
+) -> str:
+    if not ranked:
+        return NOT_MEASURED
+    if len(entries) == 1:
+        return ALONE
+    if len(ranked) == 1:
+        return ONLY
+    if not beside:
+        return TOO_FEW
+    if len(best) > 1:
+        return NO_DIFFERENCE
+    return RIVALS if rivals or not best else LARGER
 
-    Only who raced at every step is ranked, and only in blocks where it finished all of them:
-    otherwise a failure at the hardest step would look like a gain.
-    """
-    names = set.intersection(*(set(by_contender) for by_contender in values.values()))
-    found: dict[str, BlockValues] = {}
-    for name in names:
-        columns = [by_contender[name] for by_contender in values.values()]
-        shared = set.intersection(*(set(column) for column in columns))
-        if shared and all(column[block] > 0 for column in columns for block in shared):
-            found[name] = {
-                block: math.exp(_mean_log([column[block] for column in columns]))
-                for block in sorted(shared)
-            }
-    return found
+
+def seen(ratio: float) -> float | None:
+    """The smallest ratio that would have been seen, or None if that says nothing."""
+    return ratio if ratio <= SEEN_TO else None
 
 
-def _mean_log(numbers: list[float]) -> float:
-    return sum(math.log(number) for number in numbers) / len(numbers)
+def _logs(step: Entries) -> dict[str, BlockValues]:
+    return {
+        name: {block: math.log(value) for block, value in entry.blocks.items()}
+        for name, entry in step.items()
+        if entry.blocks and min(entry.blocks.values()) > 0
+    }
+
+
+def _means(step: Entries) -> dict[str, float]:
+    """As the table shows them."""
+    return {
+        name: sum(entry.blocks.values()) / len(entry.blocks)
+        for name, entry in step.items()
+        if entry.blocks and min(entry.blocks.values()) > 0
+    }
+
+
+def _log_means(logs: list[dict[str, BlockValues]]) -> dict[str, float]:
+    """Over all steps, of who finished all of them at least once."""
+    return {
+        name: sum(sum(step[name].values()) / len(step[name]) for step in logs)
+        for name in logs[0]
+        if all(name in step for step in logs)
+    }
+
+
+def _over_all(entries: dict[int, Entries]) -> dict[str, Entry]:
+    """Whoever cannot win at one step cannot win over all of them."""
+    names = dict.fromkeys(name for step in entries.values() for name in step)
+    return {name: Entry({}, _barred(name, entries)) for name in names}
+
+
+def _barred(name: str, entries: dict[int, Entries]) -> str:
+    found = [step[name].barred if name in step else NOT_EVERYWHERE for step in entries.values()]
+    missing = any(name in step and not step[name].blocks for step in entries.values())
+    return next((why for why in found if why), NOT_MEASURED if missing else "")
 
 
 assert PRIMARY.better == "lower", "a winner is who needs least"

@@ -1,8 +1,8 @@
 """How exact a race is so far: what a race that runs until a width is reached looks at.
 
 Only the widths of intervals are looked at, never where they lie: to stop when something has become
-significant would find it where there is nothing. So they are drawn at a level of their own, and
-not at the one that Holm's correction gives a lead in the report: that one depends on p-values.
+significant would find it where there is nothing. So they are drawn at 95 % each, and not as the
+report's, which hold together: how wide those are depends on who else raced.
 """
 
 import math

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.metrics import PRIMARY, STANDINGS, side_of
-from regatta.analysis.standings import LARGER, Verdict
+from regatta.analysis.standings import Verdict
 
 SAME = "the same"
-WITHIN_NOISE = "not the same, but at least one of the races saw no difference"
-CONTRADICTION = "not the same, and both are larger than the noise"
+WITHIN_NOISE = "not the same, but some are among the best of both races"
+CONTRADICTION = "not the same, and nobody is among the best of both races"
 
 
 @dataclass(frozen=True)
@@ -93,16 +93,18 @@ def _same_table(mine: Group, analysis: Analysis) -> Group | None:
 
 
 def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | None:
-    if old.winner is None or new.winner is None:
+    before, after = _ahead(old), _ahead(new)
+    if not before or not after:
         return None
-    if old.winner == new.winner:
-        agreement = SAME
-    elif old.outcome == LARGER and new.outcome == LARGER:
-        agreement = CONTRADICTION
-    else:
-        agreement = WITHIN_NOISE
+    shared = WITHIN_NOISE if before & after else CONTRADICTION
+    agreement = SAME if before == after else shared
     title = f"{group.title}: {where}" if group.title else where
-    return Winners(title, old.winner, new.winner, agreement)
+    return Winners(title, " and ".join(sorted(before)), " and ".join(sorted(after)), agreement)
+
+
+def _ahead(verdict: Verdict) -> set[str]:
+    """Who may be as good as any other."""
+    return set(verdict.best) or ({verdict.front} if verdict.front else set())
 
 
 def _pairs(old: Analysis, new: Analysis) -> list[tuple[CellResult, CellResult]]:

@@ -9,6 +9,7 @@ from regatta.report.text_table import Table
 
 ALIKE = "≈"
 """Stands at a figure that was not told from the best of its column."""
+TOO_FEW_TO_SAY = "too few blocks to say"
 
 
 def against_table(group: Group, step: int) -> Table | None:
@@ -27,8 +28,8 @@ def against_table(group: Group, step: int) -> Table | None:
         ]
         rows.append([name, *row])
     says = (
-        "Paired within blocks: the ratio to the best of the column, or the difference where a "
-        "figure may be 0, with its interval after Holm's correction over all pairs of this table. "
+        "Paired within blocks: the ratio to the best of the others, or the difference where a "
+        "figure may be 0; the intervals of a column hold together at 95 %. "
         f"{ALIKE} no difference seen; beside it the smallest that would have been seen four times "
         "in five."
     )
@@ -68,7 +69,7 @@ def _figure(one: Against | None) -> str:
     if one is None or one.value is None or one.low is None or one.high is None:
         return DASH
     if one.outcome == NO_DIFFERENCE:
-        value = f"{ALIKE} sees {_smallest(one)}" if one.detectable else f"{ALIKE} the same"
+        value = f"{ALIKE} {_sees(one)}"
     elif one.scale == "ratio":
         value = f"×{times(one.value)}"
     else:
@@ -78,9 +79,15 @@ def _figure(one: Against | None) -> str:
     return f"{value}\n{_signed(one.low)} to {_signed(one.high)}"
 
 
+def _sees(one: Against) -> str:
+    if one.detectable is None:
+        return TOO_FEW_TO_SAY
+    return f"sees {_smallest(one)}" if one.detectable else "the same"
+
+
 def _smallest(one: Against) -> str:
     if one.detectable is None:
-        return "nothing"
+        return TOO_FEW_TO_SAY
     if one.scale == "ratio":
         return percent(one.detectable - 1)
     return f"{short(one.detectable)} {BY_NAME[one.metric].unit}".strip()

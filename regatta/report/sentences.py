@@ -1,32 +1,40 @@
 """Verdicts in plain words: who won, by how much, and whether that is larger than the noise."""
 
+from collections.abc import Sequence
+
 from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.best import FEWEST_BLOCKS
 from regatta.analysis.metrics import PRIMARY
-from regatta.analysis.standings import ALONE, LARGER, NO_DIFFERENCE, TOO_FEW, Verdict
+from regatta.analysis.standings import (
+    ALONE,
+    LARGER,
+    NO_DIFFERENCE,
+    NOT_MEASURED,
+    ONLY,
+    RIVALS,
+    TOO_FEW,
+    Verdict,
+)
 from regatta.analysis.warmup import WarmUp
 from regatta.report.numbers import percent, plural, times, value_of
 
+STARRED = (LARGER, NO_DIFFERENCE, RIVALS)
+
 LEGEND = (
-    "★ least server CPU per request, by more than the noise. "
-    "☆ least, but the noise could explain it."
+    "★ least server CPU per request: all others are shown to need more. "
+    "☆ none of these is shown to need more than another."
 )
 
 
 def mark(verdict: Verdict, contender: str) -> str:
-    """The star of the winner in a table."""
-    if contender != verdict.winner:
+    """The star of a contender in a table; empty for who has none."""
+    if contender not in verdict.best or verdict.outcome not in STARRED:
         return ""
-    return "★" if verdict.outcome in (LARGER, ALONE) else "☆"
+    return "★" if verdict.outcome == LARGER else "☆"
 
 
 def place(group: Group, verdict: Verdict) -> str:
     return group.axis.over_all() if verdict.at is None else group.axis.at(verdict.at)
-
-
-def confidence(verdict: Verdict) -> str:
-    """`95 % interval`, or how far Holm's correction widened it."""
-    level = 0.05 if verdict.level is None else verdict.level
-    return f"{fixed_percent(1 - level)} interval"
 
 
 def fixed_percent(share: float) -> str:
@@ -36,46 +44,52 @@ def fixed_percent(share: float) -> str:
 
 def verdict_sentence(group: Group, verdict: Verdict) -> str:
     where = place(group, verdict)
-    if verdict.winner is None:
-        return f"{where} nobody can be ranked: no trial measured the server's CPU time."
-    winner = f"{verdict.winner}{_cpu(group, verdict, verdict.winner)}"
-    if verdict.outcome == ALONE or verdict.runner_up is None or verdict.lead is None:
-        return f"{where} only {winner} was measured; there is nothing to compare it with."
-    runner_up = f"{verdict.runner_up}{_cpu(group, verdict, verdict.runner_up)}"
-    if verdict.outcome == TOO_FEW or verdict.low is None or verdict.high is None:
+    names = _named(group, verdict)
+    if verdict.outcome == NOT_MEASURED:
+        return f"{where} nobody can be ranked: {_missing(verdict)}."
+    if verdict.outcome in (ALONE, ONLY):
+        return f"{where} {_only(verdict, names)}"
+    if verdict.outcome == TOO_FEW:
         return (
-            f"{where} {winner} needed the least server CPU per request and {runner_up} "
-            f"{times(verdict.lead)} times as much, but fewer than two trials can be paired: "
-            "whether that is noise cannot be said."
+            f"{where} {names[0]} needed the least server CPU per request, but whether that is "
+            f"noise cannot be said: fewer than {FEWEST_BLOCKS} blocks can be paired."
         )
-    span = f"{confidence(verdict)} {times(verdict.low)} to {times(verdict.high)}"
     if verdict.outcome == NO_DIFFERENCE:
         return (
-            f"{where} there is no difference that this race could see between {winner} and "
-            f"{runner_up} in server CPU per request: {times(verdict.lead)} times ({span}). "
-            f"{_detectable(verdict)}"
-        )
+            f"{where} there is no difference that this race could see between {listed(names)} in "
+            f"server CPU per request{_worse(verdict)}. {_lead(verdict)}{_rivals(verdict)}"
+        ).strip()
+    if verdict.outcome == RIVALS:
+        return f"{where} {_held_back(verdict, names)}"
     return (
-        f"{where} {winner} needs the least server CPU per request; the next, {runner_up}, needs "
-        f"{times(verdict.lead)} times as much ({span}). That is larger than the noise."
+        f"{where} {names[0]} needs the least server CPU per request. {_lead(verdict)} That is "
+        "larger than the noise."
     )
 
 
 def headline(group: Group) -> str:
     """The overall verdict in a few words."""
     verdict = group.overall
-    if verdict.winner is None:
+    first = verdict.front
+    if verdict.outcome == NOT_MEASURED or first is None:
         return "Nobody can be ranked"
     if verdict.outcome == LARGER and verdict.lead is not None:
         return (
-            f"{verdict.winner} needs the least server CPU; "
+            f"{first} needs the least server CPU; "
             f"{verdict.runner_up} takes {times(verdict.lead)} times as much"
         )
-    if verdict.outcome == NO_DIFFERENCE:
-        return f"No difference seen between {verdict.winner} and {verdict.runner_up}"
-    if verdict.outcome == ALONE:
-        return f"{verdict.winner} raced alone"
-    return f"{verdict.winner} is ahead, with too few trials to be sure"
+    says = {
+        NO_DIFFERENCE: f"No difference seen between {listed(verdict.best)}",
+        RIVALS: f"{first} is ahead, but {listed(list(verdict.rivals))} could not be compared",
+        ALONE: f"{first} raced alone",
+        ONLY: f"{first} is the only one that could be measured",
+    }
+    return says.get(verdict.outcome, f"{first} is ahead, with too few blocks to be sure")
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def failure_sentence(analysis: Analysis) -> str:
@@ -177,9 +191,66 @@ def progress_sentence(analysis: Analysis) -> str:
     )
 
 
+def _named(group: Group, verdict: Verdict) -> list[str]:
+    """Who is ahead, with what they need; else whoever needed the least."""
+    ahead = verdict.best or ((verdict.front,) if verdict.front else ())
+    return [f"{name}{_cpu(group, verdict, name)}" for name in ahead]
+
+
+def _missing(verdict: Verdict) -> str:
+    """Why nobody has a figure."""
+    reasons = sorted(set(verdict.rivals.values()) - {NOT_MEASURED})
+    if not reasons:
+        return "no trial measured the server's CPU time"
+    return "; ".join(f"{listed(_with(verdict, why))} {why}" for why in reasons)
+
+
+def _only(verdict: Verdict, names: list[str]) -> str:
+    if verdict.outcome == ALONE:
+        return f"{names[0]} raced alone; there is nothing to compare it with."
+    others = [name for name in verdict.rivals if name != verdict.front]
+    told = [f"{name} {verdict.rivals[name]}" for name in others]
+    return f"{names[0]} is the only one that could be measured; {listed(told)}."
+
+
+def _worse(verdict: Verdict) -> str:
+    return "; all others need more" if verdict.worse and not verdict.rivals else ""
+
+
+def _lead(verdict: Verdict) -> str:
+    if verdict.lead is None or verdict.low is None or verdict.high is None:
+        return ""
+    lead = (
+        f"The next, {verdict.runner_up}, needs {times(verdict.lead)} times as much "
+        f"(95 % interval {times(verdict.low)} to {times(verdict.high)})."
+    )
+    if verdict.outcome != NO_DIFFERENCE:
+        return lead
+    return f"{lead} {_detectable(verdict)}"
+
+
+def _rivals(verdict: Verdict) -> str:
+    return f" {listed(_told(verdict))} could not be compared." if verdict.rivals else ""
+
+
+def _held_back(verdict: Verdict, names: list[str]) -> str:
+    return (
+        f"{names[0]} needs the least server CPU per request of all that could be compared. "
+        f"{_lead(verdict)}{_rivals(verdict)}"
+    )
+
+
+def _told(verdict: Verdict) -> list[str]:
+    return [f"{name} ({why})" for name, why in verdict.rivals.items()]
+
+
+def _with(verdict: Verdict, why: str) -> list[str]:
+    return [name for name, found in verdict.rivals.items() if found == why]
+
+
 def _detectable(verdict: Verdict) -> str:
     if verdict.detectable is None:
-        return ""
+        return "It had too few blocks to say what difference it would have seen."
     return (
         "The smallest difference it would have seen four times in five: "
         f"{percent(verdict.detectable - 1)}."

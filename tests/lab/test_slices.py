@@ -12,7 +12,7 @@ import pytest
 import synthetic
 
 from regatta import perf, placement
-from regatta.analysis.analyse import analyse, leads_of
+from regatta.analysis.analyse import leads_of
 from regatta.analysis.width import widest_lead
 from regatta.batches import batches
 from regatta.counters import Counter, counted, not_supported
@@ -226,9 +226,6 @@ def test_the_width_is_drawn_at_95_percent_whatever_the_p_values(
     assert len(leads) == 4, "at three steps and overall"
     ends = [lead.interval(0.05) for lead in leads]
     assert widest_lead(path) == max(math.exp(end[1] - end[0]) - 1 for end in ends if end)
-    (group,) = analyse(read(path)).groups
-    levels = [verdict.level for verdict in (*group.by_step, group.overall)]
-    assert min(level for level in levels if level) < 0.05, "those of the report are Holm's"
 
 
 @pytest.mark.parametrize(

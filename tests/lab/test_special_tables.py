@@ -13,6 +13,7 @@ from rich.console import Console
 from regatta import report
 from regatta.analysis.analyse import Analysis, analyse
 from regatta.analysis.baseline import differences
+from regatta.analysis.standings import RIVALS
 from regatta.analysis.workers import connections_by_rank
 from regatta.errors import StudyError
 from regatta.ledger_read import read
@@ -64,7 +65,9 @@ def test_a_client_bound_cell_has_no_result_and_wins_nothing(tmp_path: Path) -> N
     path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
     analysis = analysed(path)
     (group,) = analysis.groups
-    assert group.overall.winner == "iterative"
+    assert group.overall.best == ("iterative",)
+    assert list(group.overall.rivals) == ["select"]
+    assert group.overall.outcome == RIVALS
     (select,) = (result for result in group.at(10) if result.cell.contender == "select")
     assert select.client_bound == 10
     for side, name in (
