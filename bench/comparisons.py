@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bench.classic import classic_rows
 from bench.crowds import NOBODY, Crowd
 from bench.loads import (
     CLIENT_CPU,
@@ -118,14 +119,14 @@ def short_rows() -> list[Row]:
 
 
 def scan_rows() -> list[Row]:
-    """The peer is the same server with the reports' scan: opendir, fopen and fscanf a process."""
+    """The peer is the same server with the reports' scan."""
     load = Burst(100)
     return [
         cost(
             f"scan / the reports' scan, {design}",
             f"scan, {design}",
             Trial(Ours(design, work="scan"), load),
-            Trial(Ours(design, work="scan", program="reports-server"), load),
+            Trial(Ours(design, work="classic"), load),
             0.8,
         )
         for design in SCANNED
@@ -233,7 +234,7 @@ def answer_rows() -> list[Row]:
             f"answers, {crowd.name}",
             SERVER_CPU,
             Trial(Ours("epoll", work="scan", source="auto"), load, crowd),
-            Trial(Ours("epoll", work="scan", program="reports-server"), load, crowd),
+            Trial(Ours("epoll", work="classic"), load, crowd),
             Goal(goal),
         )
 
@@ -290,6 +291,7 @@ def comparisons() -> list[Row]:
         *store_rows(),
         *short_rows(),
         *scan_rows(),
+        *classic_rows(),
         *client_rows(),
         *twin_rows(),
         *idle_rows(),

@@ -53,11 +53,23 @@ class Goal:
     bound: float
     at_least: bool = False
     """The value should not be below the bound; else it should not be above."""
+    down_to: float | None = None
+    """Of what should be neither above the bound nor below this."""
+
+    def side(self, value: float) -> int:
+        """0 as it should be, -1 too low, 1 too high."""
+        if self.at_least:
+            return -1 if value < self.bound else 0
+        if self.down_to is not None and value < self.down_to:
+            return -1
+        return 1 if value > self.bound else 0
 
     def is_met(self, value: float) -> bool:
-        return value >= self.bound if self.at_least else value <= self.bound
+        return self.side(value) == 0
 
     def __str__(self) -> str:
+        if self.down_to is not None:
+            return f"{self.down_to:g} to {self.bound:g}"
         return f"{'≥' if self.at_least else '≤'} {self.bound:g}"
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from string import Template
 from typing import Protocol
 
@@ -26,7 +25,6 @@ PATH = "/top?n=2"
 HTTP_GET = f"GET {PATH} HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
 # Of redis and memcached.
 KEY = "regatta"
-OURS = "regatta-server"
 # A snapshot is taken once: replies keep their length, by which get-client knows them.
 UNCHANGING_MS = 24 * 3600 * 1000
 
@@ -64,11 +62,10 @@ class Http:
 
 @dataclass(frozen=True)
 class Ours(Http):
-    """regatta-server, or a program with its command line."""
+    """regatta-server."""
 
     design: str
     work: str = "snapshot"
-    program: str = OURS
     deferred: bool = False
     source: str = "procfs"
     recorder: bool = False
@@ -78,15 +75,11 @@ class Ours(Http):
         reading = "" if self.source == "procfs" else f", source {self.source}"
         scanning = "" if self.work == "snapshot" else f", work {self.work}"
         deferring = " with deferred accept" if self.deferred else ""
-        program = self.design if self.program == OURS else self.program
-        return f"{program}{scanning}{deferring}{reading}"
-
-    def path(self) -> Path:
-        built = BUILT / self.program
-        return built if built.exists() else programs.find(self.program)
+        return f"{self.design}{scanning}{deferring}{reading}"
 
     def command(self, stand: Stand, port: int) -> list[str]:
-        command = [str(self.path()), "--quiet", "--design", self.design, "--work", self.work]
+        program = str(programs.find("regatta-server"))
+        command = [program, "--quiet", "--design", self.design, "--work", self.work]
         command += ["--sandbox", "off"]  # the peers have none
         if self.work == "snapshot":
             command += ["--max-age", str(UNCHANGING_MS)]

@@ -64,10 +64,10 @@ class Outcome:
         goal = self.row.goal
         if goal is None or self.value is None or self.low is None or self.high is None:
             return None
-        sides = {goal.is_met(end) for end in (self.low, self.value, self.high)}
+        sides = {goal.side(end) for end in (self.low, self.value, self.high)}
         if len(sides) > 1:
             return "undecided"
-        return "met" if sides.pop() else "missed"
+        return "met" if sides == {0} else "missed"
 
 
 def estimate(row: Row, measured: Measured) -> Outcome:

@@ -15,6 +15,7 @@ from regatta.placement import Placement
 from regatta.rig import Rig
 from regatta.side import READY_TIMEOUT_S, Side, readable
 from regatta.study import Cell, Contender
+from regatta.study.limits import is_afresh
 
 READY_POLL_S = 0.005
 
@@ -63,7 +64,7 @@ def design_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
     command.append("--no-recorder")  # what is measured is what the clients cause
     # The same work and the same rights everywhere, whatever a machine permits (docs/decisions.md).
     command += ["--source", "procfs", "--sandbox", "off"]
-    if cell.work != "scan":
+    if not is_afresh(cell.work):
         command += ["--max-age", str(cell.max_age_ms)]
     if cell.workers is not None:
         command += ["--workers", str(cell.workers)]

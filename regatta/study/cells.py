@@ -31,6 +31,7 @@ from regatta.study.limits import (
     MAX_WORKERS,
     SCOPES,
     WORK_NEEDED,
+    is_afresh,
     is_work,
 )
 from regatta.study.table import Table
@@ -198,7 +199,7 @@ def group_cells(
     path = read_path(table, dialects)
     top = table.integer("top", DEFAULT_TOP, 1, MAX_TOP)
     max_age_ms = table.integer("max_age_ms", DEFAULT_MAX_AGE_MS, 1, MAX_AGE_MS)
-    if table.has("max_age_ms") and all(work.startswith("scan") for work in works):
+    if table.has("max_age_ms") and all(is_afresh(work) for work in works):
         raise StudyError(f"`{place}.max_age_ms` is for the work snapshot, wait or spin; remove it")
     scopes = table.choices("scope", "window", SCOPES)
     check_whole(table, scopes, loads)

@@ -63,7 +63,7 @@ NAME_NEEDED = "letters, digits, `-`, `_` and `.`, at most 64"
 PATH_PATTERN = re.compile(r"/[!-~]{0,1023}")
 
 WORK_NEEDED = (
-    "one of scan, snapshot, wait=TIME, spin=TIME, scan+spin=TIME; "
+    "one of scan, classic, snapshot, wait=TIME, spin=TIME, scan+spin=TIME; "
     "TIME is 1us to 60s, as 50us or 5ms"
 )
 WORK_PATTERN = re.compile(r"(?:wait|spin|scan\+spin)=(\d{1,8})(us|ms|s)")
@@ -71,11 +71,16 @@ US_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
 
 
 def is_work(value: object) -> bool:
-    """True for `scan`, `snapshot`, and what takes a time, with one that the server accepts."""
-    if value in ("scan", "snapshot"):
+    """True for what takes no time, and for what does with one that the server accepts."""
+    if value in ("scan", "classic", "snapshot"):
         return True
     match = WORK_PATTERN.fullmatch(value) if isinstance(value, str) else None
     return match is not None and 1 <= int(match[1]) * US_PER_UNIT[match[2]] <= MAX_WORK_US
+
+
+def is_afresh(work: str) -> bool:
+    """True for what looks at all processes anew for each request: no snapshot, and none too old."""
+    return work == "classic" or work.startswith("scan")
 
 
 def is_integer(value: object, low: int, high: int) -> bool:

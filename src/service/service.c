@@ -2,11 +2,12 @@
 
 #include "base/clock.h"
 #include "service/asked.h"
-#include "service/classic.h"
+#include "service/from_snapshot.h"
 #include "service/metrics.h"
 #include "service/render.h"
 #include "service/shared.h"
 #include "service/spin.h"
+#include "top/classic.h"
 #include "top/source.h"
 
 #include <errno.h>
@@ -40,7 +41,9 @@ static bool look(struct service *service, struct snapshot *snapshot) {
     int64_t begun_ns = clock_monotonic_ns();
     atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
     snapshot_begin(snapshot);
-    int error = source_scan(service->source, &snapshot->scan, offer, snapshot);
+    int error = service->work.kind == WORK_CLASSIC
+                    ? classic_scan("/proc", &snapshot->scan, offer, snapshot)
+                    : source_scan(service->source, &snapshot->scan, offer, snapshot);
     snapshot_end(snapshot);
     tally_reading(shared_tally(service->shared), error == 0 ? &snapshot->scan : NULL,
                   clock_monotonic_ns() - begun_ns);
@@ -91,7 +94,7 @@ static void render(const struct service *service, const struct request *request,
     struct history_answer answer;
     const struct rendering rendering = {
         .request = request, .answer = &answer, .host = service->host};
-    classic_answer(snapshot, request->rows, &answer);
+    answer_of_snapshot(snapshot, request->rows, &answer);
     if (request->format == FORMAT_JSON)
         render_json(&rendering, body);
     else
@@ -142,7 +145,7 @@ static void wait_ns(int64_t duration_ns) {
         continue;
 }
 
-static bool is_classic(const struct request *request) {
+static bool is_simplest(const struct request *request) {
     return request->by == BY_TOTAL && request->group == GROUP_NONE && !request->wants_threads &&
            !request->wants_command;
 }
@@ -152,7 +155,8 @@ static bool computes(const struct service *service) {
 }
 
 static bool scans_afresh(const struct service *service) {
-    return service->work.kind == WORK_SCAN || service->work.kind == WORK_SCAN_SPIN;
+    return service->work.kind == WORK_SCAN || service->work.kind == WORK_SCAN_SPIN ||
+           service->work.kind == WORK_CLASSIC;
 }
 
 /* Returns NULL, or what is wrong. */
@@ -163,7 +167,7 @@ static const char *answer_top(struct service *service, const struct request *req
         wait_ns(service->work.duration_ns);
     else if (computes(service))
         spin(service->spin_steps);
-    if (!is_classic(request)) {
+    if (!is_simplest(request)) {
         if (!bring_up_to_date(service))
             return CANNOT_READ;
         return answer_asked(service, request, body);
@@ -178,14 +182,18 @@ static const char *answer_top(struct service *service, const struct request *req
 /* Returns 0 or -errno; what is open then is for service_close. */
 static int open_parts(struct service *service, const struct service_options *options) {
     unsigned paired = options->records ? SOURCE_PAIRED : 0;
-    int error = source_open(&service->source, options->source, paired);
+    /* Whoever asks for the classic scan wants nothing that a server without it would not have. */
+    enum source_kind wanted = options->source;
+    if (options->work.kind == WORK_CLASSIC && wanted == SOURCE_AUTO)
+        wanted = SOURCE_PROCFS;
+    int error = source_open(&service->source, wanted, paired);
     if (error != 0)
         return error;
     if (options->keeps_nothing)
         source_keep_none(service->source);
     service->recorded = service->source;
     if (options->records)
-        error = source_open(&service->recorded, options->source, paired | SOURCE_ENDED);
+        error = source_open(&service->recorded, wanted, paired | SOURCE_ENDED);
     if (error == 0 && options->keeps_nothing)
         source_keep_none(service->recorded);
     if (error == 0)

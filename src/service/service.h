@@ -1,9 +1,9 @@
 /* The service: request in, reply out. It knows nothing of sockets or dialects.
  *
- * The work `scan` takes a fresh look for each request; the others answer from one shared snapshot
- * no older than max_age_ms, and requests that come while it is taken wait for it instead of
- * starting another. The state lies in memory that forked processes share, so that holds for them
- * too. */
+ * The works `scan` and `classic` take a fresh look for each request; the others answer from one
+ * shared snapshot no older than max_age_ms, and requests that come while it is taken wait for it
+ * instead of starting another. The state lies in memory that forked processes share, so that holds
+ * for them too. */
 #pragma once
 #include "base/text.h"
 #include "history/history.h"

@@ -1,6 +1,6 @@
 #include "service/shared.h"
 
-#include "service/classic.h"
+#include "service/from_snapshot.h"
 #include "service/render.h"
 
 #include <assert.h>
@@ -164,7 +164,7 @@ static void render_rows(struct content *next, uint32_t count, struct text *text)
     render_text_head(text);
     next->places[0].end = text->length;
     for (uint32_t i = 0; i < count; i++) {
-        classic_row(&next->snapshot.top[i], &row);
+        row_of_process(&next->snapshot.top[i], &row);
         render_text_row(i + 1, &row, text);
         next->places[i + 1].end = text->length;
     }
@@ -182,7 +182,7 @@ static void render_tails(struct content *next, uint32_t count, struct text *text
         struct history_row rest;
         text_add(text, "\0\0\0\0\0\0\0", -text->length % WORD);
         uint32_t begin = text->length;
-        classic_rest(scan, user_ns, system_ns, rows, &rest);
+        rest_of_scan(scan, user_ns, system_ns, rows, &rest);
         render_text_rest(&rest, text);
         text_add(text, source.bytes, source.length);
         next->places[rows].tail_word = (uint16_t)(begin / WORD);

@@ -15,8 +15,9 @@ static const struct {
     enum work_kind kind;
     bool takes_duration;
 } works[] = {
-    {"scan", WORK_SCAN, false}, {"snapshot", WORK_SNAPSHOT, false},  {"wait", WORK_WAIT, true},
-    {"spin", WORK_SPIN, true},  {"scan+spin", WORK_SCAN_SPIN, true},
+    {"scan", WORK_SCAN, false},         {"classic", WORK_CLASSIC, false},
+    {"snapshot", WORK_SNAPSHOT, false}, {"wait", WORK_WAIT, true},
+    {"spin", WORK_SPIN, true},          {"scan+spin", WORK_SCAN_SPIN, true},
 };
 
 static const struct {
@@ -59,7 +60,7 @@ int work_parse(const char *text, struct work *work, const char **problem) {
         }
         return 0;
     }
-    *problem = "no such work; there are: scan, snapshot, wait=DURATION, spin=DURATION, "
+    *problem = "no such work; there are: scan, classic, snapshot, wait=DURATION, spin=DURATION, "
                "scan+spin=DURATION";
     return -EINVAL;
 }

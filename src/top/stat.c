@@ -21,7 +21,7 @@ enum { IS_KERNEL_WORKER = 0x20, IS_KERNEL_THREAD = 0x200000, KERNEL_NAME_LENGTH 
 /* /proc says more of a kernel thread than its name: the longer one that it was made with, and of a
  * worker what it does at the moment ("kworker/0:1-events"). Neither is lasting, or known to every
  * source: the name alone is taken. */
-static size_t kernel_name_length(const char *name, size_t length, uint64_t flags) {
+size_t stat_name_length(const char *name, size_t length, uint64_t flags) {
     static const char prefix[] = "kworker/", rescuer[] = "kworker/R-";
     const size_t prefix_length = sizeof prefix - 1, rescuer_length = sizeof rescuer - 1;
     if ((flags & IS_KERNEL_THREAD) == 0)
@@ -68,7 +68,7 @@ int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process 
         field_number(fields[FIELD_START], end, &start) != 0)
         return -EINVAL;
 
-    size_t name_length = kernel_name_length(open + 1, (size_t)(close - open) - 1, flags);
+    size_t name_length = stat_name_length(open + 1, (size_t)(close - open) - 1, flags);
     if (name_length > NAME_LIMIT)
         name_length = NAME_LIMIT;
     process->pid = (int32_t)pid;

@@ -10,6 +10,9 @@
  * does at the moment. */
 int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process *process);
 
+/* How much of a name counts, of a process with these flags: all of it, but of a kernel thread. */
+size_t stat_name_length(const char *name, size_t length, uint64_t flags);
+
 /* Whether a process may have used CPU time by now without having been put on a CPU again. */
 enum stat_rest {
     STAT_SLEEPS,       /* its one thread did not run: nothing of it changes until that does */

@@ -38,3 +38,10 @@ def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(
     scans = server.stop()["scans"]
     assert answered >= clients
     assert 1 <= scans <= lasted / MAX_AGE_S + 1
+
+
+def test_the_classic_work_looks_once_for_each_request(start: Callable[..., Server]) -> None:
+    """Also of many that come at once: nobody's look serves anybody else."""
+    server = start("--work", "classic")
+    assert ask_all_at_once(server, 20) == 20
+    assert server.stop()["scans"] == 20

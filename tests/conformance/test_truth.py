@@ -71,11 +71,13 @@ def child(life: Callable[[], None]) -> Iterator[int]:
         os.waitpid(pid, 0)
 
 
-@pytest.fixture(scope="module")
-def server(design: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@pytest.fixture(scope="module", params=["scan", "classic"])
+def server(
+    design: Design, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
     """Unlike that of the other files, it looks afresh for each request."""
-    folder = tmp_path_factory.mktemp(design.name)
-    with running(folder, "--design", design.name, "--work", "scan", "--source", "auto") as started:
+    options = ("--design", design.name, "--work", request.param, "--source", "auto")
+    with running(tmp_path_factory.mktemp(design.name), *options) as started:
         yield started
 
 

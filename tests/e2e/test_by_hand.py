@@ -107,8 +107,9 @@ def test_wrk_finds_no_error(server: Server) -> None:
     ("arguments", "status", "complaint"),
     [
         (["--design", "nosuch"], 2, "--list-designs"),
-        (["--work", "nosuch"], 2, "scan, snapshot, wait=DURATION, spin=DURATION"),
+        (["--work", "nosuch"], 2, "scan, classic, snapshot, wait=DURATION, spin=DURATION"),
         (["--work", "scan=5ms"], 2, "no duration"),
+        (["--work", "classic=5ms"], 2, "no duration"),
         (["--work", "wait"], 2, "wait=5ms"),
         (["--work", "wait=5"], 2, "us, ms or s"),
         (["--work", "spin=0us"], 2, "from 1us to 60s"),

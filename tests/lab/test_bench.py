@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
-from bench import loads, rows, side_by_side
+from bench import classic, loads, rows, side_by_side
 from bench.comparisons import comparisons, present
 from bench.loads import SERVER_CPU, Wrk
 from bench.rows import Best, Goal, Row, Trial
 from bench.servers import Nginx, Ours, Twin
 from bench.side_by_side import Measured
+from regatta import programs
 from regatta.analysis.bootstrap import studentized
 from regatta.analysis.swaps import Swapped
 from regatta.errors import RegattaError, TrialError
@@ -146,6 +149,10 @@ def test_a_row_without_a_peer_is_a_value_and_may_be_zero() -> None:
         (Goal(0.8), [1.0, 2.0, 1.5, 2.2], "undecided"),
         (Goal(0.4, at_least=True), [1.0, 1.01, 0.99, 1.0], "met"),
         (Goal(0.8, at_least=True), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Goal(0.55, down_to=0.45), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Goal(0.45, down_to=0.35), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Goal(0.65, down_to=0.55), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Goal(0.55, down_to=0.45), [0.5, 2.0, 0.4, 1.9], "undecided"),
         (None, [1.0, 1.01, 0.99, 1.0], None),
     ],
 )
@@ -154,6 +161,37 @@ def test_a_verdict_needs_the_whole_interval(
 ) -> None:
     found = measured(ours=ours, peer=[2.0] * len(ours))
     assert side_by_side.estimate(row(goal=goal), found).verdict == verdict
+
+
+def test_a_goal_with_two_ends_is_shown_with_both() -> None:
+    assert str(Goal(1.05, down_to=0.95)) == "0.95 to 1.05"
+
+
+class OfTwoWorks:
+    """In place of the burst: what a request costs is known from the work."""
+
+    name = "a burst"
+
+    def check(self) -> None: ...
+
+    def run(self, _stand: object, server: Ours, _started: object) -> dict[str, float]:
+        return {SERVER_CPU: {"classic": 900.0, "snapshot": 100.0}[server.work]}
+
+
+def test_a_classic_scan_is_what_it_costs_beyond_a_snapshot_for_each_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A pool of sixteen makes the scan longer, and no dearer."""
+    monkeypatch.setattr(classic, "serving", lambda _stand, _server: nullcontext())
+    monkeypatch.setattr(classic, "processes_read", lambda _stand, _started: 80)
+    load = classic.BeyondSnapshot(OfTwoWorks())  # type: ignore[arg-type]
+    found = load.run(None, Ours("select", work="classic"), None)  # type: ignore[arg-type]
+    assert found == {classic.BEYOND: 10.0}
+
+
+def test_the_classic_scan_is_compared_under_every_design() -> None:
+    listed = programs.ask(programs.find("regatta-server"), "--list-designs", "--json")
+    assert {classic.PEER, *classic.OTHERS} == {each["name"] for each in json.loads(listed)}
 
 
 def test_a_block_holds_every_trial_once_and_in_random_order() -> None:

@@ -106,7 +106,7 @@ def test_a_claim_goes_into_the_ledger_and_comes_back() -> None:
         (COST + ORDER + 'designs = ["select"]', "follows from `order`"),
         (COST + ORDER + 'source = "A"', "the study describes none"),
         (COST + ORDER + 'published_agrees = "yes"', "true or false"),
-        (COST + ORDER + 'work = "play"', "one of scan, snapshot"),
+        (COST + ORDER + 'work = "play"', "one of scan, classic, snapshot"),
         (COST + ORDER + "and = 3", "`and` must be a table"),
         (COST + ORDER + "and = { colour = 1 }", "unknown key `and.colour`"),
     ],

@@ -108,7 +108,7 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         (GOOD.replace("[1, 10]", "[]"), ["cells[1].connections", "not empty"]),
         (GOOD.replace("[1, 10]", "[1, 1]"), ["cells[1].connections", "twice"]),
         (GOOD.replace("[1, 10]", '"ten"'), ["cells[1].connections", "ten"]),
-        (GOOD + 'work = "dance"', ["cells[1].work", "dance", "scan, snapshot"]),
+        (GOOD + 'work = "dance"', ["cells[1].work", "dance", "scan, classic, snapshot"]),
         (GOOD + 'load = "flood"', ["cells[1].load", "flood", "burst, closed"]),
         (GOOD + 'engine = "steam"', ["cells[1].engine", "steam", "thread, fork, epoll"]),
         (GOOD + 'dialect = "latin"', ["cells[1].dialect", "latin", "line, http"]),

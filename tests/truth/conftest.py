@@ -1,4 +1,4 @@
-"""Answers against /proc, for every source that the server knows.
+"""Answers against /proc, for every source that the server knows, and for the work `classic`.
 
 A test that names `source` or `scanner` runs once for each; where one cannot be had on a machine its
 tests are skipped, and say why."""
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.truth.programs import CannotOpenError, Scanner, scanning, sources
+from tests.truth.programs import CLASSIC, CannotOpenError, Scanner, scanning, sources
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "source" in metafunc.fixturenames:
-        metafunc.parametrize("source", sources(), scope="session")
+        metafunc.parametrize("source", (*sources(), CLASSIC), scope="session")
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,15 @@ def sources() -> tuple[str, ...]:
     return tuple(name for name in listed[1].split(", ") if name != "auto")
 
 
+CLASSIC = "classic"
+"""The work that has no source: it stands beside them wherever one is named."""
+
+
+def options_of(source: str) -> tuple[str, str]:
+    """Of the server, and of source-scan, to read by this source."""
+    return ("--work", CLASSIC) if source == CLASSIC else ("--source", source)
+
+
 class CannotOpenError(Exception):
     """A source is not to be had here; says why."""
 
@@ -99,7 +108,7 @@ class Scanner:
 def scanning(source: str, *options: str, prefix: Sequence[str] = ()) -> Iterator[Scanner]:
     """Raises CannotOpenError where the source cannot be had."""
     with subprocess.Popen(
-        [*prefix, str(BUILT / "source-scan"), "--source", source, *options],
+        [*prefix, str(BUILT / "source-scan"), *options_of(source), *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

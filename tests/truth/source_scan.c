@@ -1,13 +1,15 @@
 /* Shows a whole scan of a source, to be compared with /proc as read by other means.
  *
- * usage: source-scan [--source NAME] [--then-user UID]
+ * usage: source-scan [--source NAME] [--work classic] [--then-user UID]
  * After the source was opened: a line `open NAME REASON`. Then for each line on stdin one scan, by
  * the same source: a line for each process, `process PID USER_NS SYSTEM_NS STARTED_NS NAME` with
  * the name in hexadecimal digits, and a last line `scan STATUS SOURCE SEEN LOST USER_NS SYSTEM_NS`,
- * its times those of the whole machine. --then-user: as whom it scans, who need not have opened it.
+ * its times those of the whole machine. --work classic: by the classic scan, that has no source and
+ * whose name is `classic`. --then-user: as whom it scans, who need not have opened it.
  * Exit status 3: the source cannot be opened here; why is on stderr. */
 #include "base/number.h"
 #include "server/options.h"
+#include "top/classic.h"
 #include "top/source.h"
 
 #include <errno.h>
@@ -58,10 +60,12 @@ int main(int argc, char **argv) {
     }
     if (user != NULL)
         become(user);
-    printf("open %s %s\n", source_name(source), source_reason(source));
+    bool is_classic = options.work.kind == WORK_CLASSIC;
+    printf("open %s %s\n", is_classic ? "classic" : source_name(source), source_reason(source));
     fflush(stdout);
     while (fgets(line, sizeof line, stdin) != NULL) {
-        error = source_scan(source, &scan, show, NULL);
+        error = is_classic ? classic_scan("/proc", &scan, show, NULL)
+                           : source_scan(source, &scan, show, NULL);
         printf("scan %d %s %" PRIu32 " %" PRIu32 " %" PRId64 " %" PRId64 "\n", error, scan.source,
                scan.seen, scan.lost, scan.user_ns, scan.system_ns);
         fflush(stdout);

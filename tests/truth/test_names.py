@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.servers import Server, rows_of, running
-from tests.truth.programs import Life, Scanner, living, wait_for
+from tests.truth.programs import Life, Scanner, living, options_of, wait_for
 
 HOSTILE = {
     "parenthesis": (b"a) R 1 (b", "a) R 1 (b"),
@@ -48,7 +48,7 @@ def named() -> Iterator[dict[str, int]]:
 def server(scanner: Scanner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Whose source is the one under test."""
     folder = tmp_path_factory.mktemp("names")
-    options = ("--design", "epoll", "--work", "scan", "--source", scanner.source)
+    options = ("--design", "epoll", *options_of(scanner.source))
     with running(folder, *options) as started:
         yield started
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.servers import PATIENCE_S, Server, running
 from tests.truth.proc import PROC, busy_ns
-from tests.truth.programs import Life, Scanner, living
+from tests.truth.programs import Life, Scanner, living, options_of
 
 FORKS = 20_000
 FLAT_KIB = 256
@@ -24,7 +24,7 @@ FLAT_KIB = 256
 @pytest.fixture
 def server(scanner: Scanner, tmp_path: Path) -> Iterator[Server]:
     """With a recorder, and the source under test."""
-    options = ("--design", "epoll", "--source", scanner.source)
+    options = ("--design", "epoll", *options_of(scanner.source))
     with running(tmp_path, *options, records=True) as started:
         yield started
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.servers import Server, needs, running
 from tests.truth.proc import TICK_NS, Seen, read_all
-from tests.truth.programs import CannotOpenError, Scan, Scanner, living, scanning
+from tests.truth.programs import CLASSIC, CannotOpenError, Scan, Scanner, living, scanning
 
 NOBODY = "65534"
 
@@ -90,7 +90,7 @@ def test_hidepid_hides_from_procfs_what_is_not_ones_own_and_nothing_from_bpf(sou
     with scanning_or_skip(source, "--then-user", NOBODY, prefix=hidden) as scanner:
         before = read_all()
         found = scanner.scan().by_pid().keys()
-        if source == "procfs":
+        if source in ("procfs", CLASSIC):
             assert scanner.pid in found
             assert 1 not in found
             assert os.getpid() not in found
@@ -150,8 +150,8 @@ def test_a_reply_names_the_source_that_was_left(folder: Path, how: str) -> None:
 
 
 def test_a_source_that_cannot_be_had_is_refused_by_name_and_not_replaced(source: str) -> None:
-    if source == "procfs":
-        pytest.skip("procfs can be had everywhere")
+    if source in ("procfs", CLASSIC):
+        pytest.skip(f"{source} can be had everywhere")
     refused = subprocess.run(
         [*as_nobody(), str(Path(os.environ.get("REGATTA_BIN", "bin")) / "regatta-server")]
         + ["--source", source, "--listen", "127.0.0.1:0"],

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "service/classic.h"
+#include "service/from_snapshot.h"
 #include "service/render.h"
 
 #include <string.h>
@@ -229,7 +229,7 @@ static struct history_row rest_of(int64_t busy_user_ns, int64_t busy_system_ns, 
                                   int64_t system_ns) {
     const struct scan scan = {.user_ns = busy_user_ns, .system_ns = busy_system_ns, .seen = 3};
     struct history_row rest;
-    classic_rest(&scan, user_ns, system_ns, 2, &rest);
+    rest_of_scan(&scan, user_ns, system_ns, 2, &rest);
     assert_int_equal(rest.processes, 1);
     return rest;
 }

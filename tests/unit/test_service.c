@@ -20,6 +20,7 @@ static void works_are_parsed(void **state) {
         struct work expected;
     } right[] = {
         {"scan", {.kind = WORK_SCAN}},
+        {"classic", {.kind = WORK_CLASSIC}},
         {"snapshot", {.kind = WORK_SNAPSHOT}},
         {"wait=1us", {.kind = WORK_WAIT, .duration_ns = NS_PER_US}},
         {"wait=5ms", {.kind = WORK_WAIT, .duration_ns = 5 * NS_PER_MS}},

@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "service/classic.h"
+#include "service/from_snapshot.h"
 #include "service/render.h"
 #include "service/shared.h"
 
@@ -60,7 +60,7 @@ static void assert_reads(const struct shared *shared, unsigned mark, unsigned co
         struct text text = read_text(shared, mark, n, &is_there);
         const struct request request = {.kind = REQUEST_TOP, .rows = n};
         const struct rendering rendering = {.request = &request, .answer = &answer};
-        classic_answer(&expected, n, &answer);
+        answer_of_snapshot(&expected, n, &answer);
         render_text(&rendering, &wanted);
         assert_true(is_there);
         assert_int_equal(text.length, wanted.length);

@@ -1,8 +1,8 @@
-#include "service/classic.h"
+#include "service/from_snapshot.h"
 
 #include <string.h>
 
-void classic_row(const struct process *process, struct history_row *row) {
+void row_of_process(const struct process *process, struct history_row *row) {
     /* Not a struct of zeroes: most of the room for the name stays unused. */
     row->pid = process->pid;
     row->processes = 1;
@@ -17,7 +17,7 @@ static int64_t within(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-void classic_rest(const struct scan *scan, int64_t user_ns, int64_t system_ns, uint32_t rows,
+void rest_of_scan(const struct scan *scan, int64_t user_ns, int64_t system_ns, uint32_t rows,
                   struct history_row *rest) {
     int64_t busy_ns = scan->user_ns + scan->system_ns, total_ns = busy_ns - user_ns - system_ns;
     total_ns = total_ns > 0 ? total_ns : 0;
@@ -29,15 +29,16 @@ void classic_rest(const struct scan *scan, int64_t user_ns, int64_t system_ns, u
     rest->name_length = 0;
 }
 
-void classic_answer(const struct snapshot *snapshot, unsigned rows, struct history_answer *answer) {
+void answer_of_snapshot(const struct snapshot *snapshot, unsigned rows,
+                        struct history_answer *answer) {
     int64_t user_ns = 0, system_ns = 0;
     answer->scan = snapshot->scan;
     answer->elapsed_ns = snapshot->scan.taken_at_ns - snapshot->scan.boot_at_ns;
     answer->count = rows < snapshot->count ? rows : snapshot->count;
     for (uint32_t i = 0; i < answer->count; i++) {
-        classic_row(&snapshot->top[i], &answer->rows[i]);
+        row_of_process(&snapshot->top[i], &answer->rows[i]);
         user_ns += snapshot->top[i].user_ns;
         system_ns += snapshot->top[i].system_ns;
     }
-    classic_rest(&answer->scan, user_ns, system_ns, answer->count, &answer->rest);
+    rest_of_scan(&answer->scan, user_ns, system_ns, answer->count, &answer->rest);
 }

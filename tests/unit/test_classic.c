@@ -1,0 +1,219 @@
+/* The classic scan over a tree that looks like /proc. */
+#include "proc_tree.h"
+
+#include "base/clock.h"
+#include "top/classic.h"
+#include "top/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { SEEN_LIMIT = 64 };
+
+struct seen {
+    unsigned count;
+    struct process processes[SEEN_LIMIT];
+};
+
+static void note(void *context, const struct process *process) {
+    struct seen *seen = context;
+    assert_true(seen->count < SEEN_LIMIT);
+    seen->processes[seen->count++] = *process;
+}
+
+static int take(struct scan *scan, struct seen *seen) {
+    seen->count = 0;
+    return classic_scan(root, scan, note, seen);
+}
+
+static const struct process *find(const struct seen *seen, int32_t pid) {
+    for (unsigned i = 0; i < seen->count; i++)
+        if (seen->processes[i].pid == pid)
+            return &seen->processes[i];
+    return NULL;
+}
+
+static void remove_process(const char *pid) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s/stat", root, pid);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Those that are not whole too: proc_tree.h. */
+static void it_sees_what_the_source_procfs_sees(void **state) {
+    (void)state;
+    static struct seen seen, others;
+    struct scan scan, other;
+    struct procfs procfs;
+    assert_int_equal(take(&scan, &seen), 0);
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(procfs_scan(&procfs, &other, note, &others), 0);
+    procfs_close(&procfs);
+    assert_int_equal(scan.seen, 3);
+    assert_int_equal(scan.lost, 1); /* pid 43 */
+    assert_int_equal(other.seen, scan.seen);
+    assert_int_equal(other.lost, scan.lost);
+    for (unsigned i = 0; i < others.count; i++) {
+        const struct process *expected = &others.processes[i];
+        const struct process *process = find(&seen, expected->pid);
+        assert_non_null(process);
+        assert_int_equal(process->user_ns, expected->user_ns);
+        assert_int_equal(process->system_ns, expected->system_ns);
+        assert_int_equal(process->started_ns, expected->started_ns);
+        assert_int_equal(process->name_length, expected->name_length);
+        assert_memory_equal(process->name, expected->name, expected->name_length);
+    }
+}
+
+/* Each is followed by what the kernel writes behind every name. */
+static void any_name_is_read_byte_for_byte(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "",
+        ")",
+        "))",
+        "(",
+        "()",
+        ") ",
+        " ",
+        "\n",
+        "a) ",
+        "a) )",
+        "a) R",
+        "a) R 1",
+        "a) R 1 (b",
+        ") 1 1 1 1 1 1 1",
+        "a\nb",
+        "\xff)",
+        "0123456789012345678901234567890123456789012345678901234567890123",
+    };
+    static struct seen seen;
+    struct scan scan;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        add_process("77", names[i], 40);
+        assert_int_equal(take(&scan, &seen), 0);
+        const struct process *process = find(&seen, 77);
+        assert_non_null(process);
+        assert_int_equal(process->name_length, strlen(names[i]));
+        assert_memory_equal(process->name, names[i], strlen(names[i]));
+        assert_int_equal(process->user_ns, 40 * (NS_PER_S / sysconf(_SC_CLK_TCK)));
+    }
+    remove_process("77");
+}
+
+/* Its flags say that it is one (0x200000), and a worker of the kernel (0x20). */
+static void a_kernel_worker_has_its_short_name(void **state) {
+    (void)state;
+    static struct seen seen;
+    struct scan scan;
+    write_at("78", "stat",
+             "78 (kworker/0:1-events) I 2 0 0 0 -1 2097184 0 0 0 0 0 3 0 0 20 0 1 0 5 0 0\n");
+    assert_int_equal(take(&scan, &seen), 0);
+    const struct process *process = find(&seen, 78);
+    assert_non_null(process);
+    assert_int_equal(process->name_length, strlen("kworker/0:1"));
+    remove_process("78");
+}
+
+static unsigned open_descriptors(void) {
+    unsigned count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    assert_non_null(directory);
+    while (readdir(directory) != NULL)
+        count++;
+    closedir(directory);
+    return count;
+}
+
+static void nothing_is_kept_and_a_change_is_seen_at_once(void **state) {
+    (void)state;
+    static struct seen seen;
+    struct scan scan;
+    unsigned before = open_descriptors();
+    for (int ticks = 30; ticks < 33; ticks++) {
+        add_process("20", "a) R 1 (b", ticks);
+        assert_int_equal(take(&scan, &seen), 0);
+        assert_int_equal(find(&seen, 20)->user_ns, ticks * (NS_PER_S / sysconf(_SC_CLK_TCK)));
+        assert_int_equal(open_descriptors(), before);
+    }
+    add_process("20", "a) R 1 (b", 30);
+}
+
+static void the_machines_busy_time_is_that_of_its_first_line(void **state) {
+    (void)state;
+    static struct seen seen;
+    struct scan scan;
+    const int64_t tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
+    write_at(".", "stat", "cpu  10 2 5 900 90 3 4 0 0 0\ncpu0 1 1 1 1 1 1 1 0 0 0\n");
+    assert_int_equal(take(&scan, &seen), 0);
+    assert_int_equal(scan.user_ns, 12 * tick_ns);
+    assert_int_equal(scan.system_ns, 12 * tick_ns);
+    remove_process(".");
+}
+
+static void without_a_descriptor_it_fails_and_is_not_short(void **state) {
+    (void)state;
+    static struct seen seen;
+    struct scan scan;
+    struct rlimit before, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    for (rlim_t spare = 0; spare < 2; spare++) { /* the directory takes one */
+        int next = dup(0);
+        assert_true(next >= 0);
+        close(next);
+        none.rlim_cur = (rlim_t)next + spare;
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+        int error = take(&scan, &seen);
+        setrlimit(RLIMIT_NOFILE, &before);
+        assert_int_equal(error, -EMFILE);
+    }
+}
+
+static void *scan_often(void *done) {
+    struct seen *seen = malloc(sizeof *seen);
+    struct scan scan;
+    for (int i = 0; i < 200; i++)
+        if (take(&scan, seen) != 0 || scan.seen != 3)
+            done = NULL;
+    free(seen);
+    return done;
+}
+
+static void scans_may_run_at_the_same_time(void **state) {
+    (void)state;
+    pthread_t threads[4];
+    int done;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, scan_often, &done), 0);
+    for (int i = 0; i < 4; i++) {
+        void *outcome;
+        pthread_join(threads[i], &outcome);
+        assert_ptr_equal(outcome, &done);
+    }
+}
+
+static void a_tree_that_is_not_there_is_refused(void **state) {
+    (void)state;
+    struct scan scan;
+    assert_int_equal(classic_scan("/nonexistent", &scan, note, NULL), -ENOENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_sees_what_the_source_procfs_sees),
+        cmocka_unit_test(any_name_is_read_byte_for_byte),
+        cmocka_unit_test(a_kernel_worker_has_its_short_name),
+        cmocka_unit_test(nothing_is_kept_and_a_change_is_seen_at_once),
+        cmocka_unit_test(the_machines_busy_time_is_that_of_its_first_line),
+        cmocka_unit_test(without_a_descriptor_it_fails_and_is_not_short),
+        cmocka_unit_test(scans_may_run_at_the_same_time),
+        cmocka_unit_test(a_tree_that_is_not_there_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+}
