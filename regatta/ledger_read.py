@@ -24,6 +24,8 @@ from regatta.ledger_schema import SUPERSEDED, check_version, is_cut
 
 SAMPLE_HEADER_BYTES = 32
 SAMPLE_MAGIC = b"RGSAMPL1"
+ANSWERED, UNSTARTED = 0, 6
+"""What `error` of a sample says of requests that did not fail."""
 SAMPLE = np.dtype(
     [
         ("start_ns", "<i8"),
@@ -72,6 +74,8 @@ class Trial:
     window_ns: int | None
     requests: int | None
     answered: int | None
+    unstarted: int
+    """Of an open load: requests that were due and had not started when the window ended."""
     throughput_per_s: float | None
     conditions: dict[str, Any]
     workers: list[int]
@@ -205,11 +209,13 @@ def _counters(
 
 
 def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> Trial:
-    made = ("conditions", "workers", "counters")
+    made = ("conditions", "workers", "counters", "superseded", "unstarted")
     plain = [name for name in Trial.__dataclass_fields__ if name not in made]
+    client = _from_json(row["client"])
     conditions = _from_json(row["conditions"])
     return Trial(
-        **{name: row[name] for name in plain if name != "superseded"},
+        **{name: row[name] for name in plain},
+        unstarted=client.get("unstarted", 0) if isinstance(client, dict) else 0,
         superseded=bool(row["superseded"]),
         conditions=conditions if isinstance(conditions, dict) else {},
         workers=_worker_connections(row["server"]),
@@ -235,8 +241,8 @@ def _from_json(text: str | None) -> Any:
         return text
 
 
-def answered_samples(samples: bytes | None) -> NDArray[np.void]:
-    """The records (`SAMPLE`) of the answered requests, as the client wrote them."""
+def all_samples(samples: bytes | None) -> NDArray[np.void]:
+    """The records (`SAMPLE`), as the client wrote them."""
     if not samples:
         return np.empty(0, SAMPLE)
     try:
@@ -246,8 +252,13 @@ def answered_samples(samples: bytes | None) -> NDArray[np.void]:
     if raw[: len(SAMPLE_MAGIC)] != SAMPLE_MAGIC:
         raise LedgerError("samples lack their magic; is the ledger whole?")
     body = raw[SAMPLE_HEADER_BYTES:]
-    records = np.frombuffer(body[: len(body) // SAMPLE.itemsize * SAMPLE.itemsize], SAMPLE)
-    answered: NDArray[np.void] = records[records["error"] == 0]
+    return np.frombuffer(body[: len(body) // SAMPLE.itemsize * SAMPLE.itemsize], SAMPLE)
+
+
+def answered_samples(samples: bytes | None) -> NDArray[np.void]:
+    """The records of the answered requests."""
+    records = all_samples(samples)
+    answered: NDArray[np.void] = records[records["error"] == ANSWERED]
     return answered
 
 

@@ -145,12 +145,13 @@ def _waits(one: Measured, others: list[Measured]) -> str:
     for name, of in kinds:
         best = min(others, key=lambda each: _least(of(each)))
         mine, theirs = of(one), of(best)
-        if mine.value is None or theirs.value is None or best is one:
-            continue
         low = mine.value if mine.low is None else mine.low
         high = theirs.value if theirs.high is None else theirs.high
+        if low is None or theirs.value is None or high is None or best is one:
+            continue
         if low > MOST_WAITING * high:
-            return f"its {name} is {mine.value:.3g} ms, that of {best.design} {theirs.value:.3g} ms"
+            own = f"over {low:.3g}" if mine.value is None else f"{mine.value:.3g}"
+            return f"its {name} is {own} ms, that of {best.design} {theirs.value:.3g} ms"
     return ""
 
 

@@ -17,6 +17,7 @@ from regatta.analysis.leads import Values, leads
 from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
+from regatta.analysis.rate import started
 from regatta.analysis.standings import FAILED, Entries, Entry, Verdict, verdicts
 from regatta.analysis.swaps import Swapped
 from regatta.analysis.warmup import WarmUp, warm_ups
@@ -38,6 +39,8 @@ class CellResult:
     failed: int
     client_bound: int
     """Trials that are in no average because the client set the pace."""
+    started: float | None
+    """Of an open load: the share of what was due that was started; None: no such load."""
     ok: int
 
     @property
@@ -243,6 +246,7 @@ def _result(cell: Cell, trials: list[Trial]) -> CellResult:
         workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),
         client_bound=sum(trial.client_bound is not None for trial in ok),
+        started=started(cell, usable(trials)),
         ok=len(ok),
     )
 

@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
-from regatta.analysis.estimates import taken, usable
-from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, Metric
-from regatta.analysis.percentiles import nearest_rank
+from regatta.analysis.estimates import OVER, taken, usable
+from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, Metric, Reading
 from regatta.analysis.swaps import Swapped
-from regatta.ledger_read import Trial, latencies_ns
+from regatta.analysis.waits import waits
+from regatta.ledger_read import Trial
 
 NS_PER_MS = 1e6
 FEWEST_BLOCKS = 2
@@ -89,12 +89,18 @@ def of_blocks(
 
 
 def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:
-    """One number a block, of the trials that say something; or words if no block has one."""
+    """One number a block, of the trials that say something; or words if no block has one.
+
+    A percentile that is over in one block has a number in none: without that block it would be the
+    percentile of the cell's better ones.
+    """
     found: dict[int, float] = {}
     words = NO_TRIAL
     for trial in taken(metric, usable(trials)):
         read = [metric.read(trial, side)] if metric.read else _percentile(metric, trial)
         for reading in read:
+            if reading == OVER:
+                return OVER
             if isinstance(reading, str):
                 words = reading
             else:
@@ -102,26 +108,26 @@ def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float]
     return found or words
 
 
-def _percentile(metric: Metric, trial: Trial) -> list[float]:
-    """In ms, of one trial's requests; nothing if none was answered."""
-    found = _percentiles(trial.samples)
+def _percentile(metric: Metric, trial: Trial) -> list[Reading]:
+    """In ms, of one trial's requests, or that it is over; nothing if there was none."""
+    found = _percentiles(trial)
     return [found[metric.name]] if found else []
 
 
-def _percentiles(samples: bytes | None) -> dict[str, float]:
+def _percentiles(trial: Trial) -> dict[str, Reading]:
     """All of them at once, and once: calibration asks for the same trials thousands of times."""
-    key = (hash(samples), len(samples or b""))
+    key = (hash(trial.samples), len(trial.samples or b""), trial.unstarted)
     if key not in _known:
         if len(_known) >= MOST_KNOWN:
             _known.clear()
-        latencies = latencies_ns(samples)
+        requests = waits(trial)
         _known[key] = {
-            name: float(nearest_rank(latencies, fraction)) / NS_PER_MS
+            name: OVER if requests.is_over(fraction) else requests.percentile(fraction) / NS_PER_MS
             for name, fraction in FRACTIONS.items()
-            if len(latencies)
+            if requests.count
         }
     return _known[key]
 
 
 MOST_KNOWN = 20_000
-_known: dict[tuple[int, int], dict[str, float]] = {}
+_known: dict[tuple[int, int, int], dict[str, Reading]] = {}

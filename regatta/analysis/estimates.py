@@ -3,18 +3,19 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regatta.analysis import metrics
 from regatta.analysis.bootstrap import Interval, mean_interval
 from regatta.analysis.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, Reading
-from regatta.analysis.percentile_intervals import percentile_intervals
-from regatta.ledger_read import Trial, latencies_ns
+from regatta.analysis.percentile_intervals import Over, percentile_intervals
+from regatta.analysis.waits import Waits, pool, waits
+from regatta.ledger_read import Trial
 from regatta.plan import COUNTED, TIMED
 from regatta.study import PROCESS
 
 MEASURED = "measured"
 CLIENT_BOUND = "client-bound"
+OVER = "over"
 NS_PER_MS = 1e6
 
 
@@ -26,7 +27,7 @@ class Estimate:
     trials: int
     """How many trials it rests on."""
     state: str
-    """`measured`, or the words that say why there is no value."""
+    """`measured`, or the words that say why there is no value; `over`: it is at least `low`."""
 
 
 Estimates = dict[tuple[str, str], Estimate]
@@ -36,8 +37,10 @@ Estimates = dict[tuple[str, str], Estimate]
 @dataclass(frozen=True)
 class Latencies:
     requests: int
+    """All that were due."""
     quantiles_ms: list[tuple[float, float]]
-    """Fraction and latency, few enough to draw, dense in the tail."""
+    """Fraction and latency, few enough to draw, dense in the tail; they end where it is only known
+    that the others took longer."""
 
 
 def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
@@ -111,19 +114,21 @@ def estimate_latency(ok: list[Trial], absent: str = NO_TRIAL) -> tuple[Estimates
     The slowest of all is the last of them: more requests may find a slower one, so its interval has
     no upper end.
     """
-    per_trial = [latencies_ns(trial.samples) for trial in ok if takes(metrics.P50, trial)]
-    per_trial = [latencies for latencies in per_trial if len(latencies) > 0]
+    per_trial = [waits(trial) for trial in ok if takes(metrics.P50, trial)]
+    per_trial = [trial for trial in per_trial if trial.count > 0]
     if not per_trial:
         none = Estimate(None, None, None, 0, absent)
         return {("client", name): none for name in FRACTIONS}, Latencies(0, [])
     count = len(per_trial)
     intervals = percentile_intervals(per_trial, list(FRACTIONS.values()))
     found = {
-        ("client", name): _measured(_in_ms(interval), count)
-        for name, interval in zip(FRACTIONS, intervals, strict=True)
+        ("client", name): Estimate(None, one.at_least / NS_PER_MS, None, count, OVER)
+        if isinstance(one, Over)
+        else _measured(_in_ms(one), count)
+        for name, one in zip(FRACTIONS, intervals, strict=True)
     }
-    pooled = np.sort(np.concatenate(per_trial)) / NS_PER_MS
-    return found, Latencies(len(pooled), _quantiles(pooled))
+    pooled = pool(per_trial)
+    return found, Latencies(pooled.count, _quantiles(pooled))
 
 
 def _measured(interval: Interval, trials: int) -> Estimate:
@@ -135,11 +140,14 @@ def _in_ms(interval: Interval) -> Interval:
     return Interval(interval.value / NS_PER_MS, low, high)
 
 
-def _quantiles(sorted_ms: NDArray[np.float64]) -> list[tuple[float, float]]:
+def _quantiles(pooled: Waits) -> list[tuple[float, float]]:
     """The distribution in at most some 120 points: exact order statistics, not smoothed."""
-    count = len(sorted_ms)
+    count = pooled.count
     body = np.linspace(0, 1, 81)
     tail = 1 - np.logspace(-2, -5, 40)
     wanted = np.unique(np.concatenate([body, tail]) * (count - 1))
     positions = np.unique(np.ceil(wanted).astype(np.int64))
-    return [((int(at) + 1) / count, float(sorted_ms[at])) for at in positions]
+    known = positions[positions < len(pooled.known)]
+    if 0 < len(pooled.known) < count:
+        known = np.union1d(known, len(pooled.known) - 1)
+    return [((int(at) + 1) / count, float(pooled.known[at]) / NS_PER_MS) for at in known]

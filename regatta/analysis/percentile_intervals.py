@@ -19,30 +19,44 @@ that vary by 30 % and come in bursts, a "95 %" interval holds the truth this oft
 
 Drawing requests again counts their noise twice; and no resample of a tail that was hardly seen can
 reach beyond it.
+
+Requests that an open load did not come to are slower than any that was answered (waits.py). A
+percentile that reaches into them has no interval, and an interval that does has no upper end.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.bootstrap import Interval
-from regatta.analysis.percentiles import rank
+from regatta.analysis.waits import Waits, pool
 
 LEVEL = 0.05
-Latencies = NDArray[np.int64]
 
 
-def percentile_intervals(trials: list[Latencies], fractions: list[float]) -> list[Interval]:
-    """Of the pooled requests, one interval for each fraction; each trial's latencies are sorted."""
-    filled = [trial for trial in trials if len(trial) > 0]
-    pooled = np.sort(np.concatenate(filled))
-    return [_interval(filled, pooled, fraction) for fraction in fractions]
+@dataclass(frozen=True)
+class Over:
+    """A percentile that is only known to be at least this."""
+
+    at_least: float
 
 
-def _interval(trials: list[Latencies], pooled: Latencies, fraction: float) -> Interval:
-    value = _at(pooled, fraction)
+def percentile_intervals(trials: list[Waits], fractions: list[float]) -> list[Interval | Over]:
+    """Of the pooled requests, one for each fraction."""
+    filled = [trial for trial in trials if trial.count > 0]
+    pooled = pool(filled)
+    return [
+        Over(pooled.percentile(fraction))
+        if pooled.is_over(fraction)
+        else _interval(filled, pooled, fraction)
+        for fraction in fractions
+    ]
+
+
+def _interval(trials: list[Waits], pooled: Waits, fraction: float) -> Interval:
+    value = pooled.percentile(fraction)
     count = len(trials)
     if count < 2:
         return Interval(value, None, None)
@@ -50,30 +64,28 @@ def _interval(trials: list[Latencies], pooled: Latencies, fraction: float) -> In
         return Interval(value, _slowest_again(trials), None)
     reach = float(stats.t.isf(LEVEL / 2, count - 1)) * _error_of_share(trials, value)
     # With fewer requests than this all of them may well lie below the true percentile.
-    unbounded = fraction + reach >= 1 or fraction ** len(pooled) > LEVEL / 2
-    low = _at(pooled, max(0.0, fraction - reach))
-    return Interval(value, low, None if unbounded else _at(pooled, fraction + reach))
+    unbounded = fraction + reach >= 1 or fraction**pooled.count > LEVEL / 2
+    low = pooled.percentile(max(0.0, fraction - reach))
+    if unbounded or pooled.is_over(fraction + reach):
+        return Interval(value, low, None)
+    return Interval(value, low, pooled.percentile(fraction + reach))
 
 
-def _at(pooled: Latencies, fraction: float) -> float:
-    return float(pooled[rank(fraction, len(pooled))])
-
-
-def _error_of_share(trials: list[Latencies], value: float) -> float:
+def _error_of_share(trials: list[Waits], value: float) -> float:
     """The standard error of the pooled share of requests that are not slower than `value`."""
-    sizes = np.array([len(trial) for trial in trials], dtype=np.float64)
-    below = np.array([np.searchsorted(trial, value, "right") for trial in trials], np.float64)
+    sizes = np.array([trial.count for trial in trials], dtype=np.float64)
+    below = np.array([trial.share_within(value) for trial in trials]) * sizes
     excess = below - sizes * (below.sum() / sizes.sum())
     count = len(trials)
     return math.sqrt(count / (count - 1) * float((excess * excess).sum())) / float(sizes.sum())
 
 
-def _slowest_again(trials: list[Latencies]) -> float:
+def _slowest_again(trials: list[Waits]) -> float:
     """What the slowest request of as many trials, drawn anew from these, exceeds or reaches.
 
     All of n draws are among the k least of n trials with probability (k / n)^n.
     """
-    slowest = sorted(int(trial[-1]) for trial in trials)
+    slowest = sorted(int(trial.known[-1]) for trial in trials)
     count = len(slowest)
     least = math.ceil(count * (LEVEL / 2) ** (1 / count) - 1e-9)
     return float(slowest[min(count, max(1, least)) - 1])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regatta.analysis.contrast import by_block
-from regatta.analysis.estimates import Estimate
+from regatta.analysis.estimates import OVER, Estimate
 from regatta.analysis.holm import Decision, holm
 from regatta.analysis.metrics import Metric, side_of
 from regatta.analysis.unpaired import Change, Sample, correlation, unpaired
@@ -214,14 +214,18 @@ def _verdict(metric: Metric, change: Change, beyond: float, decision: Decision) 
     return UNDECIDED, ""
 
 
+def _state(words: str) -> str:
+    return f"{OVER}, as requests that were due did not start" if words == OVER else words
+
+
 def _without(pair: Pair) -> tuple[str, str]:
     """The verdict where there is no interval."""
     if pair.broken is not None:
         return REGRESSION, f"no trial of it went well in NEW: {pair.broken}"
     if pair.old.value is None:
-        return NOT_MEASURED, f"in OLD: {pair.old.state}"
+        return NOT_MEASURED, f"in OLD: {_state(pair.old.state)}"
     if pair.new.value is None:
-        return UNDECIDED, f"in NEW: {pair.new.state}"
+        return UNDECIDED, f"in NEW: {_state(pair.new.state)}"
     if isinstance(pair.samples, str):
-        return UNDECIDED, pair.samples
+        return UNDECIDED, _state(pair.samples)
     return UNDECIDED, "fewer than two trials in one of the races"

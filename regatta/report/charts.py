@@ -142,7 +142,10 @@ def _dots(analysis: Analysis, axis: Axis, metric: Metric, base: alt.Chart, rows:
 
 
 def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]:
-    """The share of requests that were answered within a time, for each design."""
+    """The share of requests that were answered within a time, for each design.
+
+    A line ends below 100 % where an open load did not come to the rest.
+    """
     rows: Rows = [
         {
             "design": result.cell.contender,

@@ -5,6 +5,7 @@ from io import StringIO
 
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.metrics import BY_NAME
+from regatta.report.sentences import rate_words
 
 HEADER = (
     "contender",
@@ -25,6 +26,8 @@ HEADER = (
     "high",
     "trials",
     "state",
+    "started_share",
+    "says",
 )
 
 
@@ -60,6 +63,8 @@ def to_csv(analysis: Analysis) -> str:
                         _number(estimate.high),
                         estimate.trials,
                         estimate.state,
+                        _number(result.started),
+                        rate_words(result),
                     )
                 )
     return out.getvalue()

@@ -27,6 +27,7 @@ from regatta.report.sentences import (
     left_out_sentence,
     mark,
     progress_sentence,
+    rate_words,
     verdict_sentence,
     warm_up_sentence,
 )
@@ -195,6 +196,7 @@ def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> lis
             "path": shapes.PATHS[known[result.cell.contender].shape],
             "failed": result.failed,
             "client_bound": result.client_bound,
+            "rate_words": rate_words(result),
             "estimates": [result.estimates[side_of(metric), metric.name] for metric in STANDINGS],
             "bar": _bar(result.estimates["server", PRIMARY.name], most),
         }

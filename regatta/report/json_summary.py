@@ -8,7 +8,7 @@ from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.axes import AXES
-from regatta.report.sentences import verdict_sentence
+from regatta.report.sentences import rate_words, verdict_sentence
 
 
 def to_dict(analysis: Analysis) -> dict[str, Any]:
@@ -101,5 +101,7 @@ def _cell(result: CellResult) -> dict[str, Any]:
         "trials_ok": result.ok,
         "trials_failed": result.failed,
         "trials_client_bound": result.client_bound,
+        "started_share": result.started,
+        "says": rate_words(result),
         "metrics": metrics,
     }

@@ -12,6 +12,7 @@ from regatta.report.sentences import (
     headline,
     mark,
     notice_sentences,
+    rate_words,
     verdict_sentence,
 )
 from regatta.report.soundness import soundness_tables
@@ -66,6 +67,8 @@ def _group(analysis: Analysis, group: Group, alone: bool) -> list[str]:
             label = f"**{escape(name)}** {star}" if star else escape(name)
             if result.client_bound:
                 label += f" ({plural(result.client_bound, 'trial')} client-bound)"
+            if not_held := rate_words(result):
+                label += f" ({not_held})"
             cells = [_figure(result, metric) for metric in STANDINGS]
             lines.append(f"| {label} | {' | '.join(cells)} |")
         lines += ["", escape(verdict_sentence(group, verdict)), ""]

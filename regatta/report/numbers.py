@@ -2,7 +2,7 @@
 
 import math
 
-from regatta.analysis.estimates import Estimate
+from regatta.analysis.estimates import OVER, Estimate
 
 DASH = "–"
 
@@ -44,7 +44,9 @@ def half_width(estimate: Estimate) -> float | None:
 
 
 def value_of(estimate: Estimate) -> str:
-    """The value alone, or the words that stand for it."""
+    """The value alone, or the words that stand for it; `> 512` if it is known to be longer."""
+    if estimate.state == OVER and estimate.low is not None:
+        return f"> {short(estimate.low)}"
     if estimate.value is None:
         return estimate.state
     return short(estimate.value, half_width(estimate))

@@ -1,10 +1,12 @@
 """Verdicts in plain words: who won, by how much, and whether that is larger than the noise."""
 
+import math
 from collections.abc import Sequence
 
-from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.best import FEWEST_BLOCKS
 from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.rate import is_held
 from regatta.analysis.standings import (
     ALONE,
     LARGER,
@@ -101,6 +103,15 @@ def failure_sentence(analysis: Analysis) -> str:
         f"{plural(len(analysis.failures), 'trial')} of {analysis.trials} failed "
         f"({', '.join(names)}); they are in no average."
     )
+
+
+def rate_words(result: CellResult) -> str:
+    """What a cell of an open load says that was not what was asked for; empty if it was."""
+    if result.started is None or is_held(result.started):
+        return ""
+    # Downwards: 98.98 % is not 99 %.
+    shown = math.floor(result.started * 1000) / 10
+    return f"does not hold the rate: started {shown:.{1 if shown > 90 else 0}f} % of what was due"
 
 
 def client_bound_sentence(analysis: Analysis) -> str:

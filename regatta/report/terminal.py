@@ -19,6 +19,7 @@ from regatta.report.sentences import (
     LEGEND,
     mark,
     notice_sentences,
+    rate_words,
     verdict_sentence,
 )
 from regatta.report.soundness import outlier_sentence
@@ -126,6 +127,9 @@ def _table(
             label.append(f"\n  {result.failed} failed", style="yellow")
         if result.client_bound:
             label.append(f"\n  {result.client_bound} client-bound", style="yellow")
+        for part in rate_words(result).split(": "):
+            if part:
+                label.append(f"\n  {part}", style="yellow")
         table.add_row(
             label,
             *(

@@ -7,13 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from regatta.analysis.bootstrap import mean_interval
+from regatta.analysis.bootstrap import Interval, mean_interval
 from regatta.analysis.percentile_intervals import percentile_intervals
 from regatta.analysis.percentiles import nearest_rank
+from regatta.analysis.waits import Waits, pool
 
 ROUNDS = 400
 # Of 400 simulated races a calibrated interval misses 20, give or take 4.4: three times that.
 SLACK = 0.033
+
+NONE = np.empty(0, np.int64)
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -65,7 +68,7 @@ def test_nearest_rank_agrees_with_numpys_inverted_cdf() -> None:
             assert nearest_rank(values, fraction) == expected
 
 
-def bursts(generator: np.random.Generator, count: int, requests: int) -> list[np.ndarray]:
+def bursts(generator: np.random.Generator, count: int, requests: int) -> list[Waits]:
     """Trials that differ by 5 %; now and then one in twenty of the requests in a row takes long."""
     trials = 1e6 * generator.lognormal(0, 0.3, (count, requests))
     trials *= generator.lognormal(0, 0.05, (count, 1))
@@ -74,7 +77,7 @@ def bursts(generator: np.random.Generator, count: int, requests: int) -> list[np
         for _ in range(generator.poisson(1)):
             start = generator.integers(0, requests - length + 1)
             trial[start : start + length] *= generator.lognormal(0.7, 0.3)
-    return list(np.sort(trials.astype(np.int64), axis=1))
+    return [Waits(trial, NONE) for trial in np.sort(trials.astype(np.int64), axis=1)]
 
 
 @pytest.mark.parametrize("fraction", [0.5, 0.99])
@@ -83,10 +86,12 @@ def test_intervals_of_pooled_percentiles_hold_the_truth_as_often_as_they_say(
     fraction: float, count: int
 ) -> None:
     generator = np.random.default_rng(5)
-    truth = float(np.quantile(np.concatenate(bursts(generator, 4000, 200)), fraction))
+    truth = float(np.quantile(pool(bursts(generator, 4000, 200)).known, fraction))
     held = 0
     for _ in range(ROUNDS):
         (interval,) = percentile_intervals(bursts(generator, count, 200), [fraction])
+        assert isinstance(interval, Interval)
+        assert interval.low is not None
         high = np.inf if interval.high is None else interval.high
         held += interval.low <= truth <= high
     assert held / ROUNDS == pytest.approx(0.95, abs=SLACK)
@@ -97,6 +102,8 @@ def test_the_slowest_of_as_many_trials_again_is_seldom_below_the_low_end() -> No
     held = 0
     for _ in range(ROUNDS):
         (interval,) = percentile_intervals(bursts(generator, 10, 100), [1.0])
+        assert isinstance(interval, Interval)
+        assert interval.low is not None
         assert interval.high is None
-        held += interval.low <= max(trial[-1] for trial in bursts(generator, 10, 100))
+        held += interval.low <= max(trial.known[-1] for trial in bursts(generator, 10, 100))
     assert held / ROUNDS > 0.9
