@@ -13,7 +13,7 @@ from rich.console import Console
 
 from regatta import __version__
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
-from regatta.events import Event, Started
+from regatta.events import Event, SearchStarted, Started
 from regatta.ledger import FILE_NAME, find_unfinished
 from regatta.programs import Programs, discover
 from regatta.progress import Display, Lines, LiveDisplay, Silent
@@ -141,7 +141,7 @@ def run_race(study: str | None, resumes: bool, options: Options, session: Sessio
     display = session.display()
 
     def tell(event: Event) -> None:
-        if isinstance(event, Started):
+        if isinstance(event, SearchStarted | Started):
             session.folder = event.folder
         display(event)
 

@@ -11,6 +11,45 @@ from regatta.study import Cell
 
 
 @dataclass(frozen=True)
+class SearchStarted:
+    """Before the race it is searched what each contender holds."""
+
+    name: str
+    title: str
+    folder: Path
+    seed: int
+    placement: str
+    server_cpus: tuple[int, ...]
+    client_cpus: tuple[int, ...]
+    contenders: int
+    blocks: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Searching:
+    """A rate is tried."""
+
+    cell: Cell
+    block: int
+    blocks: int
+    rate: int
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What one contender holds in one block is known, or how its latency grows."""
+
+    cell: Cell
+    block: int
+    blocks: int
+    number: int
+    turns: int
+    says: str
+    left_s: float
+
+
+@dataclass(frozen=True)
 class Started:
     """The race begins, or goes on."""
 
@@ -74,5 +113,15 @@ class Finished:
     elapsed_s: float
 
 
-Event = Started | TrialStarted | TrialDisturbed | TrialFinished | Note | Finished
+Event = (
+    SearchStarted
+    | Searching
+    | Searched
+    | Started
+    | TrialStarted
+    | TrialDisturbed
+    | TrialFinished
+    | Note
+    | Finished
+)
 Tell = Callable[[Event], None]

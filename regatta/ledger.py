@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,15 @@ from typing import Any
 from regatta import __version__
 from regatta.errors import LedgerError
 from regatta.ledger_schema import SCHEMA, SCHEMA_VERSION, SUPERSEDED, check_version, is_cut
+from regatta.matched.probe import Planned as PlannedProbe
+from regatta.matched.probe import Probe
 from regatta.plan import TIMED, Planned
 from regatta.result import Result
-from regatta.study import Cell, Study
+from regatta.study import Cell, MatchedCell, Study, matched_cells
 
 FILE_NAME = "ledger.sqlite"
 CELL_COLUMNS = tuple(field.name for field in fields(Cell))
+SEARCH_COLUMNS = (*CELL_COLUMNS, "shares", "p99_limit_ms", "knee")
 
 
 def to_json(value: object) -> str:
@@ -28,6 +31,10 @@ def to_json(value: object) -> str:
 
 def cell_row(cell: Cell) -> tuple[object, ...]:
     return tuple(getattr(cell, column) for column in CELL_COLUMNS)
+
+
+def search_row(cell: MatchedCell) -> tuple[object, ...]:
+    return (*cell_row(cell), to_json(list(cell.shares)), cell.p99_limit_ms, int(cell.knee))
 
 
 def insert(database: sqlite3.Connection, table: str, row: Sequence[object]) -> None:
@@ -121,14 +128,24 @@ class Ledger:
         return [str(row[0]) for row in self.database.execute(query)]
 
     def placement(self) -> str:
-        row = self.database.execute("SELECT placement FROM cell LIMIT 1").fetchone()
+        query = "SELECT placement FROM cell UNION ALL SELECT placement FROM search LIMIT 1"
+        row = self.database.execute(query).fetchone()
         return "" if row is None else str(row[0])
 
     def check_cells(self, study: Study) -> None:
         """The cells must be those of the study: the plan counts them by number."""
         query = f"SELECT {', '.join(CELL_COLUMNS)} FROM cell ORDER BY id"
         recorded = [tuple(row) for row in self.database.execute(query)]
-        if recorded != [cell_row(cell) for cell in study.cells]:
+        self.compare(recorded, [cell_row(cell) for cell in study.cells])
+
+    def check_searches(self, study: Study) -> None:
+        """What is searched must be what the study wants: the probes count it by number."""
+        query = f"SELECT {', '.join(SEARCH_COLUMNS)} FROM search ORDER BY id"
+        recorded = [tuple(row) for row in self.database.execute(query)]
+        self.compare(recorded, [search_row(cell) for cell in matched_cells(study.cells)])
+
+    def compare(self, recorded: list[tuple[object, ...]], own: list[tuple[object, ...]]) -> None:
+        if recorded != own:
             raise LedgerError(
                 f"{self.path}: its cells are not those of its study with the programs of today; "
                 "resume with the programs that began it, or start a new race"
@@ -150,16 +167,11 @@ class Ledger:
         it. `again`: they will be run once more; a race that is killed before that does it when
         resumed.
         """
-        try:
-            with self.database:
-                for planned, result in zip(batch, results, strict=True):
-                    if again:
-                        result.conditions["repeated"] = True
-                    self.write_trial(planned, result)
-        except sqlite3.OperationalError as error:
-            raise LedgerError(
-                f"cannot write {self.path}: {error}; make room there, then go on with --resume"
-            ) from error
+        with self.writing():
+            for planned, result in zip(batch, results, strict=True):
+                if again:
+                    result.conditions["repeated"] = True
+                self.write_trial(planned, result)
 
     def write_trial(self, planned: Planned, result: Result) -> None:
         cursor = self.database.execute(
@@ -196,6 +208,46 @@ class Ledger:
                 "counter",
                 (cursor.lastrowid, row.side, row.origin, *values, counter.state),
             )
+
+    def probes(self) -> list[Probe]:
+        """All that are believed, in their order; without their samples."""
+        planned = [field.name for field in fields(PlannedProbe)]
+        query = (
+            f"SELECT {', '.join(planned)}, why_not, started_at, disturbed FROM probe "
+            "WHERE NOT again ORDER BY id"
+        )
+        return [
+            Probe(PlannedProbe(*row[: len(planned)]), *row[len(planned) :])
+            for row in self.database.execute(query)
+        ]
+
+    def record_probe(self, probe: Probe, again: bool) -> None:
+        """`again`: it was disturbed, and one of the same rate will stand for it."""
+        row = [getattr(probe.planned, field.name) for field in fields(PlannedProbe)]
+        client = None if probe.client is None else to_json(probe.client)
+        row += [probe.why_not, probe.started_at, probe.disturbed, int(again), client, probe.samples]
+        with self.writing():
+            insert(self.database, "probe", (None, *row))
+
+    def settled(self) -> bool:
+        """Whether it is known which cells are raced, and when."""
+        return self.database.execute("SELECT 1 FROM cell LIMIT 1").fetchone() is not None
+
+    def settle(self, cells: Sequence[Cell], plan: Sequence[Planned], place: str) -> None:
+        """Writes the cells of the race and its whole plan, once what all hold is known."""
+        with self.writing():
+            write_plan(self.database, cells, plan, place)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction; an error that says how to go on where there is no room."""
+        try:
+            with self.database:
+                yield
+        except sqlite3.OperationalError as error:
+            raise LedgerError(
+                f"cannot write {self.path}: {error}; make room there, then go on with --resume"
+            ) from error
 
     def finish(self) -> None:
         """Notes the end of the race; a race without it can be resumed."""
@@ -244,11 +296,21 @@ def write_start(
     with database:
         for item in meta.items():
             insert(database, "meta", item)
-        for number, cell in enumerate(study.cells, start=1):
-            insert(database, "cell", (number, *cell_row(cell), place))
-        for planned in plan:
-            row = (planned.block, planned.position, planned.cell_id, planned.kind)
-            insert(database, "plan", row)
+        searched = matched_cells(study.cells)
+        for number, cell in enumerate(searched, start=1):
+            insert(database, "search", (number, *search_row(cell), place))
+        if not searched:
+            write_plan(database, study.cells, plan, place)
+
+
+def write_plan(
+    database: sqlite3.Connection, cells: Sequence[Cell], plan: Sequence[Planned], place: str
+) -> None:
+    for number, cell in enumerate(cells, start=1):
+        insert(database, "cell", (number, *cell_row(cell), place))
+    for planned in plan:
+        row = (planned.block, planned.position, planned.cell_id, planned.kind)
+        insert(database, "plan", row)
 
 
 def open_ledger(path: Path) -> Ledger:
@@ -271,7 +333,7 @@ def open_ledger(path: Path) -> Ledger:
         checked = database.execute("PRAGMA quick_check(1)").fetchone()
         if version < 1 or checked is None or checked[0] != "ok":
             raise LedgerError(f"{broken}; {advice}")
-        for table in ("environment", "cell", "plan", "trial", "counter"):
+        for table in ("environment", "cell", "plan", "trial", "search", "probe", "counter"):
             database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
         # A trial must survive the death of the lab, not of the host: no sync for each is needed.
         database.execute("PRAGMA journal_mode = WAL")

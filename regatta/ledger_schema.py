@@ -6,7 +6,7 @@ from pathlib import Path
 
 from regatta.errors import LedgerError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
@@ -25,6 +25,16 @@ CREATE TABLE trial(
   requests INTEGER, answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT,
   conditions TEXT, samples BLOB, attempt INTEGER, disturbed TEXT,
   UNIQUE (block, cell_id, attempt));
+CREATE TABLE search(
+  id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
+  connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
+  per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
+  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
+  scope TEXT, linger_s REAL, shares TEXT, p99_limit_ms REAL, knee INTEGER, placement TEXT);
+CREATE TABLE probe(
+  id INTEGER PRIMARY KEY, search_id INTEGER, kind TEXT, block INTEGER, rate INTEGER,
+  duration_s REAL, share REAL, why_not TEXT, started_at REAL, disturbed TEXT, again INTEGER,
+  client TEXT, samples BLOB);
 CREATE TABLE counter(
   trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));

@@ -18,6 +18,9 @@ from regatta.events import (
     Event,
     Finished,
     Note,
+    Searched,
+    Searching,
+    SearchStarted,
     Started,
     TrialDisturbed,
     TrialFinished,
@@ -61,6 +64,18 @@ def heading(event: Started) -> str:
         f"{event.placement}, server on {cpus(event.server_cpus)}, "
         f"client on {cpus(event.client_cpus)}"
     )
+
+
+def search_heading(event: SearchStarted) -> str:
+    return (
+        f"{event.title} ({event.name}, seed {event.seed}): what each of {event.contenders} "
+        f"contenders holds, in {event.blocks} blocks, {event.placement}, server on "
+        f"{cpus(event.server_cpus)}, client on {cpus(event.client_cpus)}"
+    )
+
+
+def searched(event: Searched) -> str:
+    return f"block {event.block} of {event.blocks}, {event.cell.label()}: {event.says}"
 
 
 def ending(event: Finished) -> str:
@@ -108,6 +123,15 @@ class Lines(Silent):
 
     def __call__(self, event: Event) -> None:
         match event:
+            case SearchStarted():
+                self.say(search_heading(event))
+                for note in event.notes:
+                    self.say(f"note: {note}")
+            case Searched():
+                self.say(
+                    f"search {event.number}/{event.turns} {searched(event)}; "
+                    f"{duration(event.left_s)} left"
+                )
             case Started():
                 self.trials = event.trials
                 self.say(heading(event))
@@ -147,6 +171,7 @@ class LiveDisplay(Silent):
         self.standings: Standings | None = None
         self.live = Live(console=console, auto_refresh=False, transient=True)
         self.started: Started | None = None
+        self.searched: Searched | None = None
         self.done = 0
         self.left_s: float | None = None
         self.now = ""
@@ -163,23 +188,21 @@ class LiveDisplay(Silent):
 
     def __call__(self, event: Event) -> None:
         match event:
+            case SearchStarted():
+                self.begin(search_heading(event), event.notes)
+            case Searching():
+                self.now = f"{event.cell.contender} at {event.rate:,} requests a second"
+            case Searched():
+                self.searched = event
             case Started():
                 self.started, self.done = event, event.done
                 self.standings = self.make_standings(event)
-                self.console.print(escape(heading(event)), highlight=False)
-                for note in event.notes:
-                    self.console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
+                self.begin(heading(event), event.notes)
             case TrialStarted():
                 planned = event.planned
                 self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}"
             case TrialFinished():
-                self.done, self.left_s = event.number, event.left_s
-                if event.failed is not None:
-                    self.failures.append(event.failed)
-                if event.disturbed is not None:
-                    self.disturbed.append(event.disturbed)
-                if self.standings is not None:
-                    self.rows = self.standings()
+                self.end_trial(event)
             case TrialDisturbed():
                 planned = event.planned
                 self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}, again"
@@ -191,9 +214,35 @@ class LiveDisplay(Silent):
                 self.console.print(escape(ending(event)), highlight=False)
         self.live.update(self.draw(), refresh=True)
 
+    def begin(self, head: str, notes: tuple[str, ...]) -> None:
+        self.console.print(escape(head), highlight=False)
+        for note in notes:
+            self.console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
+
+    def end_trial(self, event: TrialFinished) -> None:
+        self.done, self.left_s = event.number, event.left_s
+        if event.failed is not None:
+            self.failures.append(event.failed)
+        if event.disturbed is not None:
+            self.disturbed.append(event.disturbed)
+        if self.standings is not None:
+            self.rows = self.standings()
+
+    def draw_search(self) -> RenderableType:
+        """Before the race: what is tried now, and what was found last."""
+        last = self.searched
+        if last is None:
+            return Text(f"now  {self.now}", style="dim")
+        head = Table.grid(padding=(0, 1))
+        head.add_row(
+            ProgressBar(total=last.turns, completed=last.number, width=30),
+            Text(f"{last.number}/{last.turns} searches  about {duration(last.left_s)} left"),
+        )
+        return Group(head, Text(f"now  {self.now}\nlast {searched(last)}", style="dim"))
+
     def draw(self) -> RenderableType:
         if self.started is None:
-            return Text("")
+            return self.draw_search()
         left = "" if self.left_s is None else f"  about {duration(self.left_s)} left"
         head = Table.grid(padding=(0, 1))
         head.add_row(

@@ -20,16 +20,18 @@ from regatta import doctor, environment, ledger, perf, placement
 from regatta.calibrate import store
 from regatta.cgroup import NO_GROUPS
 from regatta.errors import RegattaError, StudyError, UsageError
-from regatta.events import Finished, Started, Tell
+from regatta.events import Finished, SearchStarted, Started, Tell
 from regatta.ledger import Ledger
-from regatta.plan import make_plan
+from regatta.matched.held import held_by
+from regatta.matched.run import find_cells
+from regatta.plan import Planned, make_plan
 from regatta.programs import Programs, find_tool
 from regatta.published import read_published
 from regatta.published_claims import recorded_claims
 from regatta.remaining import run_trials
 from regatta.resume import keep_accounts
 from regatta.rig import Rig
-from regatta.study import Study, parse_study
+from regatta.study import Study, matched_cells, parse_study, with_rates
 
 RACES = Path("races")
 SCRATCH = ".trial"
@@ -105,13 +107,17 @@ def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Pat
         placement.make_placement(study.placement, study.server_cpus, study.client_cpus) as place,
         held(folder),
     ):
-        blocks = study.blocks if study.width is None else study.width.most_blocks
-        plan = make_plan(len(study.cells), blocks, study.counted_blocks, setting.seed)
+        plan = plan_of(study, setting.seed)
         with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
             book.record_environment({"use_perf": setting.use_perf, **known})
             book.record_environment({"calibration": store.for_ledger()})
             run(book, setting, programs, place, tell)
     return folder
+
+
+def plan_of(study: Study, seed: int) -> list[Planned]:
+    blocks = study.blocks if study.width is None else study.width.most_blocks
+    return make_plan(len(study.cells), blocks, study.counted_blocks, seed)
 
 
 def check_programs(study: Study) -> None:
@@ -170,13 +176,16 @@ def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) ->
             )
         folder_then = Path(book.meta("study_folder") or "")
         own = parse_study(text, programs.designs, folder_then)
-        book.check_cells(own)
+        book.check_searches(own)
+        if book.settled():
+            own = settled(book, own)
+            book.check_cells(own)
         setting = Setting(
             study=restore_place(own, book),
             seed=int(book.meta("seed") or 0),
             use_perf=book.environment("use_perf") is not False,
         )
-        if not book.left():
+        if book.settled() and not book.left():
             run_nothing(book, tell)
             return folder
         study = setting.study
@@ -185,6 +194,12 @@ def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) ->
         ) as place:
             run(book, setting, programs, place, tell)
     return folder
+
+
+def settled(book: Ledger, study: Study) -> Study:
+    """The study with the cells that its searches led to."""
+    held = held_by(matched_cells(study.cells), book.probes(), study.search_blocks)
+    return replace(study, cells=with_rates(study.cells, held))
 
 
 def restore_place(study: Study, book: Ledger) -> Study:
@@ -231,6 +246,25 @@ def run(
         seed=setting.seed,
         disturbance_limit_percent=study.disturbance_limit_percent,
     )
+    told = (*notes(study, place, found), *doctor.warnings(spoilers))
+    if not book.settled():
+        tell(
+            SearchStarted(
+                name=study.name,
+                title=study.title,
+                folder=book.path.parent,
+                seed=setting.seed,
+                placement=place.kind,
+                server_cpus=place.server.cpus,
+                client_cpus=place.client.cpus,
+                contenders=len(matched_cells(study.cells)),
+                blocks=study.search_blocks,
+                notes=told,
+            )
+        )
+        told = ()
+        study = replace(study, cells=find_cells(book, study, rig, tell))
+        book.settle(study.cells, plan_of(study, setting.seed), place.kind)
     trials = len(book.plan())
     tell(
         Started(
@@ -243,7 +277,7 @@ def run(
             client_cpus=place.client.cpus,
             trials=trials,
             done=trials - len(book.left()),
-            notes=(*notes(study, place, found), *doctor.warnings(spoilers)),
+            notes=told,
         )
     )
     started_s = time.monotonic()

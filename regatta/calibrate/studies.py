@@ -38,7 +38,7 @@ def study_of(
     parts += [contender(context.programs.server, name, work) for name, work in works.items()]
     # One group: only cells that are alike but for their names stand side by side.
     parts += ["[[cells]]", f"contenders = {json.dumps(list(works))}"]
-    parts += [f"connections = {CONNECTIONS}", f"requests = {requests}"]
+    parts += [f"connections = {CONNECTIONS}", 'load = "burst"', f"requests = {requests}"]
     return parse_study("\n".join(parts) + "\n", context.programs.designs, context.folder)
 
 

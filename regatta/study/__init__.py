@@ -9,6 +9,7 @@ from regatta.study.claim import Claim, Source
 from regatta.study.contender import Contender
 from regatta.study.find import find_study, shipped_names
 from regatta.study.limits import MAX_BLOCKS, MAX_SEED, PLACEMENTS
+from regatta.study.matched import MatchedCell, matched_cells, with_rates
 from regatta.study.parse import Study, load_study, parse_cpus, parse_study
 
 __all__ = [
@@ -21,11 +22,14 @@ __all__ = [
     "Cell",
     "Claim",
     "Contender",
+    "MatchedCell",
     "Source",
     "Study",
     "find_study",
     "load_study",
+    "matched_cells",
     "parse_cpus",
     "parse_study",
     "shipped_names",
+    "with_rates",
 ]

@@ -13,6 +13,8 @@ from regatta.study.cell import PROCESS, Cell
 from regatta.study.contender import Contender, read_path
 from regatta.study.limits import (
     ARRIVALS,
+    DEFAULT_MATCHED_CONNECTIONS,
+    DEFAULT_MATCHED_S,
     DEFAULT_MAX_AGE_MS,
     DEFAULT_REQUESTS,
     DEFAULT_TOP,
@@ -34,16 +36,20 @@ from regatta.study.limits import (
     is_afresh,
     is_work,
 )
+from regatta.study.matched import MATCHED, read_wanted
 from regatta.study.table import Table
 
 # The loads that each of these keys belongs to.
 LOAD_KEYS = {
     "requests": ("burst",),
     "rounds": ("burst",),
-    "duration_s": ("closed", "open"),
-    "per_connection": ("closed", "open"),
+    "duration_s": ("closed", "open", MATCHED),
+    "per_connection": ("closed", "open", MATCHED),
     "rate": ("open",),
-    "arrivals": ("open",),
+    "arrivals": ("open", MATCHED),
+    "shares": (MATCHED,),
+    "p99_limit_ms": (MATCHED,),
+    "knee": (MATCHED,),
 }
 CELL_KEYS = (
     "designs",
@@ -84,10 +90,10 @@ def check_engine(table: Table, engines: Sequence[str], loads: Sequence[str]) -> 
     """Only one engine can hold many connections that do different things."""
     others = [engine for engine in engines if engine != "epoll"]
     needs = [key for key in ("idle", "slow") if table.has(key)]
-    if "open" in loads:
-        needs.append("load")
+    needs += [load for load in ("open", MATCHED) if load in loads]
     if others and needs:
-        what = "the load open" if needs[0] == "load" else f"`{table.named(needs[0])}`"
+        key = table.named(needs[0])
+        what = f"the load {needs[0]}" if needs[0] in loads else f"`{key}`"
         raise StudyError(f"{what} needs the engine epoll; `{table.place}` has {others[0]}")
 
 
@@ -179,20 +185,25 @@ def group_cells(
     """One [[cells]] group: the cross product of its lists."""
     table = Table(content, place, CELL_KEYS)
     names = read_names(table, designs, contenders)
-    if not table.has("connections"):
+    # Of somebody's own server nothing else is known; a whole process has no choice.
+    of_own = table.has("contenders") and not table.has("scope")
+    loads = table.choices("load", MATCHED if of_own else "burst", LOADS)
+    if not table.has("connections") and loads != [MATCHED]:
         raise StudyError(f"`{place}` has no `connections`; add it")
-    connections = table.integers("connections", None, 1, MAX_CONNECTIONS)
+    connections = table.integers("connections", DEFAULT_MATCHED_CONNECTIONS, 1, MAX_CONNECTIONS)
     works = table.list_of("work", "scan", is_work, WORK_NEEDED)
-    loads = table.choices("load", "burst", LOADS)
     engines = table.choices("engine", "epoll", ENGINES)
     dialects = table.choices("dialect", "line", DIALECTS)
     check_load_keys(table, loads)
     check_engine(table, engines, loads)
     check_dialects(table, dialects, [contenders[name] for name in names if name in contenders])
-    duration_s = table.seconds("duration_s", MAX_DURATION_S) if table.has("duration_s") else None
+    duration_s = DEFAULT_MATCHED_S
+    if table.has("duration_s"):
+        duration_s = table.seconds("duration_s", MAX_DURATION_S)
     per_connection = table.integer("per_connection", 0, 0, MAX_REQUESTS)
     rates = table.integers("rate", None, 1, MAX_RATE_PER_S) if table.has("rate") else []
     arrivals = table.choice("arrivals", "even", ARRIVALS)
+    wanted = read_wanted(table)
     idle = table.integers("idle", 0, 0, MAX_CONNECTIONS)
     slow = table.integers("slow", 0, 0, MAX_CONNECTIONS)
     workers = read_workers(table, names, designs)
@@ -209,7 +220,7 @@ def group_cells(
     product = itertools.product(
         works, shapes, dialects, engines, workers, idle, slow, scopes, connections, names
     )
-    return [
+    cells = [
         Cell(
             contender=name,
             contender_order=order.index(name),
@@ -224,7 +235,7 @@ def group_cells(
             top=top,
             max_age_ms=max_age_ms,
             rate=rate,
-            arrivals=arrivals if load == "open" else None,
+            arrivals=arrivals if load in ("open", MATCHED) else None,
             idle=silent,
             slow=slowly,
             workers=pool,
@@ -234,6 +245,7 @@ def group_cells(
         )
         for work, (load, rate), dialect, engine, pool, silent, slowly, scope, count, name in product
     ]
+    return [wanted.cell(cell) if cell.load == MATCHED else cell for cell in cells]
 
 
 def all_cells(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-LOADS = ("burst", "closed", "open")
+LOADS = ("burst", "closed", "open", "matched")
 ARRIVALS = ("even", "poisson")
 SCOPES = ("window", "process")
 ENGINES = ("thread", "fork", "epoll")
@@ -35,6 +35,9 @@ MAX_DURATION_S = 3_600.0
 MAX_LINGER_S = 600.0
 MAX_RATE_PER_S = 10_000_000
 MAX_WORKERS = 4_096
+MIN_SHARE = 0.01
+MIN_P99_LIMIT_MS, MAX_P99_LIMIT_MS = 0.1, 60_000.0
+MAX_SEARCH_BLOCKS = 100
 MAX_STEP = MAX_RATE_PER_S
 MAX_BLOCKS = 10_000
 MAX_CELLS = 10_000
@@ -57,6 +60,12 @@ DEFAULT_REQUESTS = 200
 DEFAULT_TOP = 2
 DEFAULT_DISTURBANCE_LIMIT_PERCENT = 10.0
 DEFAULT_MAX_AGE_MS = 100
+# Of a matched load.
+DEFAULT_SHARES = (0.25, 0.5, 0.75)
+DEFAULT_P99_LIMIT_MS = 20.0
+DEFAULT_MATCHED_CONNECTIONS = 50
+DEFAULT_MATCHED_S = 1.0
+DEFAULT_SEARCH_BLOCKS = 4
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 NAME_NEEDED = "letters, digits, `-`, `_` and `.`, at most 64"

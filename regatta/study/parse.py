@@ -20,11 +20,13 @@ from regatta.study.limits import (
     DEFAULT_BLOCKS,
     DEFAULT_COUNTED_BLOCKS,
     DEFAULT_DISTURBANCE_LIMIT_PERCENT,
+    DEFAULT_SEARCH_BLOCKS,
     DEFAULT_WARMUP_ROUNDS,
     EVENTS,
     MAX_BLOCKS,
     MAX_CPU,
     MAX_DISTURBANCE_PERCENT,
+    MAX_SEARCH_BLOCKS,
     MAX_SEED,
     MAX_SLICES,
     MAX_WARMUP_ROUNDS,
@@ -44,6 +46,7 @@ RACE_KEYS = (
     "width_percent",
     "most_blocks",
     "seed",
+    "search_blocks",
     "warmup_rounds",
     "disturbance_limit_percent",
 )
@@ -92,6 +95,8 @@ class Study:
     """What others may use of a CPU before a trial counts as disturbed and is run again."""
     folder: Path
     """Where the study lies: what it names beside itself is found from there."""
+    search_blocks: int = DEFAULT_SEARCH_BLOCKS
+    """How often it is searched what each contender holds, where a load is matched."""
     claims: tuple[Claim, ...] = ()
     sources: tuple[Source, ...] = ()
 
@@ -158,6 +163,7 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         toml=text,
         disturbance_limit_percent=read_disturbance_limit(race),
         folder=(folder or Path()).absolute(),
+        search_blocks=race.integer("search_blocks", DEFAULT_SEARCH_BLOCKS, 2, MAX_SEARCH_BLOCKS),
         claims=read_claims(content, cells),
         sources=read_sources(content),
     )

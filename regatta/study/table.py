@@ -58,6 +58,25 @@ class Table:
             raise self.fail(key, f"a number from {low:g} to {high:g}")
         return float(value)
 
+    def numbers(self, key: str, default: object, low: float, high: float) -> list[float]:
+        values: list[float] = self.list_of(
+            key,
+            default,
+            lambda entry: (
+                not isinstance(entry, bool)
+                and isinstance(entry, int | float)
+                and low <= entry <= high
+            ),
+            f"a number from {low:g} to {high:g}",
+        )
+        return [float(value) for value in values]
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self.content.get(key, default)
+        if not isinstance(value, bool):
+            raise self.fail(key, "true or false")
+        return value
+
     def choice(self, key: str, default: str, allowed: Sequence[str]) -> str:
         value = self.content.get(key, default)
         if value not in allowed:

@@ -62,6 +62,7 @@ designs = ["iterative"]
 contenders = ["mine"]
 connections = 2
 dialect = "http"
+load = "burst"
 requests = 4
 """
 LINE = 'ready = "line"\nready_line = "now serving"'

@@ -147,7 +147,7 @@ def test_the_tables_are_those_of_the_formats_page(tmp_path: Path) -> None:
     expected = sqlite3.connect(":memory:")
     for definition in definitions:
         expected.execute(f"CREATE TABLE {definition}")
-    assert len(definitions) == 6
+    assert len(definitions) == 8
     with create(tmp_path) as book:
         for (table,) in expected.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
             query = f"SELECT name, type, pk FROM pragma_table_info('{table}')"

@@ -1,0 +1,63 @@
+"""What the probes of a contender say that it holds: the searches of all blocks, replayed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from regatta.matched.probe import SEARCH, Probe
+from regatta.matched.search import SHORT_STEP, Search
+from regatta.study import MatchedCell
+
+Told = Sequence[tuple[int, str | None]]
+"""Each rate that was tried, and why it was not held."""
+
+
+def held_by(
+    cells: Sequence[MatchedCell], probes: Sequence[Probe], blocks: int
+) -> dict[MatchedCell, float]:
+    """What each holds, over all blocks; 0: nothing."""
+    return {
+        cell: middle([search.held for search in searches(number, probes, blocks)])
+        for number, cell in enumerate(cells, start=1)
+    }
+
+
+def searches(number: int, probes: Iterable[Probe], blocks: int) -> list[Search]:
+    """Those of the matched cell of that number, by the probes that are believed."""
+    by_block: dict[int, list[tuple[int, str | None]]] = {}
+    for probe in probes:
+        planned = probe.planned
+        if (planned.search_id, planned.kind) == (number, SEARCH):
+            by_block.setdefault(planned.block, []).append((planned.rate, probe.why_not))
+    return replay(by_block, blocks)
+
+
+def replay(by_block: Mapping[int, Told], blocks: int) -> list[Search]:
+    """The searches of one contender in the order of the blocks, the last as far as it got.
+
+    Who holds nothing in one block is not searched in the next.
+    """
+    found: list[Search] = []
+    for block in range(1, blocks + 1):
+        search = begin(found)
+        for rate, why_not in by_block.get(block, ()):
+            search.tell(rate, why_not)
+        found.append(search)
+        if search.next_rate() is not None or search.held == 0:
+            break
+    return found
+
+
+def begin(before: Sequence[Search]) -> Search:
+    """A later block looks first where the earlier ones ended."""
+    if not before:
+        return Search()
+    return Search(round(middle([search.held for search in before])), SHORT_STEP)
+
+
+def middle(rates: Sequence[int]) -> float:
+    """The geometric mean; 0 if one of them is."""
+    if not rates or min(rates) == 0:
+        return 0.0
+    return math.exp(sum(math.log(rate) for rate in rates) / len(rates))

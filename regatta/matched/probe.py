@@ -1,0 +1,38 @@
+"""A probe: a short load at one rate, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+SEARCH, KNEE = "search", "knee"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One probe that is to be run."""
+
+    search_id: int
+    """Counts the study's matched cells from 1."""
+    kind: str
+    """`search`, or `knee`: its latency is wanted, whatever comes of it."""
+    block: int
+    rate: int
+    duration_s: float
+    share: float | None = None
+    """Of a knee: of what the contender holds."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What came of it. The fields are the ledger's columns, after those of the plan."""
+
+    planned: Planned
+    why_not: str | None
+    """Why the rate is not held; None if it is."""
+    started_at: float
+    disturbed: str | None = None
+    """What else took the CPUs, in words."""
+    client: dict[str, Any] | None = None
+    samples: bytes | None = None
+    """Of a knee."""

@@ -1,0 +1,69 @@
+"""Which rate to try next. Knows no server: told what came of each rate, and nothing else.
+
+From a low rate up by a factor until one is not held, then between the two until they are close. A
+rate is not held only if it is so twice in a row: once may be chance. The same tale gives the same
+search, so that one that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import math
+
+LOWEST = 100
+"""Requests a second; who does not hold so many holds nothing."""
+HIGHEST = 5_000_000
+LONG_STEP = 4.0
+SHORT_STEP = 1.07
+"""From where other searches ended; it grows."""
+TOLERANCE = 1.03
+"""The lowest rate that is not held, by the highest that is, when the search ends."""
+SURE = 2
+"""So many failures in a row are not chance."""
+MOST_PROBES = 100
+
+
+class Search:
+    """One search of the highest rate that is held."""
+
+    def __init__(self, start: int = LOWEST, step: float = LONG_STEP) -> None:
+        self.start = min(max(start, LOWEST), HIGHEST)
+        self.step = step
+        self.held = 0
+        """The highest rate that is known to be held."""
+        self.over: int | None = None
+        """The lowest that is known not to be."""
+        self.why: str | None = None
+        """What came of it there."""
+        self.doubts = 0
+        self.probes = 0
+
+    def next_rate(self) -> int | None:
+        """The rate to try; None when the search is over."""
+        if self.probes >= MOST_PROBES:
+            return None
+        if self.over is None:
+            return self.climb()
+        if self.held == 0:
+            return None if self.over <= LOWEST else max(LOWEST, int(self.over / self.step))
+        between = round(math.sqrt(self.held * self.over))
+        close = self.over <= self.held * TOLERANCE
+        return None if close or not self.held < between < self.over else between
+
+    def climb(self) -> int | None:
+        if self.held == 0:
+            return self.start
+        return None if self.held >= HIGHEST else min(HIGHEST, math.ceil(self.held * self.step))
+
+    def tell(self, rate: int, why_not: str | None) -> None:
+        """What came of the rate that was tried: why it is not held; None if it is."""
+        self.probes += 1
+        if why_not is None:
+            self.held, self.doubts = rate, 0
+        else:
+            self.doubts += 1
+            if self.doubts < SURE:
+                return
+            self.over, self.why, self.doubts = rate, why_not, 0
+        if self.held == 0 or self.over is None:
+            # What is far from where it is looked for is found in growing steps.
+            self.step = min(LONG_STEP, self.step**2)

@@ -1,0 +1,91 @@
+"""Probes against one server: a short load at each of several rates."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from regatta import accounting, disturbance
+from regatta.errors import RegattaError
+from regatta.load import warm_up
+from regatta.matched.judge import why_not_held
+from regatta.matched.probe import KNEE, Planned, Probe
+from regatta.merge import due
+from regatta.result import SERVER
+from regatta.rig import Rig
+from regatta.samples import pack_samples
+from regatta.serve import start_server, stop_server
+from regatta.side import Side
+from regatta.study import MatchedCell
+from regatta.window import AnswersError, Window, measure
+
+
+class Stand:
+    """A server that stands for several probes; a new one after it has failed."""
+
+    def __init__(self, rig: Rig, cell: MatchedCell) -> None:
+        self.rig = rig
+        self.cell = cell
+        self.stack = ExitStack()
+        self.server: Side | None = None
+        self.target = ""
+
+    def start(self) -> Side:
+        """A fresh server, warmed up, unless one stands already."""
+        if self.server is None:
+            shutil.rmtree(self.rig.scratch, ignore_errors=True)
+            self.rig.scratch.mkdir(parents=True)
+            self.server = self.stack.enter_context(Side(SERVER, self.rig.scratch, True))
+            self.target = start_server(self.rig, self.cell, (), self.server)
+            warm_up(self.rig, self.cell, self.target)
+        return self.server
+
+    def fall(self) -> None:
+        self.stack.close()
+        self.server = None
+
+    def stop(self) -> None:
+        """How it ends is no matter of its rates: the trials will say it."""
+        if self.server is not None:
+            with suppress(RegattaError, OSError):
+                stop_server(self.rig, self.cell, self.server)
+        self.fall()
+        shutil.rmtree(self.rig.scratch, ignore_errors=True)
+
+    def probe(self, planned: Planned, seed: int) -> Probe:
+        """Whatever goes wrong is why the rate is not held."""
+        started_at = time.time()
+        try:
+            server = self.start()
+            cell = self.cell.at(planned.rate, planned.duration_s)
+            window = measure(self.rig, cell, self.target, server, seed)
+            samples = pack_samples([(window.samples, due(window.client))])
+        except (RegattaError, OSError) as error:
+            self.fall()
+            client = error.summary if isinstance(error, AnswersError) else None
+            return Probe(planned, f"failed: {error}", started_at, client=client)
+        return Probe(
+            planned=planned,
+            why_not=why_not_held(window.client, self.cell.p99_limit_ms),
+            started_at=started_at,
+            disturbed=self.disturbed(window),
+            client=window.client,
+            samples=samples if planned.kind == KNEE else None,
+        )
+
+    def disturbed(self, window: Window) -> str | None:
+        accounts = [*window.accounts, *accounting.client_counters(window.client.get("usage"))]
+        own_ns = sum(one.value or 0.0 for one in accounts if one.event == accounting.CPU_TIME)
+        others = disturbance.with_ended(window.others, own_ns, len(self.rig.placement.cpus()))
+        return disturbance.too_much(others, self.rig.disturbance_limit_percent)
+
+
+@contextmanager
+def standing(rig: Rig, cell: MatchedCell) -> Iterator[Stand]:
+    stand = Stand(rig, cell)
+    try:
+        yield stand
+    finally:
+        stand.stop()

@@ -1,0 +1,61 @@
+"""Equal loads with the real programs: what they hold is found, and then all race at one rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_race import ROOT, race, rows
+
+STUDY = """
+name = "equal"
+[race]
+disturbance_limit_percent = 1e6  # tests run beside others
+blocks = 2
+counted_blocks = 0
+search_blocks = 2
+seed = 3
+[contenders.dead]
+command = ["false", "{port}"]
+[[cells]]
+designs = ["epoll", "thread-per-client"]
+contenders = ["dead"]
+connections = 4
+work = "spin=500us"
+dialect = "http"
+duration_s = 0.2
+p99_limit_ms = 1000
+shares = [0.2, 0.4]
+knee = true
+"""
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "bin" / "regatta-client").exists(), reason="the programs are not built: make build"
+)
+
+
+@pytest.fixture(scope="module")
+def equal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return race(tmp_path_factory.mktemp("equal"), STUDY)
+
+
+def test_both_race_at_the_same_rates_and_who_is_dead_stops_nobody(equal: Path) -> None:
+    rates = rows(equal, "SELECT contender, rate FROM cell WHERE load = 'open' ORDER BY id")
+    own = {name: [rate for who, rate in rates if who == name] for name, _ in rates}
+    assert set(own) == {"epoll", "thread-per-client"}
+    assert own["epoll"] == own["thread-per-client"]
+    assert len(set(own["epoll"])) == 2
+    assert rows(equal, "SELECT count(*) FROM trial WHERE status = 'ok'") == [(8,)]
+    (why,) = rows(equal, "SELECT DISTINCT why_not FROM probe WHERE search_id = 3")
+    assert str(why[0]).startswith("failed: the server ended before it was ready")
+
+
+def test_nobody_holds_more_than_its_work_allows(equal: Path) -> None:
+    query = "SELECT max(rate) FROM probe WHERE why_not IS NULL AND kind = 'search'"
+    (held,) = rows(equal, query)[0]
+    assert isinstance(held, int)
+    # Half a millisecond of a CPU for each request, and the server has all of them or fewer.
+    cpus = rows(equal, "SELECT json_extract(value, '$.server_cpus') FROM environment")
+    most = max(len(str(text).split(",")) for (text,) in cpus if text)
+    assert 100 <= held <= 2_100 * most

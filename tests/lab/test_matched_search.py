@@ -1,0 +1,159 @@
+"""The search of what a server holds, against servers whose capacity is known."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.matched.held import middle, replay
+from regatta.matched.judge import CLIENT, why_not_held
+from regatta.matched.search import (
+    HIGHEST,
+    LONG_STEP,
+    LOWEST,
+    MOST_PROBES,
+    SHORT_STEP,
+    TOLERANCE,
+    Search,
+)
+
+capacities = st.integers(LOWEST, HIGHEST)
+Tale = list[tuple[int, str | None]]
+
+
+def run(search: Search, capacity: float, blur: float = 0.0, seed: int = 1) -> Tale:
+    """A server that holds its capacity; near it, as far as `blur`, chance decides."""
+    chance = random.Random(seed)
+    tale: Tale = []
+    while (rate := search.next_rate()) is not None:
+        holds = rate <= capacity * math.exp(chance.uniform(-blur, blur))
+        tale.append((rate, None if holds else "too slow"))
+        search.tell(*tale[-1])
+    return tale
+
+
+@given(capacities)
+def test_it_finds_the_capacity_within_the_tolerance_and_never_beyond(capacity: int) -> None:
+    search = Search()
+    run(search, capacity)
+    assert search.held <= capacity < max(search.held * TOLERANCE, search.held + 1)
+
+
+@given(capacities, st.integers(1, HIGHEST * 2))
+def test_wherever_it_begins_it_finds_the_same_capacity(capacity: int, start: int) -> None:
+    search = Search(start, SHORT_STEP)
+    run(search, capacity)
+    assert search.held <= capacity < max(search.held * TOLERANCE, search.held + 1)
+
+
+@given(st.integers(2 * LOWEST, HIGHEST), st.floats(0.0, 0.1), st.integers(0, 1000))
+def test_noise_moves_the_result_by_no_more_than_itself(
+    capacity: int, blur: float, seed: int
+) -> None:
+    search = Search()
+    run(search, capacity, blur, seed)
+    beyond = math.exp(blur) * TOLERANCE
+    assert capacity / beyond - 1 <= search.held <= capacity * math.exp(blur)
+
+
+@given(capacities)
+def test_it_is_short_and_shorter_from_where_others_ended(capacity: int) -> None:
+    first = run(Search(), capacity)
+    again = run(Search(capacity, SHORT_STEP), capacity)
+    assert len(first) <= 25
+    assert len(again) <= 12
+    assert max(rate for rate, _ in first) <= max(LOWEST, capacity) * LONG_STEP + 1
+
+
+@given(capacities, st.integers(0, 30))
+def test_one_failure_that_is_chance_changes_nothing(capacity: int, unlucky: int) -> None:
+    search = Search()
+    count = 0
+    while (rate := search.next_rate()) is not None:
+        holds = rate <= capacity and count != unlucky
+        search.tell(rate, None if holds else "chance")
+        count += 1
+    assert search.held <= capacity < max(search.held * TOLERANCE, search.held + 1)
+
+
+def test_who_does_not_hold_the_lowest_rate_holds_nothing() -> None:
+    search = Search()
+    assert run(search, LOWEST - 1) == [(LOWEST, "too slow")] * 2
+    assert (search.held, search.why) == (0, "too slow")
+
+
+def test_a_server_without_a_limit_ends_the_search_too() -> None:
+    search = Search()
+    assert len(run(search, math.inf)) < 15
+    assert (search.held, search.over) == (HIGHEST, None)
+
+
+def test_a_server_that_holds_by_chance_alone_ends_it_too() -> None:
+    search = Search()
+    chance = random.Random(4)
+    while (rate := search.next_rate()) is not None:
+        search.tell(rate, None if chance.random() < 0.5 else "chance")
+    assert search.probes <= MOST_PROBES
+
+
+@given(st.lists(capacities, min_size=1, max_size=4), st.integers(0, 60))
+def test_a_tale_that_was_cut_short_goes_on_as_if_it_had_not_been(
+    truths: list[int], cut: int
+) -> None:
+    """What a race that was stopped has recorded leads to the same probes as ever."""
+    whole: dict[int, Tale] = {}
+    for block, capacity in enumerate(truths, start=1):
+        run_from = replay(whole, block)[-1]
+        whole[block] = run(run_from, capacity)
+    told = [(block, one) for block, tale in whole.items() for one in tale]
+    kept: dict[int, Tale] = {}
+    for block, one in told[:cut]:
+        kept.setdefault(block, []).append(one)
+    for block, one in told[cut:]:
+        search = replay(kept, len(truths))[-1]
+        assert search.next_rate() == one[0]
+        kept.setdefault(block, []).append(one)
+    held = [search.held for search in replay(kept, len(truths))]
+    assert held == [search.held for search in replay(whole, len(truths))]
+
+
+def test_who_holds_nothing_in_a_block_is_searched_no_more() -> None:
+    tale: dict[int, Tale] = {1: [(LOWEST, "dead")] * 2}
+    assert len(replay(tale, 4)) == 1
+    assert middle([0]) == middle([]) == 0.0
+
+
+def test_what_is_held_over_the_blocks_is_their_geometric_mean() -> None:
+    assert middle([100, 400]) == pytest.approx(200)
+
+
+GOOD = {
+    "requests": 1000,
+    "unstarted": 0,
+    "latency_ns": {"p99": 3_000_000},
+    "cpu_share": 0.2,
+    "client_bound": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({}, None),
+        ({"unstarted": 10}, None),
+        ({"unstarted": 11}, "98.9 % of what was due was started"),
+        ({"latency_ns": {"p99": 20_000_000}}, None),
+        ({"latency_ns": {"p99": 20_100_000}}, "p99 20.1 ms, the limit is 20 ms"),
+        ({"latency_ns": {"p99": None, "over": {"p99": 9_000_000}}}, "p99 over 9 ms"),
+        ({"cpu_share": 0.49}, None),
+        ({"cpu_share": 0.5}, f"{CLIENT}: it used 50 % of its CPU"),
+        ({"cpu_share": 0.6, "unstarted": 500}, "66.7 % of what was due was started"),
+        ({"client_bound": "used 93 % of its CPU"}, f"{CLIENT}: it used 93 % of its CPU"),
+    ],
+)
+def test_a_rate_is_held_or_it_is_said_why_not(change: dict[str, object], why: str | None) -> None:
+    assert why_not_held(GOOD | change, 20) == why
