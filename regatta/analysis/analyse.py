@@ -10,15 +10,22 @@ from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.columns import Against, Column, against_best
-from regatta.analysis.contrast import by_block
-from regatta.analysis.estimates import Estimates, Latencies, estimate_cell, usable
+from regatta.analysis.contrast import of_trials
+from regatta.analysis.estimates import (
+    CLIENT_BOUND,
+    Estimates,
+    Latencies,
+    estimate_cell,
+    told,
+    usable,
+)
 from regatta.analysis.grouping import Members, group, stands_at, titles
 from regatta.analysis.leads import Values, leads
 from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
-from regatta.analysis.rate import started
-from regatta.analysis.standings import FAILED, Entries, Entry, Verdict, verdicts
+from regatta.analysis.rate import is_held, started
+from regatta.analysis.standings import FAILED, TOO_SLOW, Entries, Entry, Verdict, verdicts
 from regatta.analysis.swaps import Swapped
 from regatta.analysis.warmup import WarmUp, warm_ups
 from regatta.analysis.workers import connections_by_rank
@@ -46,8 +53,14 @@ class CellResult:
     @property
     def entry(self) -> Entry:
         """As the standings take it."""
-        failed = self.failed > 0 and self.ok == 0
-        return Entry(self.blocks.get(PRIMARY.name, {}), FAILED if failed else "")
+        return Entry(self.blocks.get(PRIMARY.name, {}), self._barred())
+
+    def _barred(self) -> str:
+        if self.failed and not self.ok:
+            return FAILED
+        if self.estimates[side_of(PRIMARY), PRIMARY.name].state == CLIENT_BOUND:
+            return CLIENT_BOUND
+        return "" if is_held(self.started) else TOO_SLOW
 
 
 @dataclass(frozen=True)
@@ -252,5 +265,8 @@ def _result(cell: Cell, trials: list[Trial]) -> CellResult:
 
 
 def _by_block(trials: list[Trial], metrics: tuple[Metric, ...] = STANDINGS) -> Blocks:
-    taken = {metric.name: by_block(metric, side_of(metric), trials) for metric in metrics}
+    taken = {
+        metric.name: of_trials(metric, side, told(metric, side, trials))
+        for metric, side in ((metric, side_of(metric)) for metric in metrics)
+    }
     return {name: blocks for name, blocks in taken.items() if not isinstance(blocks, str)}

@@ -89,14 +89,19 @@ def of_blocks(
 
 
 def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:
-    """One number a block, of the trials that say something; or words if no block has one.
+    """One number a block, of the trials in which the client kept up; or words if none has one."""
+    return of_trials(metric, side, usable(trials))
+
+
+def of_trials(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:
+    """The same of these trials, whatever they say of the client.
 
     A percentile that is over in one block has a number in none: without that block it would be the
     percentile of the cell's better ones.
     """
     found: dict[int, float] = {}
     words = NO_TRIAL
-    for trial in taken(metric, usable(trials)):
+    for trial in taken(metric, trials):
         read = [metric.read(trial, side)] if metric.read else _percentile(metric, trial)
         for reading in read:
             if reading == OVER:

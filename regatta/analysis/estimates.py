@@ -1,6 +1,6 @@
 """From the trials of one cell to one estimate for each metric and side."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from regatta.study import PROCESS
 MEASURED = "measured"
 CLIENT_BOUND = "client-bound"
 OVER = "over"
+SERVER = "server"
 NS_PER_MS = 1e6
 
 
@@ -27,7 +28,8 @@ class Estimate:
     trials: int
     """How many trials it rests on."""
     state: str
-    """`measured`, or the words that say why there is no value; `over`: it is at least `low`."""
+    """`measured`, or the words that say why there is no value; `over`: it is at least `low`;
+    `client-bound` with a value: of a server as its client's limit let it work."""
 
 
 Estimates = dict[tuple[str, str], Estimate]
@@ -53,7 +55,10 @@ def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
         if metric.read is None:
             continue
         for side in metric.sides:
-            found[side, metric.name] = summarize(readings(metric, side, kept), absent)
+            own = taken(metric, told(metric, side, trials))
+            found[side, metric.name] = summarize(readings(metric, side, own), absent)
+            if at_limit(own):
+                found[side, metric.name] = replace(found[side, metric.name], state=CLIENT_BOUND)
     of_latency, latencies = estimate_latency(kept, absent)
     return found | of_latency, latencies
 
@@ -64,17 +69,32 @@ def usable(trials: list[Trial]) -> list[Trial]:
     Where it did not keep up in most of a kind, the few others are its luckiest moments and no fair
     picture of the server: then none of that kind is used.
     """
-    found: list[Trial] = []
-    for kind in (TIMED, COUNTED):
-        ok = [
-            trial
-            for trial in trials
-            if trial.status == "ok" and trial.kind == kind and not trial.superseded
-        ]
-        kept = [trial for trial in ok if trial.counts]
-        if 2 * len(kept) >= len(ok):
-            found += kept
-    return found
+    return [trial for ok in _by_kind(trials) if _kept_up(ok) for trial in ok if trial.counts]
+
+
+def told(metric: Metric, side: str, trials: list[Trial]) -> list[Trial]:
+    """The same; of what a server used also those in which the client set the pace, if most are so.
+
+    What a request costs the server is known there, at the pace of that client. How long it takes
+    and how many are answered says nothing of the server.
+    """
+    if side != SERVER or metric.read is None:
+        return usable(trials)
+    return [trial for ok in _by_kind(trials) for trial in ok if trial.counts or not _kept_up(ok)]
+
+
+def at_limit(trials: list[Trial]) -> bool:
+    """Whether these are trials that say what a server does at its client's limit."""
+    return any(trial.client_bound is not None for trial in trials)
+
+
+def _by_kind(trials: list[Trial]) -> list[list[Trial]]:
+    standing = [trial for trial in trials if trial.status == "ok" and not trial.superseded]
+    return [[trial for trial in standing if trial.kind == kind] for kind in (TIMED, COUNTED)]
+
+
+def _kept_up(ok: list[Trial]) -> bool:
+    return 2 * sum(trial.counts for trial in ok) >= len(ok)
 
 
 def takes(metric: Metric, trial: Trial) -> bool:

@@ -2,8 +2,9 @@
 
 The winner is a set: whoever is not shown to need more server CPU per request than another
 (regatta/analysis/best.py), at 95 % for the whole table. A set of one has won. Nobody wins past a
-rival who may be as good: one that failed or was too slow has no figure, and one whose client set
-the pace has shown what it needs at that client's limit alone.
+rival who may be as good: one that failed has no figure, one that was too slow for the rate worked
+under another load, and one whose client set the pace has shown what it needs at that client's limit
+alone.
 """
 
 import math
@@ -22,8 +23,8 @@ ALONE = "alone"
 NOT_MEASURED = "not measured"
 NOT_EVERYWHERE = "not at every step"
 
-CLIENT_BOUND = "client-bound"
 FAILED = "failed"
+TOO_SLOW = "too slow for the rate"
 
 SEEN_TO = 11.0
 """As a ratio: a race that sees nothing smaller than 1,000 % has too few blocks to say what."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.best import FEWEST_BLOCKS
+from regatta.analysis.estimates import CLIENT_BOUND
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.rate import is_held
 from regatta.analysis.standings import (
@@ -15,10 +16,18 @@ from regatta.analysis.standings import (
     ONLY,
     RIVALS,
     TOO_FEW,
+    TOO_SLOW,
     Verdict,
 )
 from regatta.analysis.warmup import WarmUp
 from regatta.report.numbers import percent, plural, times, value_of
+
+REASONS = {
+    CLIENT_BOUND: "that is known at its client's limit alone",
+    TOO_SLOW: "it does not hold the rate, so that is under another load",
+    TOO_FEW: f"fewer than {FEWEST_BLOCKS} of its blocks can be paired with another's",
+}
+"""Why somebody cannot win, in a sentence."""
 
 STARRED = (LARGER, NO_DIFFERENCE, RIVALS)
 
@@ -82,11 +91,17 @@ def headline(group: Group) -> str:
         )
     says = {
         NO_DIFFERENCE: f"No difference seen between {listed(verdict.best)}",
-        RIVALS: f"{first} is ahead, but {listed(list(verdict.rivals))} could not be compared",
+        RIVALS: _ahead(verdict, first),
         ALONE: f"{first} raced alone",
         ONLY: f"{first} is the only one that could be measured",
     }
     return says.get(verdict.outcome, f"{first} is ahead, with too few blocks to be sure")
+
+
+def _ahead(verdict: Verdict, first: str) -> str:
+    if first in verdict.rivals:
+        return f"{first} needs the least server CPU, but is {verdict.rivals[first]}"
+    return f"{first} is ahead, but {listed(list(verdict.rivals))} may be as good"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -121,8 +136,9 @@ def client_bound_sentence(analysis: Analysis) -> str:
     names = sorted({noted.cell.contender for noted in analysis.client_bound})
     return (
         f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
-        f"the bottleneck ({', '.join(names)}): they show what the client can do, not the server, "
-        "and are in no average."
+        f"the bottleneck ({', '.join(names)}): their times and throughput show what the client can "
+        "do, and are in no average. What the server used stands in the table where most trials of "
+        "a cell are so, as of its client's limit; it wins nothing there."
     )
 
 
@@ -241,18 +257,21 @@ def _lead(verdict: Verdict) -> str:
 
 
 def _rivals(verdict: Verdict) -> str:
-    return f" {listed(_told(verdict))} could not be compared." if verdict.rivals else ""
+    told = [f"{name} ({why})" for name, why in verdict.rivals.items()]
+    return f" {listed(told)} may be as good." if told else ""
 
 
 def _held_back(verdict: Verdict, names: list[str]) -> str:
+    if verdict.front in verdict.rivals:
+        why = REASONS.get(verdict.rivals[verdict.front], verdict.rivals[verdict.front])
+        return (
+            f"nobody wins: {names[0]} needs the least server CPU per request, but {why}. "
+            f"{_lead(verdict)}"
+        ).strip()
     return (
-        f"{names[0]} needs the least server CPU per request of all that could be compared. "
+        f"{names[0]} needs the least server CPU per request of those that can be compared. "
         f"{_lead(verdict)}{_rivals(verdict)}"
     )
-
-
-def _told(verdict: Verdict) -> list[str]:
-    return [f"{name} ({why})" for name, why in verdict.rivals.items()]
 
 
 def _with(verdict: Verdict, why: str) -> list[str]:

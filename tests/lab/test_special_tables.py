@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from regatta.analysis.workers import connections_by_rank
 from regatta.errors import StudyError
 from regatta.ledger_read import read
 from regatta.published import read_published
+from regatta.report.sentences import mark, verdict_sentence
 from tests.lab.synthetic import CLIENT_BOUND, make
 
 POOLS = {
@@ -59,28 +61,84 @@ def all_files(path: Path) -> dict[str, str]:
     return files | {"summary.csv": csv, "json": told, "terminal": printed(path)}
 
 
-def test_a_client_bound_cell_has_no_result_and_wins_nothing(tmp_path: Path) -> None:
+def test_a_client_bound_cell_shows_what_its_server_used_and_wins_nothing(tmp_path: Path) -> None:
     """select needs the least, but the client set its pace in every trial."""
     bound = {("select", 10, block) for block in range(1, 11)}
     path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
     analysis = analysed(path)
     (group,) = analysis.groups
-    assert group.overall.best == ("iterative",)
     assert list(group.overall.rivals) == ["select"]
-    assert group.overall.outcome == RIVALS
     (select,) = (result for result in group.at(10) if result.cell.contender == "select")
     assert select.client_bound == 10
-    for side, name in (
-        ("server", "cpu_time_per_request_us"),
-        ("client", "throughput_per_s"),
-        ("client", "latency_p99_ms"),
-    ):
-        estimate = select.estimates[side, name]
+    used = select.estimates["server", "cpu_time_per_request_us"]
+    assert used.state == "client-bound"
+    assert used.value == pytest.approx(625, rel=0.03)
+    for name in ("throughput_per_s", "latency_p99_ms"):
+        estimate = select.estimates["client", name]
         assert (estimate.value, estimate.state) == (None, "client-bound")
     for name, text in all_files(path).items():
         assert "client-bound" in text or "client_bound" in text, name
         if name != "summary.csv":
             assert "bottleneck" in text or CLIENT_BOUND in text, name
+
+
+def test_nobody_wins_past_a_contender_whose_client_set_the_pace(tmp_path: Path) -> None:
+    """A closed load: epoll's client is at its limit, a slow server's is not."""
+    path = make(
+        tmp_path / "ledger.sqlite",
+        contenders=["epoll", "asyncio"],
+        connections=[10],
+        cpu_us={"epoll": 8.5, "asyncio": 25.8},
+        client_bound={("epoll", 10, block) for block in range(1, 11)},
+    )
+    (group,) = analysed(path).groups
+    verdict = group.overall
+    assert (verdict.outcome, verdict.best, verdict.worse) == (RIVALS, (), ("asyncio",))
+    assert [mark(verdict, name) for name in ("epoll", "asyncio")] == ["", ""]
+    sentence = verdict_sentence(group, verdict)
+    assert sentence.startswith("At 10 connections nobody wins: epoll (")
+    assert "its client's limit" in sentence
+    rows = [row for row in printed(path).splitlines() if row.strip().startswith("epoll")]
+    assert re.search(r"epoll +2\d\.\d", rows[0]), "8.5 µs and what 10 connections add"
+
+
+def test_whoever_is_better_than_a_client_bound_rival_wins(tmp_path: Path) -> None:
+    bound = {("thread-per-client", 10, block) for block in range(1, 11)}
+    path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
+    (group,) = analysed(path).groups
+    assert group.overall.best == ("select",)
+    assert mark(group.overall, "select") == "★"
+
+
+def test_whose_rivals_all_failed_has_no_star(tmp_path: Path) -> None:
+    fail = {(name, 10, block) for name in ("select", "iterative") for block in range(1, 13)}
+    path = make(tmp_path / "ledger.sqlite", connections=[10], fail=fail)
+    (group,) = analysed(path).groups
+    assert mark(group.overall, "thread-per-client") == ""
+    sentence = verdict_sentence(group, group.overall)
+    assert "thread-per-client (" in sentence
+    assert "is the only one that could be measured" in sentence
+    assert "iterative failed and select failed" in sentence
+
+
+def test_a_rival_that_failed_leaves_the_best_of_the_others_no_more_than_a_half_star(
+    tmp_path: Path,
+) -> None:
+    fail = {("iterative", 10, block) for block in range(1, 13)}
+    path = make(tmp_path / "ledger.sqlite", connections=[10], fail=fail)
+    (group,) = analysed(path).groups
+    assert group.overall.best == ("select",)
+    assert mark(group.overall, "select") == "☆"
+    assert "iterative (failed) may be as good" in verdict_sentence(group, group.overall)
+
+
+def test_where_all_failed_the_reason_is_not_that_nothing_was_measured(tmp_path: Path) -> None:
+    names = ("select", "iterative", "thread-per-client")
+    fail = {(name, 10, block) for name in names for block in range(1, 13)}
+    (group,) = analysed(make(tmp_path / "ledger.sqlite", connections=[10], fail=fail)).groups
+    sentence = verdict_sentence(group, group.overall)
+    assert "no trial measured" not in sentence
+    assert "iterative, thread-per-client and select failed" in sentence
 
 
 def test_a_few_client_bound_trials_are_left_out_of_the_averages(tmp_path: Path) -> None:
@@ -101,6 +159,8 @@ def test_luck_is_no_result(tmp_path: Path) -> None:
     (group,) = analysed(path).groups
     (select,) = (result for result in group.at(10) if result.cell.contender == "select")
     assert select.estimates["client", "throughput_per_s"].state == "client-bound"
+    used = select.estimates["server", "cpu_time_per_request_us"]
+    assert (used.trials, used.state) == (10, "client-bound")
 
 
 def test_a_difference_is_paired_within_blocks() -> None:
