@@ -5,8 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.servers import PATIENCE_S
 
 
 def children(pid: int) -> list[int]:
@@ -23,6 +28,19 @@ def tree(pid: int) -> list[int]:
     return [pid, *(below for child in children(pid) for below in tree(child))]
 
 
+@contextlib.contextmanager
+def sleepers(count: int) -> Iterator[list[int]]:
+    """So many processes that do nothing: a fresh container may hold hardly any others."""
+    started = [subprocess.Popen(["sleep", "600"]) for _ in range(count)]
+    try:
+        yield [sleeper.pid for sleeper in started]
+    finally:
+        for sleeper in started:
+            sleeper.kill()
+        for sleeper in started:
+            sleeper.wait()
+
+
 def state(pid: int) -> str | None:
     """As in proc(5): "S" asleep, "Z" ended, though nobody has waited for it; None: no such one."""
     try:
@@ -33,6 +51,24 @@ def state(pid: int) -> str | None:
 
 def is_gone(pid: int) -> bool:
     return state(pid) in (None, "Z", "X")
+
+
+def tasks(pid: int) -> list[int]:
+    """The threads of the process and of those below it."""
+    return [int(task.name) for one in tree(pid) for task in Path(f"/proc/{one}/task").iterdir()]
+
+
+@contextlib.contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """It leads a group of its own: none of that runs meanwhile, and none has yet to be stopped."""
+    os.killpg(pid, signal.SIGSTOP)
+    deadline = time.monotonic() + PATIENCE_S
+    while any(state(task) != "T" for task in tasks(pid)):
+        assert time.monotonic() < deadline, "it runs on"
+    try:
+        yield
+    finally:
+        os.killpg(pid, signal.SIGCONT)
 
 
 def cpu_seconds(pid: int) -> float:

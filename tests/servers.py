@@ -29,6 +29,11 @@ def program(name: str) -> str:
     return str(Path(os.environ.get("REGATTA_BIN", REPOSITORY / "bin")).resolve() / name)
 
 
+def built(path: str) -> str:
+    """Path of a program that is built for the tests and not installed."""
+    return str(Path(os.environ.get("REGATTA_BUILD", REPOSITORY / "build")).resolve() / path)
+
+
 @dataclass(frozen=True)
 class Design:
     """A design as the server's table tells: a new one is under test by being there."""
@@ -85,12 +90,18 @@ class Server:
         self.summary: dict[str, Any] = {}
         self.is_over = False
 
-    def connect(self, receive_buffer: int | None = None) -> socket.socket:
-        """A connected socket with a timeout, that sends at once; the caller closes it (`with`)."""
+    def connect(
+        self, receive_buffer: int | None = None, segment: int | None = None
+    ) -> socket.socket:
+        """A connected socket with a timeout, that sends at once; the caller closes it (`with`).
+
+        segment: bytes of a TCP segment at most, which keeps the server's send buffer small, too."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         connection = socket.socket(family, socket.SOCK_STREAM)
         if receive_buffer is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        if segment is not None:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, segment)
         connection.settimeout(PATIENCE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.connect((self.host, self.port))
@@ -141,11 +152,13 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
     prefix: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     records: bool = False,
+    binary: str | None = None,
 ) -> Iterator[Server]:
     """Starts a server, waits until it is ready, and stops it at the end (status 0 required).
 
     records: with its recorder; without, all that it scans is what the clients cause. The source is
     procfs where the options name none: to load another takes longer than most tests do.
+    binary: the path of another server than ours.
     """
     summary = folder / "server.json"
     summary.unlink(missing_ok=True)
@@ -156,7 +169,7 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
     process = subprocess.Popen(
         [
             *prefix,
-            program("regatta-server"),
+            binary or program("regatta-server"),
             "--quiet",
             *("--listen", listen),
             *("--ready-fd", str(ready_write)),

@@ -53,6 +53,8 @@ static enum interest take_answered(struct workers_loop *self) {
                      &job->body);
         jobs_release(&self->jobs, job);
         connections_touch(&loop->connections, connection, loop->now_ns);
+        if (connection->is_over) /* it is not watched: what goes now has gone */
+            readiness_send(connection);
         loop_serve_later(loop, connection);
     }
     return INTEREST_READ;

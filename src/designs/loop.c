@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "server/log.h"
 #include "server/stop.h"
 
 static void drop(struct loop *loop, struct connection *connection) {
@@ -42,14 +43,25 @@ void loop_serve(struct loop *loop, struct connection *connection) {
         apply(loop, connection, loop->serve(loop, connection));
 }
 
+/* The poller cannot watch it. While a worker answers it, it stays, and goes when that is done. */
+static void give_up(struct loop *loop, struct connection *connection) {
+    log_connection(loop->server, connection->fd, "cannot be watched");
+    if (connection->is_busy)
+        connection->is_over = true;
+    else
+        connections_remove(&loop->connections, connection);
+}
+
 /* Serves it before the poller hears of it: a client that asks once and leaves, as many do, is gone
  * by then. */
 static void begin(struct loop *loop, struct connection *connection) {
     connection->can_read = true;
     enum interest interest = loop->serve(loop, connection);
     connection->interest = interest == INTEREST_WRITE ? INTEREST_WRITE : INTEREST_READ;
-    if (interest == INTEREST_NONE || loop->poller->add(loop, connection) != 0)
+    if (interest == INTEREST_NONE)
         connections_remove(&loop->connections, connection);
+    else if (loop->poller->add(loop, connection) != 0)
+        give_up(loop, connection);
     else if (interest == INTEREST_AGAIN)
         loop_serve_later(loop, connection);
 }

@@ -54,14 +54,16 @@ enum interest readiness_serve(struct server *server, struct connections *connect
                               struct connection *connection, int64_t now_ns) {
     struct exchange *exchange = &connection->exchange;
     bool was_partial = exchange_is_partial(exchange);
+    bool was_held_back = exchange_output(exchange).length > 0;
     if (readiness_receive(connection) != 0)
         return lose(server, connection);
     unsigned answered = answer_requests(server, connection->fd, exchange, REQUEST_BATCH);
     int sent = readiness_send(connection);
     if (!was_partial || answered > 0)
         connections_touch(connections, connection, now_ns);
-    /* Others first; there is room to write, so this one's turn comes again at once. */
-    if (sent == 0 && answered > 0 && exchange_is_partial(exchange))
+    /* Others first; there is room to write, so this one's turn comes again at once. So it does when
+     * all went that requests may have waited behind: nothing else would speak of them again. */
+    if (sent == 0 && (answered > 0 || was_held_back) && exchange_is_partial(exchange))
         return INTEREST_AGAIN;
     return readiness_next(server, connection, sent);
 }

@@ -342,15 +342,16 @@ static void settle(struct loop *loop) {
     struct io_uring *ring = &loop->uring.ring;
     struct io_uring_cqe *completion;
     unsigned head;
-    /* In the rare case that not all was taken, or not all is told yet, it is known later. */
-    loop->is_hurried = io_uring_sq_ready(ring) > 0 || io_uring_cq_has_overflow(ring);
-    if (loop->is_hurried)
-        return;
     io_uring_for_each_cqe(ring, head, completion) {
         char *data = io_uring_cqe_get_data(completion);
         if (operation_of(data) == SEND)
             connection_of(data)->sent = completion->res;
     }
+    /* In the rare case that not all was taken, or not all is told yet, the rest is known later; but
+     * what is told now will not be told again. */
+    loop->is_hurried = io_uring_sq_ready(ring) > 0 || io_uring_cq_has_overflow(ring);
+    if (loop->is_hurried)
+        return;
     struct connection *next, *connection = loop->sending;
     loop->sending = NULL;
     for (; connection != NULL; connection = next) {

@@ -101,13 +101,17 @@ static int64_t left_ns(const struct worker_process *member, int64_t now_ns) {
     return member->started_ns == 0 || due_ns <= now_ns ? 0 : due_ns - now_ns;
 }
 
-int processes_vacancy(const struct processes *processes) {
+int processes_vacancy(struct processes *processes) {
     if (processes->alive == processes->count)
         return -1;
     int64_t now_ns = clock_monotonic_ns();
-    for (unsigned i = 0; i < processes->count; i++)
-        if (processes->members[i].pid == 0 && left_ns(&processes->members[i], now_ns) == 0)
+    for (unsigned i = 0; i < processes->count; i++) {
+        struct worker_process *member = &processes->members[i];
+        if (member->pid == 0 && left_ns(member, now_ns) == 0) {
+            member->started_ns = now_ns;
             return (int)i;
+        }
+    }
     return -1;
 }
 

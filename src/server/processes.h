@@ -20,7 +20,7 @@ enum { REFILL_MS = 1000, GRACE_MS = 1000 };
 
 struct worker_process {
     pid_t pid;          /* 0: the place is empty */
-    int64_t started_ns; /* CLOCK_MONOTONIC; 0: never */
+    int64_t started_ns; /* ... or was to be; CLOCK_MONOTONIC; 0: never */
 };
 
 struct processes {
@@ -51,8 +51,9 @@ pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
 /* Takes note of workers that have died. Call it when deaths_fd is readable. */
 void processes_reap(struct processes *processes);
 
-/* An empty place that may be filled now; -1: none. */
-int processes_vacancy(const struct processes *processes);
+/* An empty place that is to be filled now; -1: none. Whether that succeeds or not, it is not named
+ * again before REFILL_MS are over. */
+int processes_vacancy(struct processes *processes);
 
 /* For poll: milliseconds until there is a vacancy, 0 if there is one, -1 if no place is empty. */
 int processes_wait_ms(const struct processes *processes);

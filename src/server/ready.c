@@ -23,7 +23,8 @@ int ready_say(struct server *server) {
     fprintf(stderr, "regatta-server: %s, work %s, source %s (%s), listening on %s (Ctrl-C stops)\n",
             options->design->name, options->work.text, service_source(server->service),
             service_source_reason(server->service), listen);
-    fwrite(server->ready.held.bytes, 1, server->ready.held.length, stderr);
+    if (server->ready.held.length > 0)
+        fwrite(server->ready.held.bytes, 1, server->ready.held.length, stderr);
     text_release(&server->ready.held);
     if (server->ready.fd >= 0 && dprintf(server->ready.fd, "ready %s\n", listen) < 0)
         return -errno;

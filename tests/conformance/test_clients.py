@@ -11,13 +11,12 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.conformance.pipelining import HELD_LONG, check_that_all_is_answered
 from tests.dialects import Dialect
 from tests.servers import PATIENCE_S, Design, Server, read_all, read_reply, rows_of
 from tests.sockets import reset, wait_until_read
 
 CROWD = 1000
-HELD_LONG = ("--work", "snapshot", "--max-age", "86400000")
-"""One snapshot for the whole test: every reply has the same bytes."""
 
 
 def test_a_reset_in_mid_request_harms_nobody(server: Server, dialect: Dialect) -> None:
@@ -68,6 +67,13 @@ def test_replies_larger_than_the_socket_buffers_reach_a_slow_reader_whole(
     assert len(replies) == count
     assert set(replies) == {replies[0]}
     assert rows_of(replies[0]) == expected
+
+
+def test_requests_that_wait_behind_replies_are_answered_when_those_are_taken(
+    start: Callable[..., Server],
+) -> None:
+    """Nothing that is told about the socket will speak of them again."""
+    check_that_all_is_answered(start(*HELD_LONG))
 
 
 def test_a_client_that_pipelines_leaves_others_their_turn(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import selectors
-import signal
 import socket
 import subprocess
 import time
@@ -14,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import cpu_seconds, descriptor_limits, descriptors, tree
-from tests.servers import AS_US, PATIENCE_S, Server, is_refusal, needs, rows_of
+from tests.processes import cpu_seconds, descriptor_limits, descriptors, stopped, tree
+from tests.servers import AS_US, PATIENCE_S, Server, is_refusal, needs, read_reply, rows_of
 
 CROWD = 40
 SEEN_TO_SPIN_S = 0.4
@@ -97,11 +95,10 @@ def test_a_burst_beyond_the_limit_is_served_or_told_so(
     """The limit is low from the start, and the burst comes while the server cannot look."""
     server = start("--work", "scan", descriptors=CROWD)
     for _ in range(2):
-        os.killpg(server.process.pid, signal.SIGSTOP)
-        clients = crowd(server)
-        for client in clients:
-            ask(client)
-        os.killpg(server.process.pid, signal.SIGCONT)
+        with stopped(server.process.pid):
+            clients = crowd(server)
+            for client in clients:
+                ask(client)
         answers = [answer_of(client) for client in clients]
         for answer in answers:
             assert is_refusal(answer) or answer == NO_SCAN or len(rows_of(answer)) == 2
@@ -156,14 +153,23 @@ def open_sockets(pid: int) -> list[int]:
     return [fd for fd, path in descriptors(pid).items() if path.startswith("socket:")]
 
 
-@pytest.fixture(scope="session")
-def no_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library that lets accept fail with ENFILE."""
-    library = tmp_path_factory.mktemp("preload") / "no_files.so"
-    source = Path(__file__).with_name("no_files.c")
+def preloaded(name: str, folder: Path) -> Path:
+    """A library of this folder, to be preloaded, that lets a call fail while a file exists."""
+    library = folder / f"{name}.so"
+    source = Path(__file__).with_name(f"{name}.c")
     command = [needs("gcc"), "-shared", "-fPIC", "-o", str(library), str(source)]
     subprocess.run(command, check=True, timeout=PATIENCE_S)
     return library
+
+
+@pytest.fixture(scope="session")
+def no_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return preloaded("no_files", tmp_path_factory.mktemp("preload"))
+
+
+@pytest.fixture(scope="session")
+def no_watches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return preloaded("no_watches", tmp_path_factory.mktemp("preload"))
 
 
 def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
@@ -185,3 +191,25 @@ def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
     for client in clients:
         assert len(rows_of(answer_of(client))) == 2
     assert server.stop()["errors"]["accept"] > 0
+
+
+def test_where_the_kernel_watches_no_more_sockets_whoever_has_asked_is_answered(
+    start: Callable[..., Server],
+    crowd: Callable[[Server], list[socket.socket]],
+    no_watches: Path,
+    tmp_path: Path,
+) -> None:
+    """All have asked when they are accepted, and end only when they have their answers."""
+    sign = tmp_path / "no-watches"
+    server = start(*HELD_LONG, environment={"LD_PRELOAD": str(no_watches), "NO_WATCHES": str(sign)})
+    server.ask(b"top 2\n")
+    with stopped(server.process.pid):
+        sign.touch()
+        clients = crowd(server)
+        for client in clients:
+            client.sendall(b"top 2\n")
+    for client in clients:
+        assert len(rows_of(read_reply(client))) == 2
+        client.close()
+    sign.unlink()
+    server.connect_when_there_is_room().close()

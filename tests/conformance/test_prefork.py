@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
 import signal
@@ -14,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import children, cpu_seconds, is_gone
+from tests.processes import children, cpu_seconds, descriptor_limits, descriptors, is_gone
 from tests.servers import (
+    AS_US,
     PATIENCE_S,
     Server,
     needs,
@@ -31,6 +33,8 @@ PREFORK = [row.name for row in table() if row.name.startswith("prefork-")]
 BLOCKING_POOLS = [row.name for row in table() if row.serves == "workers"]
 SEEN_TO_SPIN_S = 0.5
 """Long enough to tell a server that spins from one that waits."""
+REFILL_S = 1.0
+"""Seconds before a place is filled again: processes.h, REFILL_MS."""
 NOBODY = 54321
 """A user who has no processes, so that a limit on their number is exact."""
 
@@ -111,6 +115,39 @@ def test_a_worker_that_dies_again_and_again_is_replaced_with_a_pause(
         killed.update(workers)
     assert 2 <= len(killed) <= 5
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
+
+
+@contextlib.contextmanager
+def workers_dead_and_no_descriptor_left(server: Server) -> Iterator[None]:
+    """Until the places should have been filled again; what was tried then must not cost much."""
+    parent = server.process.pid
+    workers, used = children(parent), descriptors(parent)
+    lowest_free = next(number for number in itertools.count() if number not in used)
+    with descriptor_limits({parent: lowest_free}):
+        kill_all(workers)
+        await_gone(workers)
+        spent = cpu_seconds(parent)
+        select.select([], [], [], REFILL_S + SEEN_TO_SPIN_S)
+        assert cpu_seconds(parent) - spent < SEEN_TO_SPIN_S / 4
+        yield
+
+
+def test_workers_that_die_while_no_descriptor_is_left_are_replaced_when_there_are_some(
+    start: Callable[..., Server],
+) -> None:
+    """One that needed none to begin may be so short of them that it can only say so."""
+    server = start("--workers", "2", *AS_US)
+    with workers_dead_and_no_descriptor_left(server):
+        pass
+    assert server.ask(b"GET /healthz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 ")
+
+
+def test_a_server_without_workers_and_descriptors_can_be_stopped(
+    start: Callable[..., Server],
+) -> None:
+    server = start("--workers", "2", *AS_US)
+    with workers_dead_and_no_descriptor_left(server):
+        server.stop()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

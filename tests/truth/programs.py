@@ -11,12 +11,12 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from tests.servers import PATIENCE_S, REPOSITORY, program
+from tests.servers import PATIENCE_S, built, program
 from tests.truth.proc import Seen
 
-BUILT = Path(os.environ.get("REGATTA_BUILD", REPOSITORY / "build")).resolve() / "tests" / "truth"
+SOURCE_SCAN = built("tests/truth/source-scan")
+LIVES = built("tests/truth/lives")
 CANNOT_OPEN = 3
 
 
@@ -108,7 +108,7 @@ class Scanner:
 def scanning(source: str, *options: str, prefix: Sequence[str] = ()) -> Iterator[Scanner]:
     """Raises CannotOpenError where the source cannot be had."""
     with subprocess.Popen(
-        [*prefix, str(BUILT / "source-scan"), *options_of(source), *options],
+        [*prefix, SOURCE_SCAN, *options_of(source), *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -155,7 +155,7 @@ class Life:
 def living(*life: str, until_ready: bool = True) -> Iterator[Life]:
     """Such a process, until it is killed at the end."""
     with subprocess.Popen(
-        [str(BUILT / "lives"), *life], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        [LIVES, *life], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     ) as running:
         try:
             started = Life(running)
@@ -169,8 +169,7 @@ def living(*life: str, until_ready: bool = True) -> Iterator[Life]:
 @contextlib.contextmanager
 def zombie(burnt_ms: int) -> Iterator[int]:
     """A process that has ended and that nobody has waited for."""
-    lives = str(BUILT / "lives")
-    pid = os.posix_spawn(lives, [lives, "zombie", str(burnt_ms)], os.environ)
+    pid = os.posix_spawn(LIVES, [LIVES, "zombie", str(burnt_ms)], os.environ)
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         yield pid
