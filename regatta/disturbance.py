@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from regatta.accounting import cpu_clock_ns, threads_of
@@ -50,6 +50,9 @@ class Moment:
     busy_ticks: int
     """Of the race's CPUs together."""
     steal_ticks: int
+    client_busy_ticks: int = 0
+    """Of the client's CPUs, as the next."""
+    client_steal_ticks: int = 0
 
 
 NEVER = Moment(0, {}, 0, 0)
@@ -68,6 +71,9 @@ class Others:
     """Taken by the host; in steps of a tick."""
     busy_ns: int = 0
     """By anybody, the trial itself included; from samples."""
+    client_steal_ns: int = 0
+    """Of the client's CPUs, as the next."""
+    client_busy_ns: int = 0
 
     def percent(self, ns: int) -> float:
         """Of one CPU."""
@@ -93,19 +99,24 @@ class Others:
         }
 
 
-def look(cpus: Iterable[int]) -> Moment:
-    """Reads all accounts; `cpus` are those of the race."""
+def look(cpus: Iterable[int], client: Iterable[int] = ()) -> Moment:
+    """Reads all accounts; `cpus` are those of the race, `client` those of its client."""
     ticks = parse_cpus((PROC / "stat").read_text())
-    ours = [ticks[cpu] for cpu in cpus if cpu in ticks]
-    busy = sum(values[column] for values in ours for column in BY_PROGRAMS)
-    steal = sum(values[STEAL] for values in ours)
+    busy, steal = busy_and_steal(ticks, cpus)
+    client_busy, client_steal = busy_and_steal(ticks, client)
     at_ns = time.monotonic_ns()
     clocks: dict[int, int] = {}
     for name in os.listdir(PROC):  # noqa: PTH208  (three times as fast as iterdir)
         if name.isdigit():
             with suppress(OSError):
                 clocks[int(name)] = cpu_clock_ns(int(name))
-    return Moment(at_ns, clocks, busy, steal)
+    return Moment(at_ns, clocks, busy, steal, client_busy, client_steal)
+
+
+def busy_and_steal(ticks: Mapping[int, Sequence[int]], cpus: Iterable[int]) -> tuple[int, int]:
+    ours = [ticks[cpu] for cpu in cpus if cpu in ticks]
+    busy = sum(values[column] for values in ours for column in BY_PROGRAMS)
+    return busy, sum(values[STEAL] for values in ours)
 
 
 def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
@@ -138,6 +149,8 @@ def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
         kernel_ns=kernel_ns,
         steal_ns=(after.steal_ticks - before.steal_ticks) * NS_PER_TICK,
         busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK,
+        client_steal_ns=(after.client_steal_ticks - before.client_steal_ticks) * NS_PER_TICK,
+        client_busy_ns=(after.client_busy_ticks - before.client_busy_ticks) * NS_PER_TICK,
     )
 
 
@@ -184,17 +197,54 @@ def merge(parts: Sequence[Others]) -> Others:
         kernel_ns=sum(part.kernel_ns for part in parts),
         steal_ns=sum(part.steal_ns for part in parts),
         busy_ns=sum(part.busy_ns for part in parts),
+        client_steal_ns=sum(part.client_steal_ns for part in parts),
+        client_busy_ns=sum(part.client_busy_ns for part in parts),
     )
+
+
+def by_chance_ns(length_ns: int, cpus: int) -> float:
+    """How far samples of so many CPUs may be off."""
+    samples = length_ns * cpus / NS_PER_TICK
+    return CHANCE * math.sqrt(samples) / 2 * NS_PER_TICK + 2 * NS_PER_TICK
 
 
 def with_ended(others: Others, own_ns: float, cpus: int) -> Others:
     """The same with what nobody who lives has used; `own_ns` is what the trial itself used."""
-    samples = others.length_ns * cpus / NS_PER_TICK
-    chance_ns = CHANCE * math.sqrt(samples) / 2 * NS_PER_TICK + 2 * NS_PER_TICK
+    chance_ns = by_chance_ns(others.length_ns, cpus)
     ended_ns = others.busy_ns - others.total_ns() - others.kernel_ns - own_ns - chance_ns
     if ended_ns <= 0:
         return others
     return merge([others, Others(used_ns={ENDED: round(ended_ns)})])
+
+
+def on_client(others: Others, own_ns: float, cpus: int) -> Others:
+    """The same as the client's `cpus` CPUs saw it, on which the trial itself used `own_ns`.
+
+    Whose CPU another program used is not told, but how busy each CPU was is.
+    """
+    chance_ns = by_chance_ns(others.length_ns, cpus)
+    taken_ns = others.client_busy_ns - others.kernel_ns - own_ns - chance_ns
+    share = min(1.0, max(0.0, taken_ns / others.total_ns())) if others.total_ns() else 0.0
+    return replace(
+        others,
+        used_ns={name: round(ns * share) for name, ns in others.used_ns.items()},
+        steal_ns=others.client_steal_ns,
+    )
+
+
+# From here on the client is bound by its own CPU time (src/load/bound.c).
+CPU_SHARE_LIMIT = 0.80
+
+
+def held_up(on_client: Others, cpu_share: float | None, limit_percent: float) -> str | None:
+    """What kept a client from keeping up, in words; None if it is to blame itself.
+
+    It is where it used most of its CPU. What the host took may have been charged to it, though.
+    """
+    stolen = on_client.percent(on_client.steal_ns) / 100
+    if cpu_share is not None and cpu_share - stolen > CPU_SHARE_LIMIT:
+        return None
+    return too_much(on_client, limit_percent)
 
 
 def too_much(others: Others, limit_percent: float) -> str | None:

@@ -23,6 +23,8 @@ from regatta.ledger import FILE_NAME
 from regatta.ledger_schema import SUPERSEDED, check_version, is_cut
 
 SAMPLE_HEADER_BYTES = 32
+LATE = "started only"
+"""How the client's words begin where it was late, and not busy."""
 SAMPLE_MAGIC = b"RGSAMPL1"
 ANSWERED, UNSTARTED = 0, 6
 """What `error` of a sample says of requests that did not fail."""
@@ -70,7 +72,7 @@ class Trial:
     status: str
     reason: str | None
     client_bound: str | None
-    """Why the client, and not the server, set the pace; None if it did not."""
+    """Why the client, and not the server, set the pace, as it says itself; None if it did not."""
     window_ns: int | None
     requests: int | None
     answered: int | None
@@ -91,6 +93,20 @@ class Trial:
     samples: bytes | None = field(repr=False)
     counters: dict[tuple[str, str, str], Counter] = field(repr=False)
     """Keyed by side, origin and event."""
+
+    @property
+    def held_up(self) -> str | None:
+        """What took the CPUs of a client that did not keep up: then it is not to blame."""
+        if self.client_bound is None or "client_held_up" in self.conditions:
+            found: str | None = self.conditions.get("client_held_up")
+            return found
+        # An older race did not tell the client's CPUs from the server's.
+        return self.disturbed if self.client_bound.startswith(LATE) else None
+
+    @property
+    def is_client_bound(self) -> bool:
+        """Whether the client set the pace of its own accord."""
+        return self.status == "ok" and self.client_bound is not None and self.held_up is None
 
     @property
     def counts(self) -> bool:

@@ -66,6 +66,8 @@ def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     merged |= {key: last[key] for key in SHARED if key in last}
     merged["slices"] = len(summaries)
     merged["throughput_per_s"] = merged["answered"] / merged["elapsed_ns"] * NS_PER_S
+    lengths = [summary["elapsed_ns"] for summary in summaries]
+    merged["cpu_share"] = weighted([summary["cpu_share"] for summary in summaries], lengths)
     merged["client_bound"] = next((s["client_bound"] for s in summaries if s["client_bound"]), None)
     merged["errors"] = add_up([summary["errors"] for summary in summaries])
     merged["usage"] = {

@@ -109,24 +109,41 @@ class Trial:
                 *rows(CLIENT, KERNEL, usage),
             ]
             self.judge(self.others(self.own_ns()))
+            self.judge_client()
 
     def others(self, own_ns: float) -> Others:
         """What others did while this was measured; `own_ns` is what it used itself."""
         others = disturbance.merge([window.others for window in self.windows])
         return disturbance.with_ended(others, own_ns, len(self.rig.placement.cpus()))
 
-    def own_ns(self) -> float:
-        """The CPU time of both sides."""
+    def own_ns(self, sides: Sequence[str] = (SERVER, CLIENT)) -> float:
+        """The CPU time of these sides."""
         return sum(
             row.counter.value or 0.0
             for row in self.result.counters
-            if row.origin == KERNEL and row.counter.event == accounting.CPU_TIME
+            if row.origin == KERNEL
+            and row.counter.event == accounting.CPU_TIME
+            and row.side in sides
         )
 
     def judge(self, others: Others) -> None:
         """Whether it was disturbed."""
         self.result.conditions |= others.describe()
         self.result.disturbed = disturbance.too_much(others, self.rig.disturbance_limit_percent)
+
+    def judge_client(self) -> None:
+        """Whether a client that did not keep up was held up by what is no part of the trial."""
+        if self.result.client_bound is None or self.result.client is None:
+            return
+        cpus = self.rig.placement.client.cpus
+        shared = not set(cpus).isdisjoint(self.rig.placement.server.cpus)
+        others = disturbance.merge([window.others for window in self.windows])
+        seen = disturbance.on_client(
+            others, self.own_ns((SERVER, CLIENT) if shared else (CLIENT,)), len(cpus)
+        )
+        self.result.conditions["client_held_up"] = disturbance.held_up(
+            seen, self.result.client.get("cpu_share"), self.rig.disturbance_limit_percent
+        )
 
     def stop(self) -> int:
         """Stops the server and says how long was counted, in ns."""

@@ -105,7 +105,7 @@ def run_load(
         if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
             raise client.failure("the client said something else than ready")
         client.find_program()
-        others_before = disturbance.look(cpus)
+        others_before = disturbance.look(cpus, rig.placement.client.cpus)
         before = server.accounts()
         switch([server, client], "enable")
         start_ns = time.monotonic_ns()
@@ -114,7 +114,8 @@ def run_load(
         window_ns = time.monotonic_ns() - start_ns
         switch([server, client], "disable")
         after = server.accounts()
-        others = disturbance.between(others_before, disturbance.look(cpus), cpus)
+        others_after = disturbance.look(cpus, rig.placement.client.cpus)
+        others = disturbance.between(others_before, others_after, cpus)
         if said != "done":
             raise client.failure("the client said something else than done")
         tell(gate, "sum up", client)

@@ -20,7 +20,7 @@ from itertools import combinations
 from regatta.advise.evidence import Measured, Place, against
 from regatta.advise.situation import Situation
 from regatta.analysis.contrast import Contrast
-from regatta.analysis.estimates import CLIENT_BOUND, Estimate
+from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
 from regatta.analysis.holm import Decision, holm
 
 MOST_WAITING = 2.0
@@ -127,7 +127,7 @@ def _favoured(ordered: list[Measured], pairs: Pairs) -> list[Favoured]:
 def _does_not_serve(situation: Situation, one: Measured) -> str:
     if one.failed is not None:
         return f"every trial of it failed: {one.failed}"
-    if one.cpu.value is None or one.cpu.state == CLIENT_BOUND:
+    if one.cpu.value is None or one.cpu.state in (CLIENT_BOUND, DISTURBED):
         return f"not measured: {one.cpu.state}"
     rate, answered = one.cell.rate, one.throughput
     top = answered.value if answered.high is None else answered.high

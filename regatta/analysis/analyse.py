@@ -9,10 +9,12 @@ from regatta.analysis.best import BlockValues
 from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
+from regatta.analysis.client_limit import comfortable_rate
 from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.contrast import of_trials
 from regatta.analysis.estimates import (
     CLIENT_BOUND,
+    DISTURBED,
     Estimates,
     Latencies,
     estimate_cell,
@@ -46,6 +48,10 @@ class CellResult:
     failed: int
     client_bound: int
     """Trials that are in no average because the client set the pace."""
+    held_up: int
+    """Trials that are in none because others took the CPU of the client, which fell behind."""
+    comfortable_rate: int | None
+    """Requests a second at which the client would use half its CPU; None: it was no bottleneck."""
     started: float | None
     """Of an open load: the share of what was due that was started; None: no such load."""
     ok: int
@@ -58,8 +64,9 @@ class CellResult:
     def _barred(self) -> str:
         if self.failed and not self.ok:
             return FAILED
-        if self.estimates[side_of(PRIMARY), PRIMARY.name].state == CLIENT_BOUND:
-            return CLIENT_BOUND
+        state = self.estimates[side_of(PRIMARY), PRIMARY.name].state
+        if state in (CLIENT_BOUND, DISTURBED):
+            return state
         return "" if is_held(self.started) else TOO_SLOW
 
 
@@ -137,7 +144,8 @@ def analyse(ledger: Ledger) -> Analysis:
     cells = {cell.id: cell for cell in ledger.cells}
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     grouped = group(ledger.cells)
-    results = {cell.id: _result(cell, ledger.trials_of(cell)) for cell in ledger.cells}
+    cpus = _client_cpus(ledger.environment)
+    results = {cell.id: _result(cell, ledger.trials_of(cell), cpus) for cell in ledger.cells}
     baseline = read_baseline(ledger.environment)
     last = ledger.last_attempts
     kinds = Tally(trial.kind for trial in last if trial.status == "ok")
@@ -151,9 +159,7 @@ def analyse(ledger: Ledger) -> Analysis:
         ],
         failures=[Noted(cells[trial.cell_id], trial) for trial in last if trial.status != "ok"],
         client_bound=[
-            Noted(cells[trial.cell_id], trial)
-            for trial in last
-            if trial.status == "ok" and trial.client_bound is not None
+            Noted(cells[trial.cell_id], trial) for trial in last if trial.is_client_bound
         ],
         disturbed=[
             Noted(cells[trial.cell_id], trial)
@@ -247,9 +253,15 @@ def _group(
     )
 
 
-def _result(cell: Cell, trials: list[Trial]) -> CellResult:
+def _client_cpus(environment: dict[str, Any]) -> int:
+    place = environment.get("placement")
+    return len(place.get("client_cpus") or [0]) if isinstance(place, dict) else 1
+
+
+def _result(cell: Cell, trials: list[Trial], client_cpus: int) -> CellResult:
     estimates, latencies = estimate_cell(trials)
     ok = [trial for trial in trials if trial.status == "ok"]
+    bound = [trial for trial in ok if trial.is_client_bound]
     return CellResult(
         cell=cell,
         estimates=estimates,
@@ -258,7 +270,9 @@ def _result(cell: Cell, trials: list[Trial]) -> CellResult:
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),
-        client_bound=sum(trial.client_bound is not None for trial in ok),
+        client_bound=len(bound),
+        comfortable_rate=comfortable_rate(cell, bound, client_cpus),
+        held_up=sum(trial.held_up is not None for trial in ok),
         started=started(cell, usable(trials)),
         ok=len(ok),
     )

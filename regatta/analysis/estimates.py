@@ -15,6 +15,7 @@ from regatta.study import PROCESS
 
 MEASURED = "measured"
 CLIENT_BOUND = "client-bound"
+DISTURBED = "disturbed"
 OVER = "over"
 SERVER = "server"
 NS_PER_MS = 1e6
@@ -29,7 +30,7 @@ class Estimate:
     """How many trials it rests on."""
     state: str
     """`measured`, or the words that say why there is no value; `over`: it is at least `low`;
-    `client-bound` with a value: of a server as its client's limit let it work."""
+    `client-bound` or `disturbed` with a value: of a server as its client could let it work."""
 
 
 Estimates = dict[tuple[str, str], Estimate]
@@ -48,8 +49,7 @@ class Latencies:
 def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
     """The estimates of all metrics from the trials of a cell that say something about it."""
     kept = usable(trials)
-    bound = any(trial.status == "ok" and trial.client_bound is not None for trial in trials)
-    absent = CLIENT_BOUND if bound else NO_TRIAL
+    absent = behind(trials) or NO_TRIAL
     found: Estimates = {}
     for metric in METRICS:
         if metric.read is None:
@@ -57,10 +57,18 @@ def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
         for side in metric.sides:
             own = taken(metric, told(metric, side, trials))
             found[side, metric.name] = summarize(readings(metric, side, own), absent)
-            if at_limit(own):
-                found[side, metric.name] = replace(found[side, metric.name], state=CLIENT_BOUND)
+            if why := behind(own):
+                found[side, metric.name] = replace(found[side, metric.name], state=why)
     of_latency, latencies = estimate_latency(kept, absent)
     return found | of_latency, latencies
+
+
+def behind(trials: list[Trial]) -> str:
+    """Why the client did not keep up in some of these trials; empty if it did in all."""
+    late = [trial for trial in trials if trial.status == "ok" and trial.client_bound is not None]
+    if any(trial.is_client_bound for trial in late):
+        return CLIENT_BOUND
+    return DISTURBED if late else ""
 
 
 def usable(trials: list[Trial]) -> list[Trial]:
@@ -81,11 +89,6 @@ def told(metric: Metric, side: str, trials: list[Trial]) -> list[Trial]:
     if side != SERVER or metric.read is None:
         return usable(trials)
     return [trial for ok in _by_kind(trials) for trial in ok if trial.counts or not _kept_up(ok)]
-
-
-def at_limit(trials: list[Trial]) -> bool:
-    """Whether these are trials that say what a server does at its client's limit."""
-    return any(trial.client_bound is not None for trial in trials)
 
 
 def _by_kind(trials: list[Trial]) -> list[list[Trial]]:

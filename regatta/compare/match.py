@@ -132,11 +132,13 @@ def _word(value: Any) -> str:
 def _state(name: str, ledger: Ledger) -> str:
     """What a race lacks: it was stopped early, or trials failed."""
     failed = sum(trial.status != "ok" for trial in ledger.last_attempts)
-    bound = sum(trial.client_bound is not None for trial in ledger.last_attempts)
+    bound = sum(trial.is_client_bound for trial in ledger.last_attempts)
+    held_up = sum(trial.held_up is not None for trial in ledger.last_attempts)
     run = len(ledger.last_attempts)
     parts = [f"{run} of {ledger.planned} trials were run"] if run < ledger.planned else []
     parts += [f"{failed} trials failed"] if failed else []
     parts += [f"the client was the bottleneck in {bound} trials"] if bound else []
+    parts += [f"others took the client's CPU in {held_up} trials"] if held_up else []
     return f"In {name} {', '.join(parts)}." if parts else ""
 
 

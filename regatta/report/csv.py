@@ -5,7 +5,7 @@ from io import StringIO
 
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.metrics import BY_NAME
-from regatta.report.sentences import rate_words
+from regatta.report.sentences import cell_words
 
 HEADER = (
     "contender",
@@ -64,7 +64,7 @@ def to_csv(analysis: Analysis) -> str:
                         estimate.trials,
                         estimate.state,
                         _number(result.started),
-                        rate_words(result),
+                        cell_words(result),
                     )
                 )
     return out.getvalue()

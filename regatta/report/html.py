@@ -196,6 +196,7 @@ def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> lis
             "path": shapes.PATHS[known[result.cell.contender].shape],
             "failed": result.failed,
             "client_bound": result.client_bound,
+            "held_up": result.held_up,
             "rate_words": rate_words(result),
             "estimates": [result.estimates[side_of(metric), metric.name] for metric in STANDINGS],
             "bar": _bar(result.estimates["server", PRIMARY.name], most),

@@ -8,7 +8,7 @@ from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.axes import AXES
-from regatta.report.sentences import rate_words, verdict_sentence
+from regatta.report.sentences import cell_words, verdict_sentence
 
 
 def to_dict(analysis: Analysis) -> dict[str, Any]:
@@ -101,7 +101,9 @@ def _cell(result: CellResult) -> dict[str, Any]:
         "trials_ok": result.ok,
         "trials_failed": result.failed,
         "trials_client_bound": result.client_bound,
+        "trials_held_up": result.held_up,
+        "client_comfortable_rate": result.comfortable_rate,
         "started_share": result.started,
-        "says": rate_words(result),
+        "says": cell_words(result),
         "metrics": metrics,
     }

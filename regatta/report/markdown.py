@@ -67,6 +67,8 @@ def _group(analysis: Analysis, group: Group, alone: bool) -> list[str]:
             label = f"**{escape(name)}** {star}" if star else escape(name)
             if result.client_bound:
                 label += f" ({plural(result.client_bound, 'trial')} client-bound)"
+            if result.held_up:
+                label += f" ({plural(result.held_up, 'trial')} disturbed)"
             if not_held := rate_words(result):
                 label += f" ({not_held})"
             cells = [_figure(result, metric) for metric in STANDINGS]

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.best import FEWEST_BLOCKS
-from regatta.analysis.estimates import CLIENT_BOUND
+from regatta.analysis.client_limit import uses_more_cpus
+from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.rate import is_held
 from regatta.analysis.standings import (
@@ -24,6 +25,7 @@ from regatta.report.numbers import percent, plural, times, value_of
 
 REASONS = {
     CLIENT_BOUND: "that is known at its client's limit alone",
+    DISTURBED: "others took its client's CPU, so that is at another pace",
     TOO_SLOW: "it does not hold the rate, so that is under another load",
     TOO_FEW: f"fewer than {FEWEST_BLOCKS} of its blocks can be paired with another's",
 }
@@ -31,6 +33,7 @@ REASONS = {
 
 STARRED = (LARGER, NO_DIFFERENCE, RIVALS)
 
+HELD_UP = "the client fell behind where others took its CPU"
 LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
     "☆ none of these is shown to need more than another."
@@ -134,12 +137,38 @@ def client_bound_sentence(analysis: Analysis) -> str:
     if not analysis.client_bound:
         return ""
     names = sorted({noted.cell.contender for noted in analysis.client_bound})
+    bound = [result for group in analysis.groups for result in group.cells if result.client_bound]
+    rated = [result for result in bound if result.comfortable_rate is not None]
+    helps = client_help(min(rated, key=_rate)) if rated else "more CPUs for the client"
     return (
         f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
         f"the bottleneck ({', '.join(names)}): their times and throughput show what the client can "
         "do, and are in no average. What the server used stands in the table where most trials of "
-        "a cell are so, as of its client's limit; it wins nothing there."
+        "a cell are so, as of its client's limit; it wins nothing there. "
+        f"What helps: {helps}."
     )
+
+
+def _rate(result: CellResult) -> int:
+    return result.comfortable_rate or 0
+
+
+def client_help(result: CellResult) -> str:
+    """What would have kept the client of this cell from being the bottleneck."""
+    what = "a `rate`" if result.cell.load == "open" else "an open load"
+    rate = f"{what} of at most {_rate(result):,} a second, where the client is at half its capacity"
+    if not uses_more_cpus(result.cell):
+        return rate
+    return f"{rate}, or more `client_cpus` in `[placement]` (--client-cpus)"
+
+
+def cell_words(result: CellResult) -> str:
+    """What a reader must know of a cell beside its figures; empty if there is nothing."""
+    if result.client_bound and result.comfortable_rate is not None:
+        return f"client-bound: {client_help(result)} would help"
+    if result.held_up:
+        return f"disturbed: {HELD_UP}"
+    return rate_words(result)
 
 
 def warm_up_sentence(analysis: Analysis) -> str:
@@ -169,11 +198,17 @@ def disturbed_sentence(analysis: Analysis) -> str:
     if not analysis.disturbed:
         return ""
     again = sum(noted.trial.superseded for noted in analysis.disturbed)
-    kept = len(analysis.disturbed) - again
+    late = sum(
+        noted.trial.held_up is not None and not noted.trial.superseded
+        for noted in analysis.disturbed
+    )
+    kept = len(analysis.disturbed) - again - late
     limit = analysis.environment.get("disturbance_limit_percent")
     parts = [f"{again} run again, of which only the last attempt counts"] if again else []
     if kept:
         parts.append(f"{kept} kept in the averages")
+    if late:
+        parts.append(f"{late} whose times are in no average, because {HELD_UP}")
     more = f"more than {limit:g} % of a CPU" if isinstance(limit, int | float) else "too much"
     return (
         f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "

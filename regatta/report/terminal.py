@@ -127,6 +127,8 @@ def _table(
             label.append(f"\n  {result.failed} failed", style="yellow")
         if result.client_bound:
             label.append(f"\n  {result.client_bound} client-bound", style="yellow")
+        if result.held_up:
+            label.append(f"\n  {result.held_up} disturbed", style="yellow")
         for part in rate_words(result).split(": "):
             if part:
                 label.append(f"\n  {part}", style="yellow")

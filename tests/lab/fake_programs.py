@@ -128,6 +128,7 @@ def ask(options: argparse.Namespace) -> int:
         "errors": {"connect": 0, "timeout": requests - answered},
         "throughput_per_s": 100.0,
         "elapsed_ns": 10_000_000 * requests,
+        "cpu_share": 0.93 if FAKE == "client-bound" else 0.2,
         "client_bound": "used 93 % of its CPU" if FAKE == "client-bound" else None,
         "arguments": sys.argv[1:],
         "usage": {"self": six, "children": six},

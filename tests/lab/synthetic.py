@@ -18,6 +18,7 @@ from regatta.ledger_schema import SCHEMA, SCHEMA_VERSION
 from regatta.study import Cell
 
 CLIENT_BOUND = "used 93 % of its CPU"
+HELD_UP = "started only 71.0 % of the offered rate because it was late itself"
 DISTURBED = "others used 19 % of a CPU"
 CPU_US = {"iterative": 640.0, "thread-per-client": 720.0, "select": 612.0}
 SWITCHES = {"iterative": 0.02, "thread-per-client": 1.05, "select": 0.03}
@@ -64,6 +65,8 @@ class Race:
     """The same."""
     disturbed: set[tuple[str, int, int]] = field(default_factory=set)
     """The same; these were kept."""
+    held_up: set[tuple[str, int, int]] = field(default_factory=set)
+    """The same, of those whose client fell behind because of it."""
     pools: set[str] = field(default_factory=set)
     """Contenders that have workers when the axis is their number; the others have none."""
     axis: str = "connections"
@@ -173,7 +176,8 @@ def write_trial(
     connections, contender = trial.cell.connections, trial.cell.contender
     place = (contender, getattr(trial.cell, race.axis), block)
     failed = place in race.fail
-    bound = place in race.client_bound
+    held_up = place in race.held_up
+    bound = HELD_UP if held_up else CLIENT_BOUND if place in race.client_bound else None
     whole = trial.cell.scope == "process"
     requests = connections * (trial.cell.rounds or 1)
     base = race.cpu_us.get(contender, 650.0) * drift * generator.normal(1, race.noise)
@@ -189,7 +193,7 @@ def write_trial(
             *(block, trial.position, trial.cell_id, kind),
             "failed" if failed else "ok",
             race.fail_reason if failed else None,
-            CLIENT_BOUND if bound else None,
+            bound,
             1_760_000_000.0 + block * 60,
             window_ns,
             requests,
@@ -197,10 +201,13 @@ def write_trial(
             requests / (window_ns / 1e9),
             json.dumps({"design": contender, "workers": make_workers(trial.cell, requests)}),
             json.dumps({"connections": connections}),
-            json.dumps({"load_average": [0.2, 0.2, 0.1]}),
+            json.dumps(
+                {"load_average": [0.2, 0.2, 0.1]}
+                | ({"client_held_up": DISTURBED if held_up else None} if bound else {})
+            ),
             pack(latencies, connections),
             1,
-            DISTURBED if place in race.disturbed else None,
+            DISTURBED if held_up or place in race.disturbed else None,
         ),
     )
     for side in ("server", "client"):

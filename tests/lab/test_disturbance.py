@@ -123,6 +123,30 @@ def test_what_is_too_much(others: Others, words: str | None) -> None:
     assert too_much(others, 10) == words
 
 
+STOLEN = Others(10**9, steal_ns=450_000_000, client_steal_ns=450_000_000)
+BESIDE = Others(10**9, {"rustc": 410_000_000}, steal_ns=10**8, client_busy_ns=200_000_000)
+SHARED = Others(10**9, {"rustc": 410_000_000}, client_busy_ns=700_000_000)
+
+
+@pytest.mark.parametrize(
+    ("others", "own_s", "cpu_share", "words"),
+    [
+        (STOLEN, 0.3, 0.3, "the host took 45 % of a CPU"),
+        # What the host took may be in what the client seems to have used; all of this was not.
+        (STOLEN, 0.9, 0.9, "the host took 45 % of a CPU"),
+        (BESIDE, 0.15, 0.15, None),
+        (SHARED, 0.2, 0.2, "rustc used 33 % of a CPU"),
+        (SHARED, 0.85, 0.85, None),
+        (QUIET, 0.0, 0.1, None),
+    ],
+)
+def test_a_client_is_held_up_by_what_took_its_own_cpus(
+    others: Others, own_s: float, cpu_share: float, words: str | None
+) -> None:
+    seen = disturbance.on_client(others, own_s * 1e9, 1)
+    assert disturbance.held_up(seen, cpu_share, 10) == words
+
+
 def test_the_windows_of_a_trial_are_one() -> None:
     whole = merge([BUSY, QUIET])
     assert whole.describe() == {

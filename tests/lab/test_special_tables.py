@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +22,8 @@ from regatta.analysis.workers import connections_by_rank
 from regatta.errors import StudyError
 from regatta.ledger_read import read
 from regatta.published import read_published
-from regatta.report.sentences import mark, verdict_sentence
-from tests.lab.synthetic import CLIENT_BOUND, make
+from regatta.report.sentences import client_help, mark, verdict_sentence
+from tests.lab.synthetic import CLIENT_BOUND, DISTURBED, make
 
 POOLS = {
     "contenders": ["iterative", "prefork", "select"],
@@ -150,6 +153,74 @@ def test_a_few_client_bound_trials_are_left_out_of_the_averages(tmp_path: Path) 
     assert select.estimates["server", "cpu_time_per_request_us"].trials == 8
     assert (select.client_bound, select.failed) == (2, 0)
     assert "2 client-bound" in printed(path)
+
+
+def test_a_client_whose_cpu_others_took_is_not_called_the_bottleneck(tmp_path: Path) -> None:
+    late = {("select", 10, block) for block in range(1, 11)}
+    path = make(tmp_path / "ledger.sqlite", connections=[10], held_up=late)
+    analysis = analysed(path)
+    (select,) = (result for result in analysis.groups[0].at(10) if result.held_up)
+    assert (select.cell.contender, select.client_bound, select.held_up) == ("select", 0, 10)
+    assert select.estimates["client", "latency_p99_ms"].state == "disturbed"
+    assert analysis.client_bound == []
+    verdict = analysis.groups[0].by_step[0]
+    assert verdict.rivals == {"select": "disturbed"}
+    assert len(analysis.disturbed) == 10
+    for name, text in all_files(path).items():
+        assert "bottleneck" not in text, name
+        assert "disturbed" in text, name
+        assert "fell behind where others took its CPU" in text or name == "terminal", name
+    assert "fell behind" in " ".join(printed(path).split())
+
+
+def test_an_older_race_blames_what_disturbed_it_for_a_late_client_alone(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=1, held_up={("select", 10, 1)})
+    (late,) = (trial for trial in read(path).trials if trial.client_bound)
+    assert (late.held_up, late.is_client_bound) == (DISTURBED, False)
+    old = replace(late, conditions={})
+    assert (old.held_up, old.is_client_bound, old.counts) == (DISTURBED, False, False)
+    busy = replace(old, client_bound=CLIENT_BOUND)
+    assert (busy.held_up, busy.is_client_bound) == (None, True)
+    assert replace(old, disturbed=None).is_client_bound
+
+
+def test_a_client_bound_cell_says_what_would_help(tmp_path: Path) -> None:
+    bound = {("select", 10, block) for block in range(1, 11)}
+    path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
+    (group,) = analysed(path).groups
+    (select,) = (result for result in group.at(10) if result.client_bound)
+    cost_us = [
+        counter.value / trial.answered / 1e3
+        for trial in read(path).trials_of(select.cell)
+        if trial.is_client_bound
+        for key, counter in trial.counters.items()
+        if key == ("client", "kernel", "cpu-time")
+    ]
+    half = 0.5e6 / np.mean(cost_us)
+    assert select.comfortable_rate == int(half // 100 * 100)
+    helps = f"an open load of at most {select.comfortable_rate:,} a second"
+    for name, text in all_files(path).items():
+        assert helps in " ".join(text.split()), name
+    (others,) = {result.comfortable_rate for result in group.at(10) if not result.client_bound}
+    assert others is None
+
+
+def test_more_cpus_help_a_client_of_several_threads_alone(tmp_path: Path) -> None:
+    for engine in ("epoll", "thread"):
+        path = make(
+            tmp_path / f"{engine}.sqlite",
+            connections=[10],
+            engines=[engine],
+            client_bound={("select", 10, 1)},
+        )
+        with closing(sqlite3.connect(path)) as database, database:
+            place = {"client_cpus": [1, 2], "server_cpus": [0]}
+            row = ("placement", json.dumps(place))
+            database.execute("INSERT OR REPLACE INTO environment VALUES (?, ?)", row)
+        (select,) = (one for one in analysed(path).groups[0].at(10) if one.client_bound)
+        rate = select.comfortable_rate or 0
+        assert ("client_cpus" in client_help(select)) == (engine == "thread")
+        assert rate == pytest.approx(0.5e6 / 61.6 * (2 if engine == "thread" else 1), rel=0.15)
 
 
 def test_luck_is_no_result(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from regatta.analysis.claims.result import (
     ScopeResult,
 )
 from regatta.analysis.claims.words import NEEDS, number, told, words_of
-from regatta.analysis.estimates import CLIENT_BOUND, OVER
+from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
 from regatta.analysis.metrics import NO_TRIAL
 from regatta.study import PROCESS, WINDOW
 from regatta.study.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
@@ -111,6 +111,7 @@ def undecided(case: Case) -> str | None:
             NO_TRIAL: "no trial of it says anything",
             NOT_RACED: "it was not raced",
             CLIENT_BOUND: "the client was the bottleneck",
+            DISTURBED: "the client fell behind where others took its CPU",
             OVER: "requests that were due did not start, so nobody knows how long they took",
         }
         return f"{part.label}: {reasons.get(part.reason, part.reason)}"
