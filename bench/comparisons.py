@@ -22,12 +22,13 @@ from bench.loads import (
     Load,
     Newcomers,
     RedisBenchmark,
+    Staying,
     Wrk,
 )
 from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, Reader, Reading
 from bench.readings import ours as reader
 from bench.rest import FOOTPRINT, MEMORY, Footprint, Rest
-from bench.rows import Best, Goal, Row, Trial
+from bench.rows import Best, Duel, Goal, Row, Trial
 from bench.servers import Memcached, Nginx, Ours, Redis, Server, Twin
 
 # Those that serve best on one CPU; which of them it is, a screening finds out.
@@ -45,7 +46,27 @@ SELECT_IDLE = 850
 # Loads that a design and its twin hold with ease: a new process takes ten times what others do.
 EASY_RATE, EASY_FOR_PROCESSES = 2_000, 500
 POOL = 16
-TWINS = ("iterative", "fork-per-client", "thread-per-client")
+# All twins together take ten minutes.
+TWIN_BLOCKS, TURNS, SLICE_S = 12, 2, 0.25
+TWINS = (
+    "iterative",
+    "fork-per-client",
+    "prefork-accept",
+    "prefork-flock",
+    "prefork-mutex",
+    "prefork-fdpass",
+    "thread-per-client",
+    "prethread-mutex",
+    "prethread-queue",
+    "select",
+    "poll",
+    "epoll",
+    "epoll-edge",
+    "epoll-workers",
+    "reactors",
+    "uring",
+    "uring-reactors",
+)
 # Memory hardly varies, and ten thousand connections take seconds to make.
 MEMORY_BLOCKS = 3
 # Twenty thousand processes take seconds to make and to end, and a server must come to know them.
@@ -261,25 +282,28 @@ def footprint_rows() -> list[Row]:
 
 
 def twin_loads(design: str) -> tuple[Load, Load]:
-    """Connections that stay, as many as it serves at a time; and short ones."""
+    """Connections that stay, as many as a pool serves at a time; and short ones."""
+    connections = 1 if design == "iterative" else POOL
     rate = EASY_FOR_PROCESSES if design == "fork-per-client" else EASY_RATE
-    pooled = design.startswith(("prefork", "prethread"))
-    stay = Wrk(1) if design == "iterative" else Wrk(POOL) if pooled else FEW
-    return stay, Newcomers(rate)
+    return Staying(connections, SLICE_S), Newcomers(rate, SLICE_S, connections)
 
 
 def twin_rows() -> list[Row]:
-    """Each design beside the bare server of the same strategy."""
+    """Each design beside the bare server of the same strategy, by turns."""
+    duels = {name: Duel(Ours(name), Twin(name), twin_loads(name), TURNS) for name in TWINS}
     return [
-        cost(
+        Row(
             f"twins: {design}, {load.name}",
             f"twins, {design}",
-            Trial(Ours(design), load),
-            Trial(Twin(design), load),
-            1.1,
+            SERVER_CPU,
+            Trial(duel.ours, load),
+            Trial(duel.peer, load),
+            Goal(1.1),
+            TWIN_BLOCKS,
+            duel,
         )
-        for design in TWINS
-        for load in twin_loads(design)
+        for design, duel in duels.items()
+        for load in duel.loads
     ]
 
 

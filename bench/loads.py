@@ -230,6 +230,31 @@ class Closed:
         return drive(stand, serving, self.command(serving.target), read_regatta_client)
 
 
+def any_answer(*options: str) -> tuple[str, ...]:
+    """Options of regatta-client to ask over HTTP, whatever it is that the server says."""
+    return ("--dialect", "http", "--path", PATH, *options)
+
+
+@dataclass(frozen=True)
+class Staying:
+    """regatta-client: connections that ask again as soon as they are answered."""
+
+    connections: int
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.connections} connections that stay"
+
+    def check(self) -> None:
+        """Built with the project."""
+
+    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
+        options = any_answer("--load", "closed", "--duration", str(self.seconds))
+        command = regatta_client(self.connections, *options, serving.target)
+        return drive(stand, serving, command, read_regatta_client)
+
+
 @dataclass(frozen=True)
 class Newcomers:
     """regatta-client: so many a second connect, ask once and are hung up on.
@@ -239,23 +264,22 @@ class Newcomers:
     """
 
     rate: int
-    seconds: float = 0.5
-    connections: int = 16
+    seconds: float
+    connections: int
     """At once, at most."""
 
     @property
     def name(self) -> str:
-        return f"{self.rate:,} new connections a second"
+        return f"{self.rate:,} short connections a second"
 
     def check(self) -> None:
         """Built with the project."""
 
     def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
-        options = ["--dialect", "http", "--path", PATH, "--load", "open", "--rate", str(self.rate)]
-        options += ["--per-connection", "1", "--duration", str(self.seconds), serving.target]
-        return drive(
-            stand, serving, regatta_client(self.connections, *options), read_regatta_client
-        )
+        options = any_answer("--load", "open", "--rate", str(self.rate), "--per-connection", "1")
+        options += ("--duration", str(self.seconds), serving.target)
+        command = regatta_client(self.connections, *options)
+        return drive(stand, serving, command, read_regatta_client)
 
 
 def read_lateness(printed: str) -> float:

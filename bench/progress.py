@@ -7,8 +7,7 @@ import time
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bench.readings import Reading
-from bench.rows import Trial
+from bench.side_by_side import Run
 
 
 class Teller:
@@ -38,8 +37,8 @@ class Teller:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def tell(self, block: int, trial: Trial | Reading) -> None:
-        self.bar.update(self.task, description=trial.name, completed=self.told)
+    def tell(self, block: int, run: Run) -> None:
+        self.bar.update(self.task, description=run.name, completed=self.told)
         self.told += 1
         if block != self.block and not self.console.is_terminal:
             seconds = time.monotonic() - self.started

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from bench.crowds import NOBODY, Crowd
 from bench.loads import Load
@@ -32,6 +34,43 @@ class Trial:
         stand.crowds.want(self.crowd)
         with serving(stand, self.server) as started:
             return self.load.run(stand, self.server, started)
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two servers at the same time, each under every load by turns: what drifts drifts for both.
+
+    A slice of load is short, and the one that waits costs nothing meanwhile. ABBA: what goes
+    straight up or down within a turn is the same for both.
+    """
+
+    ours: Server
+    peer: Server
+    loads: tuple[Load, ...]
+    turns: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.ours.name} and {self.peer.name} by turns"
+
+    def trials(self) -> list[Trial]:
+        return [Trial(server, load) for load in self.loads for server in (self.ours, self.peer)]
+
+    def run(self, stand: Stand) -> dict[Trial | Reading, Figures]:
+        """Each trial's figures: means over its slices."""
+        stand.crowds.want(NOBODY)
+        slices: dict[Trial, list[Figures]] = {trial: [] for trial in self.trials()}
+        with serving(stand, self.ours, "ours") as ours, serving(stand, self.peer, "peer") as peer:
+            started = {self.ours: ours, self.peer: peer}
+            for turn in range(self.turns):
+                for trial in self.trials() if turn % 2 == 0 else reversed(self.trials()):
+                    one = trial.load.run(stand, trial.server, started[trial.server])
+                    slices[trial].append(one)
+        return {trial: mean_figures(found) for trial, found in slices.items()}
+
+
+def mean_figures(slices: list[Figures]) -> Figures:
+    return {name: fmean(figures[name] for figures in slices) for name in slices[0]}
 
 
 @dataclass(frozen=True)
@@ -88,7 +127,13 @@ class Row:
     goal: Goal | None
     most_blocks: int | None = None
     """For what hardly varies and takes long; None: all blocks."""
+    duel: Duel | None = None
+    """What its two trials are measured in, if not each by itself."""
 
     def trials(self) -> list[Trial | Reading]:
         ours = self.ours.screening() if isinstance(self.ours, Best) else [self.ours]
         return ours if self.peer is None else [*ours, self.peer]
+
+    def runs(self) -> Sequence[Trial | Reading | Duel]:
+        """What is to be run for it."""
+        return self.trials() if self.duel is None else [self.duel]

@@ -206,10 +206,13 @@ def first_answer(stand: Stand, server: Server, side: Side, port: int) -> bytes:
 
 
 @contextmanager
-def serving(stand: Stand, server: Server) -> Iterator[Serving]:
-    """A fresh server for one trial; it must end well when told to."""
+def serving(stand: Stand, server: Server, side_name: str = "server") -> Iterator[Serving]:
+    """A fresh server for one trial; it must end well when told to.
+
+    `side_name`: of the files that it writes, where several are up at once.
+    """
     port = free_port(stand.host)
-    with Side("server", stand.folder, accounted=True) as side:
+    with Side(side_name, stand.folder, accounted=True) as side:
         side.start(stand.place.server, server.command(stand, port), NO_PERF, ())
         pid = side.find_program()
         reply = first_answer(stand, server, side, port)

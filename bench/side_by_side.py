@@ -15,7 +15,7 @@ import numpy as np
 
 from bench.loads import SERVER_CPU
 from bench.readings import Reading
-from bench.rows import Best, Row, Trial
+from bench.rows import Best, Duel, Row, Trial
 from bench.stand import Figures, Stand
 from regatta.analysis.bootstrap import Studentized, studentized
 from regatta.analysis.swaps import Swapped
@@ -23,8 +23,10 @@ from regatta.errors import RegattaError
 
 SCREENING_BLOCKS = 3
 
+# What is run at a time.
+Run = Trial | Reading | Duel
 # Trials in the order in which they run, each with its block.
-Trials = list[tuple[int, Trial | Reading]]
+Trials = list[tuple[int, Run]]
 
 
 @dataclass
@@ -34,13 +36,15 @@ class Measured:
     figures: dict[Trial | Reading, dict[int, Figures]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
-    def run(self, stand: Stand, trial: Trial | Reading, block: int) -> None:
-        """Runs a trial. If it fails, that is told at the end; the others go on."""
+    def run(self, stand: Stand, run: Run, block: int) -> None:
+        """Runs a trial, or two by turns. If it fails, that is told at the end; the others go on."""
+        found: dict[Trial | Reading, Figures]
         try:
-            figures = trial.run(stand)
+            found = run.run(stand) if isinstance(run, Duel) else {run: run.run(stand)}
         except RegattaError as error:
-            self.failures.append(f"{trial.name}, block {block + 1}: {error}")
-        else:
+            self.failures.append(f"{run.name}, block {block + 1}: {error}")
+            return
+        for trial, figures in found.items():
             self.figures.setdefault(trial, {})[block] = figures
 
     def values(self, trial: Trial | Reading, figure: str) -> dict[int, float]:
@@ -94,13 +98,13 @@ def estimate(row: Row, measured: Measured) -> Outcome:
     return Outcome(row, our_values, peer_values, value, low, high)
 
 
-def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Trial | Reading, int]:
+def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Run, int]:
     """Each trial of the rows once, and in how many blocks it takes part."""
-    found: dict[Trial | Reading, int] = {}
+    found: dict[Run, int] = {}
     for row in rows:
         wanted = min(blocks, row.most_blocks or blocks)
-        for trial in row.trials():
-            found[trial] = max(wanted, found.get(trial, 0))
+        for run in row.runs():
+            found[run] = max(wanted, found.get(run, 0))
     return found
 
 
@@ -144,9 +148,7 @@ def choose(best: Best, screened: Measured) -> Trial:
     return Trial(cheapest.server, best.load)
 
 
-def run_all(
-    stand: Stand, planned: Trials, tell: Callable[[int, Trial | Reading], None]
-) -> Measured:
+def run_all(stand: Stand, planned: Trials, tell: Callable[[int, Run], None]) -> Measured:
     """Runs what is planned; `tell` is called before each trial."""
     measured = Measured()
     for block, trial in planned:

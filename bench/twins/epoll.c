@@ -42,5 +42,6 @@ int react(const struct twin *twin, int listener) {
                 twin_turn(twin, &asked[fd], fd);
         }
     }
+    free(asked);
     return error;
 }

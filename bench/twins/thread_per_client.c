@@ -19,6 +19,7 @@ int serve(const struct twin *twin) {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     while (fd >= 0 && (fd = twin_accept(listener)) >= 0) {
         pthread_t thread;
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): it is never followed */
         int error = pthread_create(&thread, &attributes, converse, (void *)(intptr_t)fd);
         if (error != 0)
             return -error;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { BACKLOG = 4096 };
@@ -102,9 +103,14 @@ void twin_converse(const struct twin *twin, int fd) {
 
 /* ---- Begin and end ---- */
 
+/* In a child too, which has none to wait for. */
 static void end_group(int signal_number) {
-    signal(signal_number, SIG_DFL);
+    signal(signal_number, SIG_IGN);
     kill(0, signal_number);
+    while (wait(NULL) > 0)
+        continue;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
 }
 
 void twin_end_together(void) {

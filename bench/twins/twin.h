@@ -35,7 +35,7 @@ int twin_set_nonblocking(int fd);
  * there can be none. */
 int twin_accept(int listener);
 
-/* SIGTERM ends all processes of this one's group, which is its own. */
+/* SIGTERM ends all processes of this one's group, which is its own, and it is the last of them. */
 void twin_end_together(void);
 
 /* The last bytes of what came of a request: by them one knows where it ends. */

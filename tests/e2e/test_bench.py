@@ -15,7 +15,7 @@ from bench.__main__ import stand_in_place
 from bench.loads import CLIENT_CPU, SERVER_CPU, Closed, GetClient, Newcomers, RedisBenchmark, Wrk
 from bench.rest import MEMORY, Rest
 from bench.rows import Trial
-from bench.servers import Memcached, Nginx, Ours, Redis, Twin
+from bench.servers import Memcached, Nginx, Ours, Redis, Twin, serving
 from bench.side_by_side import Measured
 from bench.stand import Stand
 from regatta.errors import UsageError
@@ -58,6 +58,24 @@ def test_one_comparison_as_json() -> None:
     assert "block 2 begins" in answer.stderr
 
 
+def test_a_design_beside_its_twin_by_turns() -> None:
+    answer = bench("--only", "^twins: fork-per-client,", "--json")
+    assert answer.returncode == 0, answer.stderr
+    report = json.loads(answer.stdout)
+    assert len(report["comparisons"]) == 2
+    for row in report["comparisons"]:
+        assert len(row["our_values"]) == len(row["peer_values"]) == 2
+        assert 1 < min(row["our_values"] + row["peer_values"]) < 10_000
+
+
+def test_a_twin_sends_as_many_bytes_as_ours(stand: Stand) -> None:
+    with serving(stand, Ours("select")) as ours:
+        pass
+    with serving(stand, Twin("select")) as twin:
+        pass
+    assert len(twin.reply) == len(ours.reply)
+
+
 @pytest.mark.parametrize(
     "trial",
     [
@@ -68,8 +86,8 @@ def test_one_comparison_as_json() -> None:
         Trial(Ours("select"), GetClient(10)),
         Trial(Ours("select"), Closed(10)),
         Trial(Ours("select"), Wrk(10, idle=100)),
-        Trial(Ours("fork-per-client"), Newcomers(500)),
-        Trial(Twin("fork-per-client"), Newcomers(500)),
+        Trial(Ours("fork-per-client"), Newcomers(500, 0.3, 16)),
+        Trial(Twin("fork-per-client"), Newcomers(500, 0.3, 16)),
     ],
     ids=lambda trial: trial.name,
 )

@@ -6,6 +6,8 @@ import json
 import math
 import random
 from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +15,10 @@ import pytest
 from bench import classic, loads, rows, side_by_side
 from bench.comparisons import comparisons, present
 from bench.loads import SERVER_CPU, Wrk
-from bench.rows import Best, Goal, Row, Trial
-from bench.servers import Nginx, Ours, Twin
+from bench.rows import Best, Duel, Goal, Row, Trial
+from bench.servers import Nginx, Ours, Server, Serving, Twin
 from bench.side_by_side import Measured
+from bench.stand import Figures, Stand
 from regatta import programs
 from regatta.analysis.bootstrap import studentized
 from regatta.analysis.swaps import Swapped
@@ -208,6 +211,54 @@ def test_a_block_holds_every_trial_once_and_in_random_order() -> None:
 def test_what_takes_long_takes_part_in_few_blocks() -> None:
     planned = side_by_side.plan([row(peer=None, most_blocks=2)], 5, random.Random(1))
     assert [block for block, _ in planned] == [0, 1]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A load that tells of each of its slices, each of which costs more than the last."""
+
+    name: str
+    told: tuple[list[str], ...] = field(default=([],), compare=False)
+
+    def check(self) -> None: ...
+
+    def run(self, _: Stand, server: Server, __: Serving) -> Figures:
+        self.told[0].append(f"{server.name} {self.name}")
+        return {SERVER_CPU: float(len(self.told[0]))}
+
+
+def test_a_duel_takes_turns_and_what_goes_straight_up_costs_both_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(rows, "serving", lambda *_: nullcontext())
+    told: tuple[list[str]] = ([],)
+    stay, go = Told("stay", told), Told("go", told)
+    duel = Duel(Ours("a"), Twin("a"), (stay, go), turns=2)
+    stand = Stand(None, tmp_path, b"")  # type: ignore[arg-type]
+    found = duel.run(stand)
+    first = ["a stay", "bare a stay", "a go", "bare a go"]
+    assert told[0] == [*first, *reversed(first)]
+    assert {figures[SERVER_CPU] for figures in found.values()} == {4.5}
+    assert list(found) == duel.trials()
+
+
+def test_two_rows_of_one_duel_are_measured_in_it_once_a_block() -> None:
+    loads_ = (Wrk(1), Wrk(2))
+    duel = Duel(Ours("select"), Twin("select"), loads_, turns=2)
+    compared = [
+        Row(
+            "a row",
+            "a group",
+            SERVER_CPU,
+            Trial(duel.ours, load),
+            Trial(duel.peer, load),
+            None,
+            None,
+            duel,
+        )
+        for load in loads_
+    ]
+    assert side_by_side.plan(compared, 2, random.Random(1)) == [(0, duel), (1, duel)]
 
 
 def test_the_best_is_the_cheapest_of_the_screening() -> None:

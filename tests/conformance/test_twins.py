@@ -1,0 +1,180 @@
+"""The bare twin of each design (bench/twins) is a correct server too, or it proves nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+
+from bench.comparisons import TWINS
+from bench.paths import BUILT
+from tests.processes import is_gone, tree
+from tests.servers import PATIENCE_S, Design, running, table
+from tests.sockets import reset, wait_until_read
+
+BODY = b"rank pid name\n1 7 x\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d" % len(BODY)
+REPLY = HEAD + b"\r\n\r\n" + BODY
+LAST_REPLY = HEAD + b"\r\nConnection: close\r\n\r\n" + BODY
+REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: twin\r\n\r\n"
+LAST_REQUEST = REQUEST[:-2] + b"Connection: close\r\n\r\n"
+REQUESTS, CONNECTIONS, WORKERS = 50, 50, 16
+
+
+class Twin:
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process = process
+        self.port = port
+
+    def connect(self) -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_it_listens(twin: Twin) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            twin.connect().close()
+        except ConnectionRefusedError:
+            assert twin.process.poll() is None
+            assert time.monotonic() < deadline, "it does not listen"
+        else:
+            return
+
+
+@pytest.fixture
+def twin(design: Design, tmp_path: Path) -> Iterator[Twin]:
+    reply = tmp_path / "reply"
+    reply.write_bytes(REPLY)
+    port = free_port()
+    command = [str(BUILT / f"twin-{design.name}"), f"127.0.0.1:{port}", str(reply)]
+    with subprocess.Popen(command) as process:
+        started = Twin(process, port)
+        try:
+            wait_until_it_listens(started)
+            yield started
+        finally:
+            process.terminate()
+            try:
+                process.wait(PATIENCE_S)
+            finally:  # whatever is left of a pool, which is a group of its own
+                process.kill()
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
+
+def read_exactly(connection: socket.socket, length: int) -> bytes:
+    data = b""
+    while len(data) < length and (piece := connection.recv(length - len(data))):
+        data += piece
+    return data
+
+
+def tasks(pid: int) -> tuple[int, int]:
+    """Its processes, and the threads of the first."""
+    return len(tree(pid)), len(list(Path(f"/proc/{pid}/task").iterdir()))
+
+
+def test_every_design_has_a_twin_and_is_raced_beside_it() -> None:
+    assert list(TWINS) == [design.name for design in table()]
+
+
+def test_a_connection_that_stays_has_every_request_answered(twin: Twin) -> None:
+    with twin.connect() as connection:
+        for _ in range(REQUESTS):
+            connection.sendall(REQUEST)
+            assert read_exactly(connection, len(REPLY)) == REPLY
+
+
+def test_a_short_connection_is_answered_and_closed_by_the_server(twin: Twin) -> None:
+    for _ in range(CONNECTIONS):
+        with twin.connect() as connection:
+            connection.sendall(LAST_REQUEST)
+            assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
+
+
+def test_the_last_request_of_several_closes_too(twin: Twin) -> None:
+    with twin.connect() as connection:
+        for _ in range(3):
+            connection.sendall(REQUEST)
+            assert read_exactly(connection, len(REPLY)) == REPLY
+        connection.sendall(LAST_REQUEST)
+        assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
+
+
+def test_a_request_that_comes_in_pieces_is_answered_once(twin: Twin) -> None:
+    with twin.connect() as connection:
+        for cut in (1, len(REQUEST) // 2, len(REQUEST) - 3, len(REQUEST) - 1):
+            connection.sendall(REQUEST[:cut])
+            wait_until_read(connection)
+            connection.sendall(REQUEST[cut:])
+            assert read_exactly(connection, len(REPLY)) == REPLY
+        for byte in LAST_REQUEST[:-1]:
+            connection.sendall(bytes([byte]))
+            wait_until_read(connection)
+        connection.sendall(LAST_REQUEST[-1:])
+        assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
+
+
+def test_a_client_that_asks_and_shuts_its_side_is_answered_and_let_go(twin: Twin) -> None:
+    with twin.connect() as connection:
+        connection.sendall(REQUEST)
+        connection.shutdown(socket.SHUT_WR)
+        assert read_exactly(connection, 2 * len(REPLY)) == REPLY
+
+
+def test_clients_that_left_without_a_word_cost_nobody_anything(twin: Twin) -> None:
+    for _ in range(CONNECTIONS):
+        reset(twin.connect())
+    with twin.connect() as connection:
+        connection.sendall(LAST_REQUEST)
+        assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
+
+
+def test_several_are_served_at_once(twin: Twin, design: Design) -> None:
+    if design.serves == "one":
+        pytest.skip("it serves one client at a time")
+    with ExitStack() as stack:
+        connections = [stack.enter_context(twin.connect()) for _ in range(WORKERS)]
+        for _ in range(3):
+            for connection in connections:
+                connection.sendall(REQUEST)
+            for connection in connections:
+                assert read_exactly(connection, len(REPLY)) == REPLY
+
+
+def test_it_has_as_many_workers_as_our_own_server(
+    twin: Twin, design: Design, tmp_path: Path
+) -> None:
+    with twin.connect() as connection:  # by now all of them are there
+        connection.sendall(LAST_REQUEST)
+        read_exactly(connection, 2 * len(LAST_REPLY))
+    with running(tmp_path, "--design", design.name, "--no-recorder") as ours:
+        assert tasks(twin.process.pid) == tasks(ours.process.pid)
+
+
+def test_sigterm_ends_it_and_leaves_no_child(twin: Twin, design: Design) -> None:
+    clients = 1 if design.serves == "one" else WORKERS
+    with ExitStack() as stack:
+        for connection in [stack.enter_context(twin.connect()) for _ in range(clients)]:
+            connection.sendall(REQUEST)
+            assert read_exactly(connection, len(REPLY)) == REPLY
+        processes = tree(twin.process.pid)
+        twin.process.terminate()
+        assert twin.process.wait(PATIENCE_S) == -signal.SIGTERM
+        assert [pid for pid in processes if not is_gone(pid)] == []
