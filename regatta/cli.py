@@ -60,7 +60,7 @@ def regatta(
       regatta race --resume             go on with the newest unfinished race
       regatta report races/quick-…      write the report of a race again
       regatta compare before after      is anything worse than it was?
-      regatta advise --connections 100 --work scan    which design for that?
+      regatta advise --connections 100 --work classic    which design for that?
       regatta calibrate                 how often it is wrong on this machine, measured
       regatta doctor                    what on this machine will spoil a race, and its cure
     """

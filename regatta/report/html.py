@@ -31,6 +31,7 @@ from regatta.report.sentences import (
     verdict_sentence,
     warm_up_sentence,
 )
+from regatta.report.shared_cache import shared_cache_sentence
 from regatta.report.soundness import soundness_tables
 from regatta.report.tables import tables, worker_columns
 
@@ -72,6 +73,7 @@ def to_html(analysis: Analysis) -> str:
             for text in (
                 progress_sentence(analysis),
                 left_out_sentence(analysis),
+                shared_cache_sentence(analysis),
                 warm_up_sentence(analysis),
             )
             if text

@@ -22,6 +22,7 @@ from regatta.analysis.standings import (
 )
 from regatta.analysis.warmup import WarmUp
 from regatta.report.numbers import percent, plural, times, value_of
+from regatta.report.shared_cache import shared_cache_sentence
 
 REASONS = {
     CLIENT_BOUND: "that is known at its client's limit alone",
@@ -231,6 +232,7 @@ def notice_sentences(analysis: Analysis) -> list[str]:
         for sentence in (
             progress_sentence,
             left_out_sentence,
+            shared_cache_sentence,
             failure_sentence,
             client_bound_sentence,
             warm_up_sentence,

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from regatta.advise import Deciding
 
 STUDY = Path("advise.toml")
-WORK = "scan"
-"""What most studies race: a fresh look at all processes. The help and the first line say it."""
+WORK = "classic"
+"""The real work of the quick race. The help and the first line say it."""
 
 
 def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may know)
@@ -26,7 +26,7 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
     work: Annotated[
         str,
         typer.Option(
-            help="What a request costs, as studies write it: snapshot (next to nothing), scan, "
+            help="What a request costs, as studies write it: snapshot (next to nothing), classic, "
             "spin=50us (computes), wait=5ms (waits, as on a database)."
         ),
     ] = WORK,
@@ -61,11 +61,11 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
     [bold]Examples[/]
 
       regatta advise --connections 1000 --rate 5000
-      regatta advise --connections 100 --work scan
+      regatta advise --connections 100 --work classic
       regatta advise --connections 5000 --idle 98 --rate 10000 --work snapshot
       regatta advise --connections 64 --work wait=5ms --run
       regatta advise --connections 50 --work spin=1ms --cpus 2 --memory 2G --json
-      regatta advise --connections 100 --work scan --ledger races/quick-20260101-120000
+      regatta advise --connections 100 --work classic --ledger races/quick-20260101-120000
     """
     from regatta import advise as advising  # noqa: PLC0415  (heavy: numpy and scipy)
     from regatta import environment  # noqa: PLC0415

@@ -74,7 +74,8 @@ class Race:
     """Of an axis that is not connections."""
     environment: dict[str, Any] = field(default_factory=dict)
     fail_reason: str = "the server did not exit within 10 s of SIGTERM"
-    title: str = "Three classic designs, a fresh look at all processes for each request"
+    title: str = "Three designs, with real work"
+    work: str = "classic"
     seed: int = 1
 
 
@@ -104,7 +105,7 @@ def make_cells(race: Race) -> list[Cell]:
             cell = Cell(
                 contender=contender,
                 contender_order=order,
-                work="scan",
+                work=race.work,
                 load="burst",
                 connections=connections,
                 engine=engine,

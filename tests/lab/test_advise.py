@@ -29,7 +29,7 @@ MACHINE = {"cpu_model": "Example CPU 9000 at 3.2 GHz", "cpus": 2, "architecture"
 DESIGNS = ("iterative", "fork-per-client", "thread-per-client", "select", "epoll", "reactors")
 
 
-def situation(connections: int = 100, work: str = "scan", **changes: Any) -> Situation:
+def situation(connections: int = 100, work: str = "classic", **changes: Any) -> Situation:
     given: dict[str, Any] = {"idle": 0, "rate": None, "cpus": None, "memory": None, **changes}
     return make_situation(
         connections, given["idle"], given["rate"], work, given["cpus"], given["memory"]
@@ -70,7 +70,7 @@ def test_the_least_cpu_leads_and_each_has_its_evidence(tmp_path: Path) -> None:
     assert 2 <= len(favoured(advice)) <= 3
     text = shown(advice)
     assert str(folder) in text
-    assert "100 connections, work scan, load burst" in text
+    assert "100 connections, work classic, load burst" in text
     assert "(just this)" in text
     assert "times the CPU of select" in text
     assert "µs a request (" in text
@@ -270,7 +270,7 @@ def test_without_work_it_is_the_one_of_most_studies(
     monkeypatch.chdir(tmp_path)
     found = CliRunner().invoke(app, ["advise", "--connections", "1000", "--rate", "5000"])
     assert found.exit_code == 0, found.output
-    assert "1,000 connections, 5,000 requests/s, work scan" in found.output
+    assert "1,000 connections, 5,000 requests/s, work classic" in found.output
 
 
 def test_memory_is_not_measured(tmp_path: Path) -> None:

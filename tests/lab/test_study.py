@@ -281,14 +281,17 @@ def test_the_worked_examples_are_valid(path: Path) -> None:
     assert {cell.contender for cell in study.cells} >= set(study.contenders)
 
 
-def test_the_quick_study_is_three_designs_at_three_sizes() -> None:
-    assert len(load_study(find_study("quick"), DESIGNS).cells) == 9
+def test_the_quick_study_is_three_designs_at_three_sizes_with_two_works() -> None:
+    cells = load_study(find_study("quick"), DESIGNS).cells
+    assert [sum(cell.work == work for cell in cells) for work in ("classic", "snapshot")] == [9, 9]
+    assert len(cells) == 18
 
 
 def test_the_reports_study_has_their_connections_and_client_engines() -> None:
     cells = load_study(find_study("reports"), DESIGNS).cells
     assert {cell.connections for cell in cells} == {1, 3, 5, 10, 15, 20, 25, 30, 50, 100}
     assert {cell.engine for cell in cells} == {"thread", "fork"}
+    assert {cell.work for cell in cells} == {"classic"}
     places = [
         {(cell.contender, cell.connections, cell.engine) for cell in cells if cell.scope == scope}
         for scope in ("window", "process")

@@ -1,0 +1,21 @@
+"""With the work `scan` designs share a cache, and not all of them can use it."""
+
+from regatta.analysis.analyse import Analysis
+
+SAYS = (
+    "With the work {works} designs share a cache: the server keeps descriptors and what was read "
+    "through them from one request to the next, and the children of fork-per-client cannot use "
+    "them. The work classic costs every design the same."
+)
+
+
+def shared_cache_sentence(analysis: Analysis) -> str:
+    """Empty unless designs are compared under such a work; a contender's work is its own."""
+    known = analysis.environment.get("designs")
+    designs = known if isinstance(known, dict) else {}
+    raced: dict[str, set[str]] = {}
+    for cell in (result.cell for group in analysis.groups for result in group.cells):
+        if cell.work.startswith("scan") and cell.contender in designs:
+            raced.setdefault(cell.work, set()).add(cell.contender)
+    works = sorted(work for work, names in raced.items() if len(names) > 1)
+    return SAYS.format(works=" and ".join(works)) if works else ""
