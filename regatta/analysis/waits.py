@@ -48,11 +48,16 @@ class Waits:
 
 
 def waits(trial: Trial) -> Waits:
-    records = all_samples(trial.samples)
+    return waits_of(trial.samples, trial.unstarted)
+
+
+def waits_of(samples: bytes | None, unstarted: int) -> Waits:
+    """Of a client's samples, and of as many unstarted requests as it counted."""
+    records = all_samples(samples)
     lengths = records["end_ns"] - records["start_ns"]
     at_least = lengths[records["error"] == UNSTARTED]
     # An older client counted these requests and recorded none of them.
-    unrecorded = max(0, trial.unstarted - len(at_least))
+    unrecorded = max(0, unstarted - len(at_least))
     return Waits(
         known=np.sort(lengths[records["error"] == ANSWERED]),
         at_least=np.concatenate([at_least, np.zeros(unrecorded, np.int64)]),

@@ -1,9 +1,10 @@
 """Calibration: coordinated omission. A server is stopped for a known time; who was told?
 
 In an open load requests are due at known times. Those due while the server stands still wait until
-it goes on: that alone is the truth, without a client. The injected error is a closed load, whose
-clients ask nothing while they wait: it sees one slow request a connection, and its percentiles see
-none.
+it goes on: that alone is the truth, without a client. A stop that lasts beyond the end of the load
+leaves most of them unstarted: their percentiles are over something, and must never be a number
+below the truth. The injected error is a closed load, whose clients ask nothing while they wait: it
+sees one slow request a connection, and its percentiles see none.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.metrics import FRACTIONS, P99, P999, Metric
+from regatta.analysis.metrics import FRACTIONS, P50, P99, P999, Metric
 from regatta.analysis.percentiles import nearest_rank
+from regatta.analysis.waits import Waits, waits_of
 from regatta.calibrate.bench import bench, open_cell
 from regatta.calibrate.goals import Context, Goal, Part, within
 from regatta.errors import TrialError
-from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES, latencies_ns
+from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES
 from regatta.merge import due
 from regatta.result import SERVER
 from regatta.rig import Rig
@@ -39,10 +41,14 @@ CLOSED = "closed-load"
 DESIGN, WORK, RATE_PER_S = "epoll", "snapshot", 200
 LOAD_S, STOP_S = 30.0, 1.4
 QUICK_LOAD_S = 6.0
+END_LOAD_S, QUICK_END_LOAD_S = 5.0, 2.0
 STOP_AT = 1 / 3
 """Of the load: when the server is stopped."""
+END_STOP_AT, BEYOND_S = 0.6, 1.0
+"""The same of a stop to the end, and how long it lasts after it."""
 WITHIN_PERCENT = 5.0
 METRICS = (P99, P999)
+END_METRICS = (P50, P99, P999)
 NS_PER_S = 1_000_000_000
 NS_PER_MS = 1e6
 
@@ -99,18 +105,18 @@ class Stalled:
     """A load with one stop in it: what was reported, and what is true."""
 
     stop: Stop
-    reported: NDArray[np.int64]
+    reported: Waits
     true: NDArray[np.int64]
 
 
-def stall(rig: Rig, cell: Cell, for_s: float, as_closed: bool) -> Stalled:
-    """Runs the load, the server stopped within; latencies as a report reads them."""
+def stall(rig: Rig, cell: Cell, at: float, for_s: float, as_closed: bool) -> Stalled:
+    """Runs the load, the server stopped after `at` of it; latencies as a report reads them."""
     with Side(SERVER, rig.scratch) as server:
         target = start_server(rig, cell, (), server)
         assert server.pid is not None
         assert cell.duration_s is not None
         asked = replace(cell, load="closed", rate=None, arrivals=None) if as_closed else cell
-        with stopped_once(server.pid, cell.duration_s * STOP_AT, for_s) as stop:
+        with stopped_once(server.pid, cell.duration_s * at, for_s) as stop:
             window = measure(rig, asked, target, server, 0)
         if stop.failed or not stop.end_ns:
             raise TrialError("the server could not be stopped for a while")
@@ -118,7 +124,7 @@ def stall(rig: Rig, cell: Cell, for_s: float, as_closed: bool) -> Stalled:
     packed = pack_samples([(window.samples, due(window.client))])
     return Stalled(
         stop=stop,
-        reported=latencies_ns(packed),
+        reported=waits_of(packed, window.client.get("unstarted", 0)),
         true=true_latencies_ns(cell, first_start_ns(window.samples), stop),
     )
 
@@ -130,10 +136,8 @@ def first_start_ns(samples: bytes) -> int:
 
 def judge(found: Stalled, metric: Metric) -> Goal:
     fraction = FRACTIONS[metric.name]
-    reported, true = (
-        float(nearest_rank(latencies, fraction)) / NS_PER_MS
-        for latencies in (found.reported, found.true)
-    )
+    reported = found.reported.percentile(fraction) / NS_PER_MS
+    true = float(nearest_rank(found.true, fraction)) / NS_PER_MS
     off = (reported / true - 1) * 100
     lasted_s = (found.stop.end_ns - found.stop.begin_ns) / NS_PER_S
     return within(
@@ -146,20 +150,45 @@ def judge(found: Stalled, metric: Metric) -> Goal:
     )
 
 
+def judge_end(found: Stalled, metric: Metric) -> Goal:
+    """Of a stop that lasts beyond the end of the load; what serving takes comes on top of it."""
+    fraction = FRACTIONS[metric.name]
+    reported = found.reported.percentile(fraction) / NS_PER_MS
+    true = float(nearest_rank(found.true, fraction)) / NS_PER_MS
+    over = found.reported.is_over(fraction)
+    return Goal(
+        name=f"{metric.label} of a server that is stopped to the end",
+        goal="not below the truth",
+        measured=f"{'over ' if over else ''}{reported:,.1f} ms",
+        met=reported <= true * (1 + WITHIN_PERCENT / 100) if over else reported >= true,
+        detail=f"the truth is {true:,.1f} ms: {len(found.reported.at_least):,} of "
+        f"{len(found.true):,} requests did not start",
+        value=reported,
+    )
+
+
 def run(context: Context) -> list[Goal]:
     load_s = QUICK_LOAD_S if context.quick else LOAD_S
     stop_s = STOP_S * load_s / LOAD_S
     context.say(f"{NAME}: an open load of {load_s:g} s, the server stopped for {stop_s:g} s")
     with bench(context, warmup_rounds=1) as rig:
         cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
-        found = stall(rig, cell, stop_s, as_closed=context.inject == CLOSED)
-    return [judge(found, metric) for metric in METRICS]
+        as_closed = context.inject == CLOSED
+        found = stall(rig, cell, STOP_AT, stop_s, as_closed)
+        load_s = QUICK_END_LOAD_S if context.quick else END_LOAD_S
+        context.say(f"{NAME}: another of {load_s:g} s, the server stopped until after its end")
+        cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
+        last = stall(rig, cell, END_STOP_AT, (1 - END_STOP_AT) * load_s + BEYOND_S, as_closed)
+    return [
+        *(judge(found, metric) for metric in METRICS),
+        *(judge_end(last, metric) for metric in END_METRICS),
+    ]
 
 
 PART = Part(
     name=NAME,
-    says="a server that is stopped for 1.4 s in an open load of 30 s",
+    says="a server that is stopped for 1.4 s in an open load of 30 s, and another to the end",
     run=run,
-    takes_s=32,
+    takes_s=40,
     injected=(CLOSED,),
 )

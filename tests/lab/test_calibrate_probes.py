@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from regatta.accounting import Reading
+from regatta.analysis.metrics import P99, P999
+from regatta.analysis.waits import Waits
 from regatta.calibrate import counters, stopped, window
 from regatta.calibrate.bench import burst_cell, open_cell
 from regatta.calibrate.counters import CPU, FAULTS, SWITCHES, Accounts, weigh
@@ -43,13 +46,31 @@ def test_the_truth_of_a_stop_is_arithmetic() -> None:
 
 def test_reported_percentiles_are_judged_by_the_truth() -> None:
     true = true_latencies_ns(CELL, 2 * S, STOP)
-    near = Stalled(STOP, (true * 1.04 + 50_000).astype(np.int64), true)
-    far = Stalled(STOP, (true * 1.06).astype(np.int64), true)
-    omitted = Stalled(STOP, np.sort(true)[:-12], true)
+    near = Stalled(STOP, answered(true * 1.04 + 50_000), true)
+    far = Stalled(STOP, answered(true * 1.06), true)
+    omitted = Stalled(STOP, answered(np.sort(true)[:-12]), true)
     for metric in stopped.METRICS:
         assert stopped.judge(near, metric).met is True
         assert stopped.judge(far, metric).met is False
         assert stopped.judge(omitted, metric).met is False
+
+
+def answered(latencies: NDArray[Any]) -> Waits:
+    return Waits(np.sort(latencies.astype(np.int64)), np.empty(0, np.int64))
+
+
+def test_of_a_stop_to_the_end_no_percentile_may_be_below_the_truth() -> None:
+    """The load ends 20 s after it began; the server goes on a second after that."""
+    cell, stop = replace(CELL, duration_s=20.0), Stop(begin_ns=12 * S, end_ns=21 * S)
+    true = true_latencies_ns(cell, 0, stop)
+    late = true[true > 0]
+    known = Waits(np.full(len(true) - len(late), 50_000), late - 1 * S)
+    for metric in stopped.END_METRICS:
+        assert stopped.judge_end(Stalled(stop, known, true), metric).met is True
+    for wrong in (Waits(known.known, np.empty(0, np.int64)), Waits(known.known, late * 2)):
+        goals = [stopped.judge_end(Stalled(stop, wrong, true), metric) for metric in (P99, P999)]
+        assert {goal.met for goal in goals} == {False}
+    assert "over" in stopped.judge_end(Stalled(stop, known, true), P99).measured
 
 
 def reading(switches: int, charged: int, run: int) -> Reading:
