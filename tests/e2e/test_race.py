@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import math
 import os
 import random
 import signal
@@ -402,3 +404,36 @@ def test_nginx_races_beside_ours_and_both_its_processes_are_counted(tmp_path: Pa
         WHERE contender = 'nginx' AND side = 'server' AND event = 'cpu-time'
     """
     assert float(str(rows(folder, query)[0][0])) > 1000
+
+
+def test_a_race_at_three_times_the_capacity_has_no_percentile_below_the_truth(
+    tmp_path: Path,
+) -> None:
+    """One client at a time, 10 ms each: the k-th request that is due is not served before k times
+    that, however busy the machine is."""
+    study = """
+        name = "over"
+        [race]
+        disturbance_limit_percent = 1e6  # tests run beside others
+        blocks = 2
+        counted_blocks = 0
+        [[cells]]
+        designs = ["iterative"]
+        connections = [1]
+        work = "wait=10ms"
+        load = "open"
+        rate = [300]
+        duration_s = 0.6
+    """
+    folder = race(tmp_path, study, "--no-perf")
+    with (folder / "summary.csv").open(newline="") as file:
+        told = {row["metric"]: row for row in csv.DictReader(file) if row["side"] == "client"}
+    # All of them are among the two thirds that did not start; were each a number, it would be less.
+    truth_ms = sorted((k + 1) * 10 - k * 1000 / 300 for k in range(180))
+    for name, fraction in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
+        row = told[f"latency_{name}_ms"]
+        assert (row["value"], row["high"], row["state"]) == ("", "", "over")
+        assert 0 < float(row["low"]) < truth_ms[math.ceil(180 * fraction) - 1]
+        assert float(row["started_share"]) < 0.36
+        assert row["says"].startswith("does not hold the rate: started ")
+    assert "does not hold the rate" in (folder / "summary.md").read_text()

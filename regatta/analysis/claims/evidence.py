@@ -12,7 +12,7 @@ from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.measures import Measure, measure
 from regatta.analysis.claims.result import Figure
 from regatta.analysis.contrast import by_block
-from regatta.analysis.estimates import MEASURED, Estimates
+from regatta.analysis.estimates import MEASURED, OVER, Estimates
 from regatta.analysis.metrics import FRACTIONS
 from regatta.ledger_read import Cell, Trial
 from regatta.study.claim import ITERATIVE, Place
@@ -63,6 +63,8 @@ class Evidence:
             pooled = self.race.estimates[cell.id][term.side, how.metric.name]
             value, low, high = pooled.value, pooled.low, pooled.high
             trials, state = pooled.trials, pooled.state
+            if state == OVER and low is not None:
+                low, state = None, f"{OVER} {low:.3g} {how.metric.unit}"
         else:
             found = self.values(term)
             if isinstance(found, str):
