@@ -25,6 +25,9 @@ from regatta.verbs.compare import compare
 from regatta.verbs.doctor import doctor
 
 EXIT_INTERRUPTED = 130
+EXPLAIN = typer.Option(
+    "--explain", help="Print every figure with its interval, all sentences and all claims."
+)
 
 app = typer.Typer(
     add_completion=False,
@@ -69,12 +72,19 @@ def regatta(
 class Session:
     """One call of `regatta race`: where its output goes, and which folder it races in."""
 
-    def __init__(self, as_json: bool, quiet: bool) -> None:
+    def __init__(self, as_json: bool, quiet: bool, explain: bool = False) -> None:
+        if as_json and explain:
+            raise UsageError("--json and --explain exclude each other: the JSON has all of it")
         self.as_json = as_json
         self.quiet = quiet
+        self.explain = explain
         # With --json the standard output is for the JSON alone.
         self.console = Console(stderr=as_json)
         self.folder: Path | None = None
+
+    def say(self, line: str) -> None:
+        """One line, however long: somebody may copy a path out of it."""
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def display(self) -> Display:
         if self.quiet:
@@ -135,7 +145,7 @@ def run_race(study: str | None, resumes: bool, options: Options, session: Sessio
     if resumes and options != Options():
         raise UsageError(
             "a resumed race keeps what it was begun with; leave out every option but --resume, "
-            "--json and --quiet"
+            "--json, --explain and --quiet"
         )
     programs = discover()
     display = session.display()
@@ -167,17 +177,20 @@ def shown(path: Path) -> Path:
 
 
 def show_results(folder: Path, session: Session) -> None:
-    """Writes the report and prints the final table."""
+    """Writes the report, and prints the results and where to find more of them."""
     from regatta import report as reports  # noqa: PLC0415  (heavy: charts and statistics)
 
     path = folder / FILE_NAME
     reports.write(path)
     if session.as_json:
         typer.echo(json.dumps(reports.summary_json(path), ensure_ascii=False, indent=2))
+        return
+    if session.explain:
+        reports.explain(path, session.console)
     else:
-        reports.standings_table(path, session.console)
-        report_path = shown(folder) / "report.html"
-        session.console.print(f"report: {report_path}", markup=False, highlight=False)
+        reports.screen(path, session.console)
+        session.say(f"more:   regatta report {shown(folder)} --explain")
+    session.say(f"report: {shown(folder) / 'report.html'}")
 
 
 @app.command()
@@ -218,6 +231,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as JSON, the progress on stderr.")
     ] = False,
+    explain: Annotated[bool, EXPLAIN] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     no_perf: Annotated[
         bool, typer.Option("--no-perf", help="Count with the kernel's own accounting only.")
@@ -238,7 +252,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
       regatta race --resume races/reports-20260101-120000
       regatta race --json --quiet > result.json
     """
-    session = Session(as_json, quiet)
+    session = Session(as_json, quiet, explain)
     options = read_options(
         seed, blocks, out, placement, server_cpus, client_cpus, use_perf=not no_perf
     )
@@ -247,8 +261,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     failures = failed_trials(folder)
     if failures:
         raise RegattaError(
-            f"{len(failures)} trials failed and are in no average, the first because "
-            f"{failures[0]}; all reasons are in the report"
+            f"{len(failures)} trials failed and are in no average; the report says why"
         )
 
 
@@ -262,6 +275,7 @@ def failed_trials(folder: Path) -> list[str]:
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder of a race, or its ledger.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    explain: Annotated[bool, EXPLAIN] = False,
     pictures: Annotated[
         Path | None,
         typer.Option(
@@ -270,17 +284,18 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write report.html, summary.md and summary.csv of a race again, and print its table.
+    """Write report.html, summary.md and summary.csv of a race again, and print who won.
 
     [bold]Examples[/]
 
       regatta report races/quick-20260101-120000
+      regatta report races/quick-20260101-120000 --explain
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
     """
     place = folder.parent if folder.name == FILE_NAME else folder
+    session = Session(as_json, quiet=True, explain=explain)
     failed_trials(place)
-    session = Session(as_json, quiet=True)
     show_results(place.absolute(), session)
     if pictures is not None:
         draw(place.absolute(), pictures, session)
@@ -290,7 +305,7 @@ def draw(folder: Path, into: Path, session: Session) -> None:
     from regatta import report as reports  # noqa: PLC0415  (heavy: charts and statistics)
 
     count = len(reports.pictures(folder / FILE_NAME, into))
-    session.console.print(f"pictures: {count} in {into}", markup=False, highlight=False)
+    session.say(f"pictures: {count} in {into}")
 
 
 app.command()(compare)

@@ -15,6 +15,7 @@ from regatta.report.html import to_html
 from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
 from regatta.report.pictures import write_pictures
+from regatta.report.screen import print_screen
 from regatta.report.terminal import print_standings
 
 
@@ -28,8 +29,13 @@ def write(ledger_path: Path) -> None:
     _write(ledger_path.with_name("report.html"), to_html(analysis))
 
 
-def standings_table(ledger_path: Path, console: Console) -> None:
-    """Prints the final standings."""
+def screen(ledger_path: Path, console: Console) -> None:
+    """Prints who won and what is wrong, on one screen."""
+    print_screen(_analysis(ledger_path), console)
+
+
+def explain(ledger_path: Path, console: Console) -> None:
+    """Prints all standings with their intervals and sentences."""
     print_standings(_analysis(ledger_path), console)
 
 

@@ -16,22 +16,10 @@ from regatta.report.charts import far_rows, latency_chart, measured_sides, metri
 from regatta.report.claims.page import claims_section
 from regatta.report.counters_table import absent, counter_lines, elapsed
 from regatta.report.environment import environment_rows
+from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.palette import looks
-from regatta.report.sentences import (
-    LEGEND,
-    client_bound_sentence,
-    disturbed_sentence,
-    failure_sentence,
-    headline,
-    left_out_sentence,
-    mark,
-    progress_sentence,
-    rate_words,
-    verdict_sentence,
-    warm_up_sentence,
-)
-from regatta.report.shared_cache import shared_cache_sentence
+from regatta.report.sentences import LEGEND, headline, mark, rate_words, verdict_sentence
 from regatta.report.soundness import soundness_tables
 from regatta.report.tables import tables, worker_columns
 
@@ -65,19 +53,7 @@ def to_html(analysis: Analysis) -> str:
         legend=LEGEND,
         designs=_designs(analysis, summaries),
         environment=environment_rows(analysis),
-        failure_sentence=failure_sentence(analysis),
-        client_bound_sentence=client_bound_sentence(analysis),
-        disturbed_sentence=disturbed_sentence(analysis),
-        notices=[
-            text
-            for text in (
-                progress_sentence(analysis),
-                left_out_sentence(analysis),
-                shared_cache_sentence(analysis),
-                warm_up_sentence(analysis),
-            )
-            if text
-        ],
+        notes=notes(analysis),
         short_list=SHORT_LIST,
         metrics=METRICS,
         columns=STANDINGS,

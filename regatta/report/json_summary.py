@@ -8,7 +8,8 @@ from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.axes import AXES
-from regatta.report.sentences import cell_words, notice_sentences, verdict_sentence
+from regatta.report.notes import notes
+from regatta.report.sentences import cell_words, verdict_sentence
 
 
 def to_dict(analysis: Analysis) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "warm_ups": [asdict(one) for one in analysis.warm_ups],
         "outliers": [_outlier(one) for one in analysis.outliers],
         "left_out": analysis.left_out,
-        "notices": notice_sentences(analysis),
+        "notices": [note.sentence for note in notes(analysis)],
         "failures": [_noted(noted, noted.trial.reason) for noted in analysis.failures],
         "client_bound": [
             _noted(noted, noted.trial.client_bound) for noted in analysis.client_bound

@@ -6,12 +6,12 @@ from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.claims.markdown import claims_markdown
 from regatta.report.environment import environment_rows
 from regatta.report.escape import escape
+from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, plural, value_of
 from regatta.report.sentences import (
     LEGEND,
     headline,
     mark,
-    notice_sentences,
     rate_words,
     verdict_sentence,
 )
@@ -27,8 +27,8 @@ def to_markdown(analysis: Analysis) -> str:
         "<!-- Made from ledger.sqlite by regatta; make it again with `regatta report`. -->",
         "",
     ]
-    for sentence in notice_sentences(analysis):
-        lines += [f"**{escape(sentence)}**", ""]
+    for note in notes(analysis):
+        lines += [f"**{escape(note.sentence)}**", ""]
     for group in analysis.groups:
         lines += _group(analysis, group, alone=len(analysis.groups) == 1)
     lines += [LEGEND, "In brackets: 95 % intervals.", ""]

@@ -28,11 +28,16 @@ def short(value: float, half_width: float | None = None) -> str:
     """612, 1,508, 0.053; millions as 1.96 M."""
     if value == 0:
         return "0"
-    for size, letter in ((1e9, "G"), (1e6, "M")):
+    scale, letter = scale_of(value)
+    places = decimals(value / scale, None if half_width is None else half_width / scale)
+    return f"{fixed(value / scale, places)}{letter}"
+
+
+def scale_of(value: float) -> tuple[float, str]:
+    for size, letter in ((1e9, " G"), (1e6, " M")):
         if abs(value) >= size:
-            scaled = None if half_width is None else half_width / size
-            return f"{fixed(value / size, decimals(value / size, scaled))} {letter}"
-    return fixed(value, decimals(value, half_width))
+            return size, letter
+    return 1.0, ""
 
 
 def half_width(estimate: Estimate) -> float | None:
@@ -61,6 +66,21 @@ def interval_of(estimate: Estimate) -> str:
     if estimate.high is None:
         return f"over {low}"
     return f"{low}{DASH}{short(estimate.high, half)}"
+
+
+def around(estimate: Estimate) -> tuple[str, str]:
+    """The value and how far the further end of its interval lies from it, with its digits."""
+    value, half = estimate.value, half_width(estimate)
+    if value is None or estimate.low is None or estimate.high is None:
+        return value_of(estimate), ""
+    scale, letter = scale_of(value)
+    places = decimals(value / scale, None if half is None else half / scale)
+    step = scale / 10**places
+    # Rounded up: what has an interval has no half-width of 0.
+    further = math.ceil(max(value - estimate.low, estimate.high - value) / step - 1e-9) * step
+    if not value:
+        return "0", short(further)
+    return f"{fixed(value / scale, places)}{letter}", f"{fixed(further / scale, places)}{letter}"
 
 
 def times(ratio: float) -> str:

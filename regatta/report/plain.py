@@ -11,6 +11,9 @@ SUBSTITUTES = (
     ("…", "..."),
     ("−", "-"),
     ("×", "x"),
+    ("±", "+-"),
+    ("≈", "~"),
+    ("÷", "/"),
     ("✓", "+"),
     ("✗", "x"),
     ("“", '"'),
@@ -34,4 +37,5 @@ def encodable(text: str, console: Console) -> str:
     except (UnicodeEncodeError, LookupError):
         for char, substitute in SUBSTITUTES:
             text = text.replace(char, substitute)
+        return text.encode("ascii", "replace").decode()
     return text

@@ -22,7 +22,6 @@ from regatta.analysis.standings import (
 )
 from regatta.analysis.warmup import WarmUp
 from regatta.report.numbers import percent, plural, times, value_of
-from regatta.report.shared_cache import shared_cache_sentence
 
 REASONS = {
     CLIENT_BOUND: "that is known at its client's limit alone",
@@ -223,23 +222,6 @@ def left_out_sentence(analysis: Analysis) -> str:
         return ""
     parts = [f"{name} ({reason})" for name, reason in analysis.left_out.items()]
     return f"Left out, because this machine cannot run it: {', '.join(parts)}."
-
-
-def notice_sentences(analysis: Analysis) -> list[str]:
-    """All that a reader must know beside the numbers."""
-    found = [
-        sentence(analysis)
-        for sentence in (
-            progress_sentence,
-            left_out_sentence,
-            shared_cache_sentence,
-            failure_sentence,
-            client_bound_sentence,
-            warm_up_sentence,
-            disturbed_sentence,
-        )
-    ]
-    return [sentence for sentence in found if sentence]
 
 
 def progress_sentence(analysis: Analysis) -> str:

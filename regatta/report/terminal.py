@@ -1,4 +1,4 @@
-"""The table that a race ends with, on a terminal or in a log."""
+"""All standings with their intervals and sentences, for `--explain` on a terminal or in a log."""
 
 from rich.console import Console
 from rich.table import Table
@@ -10,6 +10,7 @@ from regatta.analysis.standings import Verdict
 from regatta.report.against import ALIKE, alike, seen_sentence
 from regatta.report.calibration import calibration_sentence
 from regatta.report.claims.terminal import print_claims
+from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, value_of
 from regatta.report.palette import looks
 from regatta.report.plain import encodable as _encodable
@@ -18,7 +19,6 @@ from regatta.report.plain import printable as _printable
 from regatta.report.sentences import (
     LEGEND,
     mark,
-    notice_sentences,
     rate_words,
     verdict_sentence,
 )
@@ -54,8 +54,8 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     for sentence in (outlier_sentence(analysis), calibration_sentence(analysis)):
         if sentence:
             console.print(_plain(sentence, console, "dim"))
-    for sentence in notice_sentences(analysis):
-        console.print(_plain(sentence, console, "yellow"))
+    for note in notes(analysis):
+        console.print(_plain(note.sentence, console, "yellow"))
 
 
 def _print_step(

@@ -75,7 +75,7 @@ class Race:
     environment: dict[str, Any] = field(default_factory=dict)
     fail_reason: str = "the server did not exit within 10 s of SIGTERM"
     title: str = "Three designs, with real work"
-    work: str = "classic"
+    works: Sequence[str] = ("classic",)
     seed: int = 1
 
 
@@ -99,13 +99,13 @@ def make_cells(race: Race) -> list[Cell]:
     """Every engine, every step of the axis, every contender."""
     found: list[Cell] = []
     steps = race.steps or [0]
-    crossed = product(race.scopes, race.engines, race.connections, steps)
-    for scope, engine, connections, step in crossed:
+    crossed = product(race.scopes, race.works, race.engines, race.connections, steps)
+    for scope, work, engine, connections, step in crossed:
         for order, contender in enumerate(race.contenders):
             cell = Cell(
                 contender=contender,
                 contender_order=order,
-                work=race.work,
+                work=work,
                 load="burst",
                 connections=connections,
                 engine=engine,

@@ -72,6 +72,8 @@ def lab(tmp_path: Path) -> Lab:
         (["rase"], 2, ["rase", "race"]),
         ([], 2, ["no command"]),
         (["race", "none.toml"], 2, ["none.toml", "quick"]),
+        (["race", "tiny.toml", "--json", "--explain"], 2, ["--json", "--explain"]),
+        (["report", "races", "--json", "--explain"], 2, ["--json", "--explain"]),
         (["race", "tiny.toml", "--blocks", "0"], 2, ["--blocks", "0"]),
         (["race", "tiny.toml", "--blocks", "-1"], 2, ["--blocks", "-1"]),
         (["race", "tiny.toml", "--blocks", "many"], 2, ["--blocks", "integer"]),
@@ -178,6 +180,24 @@ def test_help_shows_examples(lab: Lab, verb: str) -> None:
 
 def test_the_version_is_told(lab: Lab) -> None:
     assert lab.run("--version").stdout.startswith("regatta 0.")
+
+
+def test_a_race_ends_with_one_screen_and_explains_on_request(lab: Lab) -> None:
+    raced = lab.run("race", "tiny.toml", "--out", "one", "--quiet")
+    assert raced.returncode == 0
+    lines = raced.stdout.splitlines()
+    assert any("±" in line for line in lines)
+    assert lines[-2:] == ["more:   regatta report one --explain", "report: one/report.html"]
+    assert len(lines) < 24
+    again = lab.run("report", "one")
+    assert again.stdout == raced.stdout
+    explained = lab.run("report", "one", "--explain").stdout
+    for words in ("throughput", "page faults", "At 3 connections", "95 % interval", "calibrated"):
+        assert words in explained
+        assert words not in raced.stdout.replace("its 95 % interval", "")
+    assert explained.splitlines()[-1] == "report: one/report.html"
+    also = lab.run("race", "tiny.toml", "--out", "two", "--quiet", "--explain")
+    assert "throughput" in also.stdout
 
 
 def test_an_existing_race_is_not_overwritten(lab: Lab) -> None:

@@ -118,7 +118,7 @@ def table(ledger: Path, width: int, terminal: bool = False) -> str:
         force_terminal=terminal,
         color_system="truecolor" if terminal else None,
     )
-    report.standings_table(ledger, console)
+    report.explain(ledger, console)
     return out.getvalue()
 
 
@@ -187,7 +187,7 @@ def test_what_was_not_told_from_the_best_says_what_would_have_been_seen(tmp_path
     assert rows
     assert re.search(r"≈ sees \d", rows[0])
     console = Console(width=150, record=True, file=io.StringIO())
-    report.standings_table(path, console)
+    report.explain(path, console)
     text = console.export_text()
     assert " ≈" in text
     assert re.search(r"seen four times in five: CPU per request \d", text)

@@ -26,14 +26,14 @@ def written(folder: Path, **race: object) -> tuple[list[bool], list[bool]]:
 def test_a_report_of_designs_that_scan_says_that_they_share_a_cache(
     tmp_path: Path, work: str
 ) -> None:
-    said, notices = written(tmp_path, work=work)
+    said, notices = written(tmp_path, works=[work])
     assert said == [True, True]
     assert sum(notices) == 1
 
 
 @pytest.mark.parametrize("work", ["classic", "snapshot", "wait=5ms"])
 def test_of_any_other_work_it_is_not_said(tmp_path: Path, work: str) -> None:
-    said, notices = written(tmp_path, work=work)
+    said, notices = written(tmp_path, works=[work])
     assert said == [False, False]
     assert not any(notices)
 
@@ -44,4 +44,4 @@ def test_one_design_shares_with_nobody_and_a_server_of_ones_own_has_a_work_of_it
     for number, contenders in enumerate((["select"], ["select", "mine"])):
         folder = tmp_path / str(number)
         folder.mkdir()
-        assert written(folder, work="scan", contenders=contenders)[0] == [False, False]
+        assert written(folder, works=["scan"], contenders=contenders)[0] == [False, False]

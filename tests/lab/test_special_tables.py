@@ -51,7 +51,7 @@ def analysed(path: Path) -> Analysis:
 
 def printed(path: Path) -> str:
     out = io.StringIO()
-    report.standings_table(path, Console(file=out, width=150))
+    report.explain(path, Console(file=out, width=150))
     return out.getvalue()
 
 

@@ -1,0 +1,140 @@
+"""All that a reader must know beside the numbers: a sentence, and a line where there is a wrong."""
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from textwrap import shorten
+
+from regatta.analysis.analyse import Analysis, Noted
+from regatta.analysis.client_limit import uses_more_cpus
+from regatta.analysis.rate import is_held
+from regatta.report.numbers import plural, times
+from regatta.report.sentences import (
+    client_bound_sentence,
+    disturbed_sentence,
+    failure_sentence,
+    left_out_sentence,
+    progress_sentence,
+    rate_words,
+    warm_up_sentence,
+)
+from regatta.report.shared_cache import shared_cache_sentence
+
+COLUMNS = 80
+"""Of the line, whatever the terminal: what is printed is the same in a log."""
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class Note:
+    sentence: str
+    """The whole of it, for the report."""
+    line: str = ""
+    """What is wrong and what to do, for the screen; empty where there is nothing to do."""
+    link: str = ""
+    """The section of report.html that lists the trials."""
+
+
+def notes(analysis: Analysis) -> list[Note]:
+    found = (note(analysis) for note in NOTES)
+    return [
+        Note(one.sentence, shorten(one.line, COLUMNS, placeholder=" …"), one.link)
+        for one in found
+        if one.sentence
+    ]
+
+
+def _progress(analysis: Analysis) -> Note:
+    done, planned = analysis.trials, analysis.planned
+    left = f"Not finished: {done} of {plural(planned, 'trial')}; go on: regatta race --resume"
+    return Note(progress_sentence(analysis), left if done < planned else "")
+
+
+def _left_out(analysis: Analysis) -> Note:
+    line = f"Left out: {few(analysis.left_out)}; `regatta doctor` says what this machine lacks"
+    return Note(left_out_sentence(analysis), line)
+
+
+def _failures(analysis: Analysis) -> Note:
+    said = failure_sentence(analysis)
+    if not said:
+        return Note("")
+    first = analysis.failures[0]
+    count = f"{len(analysis.failures)} of {plural(analysis.trials, 'trial')} failed"
+    line = f"{count}, first {first.cell.contender}: {first.trial.reason or 'no reason recorded'}"
+    return Note(said, line, "failed")
+
+
+def _client_bound(analysis: Analysis) -> Note:
+    bound = [result for group in analysis.groups for result in group.cells if result.client_bound]
+    rates = [result.comfortable_rate for result in bound if result.comfortable_rate is not None]
+    helps = [f"offer at most {min(rates):,}/s"] if rates else []
+    if not rates or any(uses_more_cpus(result.cell) for result in bound):
+        helps.append("raise --client-cpus")
+    count = f"{len(analysis.client_bound)} of {plural(analysis.trials, 'trial')}"
+    line = f"{_who(analysis.client_bound)} client-bound in {count}: {' or '.join(helps)}"
+    return Note(client_bound_sentence(analysis), line, "client-bound")
+
+
+def _shared_cache(analysis: Analysis) -> Note:
+    line = "Designs share a cache with the work scan: compare them with the work classic"
+    return Note(shared_cache_sentence(analysis), line)
+
+
+def _rate(analysis: Analysis) -> Note:
+    late = [
+        result
+        for group in analysis.groups
+        for result in group.cells
+        if result.started is not None and not is_held(result.started)
+    ]
+    if not late:
+        return Note("")
+    worst = min(late, key=lambda result: result.started or 0.0)
+    said = f"{worst.cell.contender} {rate_words(worst)}"
+    more = f", and {plural(len(late) - 1, 'other cell')} not either" if len(late) > 1 else ""
+    at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
+    sentence = f"{said}{at}{more}; what a request costs there is under another load than asked for."
+    return Note(sentence, f"{said}{more}: lower it")
+
+
+def _cold(analysis: Analysis) -> Note:
+    cold = [one for one in analysis.warm_ups if one.too_short]
+    longest = max((one.first for one in cold), default=1.0)
+    line = (
+        f"Warm-up too short ({few(one.contender for one in cold)}: {times(longest)} times as slow "
+        "at first): raise `warmup_rounds`"
+    )
+    return Note(warm_up_sentence(analysis), line)
+
+
+def _disturbed(analysis: Analysis) -> Note:
+    kept = sum(not noted.trial.superseded for noted in analysis.disturbed)
+    count = f"{kept} of {plural(analysis.trials, 'trial')}"
+    line = f"{count} were disturbed and kept: end what else runs, see regatta doctor"
+    return Note(disturbed_sentence(analysis), line if kept else "", "disturbed")
+
+
+NOTES: tuple[Callable[[Analysis], Note], ...] = (
+    _progress,
+    _failures,
+    _client_bound,
+    _shared_cache,
+    _rate,
+    _cold,
+    _disturbed,
+    _left_out,
+)
+"""In the order in which they are shown; each is empty where there is nothing to tell."""
+
+
+def few(names: Iterable[str]) -> str:
+    """`a, b, c and 4 more`."""
+    every = list(names)
+    more = len(every) - NAMED
+    return ", ".join(every[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _who(noted: list[Noted]) -> str:
+    """Whose trials these are, the most of them first."""
+    return few(name for name, _ in Tally(one.cell.contender for one in noted).most_common())

@@ -1,0 +1,244 @@
+"""What a race ends with fits one screen, is the same in a log, and names what is wrong."""
+
+from __future__ import annotations
+
+import io
+import re
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.estimates import Estimate
+from regatta.ledger_read import read
+from regatta.report.notes import notes
+from regatta.report.numbers import around
+from regatta.report.palette import LOOKS
+from regatta.report.screen import KEPT, LINES, print_screen
+from regatta.report.sentences import headline
+from tests.lab.synthetic import make
+from tests.lab.synthetic_claims import all_kinds
+
+COLUMNS = 80
+QUICK: dict[str, Any] = {"works": ["classic", "snapshot"], "counted_blocks": 0, "blocks": 6}
+DESIGNS = ("iterative", "thread-per-client", "select")
+BLOCKS = range(1, 7)
+HOSTILE = "\x1b[31mred\nline [bold]<b>"
+
+OUTCOMES: dict[str, dict[str, Any]] = {
+    "a winner": {},
+    "ties": {"cpu_us": dict.fromkeys(DESIGNS, 600.0)},
+    "much noise": {"noise": 0.5},
+    "two blocks": {"blocks": 2},
+    "no block": {"blocks": 0},
+    "failures": {"fail": {("select", at, block) for at in (1, 10) for block in BLOCKS}},
+    "client-bound": {"client_bound": {("select", at, b) for at in (1, 10, 100) for b in BLOCKS}},
+    "all wrong at once": {
+        "fail": {("iterative", 1, block) for block in BLOCKS},
+        "fail_reason": "the server said a great deal " * 20,
+        "client_bound": {("select", 10, block) for block in BLOCKS},
+        "disturbed": {("thread-per-client", 100, block) for block in BLOCKS},
+        "environment": {"left_out": {"uring": "the kernel has no io_uring", "reactors": "no"}},
+    },
+    "huge figures": {"cpu_us": {"iterative": 9.9e6, "thread-per-client": 1.2e7, "select": 3e5}},
+    "long names": {"contenders": [letter * 64 for letter in "abc"]},
+    "wide letters": {"contenders": ["速" * 30, "競" * 12, "ok"]},
+    "hostile names": {"contenders": [HOSTILE, "</script>", "a\tb\u202ec"]},
+}
+
+
+def analysis_of(folder: Path, **changes: Any) -> Analysis:
+    return analyse(read(make(folder / "ledger.sqlite", **{**QUICK, **changes})))
+
+
+def printed(analysis: Analysis, width: int = COLUMNS, **console: Any) -> str:
+    out = io.StringIO()
+    print_screen(analysis, Console(file=out, width=width, **console))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_a_quick_race_fits_eighty_columns_and_twenty_four_lines(
+    tmp_path: Path, outcome: str, seed: int
+) -> None:
+    lines = printed(analysis_of(tmp_path, **OUTCOMES[outcome], seed=seed)).splitlines()
+    assert len(lines) + KEPT <= LINES == 24
+    assert max(map(cell_len, lines)) <= COLUMNS
+    assert all(line.isprintable() for line in lines)
+
+
+def test_a_row_is_a_design_and_a_column_a_work_and_a_number_of_connections(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path)
+    text = printed(analysis)
+    assert re.search(r"^ +work classic +work snapshot$", text, re.MULTILINE)
+    assert re.search(r"^connections +1 +10 +100 +1 +10 +100$", text, re.MULTILINE)
+    for design in DESIGNS:
+        (row,) = re.findall(rf"^{design} +(.*)$", text, re.MULTILINE)
+        figures = re.findall(r"([★☆]?)([\d.,]+)±([\d.,]+)", row)
+        assert len(figures) == 6
+        shown = [
+            result.estimates["server", "cpu_time_per_request_us"]
+            for group in analysis.groups
+            for step in group.steps
+            for result in group.at(step)
+            if result.cell.contender == design
+        ]
+        for (_, value, half), estimate in zip(figures, shown, strict=True):
+            assert (value, half) == around(estimate)
+    stars = [star for row in text.splitlines() for star in re.findall(r"([★☆])\d", row)]
+    assert stars.count("★") + stars.count("☆") >= 6
+    for group in analysis.groups:
+        assert f"{group.title}: {headline(group)}"[:60] in text
+
+
+def test_a_half_width_covers_both_ends_of_the_interval_and_is_never_a_zero_that_is_none() -> None:
+    for value, low, high, words in (
+        (133.2, 96.3, 169.4, ("133", "37")),
+        (34.57, 32.81, 36.31, ("34.6", "1.8")),
+        (0.0531, 0.0502, 0.0561, ("0.053", "0.003")),
+        (1_962_000, 1_950_000, 1_980_000, ("1.96 M", "0.02 M")),
+        (500.0, 499.99, 500.01, ("500.0", "0.1")),
+        (0.0, 0.0, 0.0, ("0", "0")),
+    ):
+        assert around(Estimate(value, low, high, 10, "measured")) == words
+    assert around(Estimate(None, None, None, 0, "client-bound")) == ("client-bound", "")
+    assert around(Estimate(3.0, None, None, 1, "measured")) == ("3.00", "")
+
+
+@pytest.mark.parametrize("outcome", ["a winner", "all wrong at once", "hostile names"])
+def test_a_log_has_the_words_of_the_terminal_and_no_colours(tmp_path: Path, outcome: str) -> None:
+    analysis = analysis_of(tmp_path, **OUTCOMES[outcome])
+    log = printed(analysis)
+    terminal = printed(analysis, force_terminal=True, color_system="truecolor")
+    assert "\x1b" not in log
+    assert "\x1b[" in terminal
+    assert re.sub(r"\x1b\[[\d;]*m", "", terminal) == log
+
+
+@pytest.mark.parametrize("width", [20, 33, 40, 60, 79, 100, 200])
+@pytest.mark.parametrize("outcome", ["a winner", "all wrong at once", "long names"])
+def test_a_narrow_terminal_breaks_no_row(tmp_path: Path, outcome: str, width: int) -> None:
+    lines = printed(analysis_of(tmp_path, **OUTCOMES[outcome]), width).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert any("±" in line for line in lines)
+
+
+class Ascii(io.StringIO):
+    encoding = "ascii"
+
+
+def test_a_terminal_without_these_letters_gets_others(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path, contenders=["速", *DESIGNS])
+    out = Ascii()
+    print_screen(analysis, Console(file=out, width=COLUMNS))
+    out.getvalue().encode("ascii")
+    assert re.search(r"\*\d+\+-\d", out.getvalue())
+
+
+def test_of_many_groups_and_designs_it_shows_some_and_says_how_many_more(tmp_path: Path) -> None:
+    costs = {name: 500.0 + 20 * at for at, name in enumerate(LOOKS)}
+    many: dict[str, Any] = {
+        "contenders": list(LOOKS),
+        "works": ["a", "b", "c", "d", "e", "f"],
+        "cpu_us": costs,
+    }
+    text = printed(analysis_of(tmp_path, **many, blocks=3))
+    for name in LOOKS:
+        assert len(re.findall(rf"^{name} +", text, re.MULTILINE)) == 1
+    assert "2 more tables in the report" in text
+    assert "2 more groups of cells in the report" in text
+    assert len(text.splitlines()) <= 2 * LINES
+
+
+def test_of_more_contenders_than_designs_the_rest_is_counted(tmp_path: Path) -> None:
+    names = [f"contender-{number}" for number in range(20)]
+    text = printed(analysis_of(tmp_path, contenders=names, connections=[1], blocks=3))
+    assert "and 3 more in the report" in text
+
+
+def test_an_unknown_figure_is_a_word_and_no_zero(tmp_path: Path) -> None:
+    fail = {("select", 10, block) for block in BLOCKS}
+    text = printed(analysis_of(tmp_path, fail=fail))
+    (row,) = re.findall(r"^select  +.*$", text, re.MULTILINE)
+    assert row.split().count("failed") == 2
+
+
+def test_who_cannot_be_compared_has_its_figure_and_no_star(tmp_path: Path) -> None:
+    bound = {("select", at, block) for at in (1, 10, 100) for block in BLOCKS}
+    text = printed(analysis_of(tmp_path, client_bound=bound))
+    (row,) = re.findall(r"^select  +.*$", text, re.MULTILINE)
+    assert len(re.findall(r"\?\d", row)) == 6
+    assert not set("★☆") & set(text)
+    assert "? cannot be compared" in text
+    assert re.search(r"select client-bound in 36 of 108 trials: offer at most [\d,]+/s", text)
+
+
+def test_a_rate_that_is_not_held_is_one_line(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path)
+    first, *others = analysis.groups[0].cells
+    slow = replace(first, started=0.29)
+    groups = [replace(analysis.groups[0], cells=[slow, *others]), *analysis.groups[1:]]
+    (note,) = notes(replace(analysis, groups=groups))
+    assert note.line.startswith("iterative does not hold the rate: started 29 % of what was due")
+    assert note.line.endswith("lower it")
+    assert "under another load" in note.sentence
+
+
+def test_claims_are_one_line_that_counts_them(tmp_path: Path) -> None:
+    analysis = replace(analysis_of(tmp_path), claims=all_kinds())
+    lines = printed(analysis).splitlines()
+    (line,) = (line for line in lines if "claim" in line)
+    assert line == "6 claims: 2 supported, 2 refuted, 1 undecided and 1 not measurable here."
+    assert not any(claim.says in " ".join(lines) for claim in all_kinds())
+
+
+def test_where_nothing_is_wrong_there_is_no_note(tmp_path: Path) -> None:
+    disturbed = {("select", 10, 2), ("select", 10, 3)}
+    analysis = analysis_of(tmp_path, disturbed=disturbed)
+    again = [replace(one, trial=replace(one.trial, superseded=True)) for one in analysis.disturbed]
+    assert len(again) == 4, "two works"
+    calm = replace(analysis, disturbed=again)
+    (told,) = notes(calm)
+    assert told.line == ""
+    assert "4 trials disturbed" in told.sentence
+    assert "disturbed" not in printed(calm)
+
+
+def test_every_wrong_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    analysis = analysis_of(
+        tmp_path,
+        disturbed={("select", 10, 2)},
+        fail={("iterative", 1, 2)},
+        fail_reason="it burst\ninto flames " * 9,
+        client_bound={("thread-per-client", 10, 3)},
+        environment={"left_out": {"uring": "no io_uring"}},
+    )
+    lines = [note.line for note in notes(analysis) if note.line]
+    assert len(lines) == 4
+    assert all(len(line) <= COLUMNS and line.isprintable() for line in lines)
+    wanted = (
+        "it burst into flames",
+        "--client-cpus",
+        "end what else runs",
+        "uring; `regatta doctor`",
+    )
+    for line, words in zip(lines, wanted, strict=True):
+        assert words in line
+    text = printed(analysis)
+    assert [line in text for line in lines] == [True, True, True, False]
+    assert "1 more note in the report" in text
+
+
+def test_an_unfinished_race_says_how_to_go_on(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", **QUICK)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM trial WHERE block > 4")
+    text = printed(analyse(read(path)))
+    assert "Not finished: 72 of 108 trials; go on: regatta race --resume" in text
