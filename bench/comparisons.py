@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bench.classic import classic_rows
+from bench import classic
 from bench.crowds import NOBODY, Crowd
 from bench.loads import (
     CLIENT_CPU,
@@ -48,25 +48,7 @@ EASY_RATE, EASY_FOR_PROCESSES = 2_000, 500
 POOL = 16
 # All twins together take ten minutes.
 TWIN_BLOCKS, TURNS, SLICE_S = 12, 2, 0.25
-TWINS = (
-    "iterative",
-    "fork-per-client",
-    "prefork-accept",
-    "prefork-flock",
-    "prefork-mutex",
-    "prefork-fdpass",
-    "thread-per-client",
-    "prethread-mutex",
-    "prethread-queue",
-    "select",
-    "poll",
-    "epoll",
-    "epoll-edge",
-    "epoll-workers",
-    "reactors",
-    "uring",
-    "uring-reactors",
-)
+TWINS = (classic.PEER, *classic.OTHERS)
 # Memory hardly varies, and ten thousand connections take seconds to make.
 MEMORY_BLOCKS = 3
 # Twenty thousand processes take seconds to make and to end, and a server must come to know them.
@@ -315,7 +297,7 @@ def comparisons() -> list[Row]:
         *store_rows(),
         *short_rows(),
         *scan_rows(),
-        *classic_rows(),
+        *classic.classic_rows(),
         *client_rows(),
         *twin_rows(),
         *idle_rows(),

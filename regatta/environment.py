@@ -134,5 +134,8 @@ def describe(
     }
     described["designs"] = {design.name: design.summary for design in programs.designs}
     described["contenders"] = {name: entry.title for name, entry in study.contenders.items()}
+    described["twins"] = {
+        name: entry.twin_of for name, entry in study.contenders.items() if entry.twin_of is not None
+    }
     described["left_out"] = dict(study.left_out)
     return described

@@ -129,6 +129,21 @@ static int read_reply(struct twin *twin, const char *path) {
     return error;
 }
 
+/* As ours looks, and about as long. */
+static int make_reply(struct twin *twin) {
+    static const char body[] = "rank pid user_seconds system_seconds name\n"
+                               "1 1234 100.000000 50.000000 busiest\n"
+                               "2 567 10.000000 5.000000 second\n"
+                               "- - 1000.000000 500.000000 (everything else)\n"
+                               "# source none, 75 tasks, 0 lost, taken 2026-11-21T10:00:00.000Z\n";
+    int length = snprintf(twin->reply, sizeof twin->reply,
+                          "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                          "Content-Length: %zu\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\n\r\n%s",
+                          sizeof body - 1, body);
+    twin->reply_length = (size_t)length;
+    return 0;
+}
+
 /* As the reply, with the header that says so at the end of its head. */
 static int make_last(struct twin *twin) {
     static const char says[] = "\r\nConnection: close";
@@ -153,7 +168,7 @@ static int limit_descriptors(void) {
 
 int main(int argc, char **argv) {
     static struct twin twin;
-    int error = argc == 3 ? read_reply(&twin, argv[2]) : -EINVAL;
+    int error = argc == 2 ? make_reply(&twin) : argc == 3 ? read_reply(&twin, argv[2]) : -EINVAL;
     if (error == 0)
         error = make_last(&twin);
     if (error == 0)
@@ -162,6 +177,6 @@ int main(int argc, char **argv) {
         twin.host = argv[1];
         error = serve(&twin);
     }
-    fprintf(stderr, "twin: %s; usage: TWIN HOST:PORT REPLY-FILE\n", strerror(-error));
+    fprintf(stderr, "twin: %s; usage: TWIN HOST:PORT [REPLY-FILE]\n", strerror(-error));
     return EXIT_FAILURE;
 }

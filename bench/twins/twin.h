@@ -4,7 +4,9 @@
  * reads, writes and closes by the same means, and there is nothing else in it. What ours costs more
  * is our own, and what the twin costs is the strategy's. It knows no requests but where one ends,
  * and whether it is the connection's last: no limits, no timeouts, no parser. One request at a
- * time: a client sends the next when it has the reply. */
+ * time: a client sends the next when it has the reply.
+ *
+ * usage: TWIN HOST:PORT [REPLY-FILE], a whole HTTP reply; without it one like ours. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -32,7 +32,7 @@ LABELS = {
     "versions": "versions",
     "seed": "seed",
 }
-ELSEWHERE = ("designs", "contenders", "left_out", "baseline", "claims", "calibration")
+ELSEWHERE = ("designs", "contenders", "twins", "left_out", "baseline", "claims", "calibration")
 """Shown beside the designs themselves."""
 
 

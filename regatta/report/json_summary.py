@@ -10,6 +10,7 @@ from regatta.analysis.standings import Verdict
 from regatta.axes import AXES
 from regatta.report.notes import notes
 from regatta.report.sentences import cell_words, verdict_sentence
+from regatta.report.twins import shares, twin_sentence
 
 
 def to_dict(analysis: Analysis) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "ok": analysis.trial_kinds,
         },
         "contenders": analysis.contenders,
-        "groups": [_group(group) for group in analysis.groups],
+        "groups": [_group(analysis, group) for group in analysis.groups],
         "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
         "claims": [asdict(claim) for claim in analysis.claims],
         "warm_ups": [asdict(one) for one in analysis.warm_ups],
@@ -76,7 +77,7 @@ def _noted(noted: Noted, why: str | None) -> dict[str, Any]:
     }
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
     return {
         "title": group.title,
         "axis": group.axis.name,
@@ -85,6 +86,9 @@ def _group(group: Group) -> dict[str, Any]:
         "by_step": [_verdict(group, verdict) for verdict in group.by_step],
         "differences": [asdict(difference) for difference in group.differences],
         "against_best": [asdict(one) for one in group.against],
+        "twins": [
+            {**asdict(share), "sentence": twin_sentence(share)} for share in shares(analysis, group)
+        ],
         "cells": [_cell(result) for result in group.cells],
     }
 

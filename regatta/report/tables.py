@@ -1,4 +1,4 @@
-"""Tables beside the standings, as rows of text: against the best, beyond a baseline, workers.
+"""Tables beside the standings, as rows of text: the best, a baseline, twins, workers.
 
 The same rows stand in every form of the report; in the terminal marks and a sentence stand for
 the first, and the workers of each pool are not there.
@@ -10,6 +10,7 @@ from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.report.against import against_table
 from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.text_table import Table
+from regatta.report.twins import twin_table
 
 
 def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
@@ -17,6 +18,7 @@ def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
     found = [
         against_table(group, step),
         beyond_baseline(analysis, group, step),
+        twin_table(analysis, group, step),
         _workers(group, step),
     ]
     return [table for table in found if table is not None]

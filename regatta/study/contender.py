@@ -18,7 +18,7 @@ PORT = "port"
 LINE = "line"
 READY = (PORT, LINE)
 STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGKILL")
-KEYS = ("command", "dialect", "path", "ready", "ready_line", "title", "stop_signal")
+KEYS = ("command", "dialect", "path", "ready", "ready_line", "title", "stop_signal", "twin_of")
 PLACES = ("host", "port", "cpus", "folder")
 PLACE_PATTERN = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 
@@ -36,6 +36,8 @@ class Contender:
     ready: str
     ready_line: re.Pattern[str] | None = field(compare=False)
     stop_signal: signal.Signals
+    twin_of: str | None = None
+    """The design of whose strategy it is the smallest correct server, if of any."""
 
     def words(self, host: str, port: int, cpus: Sequence[int], folder: Path) -> list[str]:
         """The command as it is run."""
@@ -110,6 +112,7 @@ def read_contender(name: str, content: object, designs: Sequence[str]) -> Conten
         ready=ready,
         ready_line=ready_line,
         stop_signal=signal.Signals[table.choice("stop_signal", "SIGTERM", STOP_SIGNALS)],
+        twin_of=table.choice("twin_of", "", designs) if table.has("twin_of") else None,
     )
 
 

@@ -6,6 +6,7 @@ import csv
 import math
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -87,6 +88,35 @@ def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
         return connection.execute(query).fetchall()
     finally:
         connection.close()
+
+
+TWIN = f"""
+name = "twin"
+[race]
+disturbance_limit_percent = 1e6  # tests run beside others
+blocks = 3
+counted_blocks = 0
+seed = 3
+[contenders.bare]
+command = ["{ROOT}/build/bench/twin-fork-per-client", "{{host}}:{{port}}"]
+twin_of = "fork-per-client"
+[[cells]]
+designs = ["fork-per-client"]
+contenders = ["bare"]
+work = "snapshot"
+dialect = "http"
+load = "burst"
+connections = 4
+requests = 40
+"""
+
+
+def test_a_design_is_raced_beside_its_bare_twin(tmp_path: Path) -> None:
+    folder = race(tmp_path, TWIN)
+    assert rows(folder, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
+    said = (folder / "summary.md").read_text()
+    assert "### What is the strategy" in said
+    assert re.search(r"fork\\?-per\\?-client: .* bare twin", said)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,61 @@
+"""What of a design's cost is the strategy's: its bare twin, measured at the same step.
+
+A twin (bench/twins) is the smallest correct server of the same strategy. Of what a design needs for
+a request the twin's share is what the strategy costs, and the rest is the design's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from regatta.analysis.analyse import CellResult, Group
+from regatta.analysis.metrics import PRIMARY, side_of
+from regatta.analysis.swaps import Swapped
+
+
+@dataclass(frozen=True)
+class TwinShare:
+    """Server CPU per request."""
+
+    at: int
+    """The step of the axis."""
+    design: str
+    twin: str
+    us: float
+    twin_us: float
+    ratio: float
+    """The design's divided by the twin's, paired within blocks."""
+    low: float
+    high: float
+    blocks: int
+
+
+def twin_shares(group: Group, twins: Mapping[str, str]) -> list[TwinShare]:
+    """At every step each design whose twin stands there too; `twins`: the design of each twin."""
+    return [
+        share
+        for step in group.steps
+        for twin in group.at(step)
+        for design in group.at(step)
+        if twins.get(twin.cell.contender) == design.cell.contender
+        for share in [_share(step, design, twin)]
+        if share is not None
+    ]
+
+
+def _share(step: int, design: CellResult, twin: CellResult) -> TwinShare | None:
+    """None where fewer than two blocks hold both, or a figure is not known."""
+    ours, bare = (one.blocks.get(PRIMARY.name, {}) for one in (design, twin))
+    us, twin_us = (one.estimates[side_of(PRIMARY), PRIMARY.name].value for one in (design, twin))
+    shared = sorted(ours.keys() & bare.keys())
+    ratios = [ours[block] / bare[block] for block in shared if bare[block] > 0 < ours[block]]
+    swapped = Swapped(np.log(np.array(ratios)))
+    interval = swapped.interval() if len(ratios) > 1 else None
+    if us is None or twin_us is None or interval is None:
+        return None
+    ratio, low, high = (float(np.exp(end)) for end in (swapped.mean, *interval))
+    names = design.cell.contender, twin.cell.contender
+    return TwinShare(step, *names, us, twin_us, ratio, low, high, len(ratios))
