@@ -225,7 +225,7 @@ def test_every_wrong_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     assert all(len(line) <= COLUMNS and line.isprintable() for line in lines)
     wanted = (
         "it burst into flames",
-        "--client-cpus",
+        "offer at most",
         "end what else runs",
         "uring; `regatta doctor`",
     )
