@@ -47,6 +47,7 @@ STOP_AT = 1 / 3
 END_STOP_AT, BEYOND_S = 0.6, 1.0
 """The same of a stop to the end, and how long it lasts after it."""
 WITHIN_PERCENT = 5.0
+NOT_BELOW = "not below the truth"
 METRICS = (P99, P999)
 END_METRICS = (P50, P99, P999)
 NS_PER_S = 1_000_000_000
@@ -158,7 +159,7 @@ def judge_end(found: Stalled, metric: Metric) -> Goal:
     over = found.reported.is_over(fraction)
     return Goal(
         name=f"{metric.label} of a server that is stopped to the end",
-        goal="not below the truth",
+        goal=NOT_BELOW,
         measured=f"{'over ' if over else ''}{reported:,.1f} ms",
         met=reported <= true * (1 + WITHIN_PERCENT / 100) if over else reported >= true,
         detail=f"the truth is {true:,.1f} ms: {len(found.reported.at_least):,} of "

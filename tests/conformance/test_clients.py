@@ -80,7 +80,7 @@ def test_a_client_that_pipelines_leaves_others_their_turn(
     start: Callable[..., Server], design: Design
 ) -> None:
     """Others need not wait until all of it is answered, but where one is served at a time."""
-    server = start("--work", "scan")
+    server = start("--work", "wait=1ms")
     with server.connect() as greedy, server.connect() as other:
         greedy.sendall(b"top\n" * 500)
         greedy.shutdown(socket.SHUT_WR)

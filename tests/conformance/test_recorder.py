@@ -35,7 +35,7 @@ def test_a_stop_does_not_wait_for_its_pause_to_end(tmp_path: Path) -> None:
             server.stop()
             return time.monotonic() - stopping
 
-    assert min(stopped_within() for _ in range(3)) < 0.5  # one of them on a machine that is free
+    assert min(stopped_within() for _ in range(3)) < 0.7  # it would be 0.8, and more on a busy one
 
 
 def test_without_it_only_clients_cause_readings(start: Callable[..., Server]) -> None:

@@ -176,7 +176,7 @@ def test_many_slow_connections_do_not_delay_the_measured_ones(tmp_path: Path) ->
     assert status == 0
     assert server.summary["connections"] == 10 + 300 + 1000
     # Were the 10 ms of each slow connection waited for, this would be seconds.
-    assert result["late_ns"]["p50"] < 50e6
+    assert result["late_ns"]["p50"] < 1e9
 
 
 def test_connections_that_cannot_be_made_are_one_line_and_no_load() -> None:

@@ -22,6 +22,7 @@ from tests.e2e.watching import (
     on_screen,
     watch,
 )
+from tests.processes import sleepers
 from tests.servers import PATIENCE_S, Server
 
 
@@ -136,7 +137,7 @@ def test_a_pipe_gets_a_table_for_each_refresh(pair: tuple[Server, Server]) -> No
 
 def test_json_is_one_object_a_line(pair: tuple[Server, Server]) -> None:
     asked = Asked(body(answer('quote" \\ \x1b \x9b é', "b")))
-    with serving(asked) as server:
+    with serving(asked) as server, sleepers(10):
         result = watch(
             *("--json", "--count", "2", "--interval", "0.2"),
             *(server.address, pair[0].address, "127.0.0.1:1"),

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tests.processes import state
 from tests.servers import PATIENCE_S, built, program
 from tests.truth.proc import Seen
 
@@ -176,6 +177,11 @@ def zombie(burnt_ms: int) -> Iterator[int]:
     finally:
         with contextlib.suppress(ChildProcessError):  # the test may have done it
             os.waitpid(pid, 0)
+
+
+def all_sleep(pid: int) -> bool:
+    """Every thread of it: then its times stand still."""
+    return all(state(int(task)) == "S" for task in os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
 
 
 def wait_for(what: str, is_so: Callable[[], bool]) -> None:

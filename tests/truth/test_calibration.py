@@ -1,6 +1,7 @@
-"""What a calibration measures of real servers, in its quick form: close to what is known.
+"""What a calibration measures of real servers, in its quick form: never on the wrong side of it.
 
-They measure time, and so stand here, where nothing runs beside them.
+How close it comes is what `regatta calibrate` is for, on a machine that does nothing else. Here
+stands what holds however busy the machine is: that can only make a wait longer, a window larger.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pytest
 
 from regatta.calibrate import counters, stopped, window
 from regatta.calibrate.goals import Context, Goal, Part
-from regatta.calibrate.stopped import CLOSED
+from regatta.calibrate.stopped import CLOSED, NOT_BELOW
 from regatta.programs import discover
 from regatta.race import Options
 
@@ -46,25 +47,29 @@ def run(part: Part, context: Context) -> dict[str, Goal]:
 def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(
     context: Callable[[str | None], Context],
 ) -> None:
-    """With a fifth of the stop that is asked for, a busy machine shows: 5 % is little there."""
+    """Nobody who waited for the server to go on may have waited less than it stood still."""
     for goal in run(stopped.PART, context(None)).values():
         assert goal.value is not None
-        assert abs(goal.value) < 30, goal
+        if goal.goal == NOT_BELOW:
+            assert goal.met, goal
+        else:
+            assert goal.value > -5, goal
     for goal in run(stopped.PART, context(CLOSED)).values():
-        assert goal.met is False, goal
         assert goal.value is not None
-        assert goal.value < -30, goal
+        if goal.goal != NOT_BELOW:
+            assert goal.met is False, goal
+            assert goal.value < -30, goal
 
 
-def test_counters_of_real_servers_are_close_to_the_accounts(
+def test_counters_of_real_servers_miss_no_thread_and_no_child(
     context: Callable[[str | None], Context],
 ) -> None:
-    """A quick look: on a busy machine a per cent can be missed, ten cannot."""
+    """One that did would have next to nothing of the designs that work in them."""
     for goal in run(counters.PART, context(None)).values():
         if goal.met is None:
             pytest.skip(goal.measured)
         assert goal.value is not None
-        assert abs(goal.value) < 10, goal
+        assert goal.value > -50, goal
 
 
 def test_windows_of_real_loads_hold_their_work(
@@ -72,6 +77,9 @@ def test_windows_of_real_loads_hold_their_work(
 ) -> None:
     found = run(window.PART, context(None))
     assert len(found) == 6
-    for goal in found.values():
+    for name, goal in found.items():
         assert goal.value is not None
-        assert abs(goal.value) < 10, goal
+        if name.startswith("counted time"):
+            assert goal.value >= 0, goal
+        else:  # of all CPU time that the load caused
+            assert -50 < goal.value <= 1, goal
