@@ -132,6 +132,6 @@ def _overlap(pairs: list[tuple[CellResult, CellResult]], names: tuple[str, ...])
 
 def _ends(estimate: Estimate) -> tuple[float, float] | None:
     """Without an upper end nothing above contradicts it."""
-    if estimate.low is None:
+    if estimate.value is None or estimate.low is None:
         return None
     return estimate.low, float("inf") if estimate.high is None else estimate.high

@@ -20,7 +20,7 @@ from regatta import report
 from regatta.analysis.analyse import analyse
 from regatta.analysis.contrast import by_block, paired
 from regatta.analysis.estimates import MEASURED, OVER, estimate_latency
-from regatta.analysis.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999
+from regatta.analysis.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, STANDINGS
 from regatta.analysis.percentiles import nearest_rank
 from regatta.analysis.waits import waits
 from regatta.compare.compare import Request, compare
@@ -229,3 +229,6 @@ def test_a_comparison_with_what_is_over_decides_nothing(race: Path, tmp_path: Pa
     assert "requests that were due did not start" in by_name["select"].why
     assert by_name["iterative"].verdict not in (REGRESSION, NO_REGRESSION)
     assert by_name["epoll"].value is not None
+    # Bounds say neither that two races agree nor that they do not: epoll's p50, p99 and max alone.
+    other_columns = len(STANDINGS) - 3
+    assert found.agreement.figures.of == 3 * other_columns + 3
