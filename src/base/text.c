@@ -33,11 +33,13 @@ bool text_reserve(struct text *text, size_t length) {
         capacity *= 2;
     if (capacity > text->limit)
         capacity = text->limit;
-    char *bytes = realloc(text->bytes, capacity);
+    char *bytes = text->is_owned ? realloc(text->bytes, capacity) : malloc(capacity);
     if (bytes == NULL) {
         text->overflow = true;
         return false;
     }
+    if (!text->is_owned && text->length > 0)
+        memcpy(bytes, text->bytes, text->length);
     text->bytes = bytes;
     text->capacity = (uint32_t)capacity;
     text->is_owned = true;

@@ -14,7 +14,7 @@ struct text {
     uint32_t length;
     uint32_t capacity;
     uint32_t limit; /* grows up to this */
-    bool is_owned;  /* by the text, which frees it; a fixed one is not */
+    bool is_owned;  /* by the text, which frees it; the caller's is not, until it is outgrown */
     bool overflow;
 };
 

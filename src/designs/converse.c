@@ -57,7 +57,8 @@ static int take_turn(struct server *server, int fd, struct exchange *exchange) {
 }
 
 bool converse(struct server *server, int fd) {
-    struct buffers buffers = {0};
+    struct lent_buffers lent;
+    struct buffers buffers = {.lent = &lent};
     struct exchange exchange;
     int64_t begun_ns = 0;
     int error = 0;

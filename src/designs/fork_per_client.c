@@ -12,28 +12,48 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The living children, which the handler of SIGCHLD takes out: it is blocked while others look. */
-static pid_t *children;
-static volatile unsigned count;
+/* The living children, which the handler of SIGCHLD takes out: it is blocked while others look. In
+ * memory that no child gets: else the parent, which writes there for each, would have to copy a
+ * page for each. */
+static struct living {
+    pid_t *pids;
+    unsigned count;
+    /* Those that are there are as many as connections are open: counted here and not by the
+     * children, of which one may die at any point. */
+    struct stats *stats;
+} * living;
 
-/* Those that are there are as many as connections are open: counted here and not by the children,
- * of which one may die at any point. */
-static struct stats *stats;
+static size_t living_bytes(const struct server *server) {
+    return sizeof *living + server->options->max_connections * sizeof *living->pids;
+}
+
+/* Returns 0 or -errno. */
+static int open_living(const struct server *server) {
+    size_t bytes = living_bytes(server);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    madvise(memory, bytes, MADV_DONTFORK);
+    living = memory;
+    *living = (struct living){.pids = (pid_t *)(living + 1), .stats = server->stats};
+    return 0;
+}
 
 static void remember(pid_t pid) {
-    children[count++] = pid;
-    stats_add(&stats->open);
+    living->pids[living->count++] = pid;
+    stats_add(&living->stats->open);
 }
 
 static void forget(pid_t pid) {
-    for (unsigned i = 0; i < count; i++)
-        if (children[i] == pid) {
-            children[i] = children[--count];
-            stats_subtract(&stats->open);
+    for (unsigned i = 0; i < living->count; i++)
+        if (living->pids[i] == pid) {
+            living->pids[i] = living->pids[--living->count];
+            stats_subtract(&living->stats->open);
             return;
         }
 }
@@ -43,11 +63,12 @@ static void handle_death(int signal_number) {
     int saved = errno;
     pid_t pid;
     struct rusage used;
-    while ((pid = wait4(-1, NULL, WNOHANG, &used)) > 0) {
-        stats_add_reaped(stats, &used);
+    while (living->count > 0 && (pid = wait4(-1, NULL, WNOHANG, &used)) > 0) {
+        stats_add_reaped(living->stats, &used);
         forget(pid);
     }
-    errno = saved;
+    if (errno != saved)
+        errno = saved;
 }
 
 /* How the signal mask was, and with SIGCHLD blocked. */
@@ -67,17 +88,21 @@ static struct masks prepare(void) {
     return masks;
 }
 
-static void serve(struct server own, int fd) {
-    listener_close(&own.listener); /* the parent's: it shall not stay open by us */
-    converse_uncounted(&own, fd);
+/* With SIGCHLD blocked, which nobody will send it. */
+static void serve(struct server *server, int fd) {
+    if (stop_after_fork(-1) != 0)
+        _exit(EXIT_FAILURE);
+    listener_leave(&server->listener);
+    converse_uncounted(server, fd);
     _exit(EXIT_SUCCESS);
 }
 
 static void start(struct server *server, int fd, const struct masks *masks) {
     sigprocmask(SIG_SETMASK, &masks->closed, NULL);
-    pid_t pid = count < server->options->max_connections ? process_fork(-1, &masks->open) : -EAGAIN;
+    bool has_room = living->count < server->options->max_connections;
+    pid_t pid = has_room ? fork() : -1;
     if (pid == 0)
-        serve(*server, fd);
+        serve(server, fd);
     if (pid > 0)
         remember(pid);
     sigprocmask(SIG_SETMASK, &masks->open, NULL);
@@ -88,8 +113,8 @@ static void start(struct server *server, int fd, const struct masks *masks) {
 }
 
 static void signal_all(int signal_number) {
-    for (unsigned i = 0; i < count; i++)
-        kill(children[i], signal_number);
+    for (unsigned i = 0; i < living->count; i++)
+        kill(living->pids[i], signal_number);
 }
 
 /* Tells the children to stop, and kills those that do not in time. */
@@ -98,27 +123,26 @@ static void drain(const struct masks *masks) {
     int64_t left_ns;
     sigprocmask(SIG_SETMASK, &masks->closed, NULL);
     signal_all(SIGTERM);
-    while (count > 0 && (left_ns = deadline_ns - clock_monotonic_ns()) > 0) {
+    while (living->count > 0 && (left_ns = deadline_ns - clock_monotonic_ns()) > 0) {
         struct timespec timeout = {left_ns / NS_PER_S, left_ns % NS_PER_S};
         ppoll(NULL, 0, &timeout, &masks->open);
     }
     signal_all(SIGKILL);
-    while (count > 0)
+    while (living->count > 0)
         sigsuspend(&masks->open);
     sigprocmask(SIG_SETMASK, &masks->open, NULL);
 }
 
 static int run(struct server *server) {
-    children = calloc(server->options->max_connections, sizeof *children);
-    if (children == NULL)
-        return -ENOMEM;
-    stats = server->stats;
+    int error = open_living(server);
+    if (error != 0)
+        return error;
     struct masks masks = prepare();
     int fd;
     while ((fd = listener_accept(server)) >= 0)
         start(server, fd, &masks);
     drain(&masks);
-    free(children);
+    munmap(living, living_bytes(server));
     return 0;
 }
 

@@ -1,8 +1,8 @@
 #include "exchange/buffers.h"
 
 #include <malloc.h>
-#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A buffer that nobody uses holds this itself. */
 struct kept_buffer {
@@ -23,8 +23,24 @@ struct buffer buffers_take(struct buffers *buffers) {
         buffers->count--;
         return taken(buffers, (char *)kept, kept->capacity);
     }
+    if (buffers->lent != NULL && buffers->lent_count < BUFFERS_LENT)
+        return taken(buffers, buffers->lent->bytes[buffers->lent_count++], BUFFER_FIRST_BYTES);
     char *bytes = malloc(BUFFER_FIRST_BYTES);
     return bytes != NULL ? taken(buffers, bytes, BUFFER_FIRST_BYTES) : (struct buffer){NULL, 0};
+}
+
+bool buffers_is_lent(const struct buffers *buffers, const char *bytes) {
+    uintptr_t at = (uintptr_t)bytes, lent = (uintptr_t)buffers->lent;
+    return lent != 0 && at >= lent && at < lent + sizeof *buffers->lent;
+}
+
+char *buffers_grow(const struct buffers *buffers, char *bytes, size_t length, size_t capacity) {
+    if (!buffers_is_lent(buffers, bytes))
+        return realloc(bytes, capacity);
+    char *larger = malloc(capacity);
+    if (larger != NULL)
+        memcpy(larger, bytes, length);
+    return larger;
 }
 
 static void keep(struct buffers *buffers, struct buffer buffer) {
@@ -38,7 +54,8 @@ void buffers_give(struct buffers *buffers, struct buffer buffer) {
     if (buffer.bytes == NULL)
         return;
     buffers->in_use--;
-    if (buffers->count < BUFFERS_KEPT && buffer.capacity <= BUFFER_KEPT_BYTES)
+    if (buffers_is_lent(buffers, buffer.bytes) ||
+        (buffers->count < BUFFERS_KEPT && buffer.capacity <= BUFFER_KEPT_BYTES))
         keep(buffers, buffer);
     else
         free(buffer.bytes);
@@ -53,8 +70,10 @@ void buffers_give(struct buffers *buffers, struct buffer buffer) {
 void buffers_close(struct buffers *buffers) {
     for (struct kept_buffer *next, *kept = buffers->kept; kept != NULL; kept = next) {
         next = kept->next;
-        free(kept);
+        if (!buffers_is_lent(buffers, (char *)kept))
+            free(kept);
     }
     buffers->kept = NULL;
+    buffers->lent_count = 0;
     buffers->count = 0;
 }

@@ -56,7 +56,8 @@ static bool make_room(struct exchange *exchange) {
         exchange->input_from = 0;
     } else if (exchange->input_to == exchange->input_capacity &&
                exchange->input_capacity < HEAD_LIMIT) {
-        char *larger = realloc(exchange->input, HEAD_LIMIT);
+        char *larger =
+            buffers_grow(exchange->buffers, exchange->input, exchange->input_to, HEAD_LIMIT);
         if (larger == NULL)
             return false;
         exchange->input = larger;
@@ -251,7 +252,7 @@ struct text *exchange_begin_reply(struct exchange *exchange) {
         struct buffer buffer = buffers_take(exchange->buffers);
         out->bytes = buffer.bytes;
         out->capacity = buffer.capacity;
-        out->is_owned = true;
+        out->is_owned = !buffers_is_lent(exchange->buffers, buffer.bytes);
     }
     exchange->reply_from = out->length;
     if (text_reserve(out, REPLY_HEAD_ROOM))

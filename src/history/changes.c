@@ -1,21 +1,19 @@
 #include "history/changes.h"
 
-#include "history/region.h"
-
-#include <errno.h>
 #include <string.h>
 
 static struct changes_block *block_at(const struct changes_pool *pool, uint32_t number) {
     return &pool->blocks[number - 1];
 }
 
-int changes_pool_open(struct changes_pool *pool) {
-    *pool = (struct changes_pool){.blocks = region_open(CHANGES_BLOCKS * sizeof *pool->blocks)};
-    return pool->blocks != NULL ? 0 : -errno;
+static const size_t blocks_bytes = CHANGES_BLOCKS * sizeof(struct changes_block);
+
+size_t changes_pool_bytes(void) {
+    return region_share(blocks_bytes);
 }
 
-void changes_pool_close(struct changes_pool *pool) {
-    region_close(pool->blocks, CHANGES_BLOCKS * sizeof *pool->blocks);
+void changes_pool_open(struct changes_pool *pool, struct region *region) {
+    *pool = (struct changes_pool){.blocks = region_take(region, blocks_bytes)};
 }
 
 void changes_begin(struct changes *changes, struct changes_pool *pool, uint32_t limit) {

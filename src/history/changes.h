@@ -4,6 +4,8 @@
  * list. A list begins with the kept reading before and ends with its own. Blocks of dropped lists
  * are used again, the last one first, so memory follows what is noted. */
 #pragma once
+#include "history/region.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,9 +46,9 @@ struct changes {
     struct kept_reading kept[CHANGES_KEPT_LIMIT];
 };
 
-/* Returns 0 or -errno. */
-int changes_pool_open(struct changes_pool *pool);
-void changes_pool_close(struct changes_pool *pool);
+/* What it takes of a region, and the taking. */
+size_t changes_pool_bytes(void);
+void changes_pool_open(struct changes_pool *pool, struct region *region);
 
 /* Empty. What it held before belongs to a pool that was emptied too. */
 void changes_begin(struct changes *changes, struct changes_pool *pool, uint32_t limit);

@@ -1,6 +1,5 @@
 #include "history/history.h"
 
-#include "history/region.h"
 #include "history/state.h"
 
 #include <errno.h>
@@ -27,30 +26,42 @@ static void forget(struct history *history) {
     places_relabel(&history->places, &history->names);
 }
 
-static int open_parts(struct history *history) {
-    int error = table_open(&history->table);
-    uint32_t capacity = history->table.capacity;
-    if (error == 0)
-        error = labels_open(&history->names, NAME_LIMIT, capacity + LABELS_RESTING);
-    if (error == 0)
-        error = labels_open(&history->cgroups, HISTORY_NAME_LIMIT, capacity + LABELS_RESTING);
-    if (error == 0)
-        error = labels_open(&history->units, HISTORY_NAME_LIMIT, capacity + LABELS_RESTING);
-    if (error == 0)
-        error = changes_pool_open(&history->pool);
-    history->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+static size_t bytes_for(uint32_t capacity) {
+    uint32_t labels = capacity + LABELS_RESTING;
+    return region_share(sizeof(struct history)) + table_bytes(capacity) +
+           labels_bytes(NAME_LIMIT, labels) + 2 * labels_bytes(HISTORY_NAME_LIMIT, labels) +
+           changes_pool_bytes();
+}
+
+static struct history *open_in(struct region *region, uint32_t capacity) {
+    struct history *history = region_take(region, sizeof *history);
+    uint32_t labels = capacity + LABELS_RESTING;
+    table_open(&history->table, capacity, region);
+    labels_open(&history->names, NAME_LIMIT, labels, region);
+    labels_open(&history->cgroups, HISTORY_NAME_LIMIT, labels, region);
+    labels_open(&history->units, HISTORY_NAME_LIMIT, labels, region);
+    changes_pool_open(&history->pool, region);
+    history->region = *region;
+    return history;
+}
+
+/* Where memory must not be promised that is not there, there is room for fewer processes. */
+static int open_region(struct region *region, uint32_t *capacity) {
+    int error;
+    *capacity = table_capacity();
+    while ((error = region_open(region, bytes_for(*capacity))) == -ENOMEM && *capacity > PIDS_LEAST)
+        *capacity /= 2;
     return error;
 }
 
 int history_open(struct history **opened) {
-    struct history *history = region_open(sizeof *history);
-    if (history == NULL)
-        return -errno;
-    int error = open_parts(history);
-    if (error != 0) {
-        history_close(history);
+    struct region region;
+    uint32_t capacity;
+    int error = open_region(&region, &capacity);
+    if (error != 0)
         return error;
-    }
+    struct history *history = open_in(&region, capacity);
+    history->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
@@ -63,14 +74,10 @@ int history_open(struct history **opened) {
 }
 
 void history_close(struct history *history) {
-    changes_pool_close(&history->pool);
-    labels_close(&history->units);
-    labels_close(&history->cgroups);
-    labels_close(&history->names);
-    table_close(&history->table);
+    const struct region region = history->region;
     if (history->proc > 0)
         close(history->proc);
-    region_close(history, sizeof *history);
+    region_close(&region);
 }
 
 void history_lock(struct history *history) {

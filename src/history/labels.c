@@ -1,20 +1,25 @@
 #include "history/labels.h"
 
-#include "history/region.h"
-
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-int labels_open(struct labels *labels, size_t text_limit, uint32_t capacity) {
-    *labels = (struct labels){.text_limit = text_limit, .capacity = capacity};
-    labels->stride = (sizeof(struct label) + text_limit + 7) / 8 * 8;
-    labels->memory = region_open((capacity + (size_t)1) * labels->stride);
-    return labels->memory != NULL ? 0 : -errno;
+static size_t stride_of(size_t text_limit) {
+    return (sizeof(struct label) + text_limit + 7) / 8 * 8;
 }
 
-void labels_close(struct labels *labels) {
-    region_close(labels->memory, (labels->capacity + (size_t)1) * labels->stride);
+static size_t memory_bytes(size_t text_limit, uint32_t capacity) {
+    return (capacity + (size_t)1) * stride_of(text_limit);
+}
+
+size_t labels_bytes(size_t text_limit, uint32_t capacity) {
+    return region_share(memory_bytes(text_limit, capacity));
+}
+
+void labels_open(struct labels *labels, size_t text_limit, uint32_t capacity,
+                 struct region *region) {
+    *labels = (struct labels){
+        .text_limit = text_limit, .capacity = capacity, .stride = stride_of(text_limit)};
+    labels->memory = region_take(region, memory_bytes(text_limit, capacity));
 }
 
 void labels_reset(struct labels *labels) {

@@ -3,6 +3,8 @@
  * A label is known by its number, from 1; 0 is none. It stays as long as somebody uses it, and a
  * while longer: the last LABELS_RESTING that nobody uses are still found by their text. */
 #pragma once
+#include "history/region.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,9 +37,10 @@ struct labels {
     } resting[LABELS_RESTING];
 };
 
-/* Returns 0 or -errno. text_limit: at most 255. */
-int labels_open(struct labels *labels, size_t text_limit, uint32_t capacity);
-void labels_close(struct labels *labels);
+/* What they take of a region, and the taking. text_limit: at most 255. */
+size_t labels_bytes(size_t text_limit, uint32_t capacity);
+void labels_open(struct labels *labels, size_t text_limit, uint32_t capacity,
+                 struct region *region);
 
 /* Forgets all. */
 void labels_reset(struct labels *labels);

@@ -1,14 +1,25 @@
 #include "history/region.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <sys/mman.h>
 
-void *region_open(size_t bytes) {
+int region_open(struct region *region, size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory != MAP_FAILED ? memory : NULL;
+    if (memory == MAP_FAILED)
+        return -errno;
+    *region = (struct region){.memory = memory, .bytes = bytes};
+    return 0;
 }
 
-void region_close(void *memory, size_t bytes) {
-    if (memory != NULL)
-        munmap(memory, bytes);
+void region_close(const struct region *region) {
+    munmap(region->memory, region->bytes);
+}
+
+void *region_take(struct region *region, size_t bytes) {
+    void *taken = region->memory + region->taken;
+    region->taken += region_share(bytes);
+    assert(region->taken <= region->bytes);
+    return taken;
 }

@@ -18,6 +18,7 @@ enum {
 };
 
 struct history {
+    struct region region; /* that all of it lies in */
     pthread_mutex_t lock; /* of all that follows but what is atomic */
     _Atomic int64_t taken_mono_ns;
     struct scan newest;

@@ -1,16 +1,14 @@
 #include "history/table.h"
 
 #include "base/clock.h"
-#include "history/region.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PIDS_MOST = 1 << 22, PIDS_LEAST = 1 << 12 };
+enum { PIDS_MOST = 1 << 22 };
 
 /* As many as there may be pids, and a quarter more: those that linger. */
-static uint32_t wanted_capacity(void) {
+uint32_t table_capacity(void) {
     unsigned limit = PIDS_MOST;
     FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
     if (file != NULL) {
@@ -21,33 +19,22 @@ static uint32_t wanted_capacity(void) {
     return limit + limit / 4;
 }
 
-static int open_for(struct table *table, uint32_t capacity) {
-    *table = (struct table){
-        .capacity = capacity,
-        .members = region_open(capacity * sizeof *table->members),
-        .orders = region_open(2 * capacity * sizeof *table->orders),
-    };
-    if (table->members != NULL && table->orders != NULL)
-        return 0;
-    int error = -errno;
-    table_close(table);
-    return error;
+static size_t members_bytes(uint32_t capacity) {
+    return capacity * sizeof(struct member);
 }
 
-/* Where memory must not be promised that is not there, less is reserved. */
-int table_open(struct table *table) {
-    uint32_t capacity = wanted_capacity();
-    int error = open_for(table, capacity);
-    while (error == -ENOMEM && capacity > PIDS_LEAST) {
-        capacity /= 2;
-        error = open_for(table, capacity);
-    }
-    return error;
+static size_t orders_bytes(uint32_t capacity) {
+    return 2 * capacity * sizeof(struct table_place);
 }
 
-void table_close(struct table *table) {
-    region_close(table->members, table->capacity * sizeof *table->members);
-    region_close(table->orders, 2 * table->capacity * sizeof *table->orders);
+size_t table_bytes(uint32_t capacity) {
+    return region_share(members_bytes(capacity)) + region_share(orders_bytes(capacity));
+}
+
+void table_open(struct table *table, uint32_t capacity, struct region *region) {
+    *table = (struct table){.capacity = capacity};
+    table->members = region_take(region, members_bytes(capacity));
+    table->orders = region_take(region, orders_bytes(capacity));
 }
 
 void table_reset(struct table *table) {

@@ -5,11 +5,14 @@
  * that lost it may see it again, and its last times may be told after its end: by the recorder's
  * source, so that it is longer than the recorder's pause. */
 #pragma once
+#include "history/region.h"
 #include "top/process.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { PIDS_LEAST = 1 << 12 }; /* that a table has room for, whatever memory there is */
 
 #define TABLE_LINGER_NS (INT64_C(1500) * 1000 * 1000)
 
@@ -43,9 +46,12 @@ struct table {
     uint32_t at, next_count;    /* what of the newest was merged into the next */
 };
 
-/* With room for all processes that there can be at once. Returns 0 or -errno. */
-int table_open(struct table *table);
-void table_close(struct table *table);
+/* For all processes that there can be at once. */
+uint32_t table_capacity(void);
+
+/* What it takes of a region, and the taking. */
+size_t table_bytes(uint32_t capacity);
+void table_open(struct table *table, uint32_t capacity, struct region *region);
 
 /* Forgets all. */
 void table_reset(struct table *table);

@@ -173,6 +173,11 @@ void listener_close(struct listener *listener) {
     listener->last_clients = NULL;
 }
 
+void listener_leave(const struct listener *listener) {
+    close(listener->fd);
+    close(listener->drain_fd);
+}
+
 void listener_set_nonblocking(struct listener *listener) {
     /* The flag belongs to the socket: it holds for drain_fd as well. */
     fcntl(listener->drain_fd, F_SETFL, O_RDWR | O_NONBLOCK);

@@ -46,6 +46,10 @@ int listeners_open_beside(struct listener **beside, const struct listener *first
                           const struct options *options);
 void listener_close(struct listener *listener);
 
+/* In a process that accepts nothing and ends soon: the socket shall not stay open by it. The rest
+ * is not worth a system call. */
+void listener_leave(const struct listener *listener);
+
 /* The server stops: counts those who wait. Once; listener_accept does it where the listener is not
  * borrowed. */
 void listener_begin_draining(struct listener *listener);

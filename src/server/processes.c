@@ -12,18 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-pid_t process_fork(int waits_in, const sigset_t *mask) {
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t pid = fork();
-    int error = pid < 0 ? -errno : 0;
-    if (pid == 0 && stop_after_fork(waits_in) != 0)
-        _exit(EXIT_FAILURE);
-    sigprocmask(SIG_SETMASK, pid == 0 ? mask : &before, NULL);
-    return error != 0 ? error : pid;
-}
-
 static void release(struct processes *processes) {
     if (processes->deaths_fd >= 0)
         close(processes->deaths_fd);
@@ -51,8 +39,15 @@ int processes_open(struct processes *processes, struct server *server) {
 pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
                      struct server *own) {
     struct worker_process *member = &processes->members[worker];
+    sigset_t all, before;
     member->started_ns = clock_monotonic_ns();
-    pid_t pid = process_fork(waits_in, &processes->inherited);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    int error = pid < 0 ? -errno : 0;
+    if (pid == 0 && stop_after_fork(waits_in) != 0)
+        _exit(EXIT_FAILURE);
+    sigprocmask(SIG_SETMASK, pid == 0 ? &processes->inherited : &before, NULL);
     if (pid == 0) {
         close(processes->deaths_fd);
         *own = server_for_worker(processes->server, worker);
@@ -63,7 +58,7 @@ pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
         atomic_store(&processes->server->stats->workers[worker].pid, pid);
         processes->alive++;
     }
-    return pid;
+    return error != 0 ? error : pid;
 }
 
 /* What it held open went with it. */

@@ -64,7 +64,3 @@ void processes_tell_stop(const struct processes *processes);
 /* Tells all to stop and waits until they have ended; kills those that have not in time. Frees what
  * processes_open took. */
 void processes_close(struct processes *processes);
-
-/* fork, with all signals blocked until the child has a stop of its own (stop_after_fork); after it
- * the child's mask is *mask. Returns as fork, or -errno. */
-pid_t process_fork(int waits_in, const sigset_t *mask);

@@ -19,21 +19,28 @@ static _Atomic int requested, expired; /* atomic: other threads ask for them */
 static volatile sig_atomic_t connection = -1;
 static int listener, event;
 static _Atomic int64_t deadline_ns;
-static pid_t self, parent; /* parent: 0 in the first process */
+static pid_t self, parent; /* parent: 0 in the first process; self: 0 in the others */
 
 static void handle_stop(int signal_number) {
-    (void)signal_number;
     int saved = errno;
     const uint64_t one = 1;
+    bool is_first = parent == 0 && getpid() == self;
+    if (signal_number == SIGINT && !is_first)
+        return; /* the parent has it too, and says what to do */
+    /* Whoever types Ctrl-C again will not wait; a supervisor may well repeat SIGTERM. */
+    if (signal_number == SIGINT)
+        signal(SIGINT, SIG_DFL);
     if (requested != 0 && parent != 0 && getppid() != parent)
         _exit(EXIT_FAILURE);
     if (requested == 0) {
         atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * INT64_C(1000000000));
         alarm(DRAIN_LIMIT_S);
-        if (parent == 0)
+        if (is_first)
             notify_stopping();
     }
     requested = 1;
+    if (parent == 0 && !is_first)
+        return; /* forked just now: stop_after_fork does the rest */
     dup2(event, listener);
     (void)!write(event, &one, sizeof one);
     if (connection >= 0)
@@ -51,8 +58,8 @@ static void handle_alarm(int signal_number) {
 }
 
 /* No SA_RESTART: blocking calls shall return. One handler does not interrupt another. */
-static int install(int signal_number, void (*handler)(int), int flags) {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+static int install(int signal_number, void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler};
     sigfillset(&action.sa_mask);
     return sigaction(signal_number, &action, NULL) == 0 ? 0 : -errno;
 }
@@ -63,12 +70,11 @@ int stop_install(int listener_fd) {
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event < 0)
         return -errno;
-    int error = install(SIGALRM, handle_alarm, 0);
+    int error = install(SIGALRM, handle_alarm);
     if (error == 0)
-        error = install(SIGTERM, handle_stop, 0);
-    /* Whoever types Ctrl-C again will not wait; a supervisor may well repeat SIGTERM. */
+        error = install(SIGTERM, handle_stop);
     if (error == 0)
-        error = install(SIGINT, handle_stop, (int)SA_RESETHAND);
+        error = install(SIGINT, handle_stop);
     return error;
 }
 
@@ -81,15 +87,15 @@ static void renew_alarm(void) {
 
 int stop_after_fork(int listener_fd) {
     parent = self;
-    self = getpid();
-    close(event);
+    self =
+        0; /* it forks no other; and it may live for one client: no call but those that it takes */
     listener = listener_fd;
     event = listener_fd >= 0 ? eventfd(requested != 0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     if (listener_fd >= 0 && event < 0)
         return -errno;
     if (requested != 0)
         renew_alarm();
-    if (signal(SIGINT, SIG_IGN) == SIG_ERR || prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
         return -errno;
     /* It may have died before it could be asked for its last signal. */
     return getppid() == parent ? 0 : -ESRCH;

@@ -16,9 +16,9 @@
 /* Returns 0 or -errno. */
 int stop_install(int listener_fd);
 
-/* In a process just forked, before it unblocks the signals: gives it a stop of its own, for the
- * parent's eventfd would tell the parent, and sees to it that it does not outlive the parent. If
- * the parent was told to stop, so is the child. listener_fd: what the handler shall replace; -1:
+/* In a process just forked: gives it a stop of its own, for the parent's eventfd would tell the
+ * parent, and sees to it that it does not outlive the parent. If the parent was told to stop, or
+ * the child before it came here, so is the child. listener_fd: what the handler shall replace; -1:
  * the child waits for no descriptor and has no stop_fd.
  *
  * A child does what the parent says, by SIGTERM: Ctrl-C on a terminal, which reaches all of them,

@@ -519,6 +519,60 @@ static void it_survives_noise(void **state) {
     }
 }
 
+/* A client's own two come first; what outgrows them, and what is wanted beside them, is allocated.
+ */
+static void lent_buffers_are_used_first_and_grown_out_of(void **state) {
+    (void)state;
+    struct lent_buffers lent;
+    struct buffers store = {.lent = &lent};
+    struct buffer first = buffers_take(&store), second = buffers_take(&store),
+                  third = buffers_take(&store);
+    assert_ptr_equal(first.bytes, lent.bytes[0]);
+    assert_ptr_equal(second.bytes, lent.bytes[1]);
+    assert_false(buffers_is_lent(&store, third.bytes));
+    memcpy(first.bytes, "what came", 9);
+    char *grown = buffers_grow(&store, first.bytes, 9, BUFFER_KEPT_BYTES);
+    assert_memory_equal(grown, "what came", 9);
+    assert_false(buffers_is_lent(&store, grown));
+    buffers_give(&store, (struct buffer){grown, BUFFER_KEPT_BYTES});
+    buffers_give(&store, third);
+    buffers_give(&store, second);
+    assert_int_equal(store.in_use, 0);
+    assert_ptr_equal(buffers_take(&store).bytes, second.bytes);
+    buffers_give(&store, second);
+    buffers_close(&store); /* the sanitizer would tell what is freed wrongly, or is not */
+}
+
+static void a_conversation_with_lent_buffers_is_the_same(void **state) {
+    (void)state;
+    static struct play play;
+    static char head[6000];
+    struct lent_buffers lent;
+    struct buffers store = {.lent = &lent};
+    int length =
+        snprintf(head, sizeof head, "GET /top?n=5 HTTP/1.1\r\nHost: h\r\nX: %05000d\r\n\r\n", 0);
+    exchange_open(&play.exchange, &store);
+    play.output_length = 0;
+    give(&play, head, (size_t)length, 700);
+    strip_dates(&play);
+    assert_string_equal(play.output, OK_HEAD "11\r\n\r\ntop 5 text\n");
+    struct request request;
+    struct span space = exchange_space(&play.exchange);
+    memcpy(space.bytes, "GET / HTTP/1.1\r\nHost: h\r\n\r\n", 28);
+    exchange_received(&play.exchange, 28);
+    assert_true(exchange_next(&play.exchange, &request));
+    struct text *body = exchange_begin_reply(&play.exchange);
+    for (unsigned i = 0; i < 1000; i++)
+        text_add_string(body, "0123456789");
+    exchange_end_reply(&play.exchange, &request, STATUS_OK);
+    struct span out = exchange_output(&play.exchange);
+    assert_memory_equal(out.bytes, OK_HEAD "10000\r\n", sizeof OK_HEAD + 6);
+    assert_memory_equal(out.bytes + out.length - 10, "0123456789", 10);
+    exchange_sent(&play.exchange, out.length);
+    exchange_close(&play.exchange);
+    buffers_close(&store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_dialect_answers_until_the_client_ends),
@@ -541,6 +595,8 @@ int main(void) {
         cmocka_unit_test(after_a_burst_the_memory_comes_down_again),
         cmocka_unit_test(looking_in_vain_leaves_no_buffer),
         cmocka_unit_test(exchanges_of_a_thread_share_their_buffers),
+        cmocka_unit_test(lent_buffers_are_used_first_and_grown_out_of),
+        cmocka_unit_test(a_conversation_with_lent_buffers_is_the_same),
         cmocka_unit_test(it_survives_noise),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
