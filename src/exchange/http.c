@@ -14,23 +14,35 @@ struct slice {
     size_t length;
 };
 
+/* By hand: words are short, and memcmp is on a page that a process which lives for one client would
+ * have to find for it. */
 static bool equals(struct slice slice, const char *word) {
-    return slice.length == strlen(word) && memcmp(slice.bytes, word, slice.length) == 0;
+    size_t i = 0;
+    while (i < slice.length && word[i] != '\0' && slice.bytes[i] == word[i])
+        i++;
+    return i == slice.length && word[i] == '\0';
 }
 
-/* word is in small letters. No locale has a say in this. */
-static bool starts_any_case(struct slice slice, const char *word) {
+/* How many bytes of the word it begins with, which is in small letters. No locale has a say in
+ * this.
+ */
+static size_t begins_any_case(struct slice slice, const char *word) {
     size_t i = 0;
     for (; i < slice.length && word[i] != '\0'; i++) {
         char c = slice.bytes[i];
         if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i])
-            return false;
+            break;
     }
-    return word[i] == '\0';
+    return i;
+}
+
+static bool starts_any_case(struct slice slice, const char *word) {
+    return word[begins_any_case(slice, word)] == '\0';
 }
 
 static bool equals_any_case(struct slice slice, const char *word) {
-    return slice.length == strlen(word) && starts_any_case(slice, word);
+    size_t same = begins_any_case(slice, word);
+    return same == slice.length && word[same] == '\0';
 }
 
 static bool is_digit(char c) {

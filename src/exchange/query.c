@@ -12,8 +12,12 @@ struct word {
     size_t length;
 };
 
+/* As http.c has it. */
 static bool equals(struct word word, const char *text) {
-    return word.length == strlen(text) && memcmp(word.bytes, text, word.length) == 0;
+    size_t i = 0;
+    while (i < word.length && text[i] != '\0' && word.bytes[i] == text[i])
+        i++;
+    return i == word.length && text[i] == '\0';
 }
 
 static bool take_rows(struct request *request, struct word value) {
@@ -82,23 +86,19 @@ static_assert(TOP_LIMIT == 64 && WINDOW_LEAST_NS == NS_PER_S && WINDOW_MOST_NS /
 
 enum { ROWS, FORMAT, BY, WINDOW };
 
-#define NAMED(name)                                                                                \
-    { name, sizeof(name) - 1 }
-
 static const struct parameter {
-    struct word name;
+    char name[8]; /* here, where the rest is looked at */
     bool (*take)(struct request *request, struct word value);
     const char *wrong, *twice;
 } parameters[] = {
-    [ROWS] = {NAMED("n"), take_rows, "n must be a number from 1 to 64", "n is given twice"},
-    [FORMAT] = {NAMED("format"), take_format, "format must be text or json",
-                "format is given twice"},
-    [BY] = {NAMED("by"), take_by, "by must be total or recent", "by is given twice"},
-    [WINDOW] = {NAMED("window"), take_window, "window must be from 1s to 60s, in whole seconds",
+    [ROWS] = {"n", take_rows, "n must be a number from 1 to 64", "n is given twice"},
+    [FORMAT] = {"format", take_format, "format must be text or json", "format is given twice"},
+    [BY] = {"by", take_by, "by must be total or recent", "by is given twice"},
+    [WINDOW] = {"window", take_window, "window must be from 1s to 60s, in whole seconds",
                 "window is given twice"},
-    {NAMED("group"), take_group, "group must be name, cgroup or unit", "group is given twice"},
-    {NAMED("threads"), take_threads, "threads must be 0 or 1", "threads is given twice"},
-    {NAMED("command"), take_command, "command must be 0 or 1", "command is given twice"},
+    {"group", take_group, "group must be name, cgroup or unit", "group is given twice"},
+    {"threads", take_threads, "threads must be 0 or 1", "threads is given twice"},
+    {"command", take_command, "command must be 0 or 1", "command is given twice"},
 };
 
 static void refuse(struct request *request, const char *problem) {
@@ -129,14 +129,12 @@ static void take(struct query *query, unsigned at, struct word value) {
 
 void query_take(struct query *query, const char *bytes, size_t length) {
     const char *mark = memchr(bytes, '=', length);
-    size_t name_length = mark != NULL ? (size_t)(mark - bytes) : length;
-    for (unsigned i = 0; mark != NULL && i < sizeof parameters / sizeof parameters[0]; i++) {
-        const struct word *name = &parameters[i].name;
-        if (name->length == name_length && memcmp(name->bytes, bytes, name_length) == 0) {
-            take(query, i, (struct word){mark + 1, length - name_length - 1});
+    struct word name = {bytes, mark != NULL ? (size_t)(mark - bytes) : length};
+    for (unsigned i = 0; mark != NULL && i < sizeof parameters / sizeof parameters[0]; i++)
+        if (equals(name, parameters[i].name)) {
+            take(query, i, (struct word){mark + 1, length - name.length - 1});
             return;
         }
-    }
     refuse(query->request, "unknown parameter; there are n, format, by, window, group, threads "
                            "and command, each as NAME=VALUE");
 }
