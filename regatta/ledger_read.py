@@ -21,6 +21,7 @@ from regatta import study
 from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME
 from regatta.ledger_schema import SUPERSEDED, check_version, is_cut
+from regatta.matched.probe import Planned, Probe
 
 SAMPLE_HEADER_BYTES = 32
 LATE = "started only"
@@ -53,6 +54,19 @@ class Cell(study.Cell):
 
     id: int
     placement: str
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found of what one contender holds, before the race."""
+
+    cell: Cell
+    """Its load is `matched`, and it has no rate."""
+    shares: list[float]
+    p99_limit_ms: float
+    knee: bool
+    probes: list[Probe]
+    """Those that are believed, in their order."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +135,8 @@ class Ledger:
     cells: list[Cell]
     trials: list[Trial]
     planned: int
+    searches: list[Search]
+    """Of matched loads; empty if the study has none."""
 
     @cached_property
     def last_attempts(self) -> list[Trial]:
@@ -207,7 +223,29 @@ def read(path: Path) -> Ledger:
         counters = _counters(connection)
         trials = [_trial(row, counters.get(row["id"], {})) for row in connection.execute(TRIALS)]
         planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
-    return Ledger(meta, environment, cells, trials, planned)
+        searches = _searches(connection)
+    return Ledger(meta, environment, cells, trials, planned, searches)
+
+
+def _searches(connection: sqlite3.Connection) -> list[Search]:
+    probes: dict[int, list[Probe]] = {}
+    for row in connection.execute("SELECT * FROM probe WHERE NOT again ORDER BY id"):
+        plan = Planned(**{name: row[name] for name in Planned.__dataclass_fields__})
+        told = ("why_not", "started_at", "disturbed", "samples")
+        probe = Probe(
+            planned=plan, client=_from_json(row["client"]), **{name: row[name] for name in told}
+        )
+        probes.setdefault(plan.search_id, []).append(probe)
+    return [
+        Search(
+            cell=Cell(**{name: row[name] for name in Cell.__dataclass_fields__}),
+            shares=json.loads(row["shares"]),
+            p99_limit_ms=row["p99_limit_ms"],
+            knee=bool(row["knee"]),
+            probes=probes.get(row["id"], []),
+        )
+        for row in connection.execute("SELECT * FROM search ORDER BY contender_order, id")
+    ]
 
 
 def _counters(

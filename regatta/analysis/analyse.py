@@ -22,6 +22,7 @@ from regatta.analysis.estimates import (
     usable,
 )
 from regatta.analysis.grouping import Members, group, stands_at, titles
+from regatta.analysis.held import HeldGroup, held_groups
 from regatta.analysis.leads import Values, leads
 from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.outliers import Outlier, outliers
@@ -126,6 +127,8 @@ class Analysis:
     trial_kinds: dict[str, int]
     claims: list[ClaimResult] = field(default_factory=list)
     """Of the study, in its order; empty if it has none."""
+    held: list[HeldGroup] = field(default_factory=list)
+    """What each contender of a matched load holds."""
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -176,6 +179,7 @@ def analyse(ledger: Ledger) -> Analysis:
         trials=len(last),
         planned=ledger.planned,
         trial_kinds=dict(kinds),
+        held=held_groups(ledger),
         claims=judge_all(
             ledger.environment.get("claims"),
             Race(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from regatta.matched.probe import SEARCH, Probe
-from regatta.matched.search import SHORT_STEP, Search
+from regatta.matched.search import LOWEST, SHORT_STEP, Search
 from regatta.study import MatchedCell
 
 Told = Sequence[tuple[int, str | None]]
@@ -18,8 +18,7 @@ def held_by(
 ) -> dict[MatchedCell, float]:
     """What each holds, over all blocks; 0: nothing."""
     return {
-        cell: middle([search.held for search in searches(number, probes, blocks)])
-        for number, cell in enumerate(cells, start=1)
+        cell: middle(searches(number, probes, blocks)) for number, cell in enumerate(cells, start=1)
     }
 
 
@@ -36,7 +35,7 @@ def searches(number: int, probes: Iterable[Probe], blocks: int) -> list[Search]:
 def replay(by_block: Mapping[int, Told], blocks: int) -> list[Search]:
     """The searches of one contender in the order of the blocks, the last as far as it got.
 
-    Who holds nothing in one block is not searched in the next.
+    Who holds nothing in the first is searched no more.
     """
     found: list[Search] = []
     for block in range(1, blocks + 1):
@@ -44,7 +43,7 @@ def replay(by_block: Mapping[int, Told], blocks: int) -> list[Search]:
         for rate, why_not in by_block.get(block, ()):
             search.tell(rate, why_not)
         found.append(search)
-        if search.next_rate() is not None or search.held == 0:
+        if search.next_rate() is not None or holds_nothing(found):
             break
     return found
 
@@ -53,11 +52,22 @@ def begin(before: Sequence[Search]) -> Search:
     """A later block looks first where the earlier ones ended."""
     if not before:
         return Search()
-    return Search(round(middle([search.held for search in before])), SHORT_STEP)
+    return Search(round(middle(before)), SHORT_STEP)
 
 
-def middle(rates: Sequence[int]) -> float:
-    """The geometric mean; 0 if one of them is."""
-    if not rates or min(rates) == 0:
+def holds_nothing(found: Sequence[Search]) -> bool:
+    """Which the first block alone says: in a later one it is a bad moment, with the lowest rate."""
+    return bool(found) and found[0].held == 0
+
+
+def rates_of(found: Sequence[Search]) -> list[int]:
+    """What was held in each block; none if it is nothing."""
+    return [] if holds_nothing(found) else [max(LOWEST, search.held) for search in found]
+
+
+def middle(found: Sequence[Search]) -> float:
+    """What is held over all blocks: the geometric mean; 0: nothing."""
+    rates = rates_of(found)
+    if not rates:
         return 0.0
     return math.exp(sum(math.log(rate) for rate in rates) / len(rates))

@@ -22,7 +22,9 @@ from regatta.rig import Rig
 from regatta.study import MatchedCell, Study, matched_cells, with_rates
 from regatta.study.cell import Cell
 
-PROBE_S = 0.3
+SHORTEST_S, LONGEST_S = 0.3, 1.0
+REQUESTS_PER_CONNECTION = 20
+"""A probe as short as that would take a queue in the connections for a rate that is held."""
 FEWEST_REQUESTS = 100
 """Fewer have no p99."""
 KNEE_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -51,13 +53,15 @@ def who_holds_nothing(finder: Finder) -> list[str]:
         f"{cell.contender} does not hold {LOWEST} requests a second ({search.why}), and is not "
         "in this race"
         for number, cell in enumerate(finder.cells, start=1)
-        for search in finder.searches(number)[-1:]
+        for search in finder.searches(number)[:1]
         if search.held == 0
     ]
 
 
-def duration_s(rate: int, least_s: float) -> float:
-    return max(least_s, FEWEST_REQUESTS / rate)
+def search_s(rate: int, connections: int) -> float:
+    """How long a probe lasts: short where a rate is high, for a search has many."""
+    wanted_s = REQUESTS_PER_CONNECTION * connections / rate
+    return max(SHORTEST_S, min(LONGEST_S, wanted_s), FEWEST_REQUESTS / rate)
 
 
 class Finder:
@@ -99,7 +103,7 @@ class Finder:
             with standing(self.rig, cell) as stand:
                 while (rate := search.next_rate()) is not None:
                     self.tell(Searching(cell, block, self.blocks, rate))
-                    planned = Planned(number, SEARCH, block, rate, duration_s(rate, PROBE_S))
+                    planned = Planned(number, SEARCH, block, rate, search_s(rate, cell.connections))
                     search.tell(rate, self.run(stand, planned).why_not)
             self.ended(cell, block, f"holds {search.held:,} a second; beyond, {search.why}")
 
@@ -131,7 +135,7 @@ class Finder:
         assert cell.duration_s is not None, "a matched load has a duration"
         rates = [(max(1, round(share * held)), share) for share in shares]
         return [
-            Planned(number, KNEE, block, rate, duration_s(rate, cell.duration_s), share)
+            Planned(number, KNEE, block, rate, max(cell.duration_s, FEWEST_REQUESTS / rate), share)
             for rate, share in rates
             if held > 0 and share not in done
         ]

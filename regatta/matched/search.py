@@ -19,6 +19,8 @@ TOLERANCE = 1.03
 """The lowest rate that is not held, by the highest that is, when the search ends."""
 SURE = 2
 """So many failures in a row are not chance."""
+HOPELESS = 4
+"""And so many at the lowest rate: below it there is nothing left to try."""
 MOST_PROBES = 100
 
 
@@ -61,7 +63,7 @@ class Search:
             self.held, self.doubts = rate, 0
         else:
             self.doubts += 1
-            if self.doubts < SURE:
+            if self.doubts < (SURE if rate > LOWEST else HOPELESS):
                 return
             self.over, self.why, self.doubts = rate, why_not, 0
         if self.held == 0 or self.over is None:

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from regatta.analysis.analyse import Analysis, Group
-from regatta.analysis.estimates import MEASURED
+from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.metrics import Metric, side_of
 from regatta.axes import Axis
 from regatta.report.numbers import interval_of, short, value_of
@@ -17,8 +17,11 @@ from regatta.report.palette import looks
 HEIGHT = 200
 MOST_BANDS = 5
 """With more designs the bands would hide one another; the bars remain."""
+MOST_TICKS = 12
+"""With more steps than these the axis has ticks of its own."""
 LOG_FROM = 20
 """Values that span more than this factor need a logarithmic axis to be seen."""
+TOO_FEW = "none: too few trials"
 Rows = list[dict[str, Any]]
 Layers = alt.LayerChart | alt.FacetChart
 """What altair says that layers make."""
@@ -31,19 +34,26 @@ def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
         estimate = result.estimates[side, metric.name]
         if estimate.value is None or estimate.state != MEASURED:
             continue
-        row = {
-            "design": result.cell.contender,
-            "step": step,
-            "value": _digits(estimate.value),
-            "says": f"{value_of(estimate)} {metric.unit}".strip(),
-            "interval": interval_of(estimate) or "none: too few trials",
-            "trials": estimate.trials,
-        }
-        if estimate.low is not None:
-            row["low"] = _digits(estimate.low)
-            row["high"] = _digits(estimate.value if estimate.high is None else estimate.high)
-        found.append(row)
+        found.append(chart_row(result.cell.contender, step, estimate, metric))
     return found
+
+
+def chart_row(design: str, step: int, estimate: Estimate, metric: Metric) -> dict[str, Any]:
+    """One point of a chart, with its interval."""
+    assert estimate.value is not None, "what is drawn was measured"
+    longer, unknown = ("more than ", "not known") if estimate.state == OVER else ("", TOO_FEW)
+    row = {
+        "design": design,
+        "step": step,
+        "value": _digits(estimate.value),
+        "says": f"{longer}{value_of(estimate)} {metric.unit}".strip(),
+        "interval": interval_of(estimate) or unknown,
+        "trials": estimate.trials,
+    }
+    if estimate.low is not None:
+        row["low"] = _digits(estimate.low)
+        row["high"] = _digits(estimate.value if estimate.high is None else estimate.high)
+    return row
 
 
 def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Rows:
@@ -80,6 +90,12 @@ def metric_chart(
     return _finished(chart, analysis)
 
 
+def line_chart(analysis: Analysis, axis: Axis, metric: Metric, rows: Rows) -> dict[str, Any]:
+    """Lines over an axis on which each design has steps of its own."""
+    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    return _finished(_lines(analysis, axis, metric, base, rows), analysis)
+
+
 def _rings(analysis: Analysis, metric: Metric, far: Rows, one_step: bool) -> alt.Chart:
     data = alt.Chart(alt.InlineData(values=far)).transform_filter(SHOWN)
     rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25, opacity=0.9)
@@ -98,12 +114,11 @@ SHOWN = "indexof(shown, datum.design) >= 0"
 
 
 def _lines(analysis: Analysis, axis: Axis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
-    x = alt.X(
-        "step:Q",
-        title=axis.many,
-        scale=_step_scale(rows),
-        axis=alt.Axis(values=sorted({row["step"] for row in rows}), labelOverlap=True),
-    )
+    steps = sorted({row["step"] for row in rows})
+    ticks = alt.Axis(labelOverlap=True)
+    if len(steps) <= MOST_TICKS:
+        ticks = alt.Axis(values=steps, labelOverlap=True)
+    x = alt.X("step:Q", title=axis.many, scale=_step_scale(rows), axis=ticks)
     y_title = metric.unit or None
     y = alt.Y("value:Q", title=y_title, scale=_value_scale(rows))
     colour = _colour(analysis)

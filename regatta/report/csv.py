@@ -1,10 +1,13 @@
-"""summary.csv: one row a cell, side and metric."""
+"""summary.csv: one row a cell, side and metric, and what each contender of a matched load holds."""
 
 import csv
 from io import StringIO
 
 from regatta.analysis.analyse import Analysis
+from regatta.analysis.estimates import Estimate
 from regatta.analysis.metrics import BY_NAME
+from regatta.ledger_read import Cell
+from regatta.report.held import held_rows
 from regatta.report.sentences import cell_words
 
 HEADER = (
@@ -43,31 +46,36 @@ def to_csv(analysis: Analysis) -> str:
                 continue
             seen.add(cell.id)
             for (side, name), estimate in result.estimates.items():
-                writer.writerow(
-                    (
-                        cell.contender,
-                        cell.work,
-                        cell.load,
-                        cell.engine,
-                        cell.dialect,
-                        cell.connections,
-                        cell.rate,
-                        cell.idle,
-                        cell.slow,
-                        cell.workers,
-                        side,
-                        name,
-                        BY_NAME[name].unit,
-                        _number(estimate.value),
-                        _number(estimate.low),
-                        _number(estimate.high),
-                        estimate.trials,
-                        estimate.state,
-                        _number(result.started),
-                        cell_words(result),
-                    )
-                )
+                row = _row(cell, cell.rate, side, name, BY_NAME[name].unit, estimate)
+                writer.writerow((*row, _number(result.started), cell_words(result)))
+    for held in held_rows(analysis):
+        writer.writerow((*_row(*held), "", ""))
     return out.getvalue()
+
+
+def _row(  # noqa: PLR0913, PLR0917  (what a line has)
+    cell: Cell, rate: int | None, side: str, metric: str, unit: str, estimate: Estimate
+) -> tuple[object, ...]:
+    return (
+        cell.contender,
+        cell.work,
+        cell.load,
+        cell.engine,
+        cell.dialect,
+        cell.connections,
+        rate,
+        cell.idle,
+        cell.slow,
+        cell.workers,
+        side,
+        metric,
+        unit,
+        _number(estimate.value),
+        _number(estimate.low),
+        _number(estimate.high),
+        estimate.trials,
+        estimate.state,
+    )
 
 
 def _number(value: float | None) -> str:

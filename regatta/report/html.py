@@ -16,6 +16,7 @@ from regatta.report.charts import far_rows, latency_chart, measured_sides, metri
 from regatta.report.claims.page import claims_section
 from regatta.report.counters_table import absent, counter_lines, elapsed
 from regatta.report.environment import environment_rows
+from regatta.report.knee import held_section
 from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.palette import looks
@@ -46,6 +47,7 @@ def to_html(analysis: Analysis) -> str:
         analysis=analysis,
         title=analysis.meta.get("study_title", "A race"),
         groups=groups,
+        held=held_section(analysis, charts),
         claims=claims_section(analysis, charts),
         calibration=calibration_table(analysis),
         soundness=soundness_tables(analysis),

@@ -8,6 +8,7 @@ from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.axes import AXES
+from regatta.report.held import held_json
 from regatta.report.notes import notes
 from regatta.report.sentences import cell_words, verdict_sentence
 from regatta.report.twins import shares, twin_sentence
@@ -31,6 +32,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         },
         "contenders": analysis.contenders,
         "groups": [_group(analysis, group) for group in analysis.groups],
+        "held": held_json(analysis),
         "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
         "claims": [asdict(claim) for claim in analysis.claims],
         "warm_ups": [asdict(one) for one in analysis.warm_ups],

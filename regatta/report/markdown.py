@@ -6,6 +6,7 @@ from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.claims.markdown import claims_markdown
 from regatta.report.environment import environment_rows
 from regatta.report.escape import escape
+from regatta.report.held import held_tables
 from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, plural, value_of
 from regatta.report.sentences import (
@@ -32,6 +33,8 @@ def to_markdown(analysis: Analysis) -> str:
     for group in analysis.groups:
         lines += _group(analysis, group, alone=len(analysis.groups) == 1)
     lines += [LEGEND, "In brackets: 95 % intervals.", ""]
+    for table in held_tables(analysis):
+        lines += _table(table, "##")
     lines += claims_markdown(analysis.claims)
     for title, noted in (
         ("Failed trials", analysis.failures),

@@ -15,6 +15,7 @@ from regatta.analysis.metrics import METRICS, Metric
 from regatta.errors import RegattaError
 from regatta.report.charts import far_rows, latency_chart, measured_sides, metric_chart, metric_rows
 from regatta.report.claims.picture import claim_pictures
+from regatta.report.knee import knee_charts
 from regatta.report.theme import SCHEMES, config
 
 WIDTH = 640
@@ -60,6 +61,9 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
                 under = f"{group.axis.count(step)}; {group.title}"
                 spec = latency_chart(analysis, group, step)
                 found[f"{prefix}latency-{step}"] = _alone(spec, title, under)
+    for name, of, metric, spec in knee_charts(analysis):
+        title = f"{metric.label} against the offered rate, {metric.unit}"
+        found[name] = _alone(spec, title, f"{of.title}; bars are 95 % intervals")
     found |= claim_pictures(analysis)
     return {re.sub(r"[^a-zA-Z0-9_.-]+", "-", name): spec for name, spec in found.items()}
 

@@ -10,6 +10,7 @@ from regatta.analysis.standings import Verdict
 from regatta.report.against import ALIKE, alike, seen_sentence
 from regatta.report.calibration import calibration_sentence
 from regatta.report.claims.terminal import print_claims
+from regatta.report.held import sentences as held_sentences
 from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, value_of
 from regatta.report.palette import looks
@@ -49,6 +50,8 @@ def print_standings(analysis: Analysis, console: Console) -> None:
             console.print()
             console.print(_plain(verdict_sentence(group, group.overall), console, "bold"))
     console.print()
+    for sentence in held_sentences(analysis):
+        console.print(_plain(sentence, console))
     console.print(_plain(f"{LEGEND} Below each value: its 95 % interval.", console, "dim"))
     print_claims(analysis.claims, console)
     for sentence in (outlier_sentence(analysis), calibration_sentence(analysis)):

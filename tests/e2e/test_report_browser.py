@@ -17,6 +17,7 @@ from regatta.ledger_read import read
 from regatta.report.html import to_html
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
+from tests.lab.synthetic_held import add_held
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
@@ -68,6 +69,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder = tmp_path_factory.mktemp(name)
         report.write(make(folder / "ledger.sqlite", **changes))
         made[name] = folder / "report.html"
+    made["held"] = tmp_path_factory.mktemp("held") / "report.html"
+    report.write(add_held(make(made["held"].with_name("ledger.sqlite"), blocks=2)))
     made["claims"] = tmp_path_factory.mktemp("claims") / "report.html"
     analysis = replace(
         analyse(read(make(made["claims"].with_name("ledger.sqlite"), blocks=2))), claims=all_kinds()
@@ -402,3 +405,12 @@ def test_it_fits_a_phone_and_a_dark_room(opened: Opened, tmp_path: Path) -> None
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.screenshot(path=tmp_path / "report.png", full_page=True)
     assert (tmp_path / "report.png").stat().st_size > 50_000
+
+
+@pytest.mark.parametrize("opened", [("held", 1280, "light"), ("held", 400, "dark")], indirect=True)
+def test_the_knee_is_drawn_with_a_line_for_each_contender(opened: Opened) -> None:
+    for name in ("knee-p50", "knee-p99"):
+        lines = opened.page.locator(f'[data-chart="{name}"] svg g.mark-line path')
+        lines.first.wait_for(state="attached")
+        assert lines.count() == 3
+    assert opened.complaints == []

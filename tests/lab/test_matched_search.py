@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.matched.held import middle, replay
+from regatta.matched.held import middle, rates_of, replay
 from regatta.matched.judge import CLIENT, why_not_held
 from regatta.matched.search import (
     HIGHEST,
+    HOPELESS,
     LONG_STEP,
     LOWEST,
     MOST_PROBES,
@@ -82,7 +83,7 @@ def test_one_failure_that_is_chance_changes_nothing(capacity: int, unlucky: int)
 
 def test_who_does_not_hold_the_lowest_rate_holds_nothing() -> None:
     search = Search()
-    assert run(search, LOWEST - 1) == [(LOWEST, "too slow")] * 2
+    assert run(search, LOWEST - 1) == [(LOWEST, "too slow")] * HOPELESS
     assert (search.held, search.why) == (0, "too slow")
 
 
@@ -121,14 +122,25 @@ def test_a_tale_that_was_cut_short_goes_on_as_if_it_had_not_been(
     assert held == [search.held for search in replay(whole, len(truths))]
 
 
-def test_who_holds_nothing_in_a_block_is_searched_no_more() -> None:
-    tale: dict[int, Tale] = {1: [(LOWEST, "dead")] * 2}
-    assert len(replay(tale, 4)) == 1
-    assert middle([0]) == middle([]) == 0.0
+def test_who_holds_nothing_in_the_first_block_is_searched_no_more() -> None:
+    tale: dict[int, Tale] = {1: [(LOWEST, "dead")] * HOPELESS}
+    found = replay(tale, 4)
+    assert len(found) == 1
+    assert middle(found) == middle([]) == 0.0
+
+
+def found(held: int) -> Search:
+    search = Search()
+    search.held = held
+    return search
 
 
 def test_what_is_held_over_the_blocks_is_their_geometric_mean() -> None:
-    assert middle([100, 400]) == pytest.approx(200)
+    assert middle([found(100), found(400)]) == pytest.approx(200)
+
+
+def test_a_later_block_that_holds_nothing_is_a_bad_moment() -> None:
+    assert rates_of([found(400), found(0)]) == [400, LOWEST]
 
 
 GOOD = {

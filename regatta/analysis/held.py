@@ -1,0 +1,155 @@
+"""What each contender of a matched load holds, and its latency on the way there, with intervals.
+
+Each block is a search of its own, so the blocks are what an interval rests on: Student's t of the
+logarithms. A search ends between a rate that is held and one that is not; the interval reaches from
+the lower end of the one to the upper end of the other.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.estimates import MEASURED, NS_PER_MS, OVER, Estimate
+from regatta.analysis.grouping import group, titles
+from regatta.analysis.percentile_intervals import Over, percentile_intervals
+from regatta.analysis.waits import Waits, waits_of
+from regatta.ledger_read import Cell, Ledger, Search
+from regatta.matched.held import holds_nothing, middle, rates_of, searches
+from regatta.matched.judge import CLIENT
+from regatta.matched.probe import KNEE, Probe
+from regatta.matched.search import Search as Found
+
+LEVEL = 0.05
+HOLDS, AT_LEAST, NOTHING, UNKNOWN = "holds", "holds at least", "holds nothing", "not known yet"
+FRACTIONS = (0.5, 0.99)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The latency at one share of what a contender holds."""
+
+    share: float
+    rate: int
+    p50: Estimate
+    """In ms, as `p99`."""
+    p99: Estimate
+
+
+@dataclass(frozen=True)
+class Held:
+    """What one contender holds."""
+
+    cell: Cell
+    state: str
+    rate: Estimate
+    """Requests a second; its trials are the blocks."""
+    why: str
+    """Why it holds no more, as the last block says that ended so."""
+    knee: list[Point]
+
+
+@dataclass(frozen=True)
+class HeldGroup:
+    """Contenders that were searched under the same load."""
+
+    title: str
+    p99_limit_ms: float
+    members: list[Held]
+
+    @property
+    def kneed(self) -> list[Held]:
+        return [one for one in self.members if one.knee]
+
+
+def held_groups(ledger: Ledger) -> list[HeldGroup]:
+    """In the order of the study; contenders in theirs."""
+    blocks = _blocks(ledger)
+    known = {search.cell.id: search for search in ledger.searches}
+    found = {number: _held(search, blocks) for number, search in known.items()}
+    grouped = group([search.cell for search in ledger.searches])
+    return [
+        HeldGroup(
+            title=f"{members.axis.count(step)}, {title}",
+            p99_limit_ms=known[members.at(step)[0].id].p99_limit_ms,
+            members=[
+                found[cell.id]
+                for cell in sorted(members.at(step), key=lambda cell: cell.contender_order)
+            ],
+        )
+        for members, title in zip(grouped, titles(grouped), strict=True)
+        for step in members.steps
+    ]
+
+
+def _blocks(ledger: Ledger) -> int:
+    planned = (probe.planned for search in ledger.searches for probe in search.probes)
+    return max((one.block for one in planned), default=0)
+
+
+def _held(search: Search, blocks: int) -> Held:
+    told = searches(search.cell.id, search.probes, blocks)
+    ended = [one for one in told if one.next_rate() is None]
+    state, rate = _rate(ended)
+    reasons = [one.why for one in ended if one.why]
+    if state == AT_LEAST:
+        reasons = [why for why in reasons if why.startswith(CLIENT)]
+    return Held(search.cell, state, rate, reasons[-1] if reasons else "", _knee(search.probes))
+
+
+def _rate(ended: Sequence[Found]) -> tuple[str, Estimate]:
+    if not ended:
+        return UNKNOWN, Estimate(None, None, None, 0, UNKNOWN)
+    if holds_nothing(ended):
+        return NOTHING, Estimate(None, None, None, len(ended), NOTHING)
+    # One block in which the server was not the limit leaves open how much higher the rest would be.
+    open_above = any(one.over is None or (one.why or "").startswith(CLIENT) for one in ended)
+    value = middle(ended)
+    low = _ends(rates_of(ended))[0]
+    high = None if open_above else _ends([one.over or one.held for one in ended])[1]
+    state = AT_LEAST if open_above else HOLDS
+    return state, Estimate(value, low, high, len(ended), MEASURED)
+
+
+def _ends(rates: Sequence[int]) -> tuple[float | None, float | None]:
+    """Of the interval of their geometric mean."""
+    count = len(rates)
+    if count < 2:
+        return None, None
+    logs = [math.log(rate) for rate in rates]
+    mean = sum(logs) / count
+    variance = sum((log - mean) ** 2 for log in logs) / (count - 1)
+    reach = float(stats.t.isf(LEVEL / 2, count - 1)) * math.sqrt(variance / count)
+    return math.exp(mean - reach), math.exp(mean + reach)
+
+
+def _knee(probes: Sequence[Probe]) -> list[Point]:
+    by_share: dict[tuple[float, int], list[Waits]] = {}
+    for probe in probes:
+        share, client = probe.planned.share, probe.client
+        if probe.planned.kind != KNEE or share is None or client is None:
+            continue
+        # What the client was the limit of says nothing of the server.
+        if probe.samples and not client.get("client_bound"):
+            own = waits_of(probe.samples, client.get("unstarted", 0))
+            by_share.setdefault((share, probe.planned.rate), []).append(own)
+    return [
+        Point(share, rate, *_percentiles(blocks))
+        for (share, rate), blocks in sorted(by_share.items())
+    ]
+
+
+def _percentiles(blocks: list[Waits]) -> list[Estimate]:
+    return [
+        Estimate(None, found.at_least / NS_PER_MS, None, len(blocks), OVER)
+        if isinstance(found, Over)
+        else Estimate(
+            found.value / NS_PER_MS,
+            None if found.low is None else found.low / NS_PER_MS,
+            None if found.high is None else found.high / NS_PER_MS,
+            len(blocks),
+            MEASURED,
+        )
+        for found in percentile_intervals(blocks, list(FRACTIONS))
+    ]
