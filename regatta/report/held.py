@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import asdict
+from textwrap import shorten
 from typing import Any
 
 from regatta.analysis.analyse import Analysis
@@ -10,10 +11,12 @@ from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, Held, HeldGroup, Point
 from regatta.axes import AXES
 from regatta.matched.judge import CLIENT
+from regatta.report.notes import COLUMNS
 from regatta.report.numbers import DASH, interval_of, value_of
 from regatta.report.text_table import Table
 
 DIGITS = 3
+MOST_LINES = 6
 SAYS = (
     "The highest rate, in requests a second, of which 99 % of what was due was started and "
     "answered, p99 was at most {limit:g} ms and the client was busy less than half the time. With "
@@ -55,6 +58,14 @@ def sentences(analysis: Analysis) -> Iterator[str]:
         title = f"{group.title}: " if len(analysis.held) > 1 else ""
         for one in group.members:
             yield f"{title}{sentence(one)}"
+
+
+def held_lines(analysis: Analysis) -> list[str]:
+    """The same for a screen, a line each; of many contenders the report names all."""
+    lines = list(sentences(analysis))
+    shown = [shorten(line, COLUMNS, placeholder=" …") for line in lines[:MOST_LINES]]
+    more = len(lines) - MOST_LINES
+    return [*shown, f"{more} more in the report"] if more > 0 else shown
 
 
 def held_table(group: HeldGroup) -> Table:

@@ -13,6 +13,7 @@ from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import LARGER
 from regatta.report.claims.words import tally
+from regatta.report.held import held_lines
 from regatta.report.notes import COLUMNS, notes
 from regatta.report.numbers import plural, times
 from regatta.report.plain import plain
@@ -81,6 +82,8 @@ def _below(analysis: Analysis, console: Console) -> Iterator[Text]:
     means = [says for star, says in MEANS.items() if star in signs]
     if means:
         yield plain("; ".join(means), console, "dim")
+    for line in held_lines(analysis):
+        yield plain(line, console)
     if analysis.claims:
         yield plain(tally(analysis.claims), console, "bold")
     wrong = [note.line for note in notes(analysis) if note.line]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from regatta.analysis.analyse import Analysis, analyse
 from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, UNKNOWN, Held
 from regatta.ledger_read import read
 from regatta.matched.probe import KNEE
-from regatta.report.held import rate_words, sentences
+from regatta.report.held import held_lines, rate_words, sentences
 from regatta.report.pictures import pictures
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import CAPACITY, add_held
@@ -134,12 +136,24 @@ def test_the_knee_is_a_picture(ledger: Path) -> None:
     assert 'data-chart="knee-p99"' in page
 
 
-def test_a_race_ends_with_what_each_holds(ledger: Path) -> None:
-    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    report.standings_table(ledger, console)
-    told = " ".join(console.export_text().split())
+@pytest.mark.parametrize("show", [report.screen, report.explain])
+def test_a_race_ends_with_what_each_holds(
+    ledger: Path, show: Callable[[Path, Console], None]
+) -> None:
+    console = Console(width=80, record=True, file=StringIO())
+    show(ledger, console)
+    told = [line.strip() for line in console.export_text().splitlines()]
     for line in sentences(analyse(read(ledger))):
         assert line in told
+
+
+def test_a_screen_has_a_line_for_each_of_six_and_no_more(tmp_path: Path) -> None:
+    many = {f"server-{number}": 1_000 * number for number in range(1, 10)}
+    path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), many, blocks=2)
+    lines = held_lines(analyse(read(path)))
+    assert len(lines) == 7
+    assert lines[-1] == "3 more in the report"
+    assert all(len(line) <= 80 for line in lines)
 
 
 def test_a_rate_is_written_as_exactly_as_it_was_searched() -> None:
