@@ -28,7 +28,7 @@ from bench.loads import (
 from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, Reader, Reading
 from bench.readings import ours as reader
 from bench.rest import FOOTPRINT, MEMORY, Footprint, Rest
-from bench.rows import Best, Duel, Goal, Row, Trial
+from bench.rows import Best, Goal, Row, Trial, Turns
 from bench.servers import Memcached, Nginx, Ours, Redis, Server, Twin
 
 # Those that serve best on one CPU; which of them it is, a screening finds out.
@@ -271,22 +271,32 @@ def twin_loads(design: str) -> tuple[Load, Load]:
 
 
 def twin_rows() -> list[Row]:
-    """Each design beside the bare server of the same strategy, by turns."""
-    duels = {name: Duel(Ours(name), Twin(name), twin_loads(name), TURNS) for name in TWINS}
-    return [
-        Row(
-            f"twins: {design}, {load.name}",
-            f"twins, {design}",
-            SERVER_CPU,
-            Trial(duel.ours, load),
-            Trial(duel.peer, load),
-            Goal(1.1),
-            TWIN_BLOCKS,
-            duel,
-        )
-        for design, duel in duels.items()
-        for load in duel.loads
-    ]
+    """Each design beside the bare server of the same strategy, by turns.
+
+    Of a process for each client also with what it maps and holds open for the source bpf.
+    """
+    rows = []
+    for design in TWINS:
+        ours = [Ours(design)]
+        if design == "fork-per-client":
+            ours.append(Ours(design, source="auto"))
+        twin, loads = Twin(design), twin_loads(design)
+        turns = Turns((*ours, twin), loads, TURNS)
+        rows += [
+            Row(
+                f"twins: {server.name}, {load.name}",
+                f"twins, {design}",
+                SERVER_CPU,
+                Trial(server, load),
+                Trial(twin, load),
+                Goal(1.1),
+                TWIN_BLOCKS,
+                turns,
+            )
+            for server in ours
+            for load in loads
+        ]
+    return rows
 
 
 def comparisons() -> list[Row]:

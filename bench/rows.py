@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -37,31 +38,33 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Duel:
-    """Two servers at the same time, each under every load by turns: what drifts drifts for both.
+class Turns:
+    """Servers that are up at the same time, each under every load by turns.
 
-    A slice of load is short, and the one that waits costs nothing meanwhile. ABBA: what goes
-    straight up or down within a turn is the same for both.
+    What drifts on the machine drifts for all: a slice of load is short, and those that wait cost
+    nothing meanwhile. ABBA: what goes straight up or down within two turns is the same for all.
     """
 
-    ours: Server
-    peer: Server
+    servers: tuple[Server, ...]
     loads: tuple[Load, ...]
     turns: int
 
     @property
     def name(self) -> str:
-        return f"{self.ours.name} and {self.peer.name} by turns"
+        return f"{', '.join(server.name for server in self.servers)} by turns"
 
     def trials(self) -> list[Trial]:
-        return [Trial(server, load) for load in self.loads for server in (self.ours, self.peer)]
+        return [Trial(server, load) for load in self.loads for server in self.servers]
 
     def run(self, stand: Stand) -> dict[Trial | Reading, Figures]:
         """Each trial's figures: means over its slices."""
         stand.crowds.want(NOBODY)
         slices: dict[Trial, list[Figures]] = {trial: [] for trial in self.trials()}
-        with serving(stand, self.ours, "ours") as ours, serving(stand, self.peer, "peer") as peer:
-            started = {self.ours: ours, self.peer: peer}
+        with ExitStack() as stack:
+            started = {
+                server: stack.enter_context(serving(stand, server, f"server-{number}"))
+                for number, server in enumerate(self.servers)
+            }
             for turn in range(self.turns):
                 for trial in self.trials() if turn % 2 == 0 else reversed(self.trials()):
                     one = trial.load.run(stand, trial.server, started[trial.server])
@@ -127,13 +130,13 @@ class Row:
     goal: Goal | None
     most_blocks: int | None = None
     """For what hardly varies and takes long; None: all blocks."""
-    duel: Duel | None = None
+    turns: Turns | None = None
     """What its two trials are measured in, if not each by itself."""
 
     def trials(self) -> list[Trial | Reading]:
         ours = self.ours.screening() if isinstance(self.ours, Best) else [self.ours]
         return ours if self.peer is None else [*ours, self.peer]
 
-    def runs(self) -> Sequence[Trial | Reading | Duel]:
+    def runs(self) -> Sequence[Trial | Reading | Turns]:
         """What is to be run for it."""
-        return self.trials() if self.duel is None else [self.duel]
+        return self.trials() if self.turns is None else [self.turns]

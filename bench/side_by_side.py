@@ -15,7 +15,7 @@ import numpy as np
 
 from bench.loads import SERVER_CPU
 from bench.readings import Reading
-from bench.rows import Best, Duel, Row, Trial
+from bench.rows import Best, Row, Trial, Turns
 from bench.stand import Figures, Stand
 from regatta.analysis.bootstrap import Studentized, studentized
 from regatta.analysis.swaps import Swapped
@@ -24,7 +24,7 @@ from regatta.errors import RegattaError
 SCREENING_BLOCKS = 3
 
 # What is run at a time.
-Run = Trial | Reading | Duel
+Run = Trial | Reading | Turns
 # Trials in the order in which they run, each with its block.
 Trials = list[tuple[int, Run]]
 
@@ -37,10 +37,10 @@ class Measured:
     failures: list[str] = field(default_factory=list)
 
     def run(self, stand: Stand, run: Run, block: int) -> None:
-        """Runs a trial, or two by turns. If it fails, that is told at the end; the others go on."""
+        """Runs a trial, or several by turns. What fails is told of at the end; the others go on."""
         found: dict[Trial | Reading, Figures]
         try:
-            found = run.run(stand) if isinstance(run, Duel) else {run: run.run(stand)}
+            found = run.run(stand) if isinstance(run, Turns) else {run: run.run(stand)}
         except RegattaError as error:
             self.failures.append(f"{run.name}, block {block + 1}: {error}")
             return

@@ -62,7 +62,7 @@ def test_a_design_beside_its_twin_by_turns() -> None:
     answer = bench("--only", "^twins: fork-per-client,", "--json")
     assert answer.returncode == 0, answer.stderr
     report = json.loads(answer.stdout)
-    assert len(report["comparisons"]) == 2
+    assert len(report["comparisons"]) == 4  # two sources under two loads
     for row in report["comparisons"]:
         assert len(row["our_values"]) == len(row["peer_values"]) == 2
         assert 1 < min(row["our_values"] + row["peer_values"]) < 10_000

@@ -15,7 +15,7 @@ import pytest
 from bench import classic, loads, rows, side_by_side
 from bench.comparisons import comparisons, present
 from bench.loads import SERVER_CPU, Wrk
-from bench.rows import Best, Duel, Goal, Row, Trial
+from bench.rows import Best, Goal, Row, Trial, Turns
 from bench.servers import Nginx, Ours, Server, Serving, Twin
 from bench.side_by_side import Measured
 from bench.stand import Figures, Stand
@@ -227,38 +227,38 @@ class Told:
         return {SERVER_CPU: float(len(self.told[0]))}
 
 
-def test_a_duel_takes_turns_and_what_goes_straight_up_costs_both_the_same(
+def test_servers_take_turns_and_what_goes_straight_up_costs_all_the_same(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(rows, "serving", lambda *_: nullcontext())
     told: tuple[list[str]] = ([],)
     stay, go = Told("stay", told), Told("go", told)
-    duel = Duel(Ours("a"), Twin("a"), (stay, go), turns=2)
+    turns = Turns((Ours("a"), Twin("a")), (stay, go), turns=2)
     stand = Stand(None, tmp_path, b"")  # type: ignore[arg-type]
-    found = duel.run(stand)
+    found = turns.run(stand)
     first = ["a stay", "bare a stay", "a go", "bare a go"]
     assert told[0] == [*first, *reversed(first)]
     assert {figures[SERVER_CPU] for figures in found.values()} == {4.5}
-    assert list(found) == duel.trials()
+    assert list(found) == turns.trials()
 
 
-def test_two_rows_of_one_duel_are_measured_in_it_once_a_block() -> None:
+def test_rows_that_share_turns_are_measured_in_them_once_a_block() -> None:
     loads_ = (Wrk(1), Wrk(2))
-    duel = Duel(Ours("select"), Twin("select"), loads_, turns=2)
+    turns = Turns((Ours("select"), Twin("select")), loads_, turns=2)
     compared = [
         Row(
             "a row",
             "a group",
             SERVER_CPU,
-            Trial(duel.ours, load),
-            Trial(duel.peer, load),
+            Trial(Ours("select"), load),
+            Trial(Twin("select"), load),
             None,
             None,
-            duel,
+            turns,
         )
         for load in loads_
     ]
-    assert side_by_side.plan(compared, 2, random.Random(1)) == [(0, duel), (1, duel)]
+    assert side_by_side.plan(compared, 2, random.Random(1)) == [(0, turns), (1, turns)]
 
 
 def test_the_best_is_the_cheapest_of_the_screening() -> None:
