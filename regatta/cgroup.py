@@ -8,16 +8,18 @@ give them back at its end. Only root can make groups everywhere, so only root ha
 
 from __future__ import annotations
 
-import itertools
+import fcntl
 import os
+import secrets
 import subprocess
 import time
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-PREFIX = "regatta-"
+PREFIX = "regatta-side-"
+MAKE_TRIES = 10
 TRY_TIMEOUT_S = 10
 NS_PER_US = 1000
 EMPTY_WITHIN_S = 1.0
@@ -29,8 +31,6 @@ EMPTY_POLL_S = 0.002
 # Writes itself into the group, then becomes the program: nothing of it runs outside.
 ENTER = 'echo 0 > "$0" && exec "$@"'
 
-numbers = itertools.count(1)
-
 
 @dataclass(frozen=True)
 class Home:
@@ -41,9 +41,13 @@ class Home:
     """The lab's own group, below the mount."""
 
     def make(self) -> Group:
-        group = Group(self.mount, f"{self.own}{PREFIX}{os.getpid()}-{next(numbers)}")
-        group.path.mkdir()
-        return group
+        for _ in range(MAKE_TRIES):
+            name = f"{self.own}{PREFIX}{secrets.token_hex(8)}"
+            (self.mount / name).mkdir()
+            held = hold(self.mount / name)
+            if held is not None:
+                return Group(self.mount, name, held)
+        raise OSError("every control group that was made was taken away at once")
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Group:
     mount: Path
     name: str
     """Below the mount: what perf calls it."""
+    held: ExitStack = field(compare=False)
+    """Until it is closed: nobody else takes it away."""
 
     @property
     def path(self) -> Path:
@@ -72,6 +78,7 @@ class Group:
 
     def close(self) -> None:
         """Ends whatever is still in it, and takes it away."""
+        self.held.close()
         with suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")
         deadline = time.monotonic() + EMPTY_WITHIN_S
@@ -127,10 +134,26 @@ def find_own() -> str:
     raise LookupError("this process is in no control group of version 2")
 
 
+def hold(path: Path) -> ExitStack | None:
+    """Locks a group for as long as this process lives, or until the stack is closed.
+
+    By the lock a lab knows whether another one uses a group: not by the number of its process,
+    which in another container is another one's, or nobody's. None: somebody else holds it, or has
+    taken it away.
+    """
+    with ExitStack() as stack, suppress(FileNotFoundError, BlockingIOError):
+        opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        stack.callback(os.close, opened)
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if path.exists():
+            return stack.pop_all()
+    return None
+
+
 def sweep(home: Home) -> None:
     """Takes away what a lab that was killed has left."""
-    for path in (home.mount / home.own).glob(f"{PREFIX}*-*"):
-        pid = path.name.removeprefix(PREFIX).partition("-")[0]
-        if pid.isdigit() and not Path("/proc", pid).exists():
-            with suppress(OSError):
+    for path in (home.mount / home.own).glob(f"{PREFIX}*"):
+        held = hold(path)
+        if held is not None:
+            with held, suppress(OSError):
                 path.rmdir()

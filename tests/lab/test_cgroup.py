@@ -51,10 +51,18 @@ def test_a_program_that_still_runs_ends_with_its_group(group: Group) -> None:
 
 
 def test_what_a_killed_lab_left_is_taken_away(group: Group) -> None:
-    left = group.path.with_name(f"{cgroup.PREFIX}{2**22 + 1}-1")  # above every possible pid
+    left = group.path.with_name(f"{cgroup.PREFIX}left")
     left.mkdir()
     assert find_home() is not None
     assert not left.exists()
+    assert group.path.exists()
+
+
+def test_a_lab_in_another_container_takes_no_group_away_that_is_in_use(group: Group) -> None:
+    """Nobody there has the number of this process, and nothing runs in the group yet."""
+    look = "from regatta.cgroup import find_home; raise SystemExit(find_home() is None)"
+    contained = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", look]
+    subprocess.run(contained, check=True)
     assert group.path.exists()
 
 
