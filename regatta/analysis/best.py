@@ -9,6 +9,8 @@ that block at once. All 2^n ways to turn whole blocks round (or some thousands o
 distribution of the largest, with all dependence between the pairs and the steps; and 6 blocks are
 enough for 5 %, however many contenders there are. Whoever is shown to be worse first needs no
 protection any more, and leaves the family to the others (Westfall and Young 1993, step down).
+A mean over steps is at least as far out as the nearest of these, so whoever is worse than another
+at every step is worse over all of them too.
 
 The interval of a contender is that of its difference to the best of the others, whoever that is
 (multiple comparisons with the best, Hsu 1984). How far it reaches is found by turning round what
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
@@ -60,10 +62,6 @@ class Standing:
     """Of the comparison with the best of the others."""
     detectable: float
     """The smallest `value` that would have been seen four times in five."""
-    least: dict[str, float]
-    """By how much it is worse than each of the others, at least."""
-    ahead: bool
-    """Whoever is least behind the others is never called worse."""
 
 
 Place = Sequence[Mapping[str, BlockValues]]
@@ -76,13 +74,7 @@ def standings(places: Sequence[Place], level: float = LEVEL) -> list[dict[str, S
     blocks = sorted({block for place in pairs for block in place.blocks})
     ways = turned(len(blocks))
     family = _Family.of(pairs, [ways[:, np.searchsorted(blocks, one.blocks)] for one in pairs])
-    found = family.decide(level)
-    alone = {id(place[0]): at for at, place in enumerate(places) if len(place) == 1}
-    for at, place in enumerate(places):
-        steps = [alone[id(step)] for step in place if id(step) in alone]
-        if len(place) > 1 and len(steps) == len(place):
-            found[at] = _following(found[at], [found[step] for step in steps])
-    return found
+    return family.decide(level)
 
 
 @cache
@@ -183,14 +175,13 @@ class _Pairs:
         found: Floats = np.sqrt(spread / self.count)
         return found
 
-    def standing(self, at: int, score: float, worse: bool, p_value: float, ahead: bool) -> Standing:
+    def standing(self, at: int, score: float, worse: bool, p_value: float) -> Standing:
         mine = np.concatenate([np.flatnonzero(self.first == at), np.flatnonzero(self.second == at)])
         sign = np.where(self.first[mine] == at, 1.0, -1.0)
         means, errors, free = sign * self.means[mine], self.errors[mine], self.count[mine] - 1
         reach = t_of(score, free) * errors
         best = int(means.argmax())
         seen = reach[best] + float(stats.t.ppf(POWER, free[best])) * errors[best]
-        others = np.where(self.first[mine] == at, self.second[mine], self.first[mine])
         return Standing(
             worse=worse,
             value=float(means[best]),
@@ -199,11 +190,6 @@ class _Pairs:
             p_value=p_value,
             blocks=int(free[best]) + 1,
             detectable=float(seen),
-            least={
-                self.names[other]: float(end)
-                for other, end in zip(others, means - reach, strict=True)
-            },
-            ahead=ahead,
         )
 
 
@@ -249,7 +235,7 @@ class _Family:
             worse = not stopped and member not in ahead
             place, at = self.members[member]
             one = self.pairs[place]
-            found[place][one.names[at]] = one.standing(at, reach, worse, adjusted, member in ahead)
+            found[place][one.names[at]] = one.standing(at, reach, worse, adjusted)
         return found
 
     def _ahead(self) -> set[int]:
@@ -259,23 +245,6 @@ class _Family:
             if self.chance[0, member] < self.chance[0, least.setdefault(place, member)]:
                 least[place] = member
         return set(least.values())
-
-
-def _following(whole: dict[str, Standing], steps: list[dict[str, Standing]]) -> dict[str, Standing]:
-    """What the steps say of their mean: whoever is worse than another at each is so over all."""
-
-    def least(name: str, other: str) -> float:
-        known = [
-            step[name].least[other] for step in steps if name in step and other in step[name].least
-        ]
-        return sum(known) / len(known) if len(known) == len(steps) else -math.inf
-
-    found: dict[str, Standing] = {}
-    for name, one in whole.items():
-        low = max([one.low, *(least(name, other) for other in one.least)])
-        worse = one.worse or (low > 0 and not one.ahead)
-        found[name] = replace(one, low=agreeing(low, worse), worse=worse)
-    return found
 
 
 def agreeing(low: float, worse: bool) -> float:

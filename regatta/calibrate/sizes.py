@@ -18,6 +18,9 @@ INJECTED_COMPARISONS = 1_000
 LITTLE_PERCENT, MUCH_PERCENT = 2, 5
 SLOWER_PERCENT = (LITTLE_PERCENT, MUCH_PERCENT)
 SEEN_PERCENT = {MUCH_PERCENT: 95.0, LITTLE_PERCENT: 80.0}
+CHEAPER_PERCENT = 5
+FOUND_PERCENT = 95.0
+"""Of tables in which one contender is so much cheaper: it alone has a star."""
 BUDGET_S = 30 * 60.0
 """Of racing two contenders: what a slowdown of 2 % may take."""
 
@@ -36,6 +39,12 @@ class Sizes:
     slowed_slices: int
     draws: int
     """Of blocks, for each share of slowdowns that are seen."""
+    star_blocks: int
+    """Timed blocks of all designs."""
+    star_requests: int
+    star_slices: int
+    star_tables: int
+    """Of blocks, for each share of tables with a wrong or a right star."""
 
 
 WHOLE = Sizes(
@@ -47,6 +56,10 @@ WHOLE = Sizes(
     slowed_requests=2_000,
     slowed_slices=40,
     draws=2_000,
+    star_blocks=30,
+    star_requests=500,
+    star_slices=5,
+    star_tables=1_000,
 )
 QUICK = Sizes(
     same_blocks=ENOUGH_BLOCKS,
@@ -57,6 +70,10 @@ QUICK = Sizes(
     slowed_requests=400,
     slowed_slices=8,
     draws=400,
+    star_blocks=ENOUGH_BLOCKS,
+    star_requests=100,
+    star_slices=2,
+    star_tables=200,
 )
 
 

@@ -47,9 +47,10 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
         str | None,
         typer.Option(
             help="Put an error into the analysis on purpose, to see that it is found: requests "
-            "(taken as independent), peek (stop when significant) or closed-load (clients that "
-            "wait for a stopped server ask nothing). The races are those of --out, or the newest "
-            "calibration's. Nothing is stored."
+            "(taken as independent), peek (stop when significant), next (a star compares the first "
+            "with the second alone) or closed-load (clients that wait for a stopped server ask "
+            "nothing). The races are those of --out, or the newest calibration's. Nothing is "
+            "stored."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
@@ -58,7 +59,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
 
     Each part measures something whose truth is known: the same server under two names, a server
     slowed by a known amount, one that is stopped for a known time. The exit status is 1 where a
-    goal is missed. It takes some ten minutes on a quiet machine; Ctrl-C stops it, and --out with
+    goal is missed. It takes some twenty minutes on a quiet machine; Ctrl-C stops it, and --out with
     the same folder goes on.
 
     [bold]Examples[/]

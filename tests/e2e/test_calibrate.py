@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
     *("false alarms: CPU per request", "false alarms: latency p99", "power: a slowdown of 5 %"),
     *("power: a slowdown of 2 %", "p99 of a stopped server", "CPU time of fork-per-client"),
+    *("stars: 3 equal contenders", "stars: one of 3 is", "stars: 5 % cheaper, but with bursts"),
     *(
         "context switches of thread-per-client",
         "counted time of a load (closed)",

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from regatta import cli
 from regatta.analysis.metrics import BY_NAME
-from regatta.calibrate import false_alarms, power, run, sizes
+from regatta.calibrate import false_alarms, power, run, sizes, stars
 from regatta.calibrate.goals import Context, Goal, Part
 from regatta.calibrate.studies import same_study, slowed_study, spins_raced
 from regatta.errors import GoalsMissedError, RegattaError, UsageError
@@ -24,7 +24,7 @@ from regatta.programs import Design, Programs
 from regatta.race import Options
 from regatta.study import Study
 
-SMALL = replace(sizes.WHOLE, draws=200)
+SMALL = replace(sizes.WHOLE, draws=200, star_tables=400)
 PROGRAMS = Programs(
     Path("/opt/regatta-server"), Path("/opt/regatta-client"), "", "", (Design("select", ""),)
 )
@@ -43,6 +43,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(false_alarms, "COMPARISONS", 1_000)
     monkeypatch.setattr(false_alarms, "METRICS", tuple(BY_NAME[name] for name in NAMES))
     monkeypatch.setattr(power, "sizes", lambda _quick: SMALL)
+    monkeypatch.setattr(stars, "sizes", lambda _quick: SMALL)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
 
@@ -76,6 +77,18 @@ def slowed_ledger(folder: Path, noise: float) -> Path:
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE meta SET value = ? WHERE key = 'study_toml'", (STUDY,))
     return path
+
+
+def all_ledger(folder: Path, noise: float) -> Path:
+    return synthetic.make(
+        folder / "ledger.sqlite",
+        contenders=[f"d{number}" for number in range(5)],
+        connections=(10,),
+        blocks=30,
+        counted_blocks=0,
+        requests=20,
+        noise=noise,
+    )
 
 
 def context(folder: Path, inject: str | None = None, noise: float = 0.01) -> Context:
@@ -155,6 +168,44 @@ def test_a_slowdown_that_drowns_in_noise_is_a_goal_that_is_missed(tmp_path: Path
     assert five.met is False
     assert five.value is not None
     assert five.value < 60
+
+
+def test_stars_that_hold_meet_their_goals(tmp_path: Path) -> None:
+    all_ledger(context(tmp_path).place("stars"), noise=0.01)
+    goals = stars.run(context(tmp_path))
+    assert [goal.name for goal in goals] == [
+        "stars: 3 equal contenders, with bursts",
+        "stars: one of 3 is 5 % cheaper",
+        "stars: 5 equal contenders, with bursts",
+        "stars: one of 5 is 5 % cheaper",
+        "stars: 5 % cheaper, but with bursts",
+    ]
+    assert [goal.name for goal in goals if not goal.met] == []
+    assert "400 tables of 10 of 30 real blocks" in goals[0].detail
+
+
+def test_stars_that_compare_the_first_with_the_second_alone_are_found_to_be_wrong(
+    tmp_path: Path,
+) -> None:
+    all_ledger(context(tmp_path).place("stars"), noise=0.01)
+    goals = stars.run(context(tmp_path, inject="next"))
+    bursts = by_name(goals, "cheaper, but with bursts")
+    assert bursts.met is False
+    assert bursts.value is not None
+    assert bursts.value > 25
+
+
+def test_a_cheaper_design_that_drowns_in_noise_is_a_goal_that_is_missed(tmp_path: Path) -> None:
+    all_ledger(context(tmp_path).place("stars"), noise=0.08)
+    assert by_name(stars.run(context(tmp_path)), "one of 5 is").met is False
+
+
+def test_the_stars_are_drawn_from_a_race_of_every_design_that_can_run(tmp_path: Path) -> None:
+    designs = (Design("select", ""), Design("uring", "", missing="too old"), Design("epoll", ""))
+    asked = replace(context(tmp_path), programs=replace(PROGRAMS, designs=designs))
+    study = stars.all_study(asked, SMALL)
+    assert [cell.contender for cell in study.cells] == ["select", "epoll"]
+    assert {cell.connections for cell in study.cells} == {10}
 
 
 def test_the_blocks_that_a_slowdown_takes_are_counted(tmp_path: Path) -> None:

@@ -1,0 +1,242 @@
+"""Stars: how often a table leaves out one of the best, and how often it finds the only best.
+
+Real blocks of a race of all designs are drawn, as many as a race usually has. Each contender's own
+mean is taken out of it, so all are equal by construction, and what their trials have in common and
+what each has alone is as it was. On top of that some contenders get a noise that comes in bursts,
+each as often as chance has it; or one of them is made a little cheaper, with the real noise alone.
+The third kind of table is the one that a comparison of the first with the second alone gets wrong:
+the cheapest has bursts, so that it often seems dearer than a calm one, and a third is dearest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regatta.analysis.best import LEVEL as TABLE_LEVEL
+from regatta.analysis.best import standings
+from regatta.analysis.contrast import by_block
+from regatta.analysis.leads import leads
+from regatta.analysis.metrics import PRIMARY, side_of
+from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.sizes import (
+    BLOCKS,
+    CHEAPER_PERCENT,
+    ENOUGH_BLOCKS,
+    FALSE_ALARMS_PERCENT,
+    FOUND_PERCENT,
+    Sizes,
+    sizes,
+)
+from regatta.calibrate.studies import CONNECTIONS
+from regatta.calibrate.trials import read_raced
+from regatta.study import Study, parse_study
+
+SEED = 1984
+FEW = 3
+EQUAL, CHEAPER, BURSTING = "equal", "cheaper", "bursting"
+"""The kinds of tables: all equal, with bursts; one cheaper; the cheaper of three with bursts."""
+NEXT = "next"
+"""The wrong way: the first is compared with the second, and with nobody else."""
+NOISIER_TO = 2.0
+"""Each contender's noise is multiplied by 1 to this."""
+BURST_BLOCKS = 0.2
+"""Of all blocks: those in which something else is at work."""
+BURST = 0.2
+"""What it adds on average to a trial that it hits; how often, of its blocks, differs."""
+LONG_BURST = 0.7
+"""The same of the cheapest that has bursts, in each of these blocks."""
+DEARER = 0.06
+"""What the third costs more than the second, beside these."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One table to be drawn. Plain, for another process to answer."""
+
+    number: int
+    kind: str
+    contenders: int
+    inject: str | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    wrong: bool
+    """One of the best is left out."""
+    found: bool
+    """All but the best are."""
+
+
+def run(context: Context) -> list[Goal]:
+    size = sizes(context.quick)
+    ledger = context.race(all_study(context, size), context.place(PART.name))
+    noise = noise_of(ledger)
+    most, blocks = noise.shape
+    if blocks < BLOCKS or most < FEW:
+        told = f"only {most} designs with {blocks} blocks in common"
+        return [Goal("stars", "can be measured", told, met=None)]
+    context.say(f"drawing {size.star_tables:,} tables of each kind")
+    asked = [(kind, count) for count in dict.fromkeys((FEW, most)) for kind in (EQUAL, CHEAPER)]
+    return [
+        goal_of(
+            [
+                Question(number, kind, contenders, context.inject)
+                for number in range(size.star_tables)
+            ],
+            noise,
+        )
+        for kind, contenders in [*asked, (BURSTING, FEW)]
+    ]
+
+
+def all_study(context: Context, size: Sizes) -> Study:
+    """Every design that can run here, as `quick` races them."""
+    designs = [design.name for design in context.programs.designs if design.missing is None]
+    lines = [
+        'name = "calibration"',
+        'title = "All designs, for their noise"',
+        "[race]",
+        f"blocks = {size.star_blocks}",
+        "counted_blocks = 0",
+        f"slices = {size.star_slices}",
+        "[[cells]]",
+        f"designs = {json.dumps(designs)}",
+        f"connections = {CONNECTIONS}",
+        f"requests = {size.star_requests}",
+    ]
+    return parse_study("\n".join(lines) + "\n", context.programs.designs, context.folder)
+
+
+def noise_of(ledger: Path) -> Floats:
+    """What is left of each contender without its mean, one row each: logarithms, block by block."""
+    timed = read_raced(ledger).timed
+    read = [by_block(PRIMARY, side_of(PRIMARY), list(own.values())) for own in timed.values()]
+    known = [own for own in read if not isinstance(own, str)]
+    # Who failed too often would take its blocks from all others.
+    kept = [own for own in known if 2 * len(own) > max(map(len, known))]
+    shared = sorted(set.intersection(*map(set, kept))) if kept else []
+    logs = np.log(np.array([[own[block] for block in shared] for own in kept]))
+    found: Floats = logs.reshape(len(kept), len(shared))
+    return found - found.mean(axis=1, keepdims=True) if shared else found
+
+
+_noise: Floats
+"""Set before other processes are forked, and inherited by all."""
+
+
+def answer_all(questions: list[Question], noise: Floats) -> list[Answer]:
+    """On all CPUs: nothing is being measured now."""
+    global _noise  # noqa: PLW0603  (read once, and inherited)
+    _noise = noise
+    workers = len(os.sched_getaffinity(0))
+    with get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        return list(pool.imap(answer, questions, chunksize=8))
+
+
+def answer(question: Question) -> Answer:
+    logs = draw(question, _noise)
+    named = {f"{row:02}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
+    left_out = LEFT_OUT[question.inject](named)
+    # The cheaper one is the first; without it all are the best.
+    best = set(named) if question.kind == EQUAL else {"00"}
+    return Answer(bool(left_out & best), left_out == set(named) - {"00"})
+
+
+def draw(question: Question, noise: Floats) -> Floats:
+    chance = np.random.default_rng([SEED, question.contenders, question.number])
+    who = chance.choice(len(noise), question.contenders, replace=False)
+    when = chance.choice(noise.shape[1], BLOCKS, replace=False)
+    logs: Floats = noise[np.ix_(who, when)]
+    if question.kind == EQUAL:
+        each = (question.contenders, 1)
+        hit = chance.random(logs.shape) < chance.random(each)
+        hit &= chance.random(BLOCKS) < BURST_BLOCKS
+        bursts = np.where(hit, chance.exponential(BURST, logs.shape), 0.0)
+        return logs * chance.uniform(1, NOISIER_TO, each) + np.log1p(bursts)
+    logs[0] += np.log1p(-CHEAPER_PERCENT / 100)
+    if question.kind == BURSTING:
+        hit = chance.random(BLOCKS) < BURST_BLOCKS
+        logs[0] += np.where(hit, np.log1p(chance.exponential(LONG_BURST, BLOCKS)), 0.0)
+        logs[2] += np.log1p(DEARER)
+    return logs
+
+
+Named = dict[str, dict[int, float]]
+
+
+def honest(named: Named) -> set[str]:
+    """As every table decides it."""
+    (found,) = standings([[named]])
+    return {name for name, one in found.items() if one.worse}
+
+
+def by_the_next(named: Named) -> set[str]:
+    plain = {
+        name: {block: float(np.exp(value)) for block, value in own.items()}
+        for name, own in named.items()
+    }
+    means = {name: sum(own.values()) for name, own in plain.items()}
+    (lead,) = leads({1: plain})
+    seen = lead is not None and lead.p_value() <= TABLE_LEVEL
+    return set(named) - {min(means, key=means.__getitem__)} if seen else set()
+
+
+LEFT_OUT = {None: honest, NEXT: by_the_next}
+"""By the error that is put in: who is called worse than the best."""
+
+
+def goal_of(asked: list[Question], noise: Floats) -> Goal:
+    kind, contenders = asked[0].kind, asked[0].contenders
+    answers = answer_all(asked, noise)
+    wrong = 100 * sum(one.wrong for one in answers) / len(answers)
+    found = 100 * sum(one.found for one in answers) / len(answers)
+    enough = noise.shape[1] >= ENOUGH_BLOCKS
+    detail = (
+        f"{len(asked):,} tables of {BLOCKS} of {noise.shape[1]} real blocks; within a block trials "
+        f"differ by {within_blocks(noise):.1f} %"
+    )
+    if kind == CHEAPER:
+        return Goal(
+            f"stars: one of {contenders} is {CHEAPER_PERCENT} % cheaper",
+            f"has the only star in at least {FOUND_PERCENT:g} %",
+            f"{found:.1f} %",
+            met=found >= FOUND_PERCENT if enough else None,
+            detail=f"{detail}; it is left out in {wrong:.1f} %",
+            value=found,
+        )
+    most = FALSE_ALARMS_PERCENT[1]
+    equal = f"stars: {contenders} equal contenders, with bursts"
+    return Goal(
+        equal if kind == EQUAL else f"stars: {CHEAPER_PERCENT} % cheaper, but with bursts",
+        f"{'one' if kind == EQUAL else 'it'} is left out in at most {most} %",
+        f"{wrong:.2f} %",
+        met=wrong <= most if enough else None,
+        detail=detail,
+        value=wrong,
+    )
+
+
+def within_blocks(noise: Floats) -> float:
+    """In per cent, of the contender in the middle: what pairing within blocks leaves."""
+    left = noise - noise.mean(axis=0)
+    return 100 * float(np.median(left.std(axis=1, ddof=1)))
+
+
+PART = Part(
+    name="stars",
+    says="who is called the best, among equals and where one is",
+    run=run,
+    takes_s=420,
+    injected=(NEXT,),
+    reads_races=True,
+)
