@@ -226,6 +226,11 @@ def left_out_sentence(analysis: Analysis) -> str:
 
 def progress_sentence(analysis: Analysis) -> str:
     """Empty if the race ran all that was planned."""
+    if analysis.held and not analysis.planned:
+        return (
+            "This race is not finished: what each contender holds is not known yet. Finish it with "
+            "`regatta race --resume`."
+        )
     early = analysis.meta.get("ended_early")
     if early and analysis.trials >= analysis.planned:
         return f"This race ended early, as its study asks it to, {early}."

@@ -59,3 +59,16 @@ def test_nobody_holds_more_than_its_work_allows(equal: Path) -> None:
     cpus = rows(equal, "SELECT json_extract(value, '$.server_cpus') FROM environment")
     most = max(len(str(text).split(",")) for (text,) in cpus if text)
     assert 100 <= held <= 2_100 * most
+
+
+def test_the_report_has_what_each_holds_and_the_knee_as_a_picture(equal: Path) -> None:
+    page = (equal / "report.html").read_text()
+    assert 'data-chart="knee-p50"' in page
+    assert "dead" in page
+    lines = (equal / "summary.csv").read_text().splitlines()
+    held = [line for line in lines if "held_rate_per_s" in line]
+    assert [line.partition(",")[0] for line in held] == ["thread-per-client", "epoll", "dead"]
+    assert "holds nothing" in held[2]
+    # Of each contender that holds anything p50 and p99 were measured at all shares of it.
+    shares = rows(equal, "SELECT search_id, count(DISTINCT share) FROM probe GROUP BY search_id")
+    assert shares == [(1, 6), (2, 6), (3, 0)]

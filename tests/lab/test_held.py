@@ -100,7 +100,9 @@ def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(
         1,
         None,
     )
-    assert "not known yet" in (tmp_path / "summary.md").read_text()
+    text = (tmp_path / "summary.md").read_text()
+    assert "This race is not finished: what each contender holds is not known yet." in text
+    assert "| select | not known yet |" in text
 
 
 def test_every_form_of_the_report_says_what_each_holds(ledger: Path) -> None:
