@@ -12,10 +12,12 @@ from regatta.advise.advice import Advice
 from regatta.advise.deciding import Deciding
 from regatta.advise.evidence import Measured, Place
 from regatta.advise.ranking import Favoured
+from regatta.analysis.contrast import Contrast
 from regatta.analysis.estimates import Estimate
+from regatta.analysis.standings import seen
 from regatta.axes import AXES
 from regatta.ledger_read import Cell
-from regatta.report.numbers import interval_of, percent, times, value_of
+from regatta.report.numbers import TOO_FEW_TO_SAY, interval_of, more_than_one, times, value_of
 from regatta.report.plain import plain
 
 MOST_OTHERS = 3
@@ -96,6 +98,12 @@ def _figure(estimate: Estimate, unit: str) -> str:
     return f"{value_of(estimate)} {unit}" + (f" ({interval})" if interval else "")
 
 
+def _seen(one: Favoured, contrast: Contrast) -> float | None:
+    """The smallest that would have been seen; None where too few blocks cannot say."""
+    found = contrast.detectable(one.level)
+    return found if found is None or contrast.scale != "ratio" else seen(found)
+
+
 def difference(one: Favoured, best: str) -> str:
     contrast = one.against_best
     if contrast is None:
@@ -104,13 +112,16 @@ def difference(one: Favoured, best: str) -> str:
     if contrast.scale == "ratio":
         words = f"{times(contrast.value)} times the CPU of {best} ({times(low)} to {times(high)})"
         detectable = contrast.detectable(one.level)
-        size = None if detectable is None else f"{percent(detectable - 1)}"
+        size = None if detectable is None else more_than_one(detectable)
     else:
         words = f"{contrast.value:+.3g} µs against {best} ({low:.3g} to {high:.3g})"
         size = None
     if not one.undecided:
         return words
-    return f"{words}: no difference seen" + (f"; one of {size} would have been" if size else "")
+    told = f"; one of {size} would have been" if size else ""
+    if size == TOO_FEW_TO_SAY:
+        told = f"; {TOO_FEW_TO_SAY} what would have been"
+    return f"{words}: no difference seen{told}"
 
 
 def deciding_words(deciding: Deciding, study: Path) -> str:
@@ -174,7 +185,7 @@ def _favoured(one: Favoured) -> dict[str, Any]:
             "high": contrast.interval(one.level)[1],
             "level": one.level,
             "blocks": contrast.blocks,
-            "detectable": contrast.detectable(one.level),
+            "detectable": _seen(one, contrast),
             "undecided": one.undecided,
         },
     }

@@ -4,12 +4,18 @@ from regatta.analysis.analyse import Group
 from regatta.analysis.columns import Against
 from regatta.analysis.metrics import BY_NAME, STANDINGS
 from regatta.analysis.standings import NO_DIFFERENCE, TOO_FEW
-from regatta.report.numbers import DASH, percent, short, times
+from regatta.report.numbers import (
+    DASH,
+    TOO_FEW_TO_SAY,
+    between,
+    more_than_one,
+    short,
+    times,
+)
 from regatta.report.text_table import Table
 
 ALIKE = "≈"
 """Stands at a figure that was not told from the best of its column."""
-TOO_FEW_TO_SAY = "too few blocks to say"
 
 
 def against_table(group: Group, step: int) -> Table | None:
@@ -75,7 +81,7 @@ def _figure(one: Against | None) -> str:
     else:
         value = _signed(one.value)
     if one.scale == "ratio":
-        return f"{value}\n{times(one.low)}{DASH}{times(one.high)}"
+        return f"{value}\n{between(one.value, one.low, one.high)}"
     return f"{value}\n{_signed(one.low)} to {_signed(one.high)}"
 
 
@@ -89,7 +95,7 @@ def _smallest(one: Against) -> str:
     if one.detectable is None:
         return TOO_FEW_TO_SAY
     if one.scale == "ratio":
-        return percent(one.detectable - 1)
+        return more_than_one(one.detectable)
     return f"{short(one.detectable)} {BY_NAME[one.metric].unit}".strip()
 
 

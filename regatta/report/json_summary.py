@@ -4,10 +4,12 @@ from dataclasses import asdict
 from typing import Any
 
 from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
+from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.axes import AXES
+from regatta.report.claims.words import detectable, seen_of
 from regatta.report.held import held_json
 from regatta.report.notes import notes
 from regatta.report.sentences import cell_words, verdict_sentence
@@ -34,7 +36,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "groups": [_group(analysis, group) for group in analysis.groups],
         "held": held_json(analysis),
         "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
-        "claims": [asdict(claim) for claim in analysis.claims],
+        "claims": [_claim(claim) for claim in analysis.claims],
         "warm_ups": [asdict(one) for one in analysis.warm_ups],
         "outliers": [_outlier(one) for one in analysis.outliers],
         "left_out": analysis.left_out,
@@ -53,6 +55,14 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         ],
         "environment": analysis.environment,
     }
+
+
+def _claim(claim: ClaimResult) -> dict[str, Any]:
+    plain = asdict(claim)
+    for scope, result in claim.scopes.items():
+        for part, known in zip(plain["scopes"][scope]["parts"], result.parts, strict=True):
+            part |= {"detectable": seen_of(known), "detectable_says": detectable(known)}
+    return plain
 
 
 def _outlier(one: Outlier) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _cold(analysis: Analysis) -> Note:
 def _disturbed(analysis: Analysis) -> Note:
     kept = sum(not noted.trial.superseded for noted in analysis.disturbed)
     count = f"{kept} of {plural(analysis.trials, 'trial')}"
-    line = f"{count} were disturbed and kept: end what else runs, see regatta doctor"
+    line = f"{count} disturbed and kept: end what else runs (regatta doctor)"
     return Note(disturbed_sentence(analysis), line if kept else "", "disturbed")
 
 

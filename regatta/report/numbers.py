@@ -3,8 +3,10 @@
 import math
 
 from regatta.analysis.estimates import OVER, Estimate
+from regatta.analysis.standings import seen
 
 DASH = "–"
+TOO_FEW_TO_SAY = "too few blocks to say"
 
 
 def decimals(value: float, half_width: float | None = None) -> int:
@@ -94,6 +96,23 @@ def percent(share: float) -> str:
     """A share as `3.2 %`."""
     value = share * 100
     return f"{fixed(value, 0 if value >= 10 else 1 if value >= 1 else 2)} %"
+
+
+def more_than_one(ratio: float | None) -> str:
+    """What could be seen, as `8.3 %`; beyond 1,000 % a race has too few blocks to say what."""
+    if ratio is None or seen(ratio) is None:
+        return TOO_FEW_TO_SAY
+    return percent(abs(ratio - 1))
+
+
+def between(value: float, low: float, high: float) -> str:
+    """A ratio's interval, `1.10–1.39`; an end that is further off than 1,000 % says nothing."""
+    near, far = seen(value / low) is not None, seen(high / value) is not None
+    if near and far:
+        return f"{times(low)}{DASH}{times(high)}"
+    if near:
+        return f"over {times(low)}"
+    return f"under {times(high)}" if far else TOO_FEW_TO_SAY
 
 
 def plural(count: int, word: str, words: str = "") -> str:

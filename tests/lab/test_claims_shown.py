@@ -154,8 +154,9 @@ def test_a_comparison_in_words(made: Part, value: str, interval: str) -> None:
     [
         (1.083, "differences below 8.3 % cannot be seen here"),
         (3.4, "differences below 240 % cannot be seen here"),
-        (42.0, "differences below a factor of 42 cannot be seen here"),
-        (1e50, "too few blocks to see any difference"),
+        (10.9, "differences below 990 % cannot be seen here"),
+        (42.0, "too few blocks to say what could be seen"),
+        (1e50, "too few blocks to say what could be seen"),
     ],
 )
 def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> None:
@@ -163,6 +164,8 @@ def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> Non
     result = ScopeResult(UNDECIDED, [blind], [], None)
     assert words.unseen(result) == told
     assert words.unseen(replace(result, verdict=REFUTED)) == ""
+    assert words.detectable(blind).removeprefix("would have seen ") in told
+    assert words.seen_of(blind) == (detectable if detectable < 11 else None)
 
 
 def test_only_an_undecided_comparison_says_what_it_would_have_seen() -> None:

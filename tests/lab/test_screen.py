@@ -18,7 +18,7 @@ from regatta.analysis.analyse import Analysis, analyse
 from regatta.analysis.estimates import Estimate
 from regatta.ledger_read import read
 from regatta.report.notes import notes
-from regatta.report.numbers import around
+from regatta.report.numbers import TOO_FEW_TO_SAY, around, between, more_than_one
 from regatta.report.palette import LOOKS
 from regatta.report.screen import KEPT, LINES, print_screen
 from regatta.report.sentences import headline
@@ -110,6 +110,16 @@ def test_a_half_width_covers_both_ends_of_the_interval_and_is_never_a_zero_that_
         assert around(Estimate(value, low, high, 10, "measured")) == words
     assert around(Estimate(None, None, None, 0, "client-bound")) == ("client-bound", "")
     assert around(Estimate(3.0, None, None, 1, "measured")) == ("3.00", "")
+
+
+def test_no_figure_is_beyond_a_thousand_percent() -> None:
+    assert more_than_one(1.083) == "8.3 %"
+    assert more_than_one(11.0) == "1,000 %"
+    assert more_than_one(11.01) == more_than_one(None) == TOO_FEW_TO_SAY
+    assert between(2400.0, 1900.0, 3100.0) == "1,900–3,100", "a large ratio that is well known"
+    assert between(2.0, 1.5, 1e9) == "over 1.50"
+    assert between(2.0, 1e-9, 2.5) == "under 2.50"
+    assert between(2.0, 1e-9, 1e9) == TOO_FEW_TO_SAY
 
 
 @pytest.mark.parametrize("outcome", ["a winner", "all wrong at once", "hostile names"])

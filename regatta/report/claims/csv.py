@@ -4,6 +4,7 @@ import csv
 from io import StringIO
 
 from regatta.analysis.claims.result import ClaimResult, Figure, Part, PublishedFigure
+from regatta.report.claims.words import seen_of
 
 HEADER = (
     "claim",
@@ -75,7 +76,7 @@ def _part(part: Part) -> Cells:
         "high": part.high,
         "level": part.level,
         "blocks": part.blocks,
-        "detectable": part.detectable,
+        "detectable": seen_of(part),
         "says": part.reason,
     }
 

@@ -13,15 +13,23 @@ from regatta.analysis.claims.result import (
     ScopeResult,
 )
 from regatta.analysis.estimates import MEASURED, Estimate
-from regatta.report.numbers import interval_of, percent, plural, short, times, value_of
+from regatta.analysis.standings import seen
+from regatta.report.numbers import (
+    TOO_FEW_TO_SAY,
+    between,
+    interval_of,
+    more_than_one,
+    plural,
+    short,
+    times,
+    value_of,
+)
 from regatta.report.sentences import fixed_percent
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", NOT_MEASURABLE: "–"}
 """Colour never stands alone."""
 SCOPES = {"process": "as they measured", "window": "as it should be"}
 """In the order in which they are shown, and how each is called."""
-FACTOR_FROM, FACTOR_TO = 10.0, 1000.0
-"""Ratios between these are said as a factor; beyond them too few blocks said nothing."""
 WHOLE = "whole process"
 LEGEND = (
     "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
@@ -59,12 +67,12 @@ def single_runs(result: ScopeResult) -> str:
 def unseen(result: ScopeResult) -> str:
     """What an undecided verdict leaves open; empty if nothing does, or if no ratio tells it."""
     open_parts = [part for part in result.parts if part.verdict == UNDECIDED and not equal(part)]
-    seen = [part.detectable for part in open_parts if part.scale == "ratio" and part.detectable]
-    if result.verdict != UNDECIDED or not seen or max(seen) == 1:
+    sizes = [part.detectable for part in open_parts if part.scale == "ratio" and part.detectable]
+    if result.verdict != UNDECIDED or not sizes or max(sizes) == 1:
         return ""
-    if max(seen) >= FACTOR_TO:
-        return "too few blocks to see any difference"
-    return f"differences below {_difference(max(seen))} cannot be seen here"
+    if seen(max(sizes)) is None:
+        return f"{TOO_FEW_TO_SAY} what could be seen"
+    return f"differences below {more_than_one(max(sizes))} cannot be seen here"
 
 
 def equal(part: Part) -> bool:
@@ -91,6 +99,8 @@ def interval(part: Part) -> str:
         return f"over {_end(part, part.low)}"
     if part.low is None:
         return f"under {_end(part, part.high)}"
+    if part.scale == "ratio":
+        return between(part.value, part.low, part.high)
     link = "–" if part.scale != "difference" else " to "
     return f"{_end(part, part.low)}{link}{_end(part, part.high)}"
 
@@ -104,11 +114,18 @@ def detectable(part: Part) -> str:
     """The smallest difference that an undecided comparison would have seen; else empty."""
     if part.detectable is None or part.verdict != UNDECIDED or equal(part):
         return ""
-    if part.scale == "ratio" and part.detectable >= FACTOR_TO:
-        return "would have seen nothing"
+    if seen_of(part) is None:
+        return f"{TOO_FEW_TO_SAY} what could be seen"
     if part.scale == "ratio":
-        return f"would have seen {_difference(part.detectable)}"
+        return f"would have seen {more_than_one(part.detectable)}"
     return f"would have seen {_plain(part, part.detectable)}"
+
+
+def seen_of(part: Part) -> float | None:
+    """As files have it: None also where too few blocks cannot say."""
+    if part.detectable is None or part.scale != "ratio":
+        return part.detectable
+    return seen(part.detectable)
 
 
 def figure(
@@ -133,11 +150,6 @@ def unit_words(unit: str, per: str) -> str:
     if per == "process":
         return f"{unit}, {WHOLE}" if unit else WHOLE
     return unit
-
-
-def _difference(ratio: float) -> str:
-    """`8.3 %`; large ones as a factor."""
-    return percent(abs(ratio - 1)) if ratio < FACTOR_FROM else f"a factor of {ratio:,.0f}"
 
 
 def _end(part: Part, number: float | None) -> str:
