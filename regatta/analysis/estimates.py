@@ -56,9 +56,9 @@ def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
             continue
         for side in metric.sides:
             own = taken(metric, told(metric, side, trials))
-            found[side, metric.name] = summarize(readings(metric, side, own), absent)
-            if why := behind(own):
-                found[side, metric.name] = replace(found[side, metric.name], state=why)
+            one = summarize(readings(metric, side, own), absent)
+            state = one.state if one.value is None else behind(own) or one.state
+            found[side, metric.name] = replace(one, state=state)
     of_latency, latencies = estimate_latency(kept, absent)
     return found | of_latency, latencies
 

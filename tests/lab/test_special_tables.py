@@ -92,7 +92,7 @@ def test_nobody_wins_past_a_contender_whose_client_set_the_pace(tmp_path: Path) 
         contenders=["epoll", "asyncio"],
         connections=[10],
         cpu_us={"epoll": 8.5, "asyncio": 25.8},
-        client_bound={("epoll", 10, block) for block in range(1, 11)},
+        client_bound={("epoll", 10, block) for block in range(1, 13)},
     )
     (group,) = analysed(path).groups
     verdict = group.overall
@@ -101,6 +101,9 @@ def test_nobody_wins_past_a_contender_whose_client_set_the_pace(tmp_path: Path) 
     sentence = verdict_sentence(group, verdict)
     assert sentence.startswith("At 10 connections nobody wins: epoll (")
     assert "its client's limit" in sentence
+    (epoll,) = (result for result in group.at(10) if result.cell.contender == "epoll")
+    cycles = epoll.estimates["server", "cycles_per_request"]
+    assert cycles.state == "not supported", "whoever set the pace"
     rows = [row for row in printed(path).splitlines() if row.strip().startswith("epoll")]
     assert re.search(r"epoll +2\d\.\d", rows[0]), "8.5 µs and what 10 connections add"
 
