@@ -61,6 +61,7 @@ def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
         yield plain(f"{told} in the report", console, "dim")
     yield Text()
     title = f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
+    title += "; stars: in pairs within blocks"
     yield plain(title, console, "dim")
 
 
