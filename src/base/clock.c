@@ -1,5 +1,7 @@
 #include "base/clock.h"
 
+#include "base/hot.h"
+
 #include <time.h>
 
 static int64_t read_ns(clockid_t id) {
@@ -8,7 +10,7 @@ static int64_t read_ns(clockid_t id) {
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-int64_t clock_monotonic_ns(void) {
+HOT int64_t clock_monotonic_ns(void) {
     return read_ns(CLOCK_MONOTONIC);
 }
 

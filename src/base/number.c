@@ -1,5 +1,7 @@
 #include "base/number.h"
 
+#include "base/hot.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -7,8 +9,8 @@ int number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value)
     return number_parse_bytes(text, strlen(text), low, high, value);
 }
 
-int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t high,
-                       uint64_t *value) {
+HOT int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t high,
+                           uint64_t *value) {
     if (length == 0)
         return -EINVAL;
     uint64_t sum = 0;
@@ -27,7 +29,7 @@ int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t 
     return outcome;
 }
 
-size_t number_format(uint64_t number, char *digits) {
+HOT size_t number_format(uint64_t number, char *digits) {
     char backwards[NUMBER_DIGITS];
     size_t length = 0;
     do {

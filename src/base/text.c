@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include "base/hot.h"
 #include "base/number.h"
 
 #include <stdarg.h>
@@ -20,7 +21,7 @@ void text_release(struct text *text) {
     text->overflow = false;
 }
 
-bool text_reserve(struct text *text, size_t length) {
+HOT bool text_reserve(struct text *text, size_t length) {
     if (length > text->limit - text->length) {
         text->overflow = true;
         return false;

@@ -1,6 +1,7 @@
 #include "designs/converse.h"
 
 #include "base/clock.h"
+#include "base/hot.h"
 #include "base/limits.h"
 #include "server/answer.h"
 #include "server/hang_up.h"
@@ -9,7 +10,7 @@
 #include <errno.h>
 
 /* Sends everything that waits. Returns 0 or -errno. */
-static int send_output(int fd, struct exchange *exchange) {
+HOT static int send_output(int fd, struct exchange *exchange) {
     for (struct span out; (out = exchange_output(exchange)).length > 0;) {
         ssize_t sent = send(fd, out.bytes, out.length, MSG_NOSIGNAL);
         if (sent >= 0)
@@ -34,7 +35,7 @@ static bool takes_too_long(const struct exchange *exchange, const struct server 
 }
 
 /* One read, and the answers to all that is complete then. Returns 0 or -errno. */
-static int take_turn(struct server *server, int fd, struct exchange *exchange) {
+HOT static int take_turn(struct server *server, int fd, struct exchange *exchange) {
     struct span space = exchange_space(exchange);
     if (space.length == 0)
         return 0; /* no memory: the exchange is closing */
@@ -56,7 +57,7 @@ static int take_turn(struct server *server, int fd, struct exchange *exchange) {
     return 0;
 }
 
-bool converse(struct server *server, int fd) {
+HOT bool converse(struct server *server, int fd) {
     struct lent_buffers lent;
     struct buffers buffers = {.lent = &lent};
     struct exchange exchange;
@@ -85,7 +86,7 @@ void converse_alone(struct server *server, int fd) {
     stats_subtract(&server->counts->open);
 }
 
-void converse_uncounted(struct server *server, int fd) {
+HOT void converse_uncounted(struct server *server, int fd) {
     stop_interrupts(fd);
     bool is_refused = converse(server, fd);
     stop_interrupts(-1);

@@ -1,12 +1,13 @@
 #include "designs/readiness.h"
 
+#include "base/hot.h"
 #include "base/limits.h"
 #include "server/answer.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 
-int readiness_receive(struct connection *connection) {
+HOT int readiness_receive(struct connection *connection) {
     struct exchange *exchange = &connection->exchange;
     struct span space = connection->can_read ? exchange_space(exchange) : (struct span){NULL, 0};
     if (space.length == 0)
@@ -23,7 +24,7 @@ int readiness_receive(struct connection *connection) {
     return 0;
 }
 
-int readiness_send(struct connection *connection) {
+HOT int readiness_send(struct connection *connection) {
     struct exchange *exchange = &connection->exchange;
     for (struct span out; (out = exchange_output(exchange)).length > 0;) {
         ssize_t sent = send(connection->fd, out.bytes, out.length, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -40,7 +41,7 @@ static enum interest lose(struct server *server, struct connection *connection) 
     return INTEREST_NONE;
 }
 
-enum interest readiness_next(struct server *server, struct connection *connection, int sent) {
+HOT enum interest readiness_next(struct server *server, struct connection *connection, int sent) {
     if (sent == -EAGAIN)
         return INTEREST_WRITE;
     if (sent != 0)
@@ -50,8 +51,8 @@ enum interest readiness_next(struct server *server, struct connection *connectio
     return connection->can_read ? INTEREST_AGAIN : INTEREST_READ;
 }
 
-enum interest readiness_serve(struct server *server, struct connections *connections,
-                              struct connection *connection, int64_t now_ns) {
+HOT enum interest readiness_serve(struct server *server, struct connections *connections,
+                                  struct connection *connection, int64_t now_ns) {
     struct exchange *exchange = &connection->exchange;
     bool was_partial = exchange_is_partial(exchange);
     bool was_held_back = exchange_output(exchange).length > 0;

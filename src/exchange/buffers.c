@@ -1,5 +1,7 @@
 #include "exchange/buffers.h"
 
+#include "base/hot.h"
+
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ static struct buffer taken(struct buffers *buffers, char *bytes, uint32_t capaci
     return (struct buffer){bytes, capacity};
 }
 
-struct buffer buffers_take(struct buffers *buffers) {
+HOT struct buffer buffers_take(struct buffers *buffers) {
     struct kept_buffer *kept = buffers->kept;
     if (kept != NULL) {
         buffers->kept = kept->next;
@@ -50,7 +52,7 @@ static void keep(struct buffers *buffers, struct buffer buffer) {
     buffers->count++;
 }
 
-void buffers_give(struct buffers *buffers, struct buffer buffer) {
+HOT void buffers_give(struct buffers *buffers, struct buffer buffer) {
     if (buffer.bytes == NULL)
         return;
     buffers->in_use--;
@@ -67,7 +69,7 @@ void buffers_give(struct buffers *buffers, struct buffer buffer) {
     }
 }
 
-void buffers_close(struct buffers *buffers) {
+HOT void buffers_close(struct buffers *buffers) {
     for (struct kept_buffer *next, *kept = buffers->kept; kept != NULL; kept = next) {
         next = kept->next;
         if (!buffers_is_lent(buffers, (char *)kept))

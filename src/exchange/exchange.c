@@ -1,5 +1,6 @@
 #include "exchange/exchange.h"
 
+#include "base/hot.h"
 #include "base/limits.h"
 #include "base/number.h"
 #include "exchange/http.h"
@@ -14,7 +15,7 @@ enum { REPLY_HEAD_ROOM = 512, REPLY_ROOM = REPLY_HEAD_ROOM + REPLY_LIMIT };
 
 static_assert((int)BUFFER_KEPT_BYTES <= (int)HEAD_LIMIT, "no input is larger than a head may be");
 
-void exchange_open(struct exchange *exchange, struct buffers *buffers) {
+HOT void exchange_open(struct exchange *exchange, struct buffers *buffers) {
     *exchange = (struct exchange){.buffers = buffers, .output = text_growing(OUTPUT_LIMIT)};
 }
 
@@ -35,7 +36,7 @@ void exchange_ask_token(struct exchange *exchange, const struct token *token) {
     exchange->token = token;
 }
 
-void exchange_close(struct exchange *exchange) {
+HOT void exchange_close(struct exchange *exchange) {
     release_input(exchange);
     release_output(exchange);
 }
@@ -66,7 +67,7 @@ static bool make_room(struct exchange *exchange) {
     return exchange->input != NULL;
 }
 
-struct span exchange_space(struct exchange *exchange) {
+HOT struct span exchange_space(struct exchange *exchange) {
     if (exchange->closing || exchange->ended || exchange->output.length > 0)
         return (struct span){NULL, 0};
     if (!make_room(exchange)) {
@@ -77,7 +78,7 @@ struct span exchange_space(struct exchange *exchange) {
                          exchange->input_capacity - exchange->input_to};
 }
 
-void exchange_received(struct exchange *exchange, size_t length) {
+HOT void exchange_received(struct exchange *exchange, size_t length) {
     assert(length <= exchange->input_capacity - exchange->input_to);
     if (length == 0)
         exchange->ended = true;
@@ -124,8 +125,8 @@ static void take_auth(struct exchange *exchange, const char *given, size_t lengt
         deny(request, "this is not the token");
 }
 
-static bool next_line(struct exchange *exchange, const char *bytes, size_t length,
-                      struct request *request) {
+HOT static bool next_line(struct exchange *exchange, const char *bytes, size_t length,
+                          struct request *request) {
     static const char auth[] = "auth ";
     const size_t auth_length = sizeof auth - 1;
     const char *end = memchr(bytes, '\n', length);
@@ -149,8 +150,8 @@ static bool next_line(struct exchange *exchange, const char *bytes, size_t lengt
     return true;
 }
 
-static bool next_head(struct exchange *exchange, const char *bytes, size_t length,
-                      struct request *request) {
+HOT static bool next_head(struct exchange *exchange, const char *bytes, size_t length,
+                          struct request *request) {
     if (length > REQUEST_LINE_LIMIT && memchr(bytes, '\n', REQUEST_LINE_LIMIT + 1) == NULL)
         return refuse(exchange, STATUS_URI_TOO_LONG, "the request line is too long", request);
     size_t head_length = http_head_length(bytes, length);
@@ -180,7 +181,7 @@ static void skip_empty_lines(struct exchange *exchange) {
         consume(exchange, 2);
 }
 
-bool exchange_next(struct exchange *exchange, struct request *request) {
+HOT bool exchange_next(struct exchange *exchange, struct request *request) {
     if (exchange->closing || exchange->output.length > OUTPUT_LIMIT - REPLY_ROOM)
         return false;
     skip_empty_lines(exchange);
@@ -224,8 +225,9 @@ static char *put_content_type(char *at, const struct request *request, enum stat
 }
 
 /* Writes the head, of REPLY_HEAD_ROOM bytes at most; returns its end. */
-static char *put_http_head(char *at, const struct exchange *exchange, const struct request *request,
-                           enum status status, uint32_t body_length) {
+HOT static char *put_http_head(char *at, const struct exchange *exchange,
+                               const struct request *request, enum status status,
+                               uint32_t body_length) {
     if (status == STATUS_OK)
         at = put(at, "HTTP/1.1 200 OK\r\n");
     else
@@ -246,7 +248,7 @@ static char *put_http_head(char *at, const struct exchange *exchange, const stru
     return put(at, "\r\n\r\n");
 }
 
-struct text *exchange_begin_reply(struct exchange *exchange) {
+HOT struct text *exchange_begin_reply(struct exchange *exchange) {
     struct text *out = &exchange->output;
     if (out->bytes == NULL) {
         struct buffer buffer = buffers_take(exchange->buffers);
@@ -262,8 +264,9 @@ struct text *exchange_begin_reply(struct exchange *exchange) {
 
 /* Puts the head where there is room for it, and the body behind it, which is some hundred bytes
  * further on. Returns the reply's length. */
-static size_t put_reply(char *reply, const struct exchange *exchange, const struct request *request,
-                        enum status status, uint32_t body_length) {
+HOT static size_t put_reply(char *reply, const struct exchange *exchange,
+                            const struct request *request, enum status status,
+                            uint32_t body_length) {
     bool is_http = exchange->dialect == DIALECT_HTTP;
     char *at = reply;
     if (is_http)
@@ -278,8 +281,8 @@ static size_t put_reply(char *reply, const struct exchange *exchange, const stru
     return (size_t)((is_http ? at : put(at, "\n")) - reply);
 }
 
-void exchange_end_reply(struct exchange *exchange, const struct request *request,
-                        enum status status) {
+HOT void exchange_end_reply(struct exchange *exchange, const struct request *request,
+                            enum status status) {
     struct text *out = &exchange->output;
     bool is_lost = out->overflow; /* no memory was left */
     uint32_t end = out->length;
@@ -306,7 +309,7 @@ void exchange_reply(struct exchange *exchange, const struct request *request, en
     exchange_end_reply(exchange, request, status);
 }
 
-bool exchange_is_partial(const struct exchange *exchange) {
+HOT bool exchange_is_partial(const struct exchange *exchange) {
     return waiting_input(exchange) > 0 && exchange->output.length == 0;
 }
 
@@ -318,19 +321,19 @@ bool exchange_time_out(struct exchange *exchange, struct request *request) {
     return false;
 }
 
-struct span exchange_output(const struct exchange *exchange) {
+HOT struct span exchange_output(const struct exchange *exchange) {
     return (struct span){exchange->output.bytes + exchange->output_sent,
                          exchange->output.length - exchange->output_sent};
 }
 
-void exchange_sent(struct exchange *exchange, size_t length) {
+HOT void exchange_sent(struct exchange *exchange, size_t length) {
     assert(length <= exchange->output.length - exchange->output_sent);
     exchange->output_sent += (uint32_t)length;
     if (exchange->output_sent == exchange->output.length)
         release_output(exchange);
 }
 
-bool exchange_is_done(const struct exchange *exchange) {
+HOT bool exchange_is_done(const struct exchange *exchange) {
     bool is_sent = exchange->output.length == 0;
     return is_sent && (exchange->closing || (exchange->ended && waiting_input(exchange) == 0));
 }

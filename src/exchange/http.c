@@ -3,6 +3,7 @@
 #include "exchange/http.h"
 
 #include "base/calendar.h"
+#include "base/hot.h"
 #include "exchange/accept.h"
 #include "exchange/query.h"
 
@@ -26,7 +27,7 @@ static bool equals(struct slice slice, const char *word) {
 /* How many bytes of the word it begins with, which is in small letters. No locale has a say in
  * this.
  */
-static size_t begins_any_case(struct slice slice, const char *word) {
+HOT static size_t begins_any_case(struct slice slice, const char *word) {
     size_t i = 0;
     for (; i < slice.length && word[i] != '\0'; i++) {
         char c = slice.bytes[i];
@@ -40,7 +41,7 @@ static bool starts_any_case(struct slice slice, const char *word) {
     return word[begins_any_case(slice, word)] == '\0';
 }
 
-static bool equals_any_case(struct slice slice, const char *word) {
+HOT static bool equals_any_case(struct slice slice, const char *word) {
     size_t same = begins_any_case(slice, word);
     return same == slice.length && word[same] == '\0';
 }
@@ -108,7 +109,8 @@ static bool cut(struct slice *rest, char mark, struct slice *before) {
 
 /* Cuts what is made of the set, and the mark after it, off *rest; false if it is nothing, or if
  * something else comes after it. */
-static bool cut_all(struct slice *rest, const struct set *set, char mark, struct slice *before) {
+HOT static bool cut_all(struct slice *rest, const struct set *set, char mark,
+                        struct slice *before) {
     size_t length = leading(*rest, set);
     if (length == 0 || length == rest->length || rest->bytes[length] != mark)
         return false;
@@ -118,7 +120,7 @@ static bool cut_all(struct slice *rest, const struct set *set, char mark, struct
     return true;
 }
 
-static struct slice trim(struct slice slice) {
+HOT static struct slice trim(struct slice slice) {
     while (slice.length > 0 && (slice.bytes[0] == ' ' || slice.bytes[0] == '\t')) {
         slice.bytes++;
         slice.length--;
@@ -246,7 +248,7 @@ static void parse_request_line(struct slice line, struct parse *parse) {
 }
 
 /* A list of tokens such as that of Connection. */
-static bool lists(struct slice value, const char *word) {
+HOT static bool lists(struct slice value, const char *word) {
     struct slice item;
     while (value.length > 0) {
         if (!cut(&value, ',', &item)) {
@@ -350,7 +352,7 @@ static void parse_fields(struct slice rest, struct parse *parse) {
     refuse_and_close(parse->head, "malformed header line");
 }
 
-void http_parse_head(const char *bytes, size_t length, struct http_head *head) {
+HOT void http_parse_head(const char *bytes, size_t length, struct http_head *head) {
     *head = (struct http_head){
         .keep_alive = true, /* until something speaks against it; never set again */
         .bearer = "",
@@ -393,7 +395,7 @@ static void put_date(char *at, const struct calendar *utc) {
     memcpy(at, " GMT", 4);
 }
 
-const char *http_date(void) {
+HOT const char *http_date(void) {
     static _Thread_local char date[HTTP_DATE_LENGTH];
     static _Thread_local time_t written_at = -1;
     time_t now = time(NULL); /* from the vDSO: no system call */
@@ -405,7 +407,7 @@ const char *http_date(void) {
     return date;
 }
 
-size_t http_head_length(const char *bytes, size_t length) {
+HOT size_t http_head_length(const char *bytes, size_t length) {
     const char *end = bytes + length;
     for (const char *lf = bytes; (lf = memchr(lf, '\n', (size_t)(end - lf))) != NULL; lf++) {
         if (end - lf >= 2 && lf[1] == '\n')

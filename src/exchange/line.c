@@ -1,5 +1,6 @@
 #include "exchange/line.h"
 
+#include "base/hot.h"
 #include "exchange/query.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ static size_t word_length(const char *bytes, size_t length) {
     return blank != NULL ? (size_t)(blank - bytes) : length;
 }
 
-void line_parse(const char *bytes, size_t length, struct request *request) {
+HOT void line_parse(const char *bytes, size_t length, struct request *request) {
     struct query query;
     query_begin(&query, request);
     if (length > 0 && bytes[length - 1] == '\r')

@@ -1,6 +1,7 @@
 #include "exchange/query.h"
 
 #include "base/clock.h"
+#include "base/hot.h"
 #include "base/limits.h"
 #include "base/number.h"
 
@@ -20,7 +21,7 @@ static bool equals(struct word word, const char *text) {
     return i == word.length && text[i] == '\0';
 }
 
-static bool take_rows(struct request *request, struct word value) {
+HOT static bool take_rows(struct request *request, struct word value) {
     uint64_t rows;
     if (number_parse_bytes(value.bytes, value.length, 1, TOP_LIMIT, &rows) != 0)
         return false;
@@ -109,7 +110,7 @@ static void refuse(struct request *request, const char *problem) {
     request->problem = problem;
 }
 
-void query_begin(struct query *query, struct request *request) {
+HOT void query_begin(struct query *query, struct request *request) {
     *request = (struct request){.kind = REQUEST_TOP,
                                 .rows = TOP_DEFAULT,
                                 .window_ns = WINDOW_DEFAULT_NS,
@@ -118,7 +119,7 @@ void query_begin(struct query *query, struct request *request) {
 }
 
 /* `at` is the parameter's place in the table. */
-static void take(struct query *query, unsigned at, struct word value) {
+HOT static void take(struct query *query, unsigned at, struct word value) {
     const struct parameter *parameter = &parameters[at];
     if ((query->given >> at & 1) != 0)
         refuse(query->request, parameter->twice);
@@ -127,7 +128,7 @@ static void take(struct query *query, unsigned at, struct word value) {
     query->given |= 1U << at;
 }
 
-void query_take(struct query *query, const char *bytes, size_t length) {
+HOT void query_take(struct query *query, const char *bytes, size_t length) {
     const char *mark = memchr(bytes, '=', length);
     struct word name = {bytes, mark != NULL ? (size_t)(mark - bytes) : length};
     for (unsigned i = 0; mark != NULL && i < sizeof parameters / sizeof parameters[0]; i++)
@@ -139,11 +140,11 @@ void query_take(struct query *query, const char *bytes, size_t length) {
                            "and command, each as NAME=VALUE");
 }
 
-void query_take_rows(struct query *query, const char *bytes, size_t length) {
+HOT void query_take_rows(struct query *query, const char *bytes, size_t length) {
     take(query, ROWS, (struct word){bytes, length});
 }
 
-void query_end(struct query *query) {
+HOT void query_end(struct query *query) {
     struct request *request = query->request;
     if ((query->given >> WINDOW & 1) != 0 && request->by != BY_RECENT)
         refuse(request, "window goes with by=recent only");

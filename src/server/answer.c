@@ -1,5 +1,6 @@
 #include "server/answer.h"
 
+#include "base/hot.h"
 #include "server/log.h"
 #include "server/metrics.h"
 
@@ -24,8 +25,8 @@ static enum error_kind kind_of(enum status status) {
 }
 
 /* A reply is in the exchange, ready to be sent. */
-static void note(struct server *server, int fd, const struct exchange *exchange,
-                 const struct request *request, enum status status) {
+HOT static void note(struct server *server, int fd, const struct exchange *exchange,
+                     const struct request *request, enum status status) {
     stats_add_reply(server->counts, status, exchange->dialect);
     if (status != STATUS_OK)
         stats_add(&server->stats->errors[kind_of(status)]);
@@ -39,8 +40,8 @@ void answer_reply(struct server *server, int fd, struct exchange *exchange,
     note(server, fd, exchange, request, status);
 }
 
-enum status answer_body(const struct server *server, const struct request *request,
-                        struct text *body) {
+HOT enum status answer_body(const struct server *server, const struct request *request,
+                            struct text *body) {
     enum status status = service_answer(server->service, request, body);
     if (request->kind == REQUEST_METRICS)
         server_metrics(server, request->format, body);
@@ -49,14 +50,15 @@ enum status answer_body(const struct server *server, const struct request *reque
 
 /* The body is written where it is sent from: a buffer of REPLY_LIMIT on the stack would have each
  * new thread touch a page at the far end of it. */
-static void answer(struct server *server, int fd, struct exchange *exchange,
-                   const struct request *request) {
+HOT static void answer(struct server *server, int fd, struct exchange *exchange,
+                       const struct request *request) {
     enum status status = answer_body(server, request, exchange_begin_reply(exchange));
     exchange_end_reply(exchange, request, status);
     note(server, fd, exchange, request, status);
 }
 
-unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit) {
+HOT unsigned answer_requests(struct server *server, int fd, struct exchange *exchange,
+                             unsigned limit) {
     struct request request;
     unsigned count = 0;
     for (; count < limit && exchange_next(exchange, &request); count++)

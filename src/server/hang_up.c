@@ -1,11 +1,13 @@
 #include "server/hang_up.h"
 
+#include "base/hot.h"
+
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { DISCARD_BYTES = 16 * 1024, DISCARD_READS = 64 };
 
-void hang_up(int fd, bool is_refused) {
+HOT void hang_up(int fd, bool is_refused) {
     if (is_refused) {
         char discarded[DISCARD_BYTES];
         shutdown(fd, SHUT_WR);

@@ -1,5 +1,6 @@
 #include "server/listener.h"
 
+#include "base/hot.h"
 #include "exchange/exchange.h"
 #include "server/hang_up.h"
 #include "server/log.h"
@@ -228,7 +229,7 @@ static int accept_with_reserve(struct server *server) {
     return -EAGAIN;
 }
 
-int listener_welcome(struct server *server, int fd) {
+HOT int listener_welcome(struct server *server, int fd) {
     if (server->listener.is_draining)
         atomic_fetch_sub(&server->listener.last_clients->left, 1);
     stats_add(&server->stats->connections);
@@ -281,7 +282,7 @@ static bool may_accept(struct listener *listener) {
     return atomic_load(&listener->last_clients->left) > 0 && stop_left_ms() > 0;
 }
 
-int listener_accept(struct server *server) {
+HOT int listener_accept(struct server *server) {
     struct listener *listener = &server->listener;
     unsigned denied = 0;
     for (;;) {

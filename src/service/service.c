@@ -1,6 +1,7 @@
 #include "service/service.h"
 
 #include "base/clock.h"
+#include "base/hot.h"
 #include "service/asked.h"
 #include "service/from_snapshot.h"
 #include "service/metrics.h"
@@ -111,8 +112,8 @@ static bool answer_afresh(struct service *service, const struct request *request
 }
 
 /* False if nothing that is shared was taken at oldest_ns or later. */
-static bool answer_from(const struct service *service, int64_t oldest_ns,
-                        const struct request *request, struct text *body) {
+HOT static bool answer_from(const struct service *service, int64_t oldest_ns,
+                            const struct request *request, struct text *body) {
     struct snapshot snapshot;
     if (request->format == FORMAT_TEXT)
         return shared_text(service->shared, oldest_ns, request->rows, body);
@@ -122,8 +123,8 @@ static bool answer_from(const struct service *service, int64_t oldest_ns,
     return true;
 }
 
-static bool answer_shared(struct service *service, const struct request *request,
-                          struct text *body) {
+HOT static bool answer_shared(struct service *service, const struct request *request,
+                              struct text *body) {
     /* Old or not is decided by when this request came: a snapshot that was taken while it waited
      * is as fresh as one that it would take itself. */
     int64_t oldest_ns = clock_monotonic_ns() - service->max_age_ns;
@@ -160,8 +161,8 @@ static bool scans_afresh(const struct service *service) {
 }
 
 /* Returns NULL, or what is wrong. */
-static const char *answer_top(struct service *service, const struct request *request,
-                              struct text *body) {
+HOT static const char *answer_top(struct service *service, const struct request *request,
+                                  struct text *body) {
     bool is_answered;
     if (service->work.kind == WORK_WAIT)
         wait_ns(service->work.duration_ns);
@@ -281,8 +282,8 @@ uint64_t service_scans(const struct service *service) {
     return atomic_load_explicit(shared_scans(service->shared), memory_order_relaxed);
 }
 
-enum status service_answer(struct service *service, const struct request *request,
-                           struct text *body) {
+HOT enum status service_answer(struct service *service, const struct request *request,
+                               struct text *body) {
     if (request->kind == REQUEST_INVALID) {
         text_add_string(body, request->problem);
         text_add(body, "\n", 1);

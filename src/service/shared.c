@@ -1,5 +1,6 @@
 #include "service/shared.h"
 
+#include "base/hot.h"
 #include "service/from_snapshot.h"
 #include "service/render.h"
 
@@ -71,7 +72,7 @@ void shared_close(struct shared *shared) {
 
 /* Copies from the words, beginning at `offset`. Each load acquires: if it sees a word that is newer
  * than the sequence number that the reader saw, the reader's next look at that sees it moved. */
-static void load(const struct shared *shared, size_t offset, void *to, size_t length) {
+HOT static void load(const struct shared *shared, size_t offset, void *to, size_t length) {
     const _Atomic uint64_t *word = &shared->words[offset / WORD];
     char *at = to;
     for (; length >= WORD; length -= WORD, at += WORD) {
@@ -107,7 +108,8 @@ static bool finish(const struct shared *shared, uint64_t sequence) {
     return atomic_load_explicit(&shared->sequence, memory_order_relaxed) == sequence;
 }
 
-bool shared_text(const struct shared *shared, int64_t oldest_ns, unsigned rows, struct text *out) {
+HOT bool shared_text(const struct shared *shared, int64_t oldest_ns, unsigned rows,
+                     struct text *out) {
     uint64_t sequence = begin(shared, oldest_ns);
     struct place place;
     if (sequence % 2 != 0)
