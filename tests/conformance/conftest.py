@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.dialects import DIALECTS
+from tests.processes import sleepers
 from tests.servers import Design, Server, runnable, running, table
 
 DESCRIPTORS = 4096
@@ -59,6 +60,13 @@ def _descriptors() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, DESCRIPTORS), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _processes() -> Iterator[None]:
+    """As many as a test may ask for: a container may hold none but the tests and their server."""
+    with sleepers(8):
+        yield
 
 
 @pytest.fixture(scope="module")
