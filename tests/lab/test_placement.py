@@ -210,7 +210,7 @@ def test_when_the_lab_is_killed_nothing_of_it_survives(kind: str) -> None:
 def test_a_guarded_command_whose_parent_is_gone_does_not_start() -> None:
     with make_placement("loopback", [0], [0]) as place:
         command = place.server.command(["echo", "alive"])
-    environment = {**guard_environment(), "REGATTA_GUARD": "1"}
+    environment = {**guard_environment(), "REGATTA_GUARD": str(2**22 + 1)}
     done = subprocess.run(command, env=environment, capture_output=True, check=False)
     assert done.returncode == 125
     assert done.stdout == b""
