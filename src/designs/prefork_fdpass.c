@@ -200,15 +200,23 @@ static void hand_to(struct parent *parent, struct child *child) {
     parent->accepted = -1;
 }
 
-static void hand_out(struct parent *parent) {
+/* Whoever was accepted before, then those who wait, `limit` of them at most. */
+static void hand_out(struct parent *parent, unsigned limit) {
     struct child *child;
     while ((child = find_free(parent)) != NULL) {
-        if (parent->accepted < 0)
+        if (parent->accepted < 0 && limit-- > 0)
             parent->accepted = listener_accept(parent->server);
         if (parent->accepted < 0)
             return;
         hand_to(parent, child);
     }
+}
+
+/* How many to accept after a wait. A listener that is ready has one at least, and if more wait the
+ * next wait says so at once; one that was not looked at may have as many as there are children. */
+static unsigned most_waiting(const struct parent *parent) {
+    const struct pollfd *listener = &parent->waits[WAIT_CLIENT];
+    return listener->fd < 0 ? parent->processes.count : listener->revents != 0;
 }
 
 static void hear(struct child *child) {
@@ -235,7 +243,7 @@ static void turn(struct parent *parent, int wait_ms) {
             processes_reap(&parent->processes);
     }
     refill(parent);
-    hand_out(parent);
+    hand_out(parent, most_waiting(parent));
 }
 
 static void until_stopped(struct parent *parent) {
@@ -249,7 +257,7 @@ static void drain(struct parent *parent) {
     parent->waits[WAIT_STOP].fd = -1;
     listener_begin_draining(&parent->server->listener);
     processes_tell_stop(&parent->processes);
-    hand_out(parent);
+    hand_out(parent, parent->processes.count);
     for (int left_ms; (left_ms = stop_left_ms()) > 0;) {
         if (parent->accepted < 0 && !listener_has_last_clients(listener))
             break;
