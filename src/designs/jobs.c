@@ -45,8 +45,11 @@ static void work(void *argument, unsigned worker) {
         if (job->is_first)
             stats_add(&job->server->counts->connections);
         pthread_mutex_lock(&jobs->lock);
-        if (append(&jobs->answered, job))
+        bool was_empty = append(&jobs->answered, job);
+        pthread_mutex_unlock(&jobs->lock);
+        if (was_empty) /* without the lock: whom this wakes asks for it */
             (void)!write(jobs->answered_fd, &one, sizeof one);
+        pthread_mutex_lock(&jobs->lock);
     }
     pthread_mutex_unlock(&jobs->lock);
 }
