@@ -53,8 +53,6 @@ static enum interest take_answered(struct workers_loop *self) {
                      &job->body);
         jobs_release(&self->jobs, job);
         connections_touch(&loop->connections, connection, loop->now_ns);
-        if (connection->is_over) /* it is not watched: what goes now has gone */
-            readiness_send(connection);
         loop_serve_later(loop, connection);
     }
     return INTEREST_READ;
@@ -92,7 +90,7 @@ static int run(struct server *server) {
     int error = jobs_open(&self.jobs, server);
     if (error != 0)
         return error;
-    self.answered.fd = self.jobs.answered_fd;
+    self.answered = (struct connection){.fd = self.jobs.answered_fd, .is_watched = true};
     error = ready_say(server);
     if (error == 0)
         error = loop_run(&self.epoll.loop);

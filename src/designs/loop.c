@@ -5,8 +5,14 @@
 #include "server/log.h"
 #include "server/stop.h"
 
+/* That nobody else waits says only a call that fails, and where clients come one at a time it would
+ * fail for each. After such a one so many are accepted without it: if more wait, the next wait says
+ * so at once. */
+enum { SINGLES = 15 };
+
 static void drop(struct loop *loop, struct connection *connection) {
-    loop->poller->remove(loop, connection);
+    if (connection->is_watched)
+        loop->poller->remove(loop, connection);
     connections_remove(&loop->connections, connection);
 }
 
@@ -18,7 +24,18 @@ void loop_serve_later(struct loop *loop, struct connection *connection) {
     loop->again = connection;
 }
 
-/* What a turn left to wait for. The poller is told only what it does not know yet. */
+static void watch(struct loop *loop, struct connection *connection, enum interest interest) {
+    connection->interest = interest;
+    connection->is_watched = loop->poller->add(loop, connection) == 0;
+    if (connection->is_watched)
+        return;
+    log_connection(loop->server, connection->fd, "cannot be watched");
+    connections_remove(&loop->connections, connection);
+}
+
+/* What a turn left to wait for. The poller is told only what it does not know yet; and of a
+ * connection only when there is something of it to wait for: a client that asks once and leaves, as
+ * many do, is gone by then. */
 static void apply(struct loop *loop, struct connection *connection, enum interest interest) {
     if (interest == INTEREST_AGAIN) {
         loop_serve_later(loop, connection);
@@ -28,6 +45,9 @@ static void apply(struct loop *loop, struct connection *connection, enum interes
             connection->is_over = true;
         else
             drop(loop, connection);
+    } else if (!connection->is_watched) {
+        if (!connection->is_busy) /* else its turn comes when that is answered */
+            watch(loop, connection, interest);
     } else if (interest != connection->interest) {
         connection->interest = interest;
         loop->poller->change(loop, connection);
@@ -43,32 +63,15 @@ void loop_serve(struct loop *loop, struct connection *connection) {
         apply(loop, connection, loop->serve(loop, connection));
 }
 
-/* The poller cannot watch it. While a worker answers it, it stays, and goes when that is done. */
-static void give_up(struct loop *loop, struct connection *connection) {
-    log_connection(loop->server, connection->fd, "cannot be watched");
-    if (connection->is_busy)
-        connection->is_over = true;
-    else
-        connections_remove(&loop->connections, connection);
-}
-
-/* Serves it before the poller hears of it: a client that asks once and leaves, as many do, is gone
- * by then. */
 static void begin(struct loop *loop, struct connection *connection) {
     connection->can_read = true;
-    enum interest interest = loop->serve(loop, connection);
-    connection->interest = interest == INTEREST_WRITE ? INTEREST_WRITE : INTEREST_READ;
-    if (interest == INTEREST_NONE)
-        connections_remove(&loop->connections, connection);
-    else if (loop->poller->add(loop, connection) != 0)
-        give_up(loop, connection);
-    else if (interest == INTEREST_AGAIN)
-        loop_serve_later(loop, connection);
+    loop_serve(loop, connection);
 }
 
-static void accept_waiting(struct loop *loop, int limit) {
-    int fd;
-    while (limit-- > 0 && (fd = listener_accept(loop->server)) >= 0) {
+/* Returns how many. */
+static int accept_waiting(struct loop *loop, int limit) {
+    int fd, count = 0;
+    for (; count < limit && (fd = listener_accept(loop->server)) >= 0; count++) {
         struct connection *connection = NULL;
         if (loop->fd_limit == 0 || fd < loop->fd_limit)
             connection = connections_add(&loop->connections, fd, loop->now_ns);
@@ -77,10 +80,16 @@ static void accept_waiting(struct loop *loop, int limit) {
         else
             listener_refuse(loop->server, fd);
     }
+    return count;
 }
 
 void loop_accept(struct loop *loop) {
-    accept_waiting(loop, ACCEPT_BATCH);
+    if (loop->singles > 0) {
+        loop->singles--;
+        accept_waiting(loop, 1);
+    } else if (accept_waiting(loop, ACCEPT_BATCH) <= 1) {
+        loop->singles = SINGLES;
+    }
 }
 
 /* Whoever gets into the list meanwhile is served after the next wait. */

@@ -43,6 +43,7 @@ struct loop {
     struct connections connections;
     struct connection *again; /* those whose turn comes again at once */
     int64_t now_ns;           /* CLOCK_MONOTONIC, as of the last wait */
+    unsigned singles;         /* so many clients are still accepted one at a time */
 };
 
 /* Serves until the server is told to stop, then drains. `loop` begins with the first four members

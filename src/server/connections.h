@@ -11,6 +11,7 @@ struct connection {
     int fd;
     uint32_t slot;     /* poll: its place in the array */
     uint8_t interest;  /* what the poller was told last (designs/readiness.h) */
+    bool is_watched;   /* it was told of the connection */
     bool can_read;     /* there may be something to read */
     bool is_shut;      /* ... and the end after it: the client has ended or reset it */
     bool is_queued;    /* its turn comes again without its being ready */
