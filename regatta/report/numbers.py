@@ -6,6 +6,7 @@ from regatta.analysis.estimates import OVER, Estimate
 from regatta.analysis.standings import seen
 
 DASH = "–"
+UNBOUNDED = "?"
 TOO_FEW_TO_SAY = "too few blocks to say"
 
 
@@ -50,6 +51,13 @@ def half_width(estimate: Estimate) -> float | None:
     return (min(end for end in ends if end > 0) if max(ends) > 0 else 0.0) or None
 
 
+def bounded(estimate: Estimate) -> bool:
+    """Whether the upper end of its interval says something: no figure is beyond 1,000 %."""
+    if not estimate.value or estimate.high is None:
+        return estimate.high is not None
+    return seen(estimate.high / estimate.value) is not None
+
+
 def value_of(estimate: Estimate) -> str:
     """The value alone, or the words that stand for it; `> 512` if it is known to be longer."""
     if estimate.state == OVER and estimate.low is not None:
@@ -60,24 +68,29 @@ def value_of(estimate: Estimate) -> str:
 
 
 def interval_of(estimate: Estimate) -> str:
-    """`602–619`; `over 602` if nothing bounds it from above; empty if there is none."""
+    """`602–619`; `over 602` if nothing of use bounds it from above; empty if there is none."""
     if estimate.value is None or estimate.low is None:
         return ""
     half = half_width(estimate)
     low = short(estimate.low, half)
-    if estimate.high is None:
+    if estimate.high is None or not bounded(estimate):
         return f"over {low}"
     return f"{low}{DASH}{short(estimate.high, half)}"
 
 
 def around(estimate: Estimate) -> tuple[str, str]:
-    """The value and how far the further end of its interval lies from it, with its digits."""
+    """The value and how far the further end of its interval lies from it, with its digits.
+
+    `?` where it lies further off than 1,000 %: a few blocks and a burst bound nothing.
+    """
     value, half = estimate.value, half_width(estimate)
     if value is None or estimate.low is None or estimate.high is None:
         return value_of(estimate), ""
     scale, letter = scale_of(value)
     places = decimals(value / scale, None if half is None else half / scale)
     step = scale / 10**places
+    if value and not bounded(estimate):
+        return f"{fixed(value / scale, places)}{letter}", UNBOUNDED
     # Rounded up: what has an interval has no half-width of 0.
     further = math.ceil(max(value - estimate.low, estimate.high - value) / step - 1e-9) * step
     if not value:

@@ -15,9 +15,9 @@ from regatta.analysis.standings import LARGER
 from regatta.report.claims.words import tally
 from regatta.report.held import held_lines
 from regatta.report.notes import COLUMNS, notes
-from regatta.report.numbers import plural, times
+from regatta.report.numbers import TOO_FEW_TO_SAY, plural, times
 from regatta.report.plain import plain
-from regatta.report.screen_table import RIVAL, sign, tables
+from regatta.report.screen_table import NO_END, RIVAL, has_no_end, sign, tables
 from regatta.report.sentences import headline
 
 LINES = 24
@@ -81,6 +81,8 @@ def _below(analysis: Analysis, console: Console) -> Iterator[Text]:
         for result in group.at(step)
     }
     means = [says for star, says in MEANS.items() if star in signs]
+    if any(has_no_end(result) for group in analysis.groups for result in group.cells):
+        means.append(f"{NO_END} {TOO_FEW_TO_SAY}")
     if means:
         yield plain("; ".join(means), console, "dim")
     for line in held_lines(analysis):

@@ -13,7 +13,7 @@ from rich.text import Text
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import Verdict
-from regatta.report.numbers import around
+from regatta.report.numbers import UNBOUNDED, around
 from regatta.report.palette import looks
 from regatta.report.plain import encodable, printable
 from regatta.report.sentences import mark
@@ -22,6 +22,7 @@ MOST_ROWS = 17
 """As many as there are designs."""
 FEWEST, WIDEST_NAME = 8, 24
 RIVAL = "?"
+NO_END = f"±{UNBOUNDED}"
 GAPS = (3, 2, 1)
 """Between columns: the widest that fits."""
 
@@ -108,6 +109,11 @@ def _figure(result: CellResult, verdict: Verdict, console: Console) -> Figure:
         value = "failed"
     pieces = sign(verdict, result) or " ", value, f"±{half}" if half else ""
     return Figure(*(encodable(piece, console) for piece in pieces))
+
+
+def has_no_end(result: CellResult) -> bool:
+    """Whether its figure stands with a half-width that says nothing."""
+    return around(result.estimates["server", PRIMARY.name])[1] == UNBOUNDED
 
 
 def sign(verdict: Verdict, result: CellResult) -> str:

@@ -108,6 +108,7 @@ def test_a_half_width_covers_both_ends_of_the_interval_and_is_never_a_zero_that_
         (0.0, 0.0, 0.0, ("0", "0")),
     ):
         assert around(Estimate(value, low, high, 10, "measured")) == words
+    assert around(Estimate(531.0, 431.0, 5_895.0, 10, "measured")) == ("531", "?")
     assert around(Estimate(None, None, None, 0, "client-bound")) == ("client-bound", "")
     assert around(Estimate(3.0, None, None, 1, "measured")) == ("3.00", "")
 
