@@ -22,22 +22,10 @@ from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME
 from regatta.ledger_schema import SUPERSEDED, check_version, is_cut
 from regatta.matched.probe import Planned, Probe
+from regatta.samples import ANSWERED, MAGIC, SAMPLE, records_in
 
-SAMPLE_HEADER_BYTES = 32
 LATE = "started only"
 """How the client's words begin where it was late, and not busy."""
-SAMPLE_MAGIC = b"RGSAMPL1"
-ANSWERED, UNSTARTED = 0, 6
-"""What `error` of a sample says of requests that did not fail."""
-SAMPLE = np.dtype(
-    [
-        ("start_ns", "<i8"),
-        ("first_byte_ns", "<i8"),
-        ("end_ns", "<i8"),
-        ("connection", "<u4"),
-        ("error", "<u4"),
-    ]
-)
 
 
 TRIALS = f"""
@@ -303,10 +291,9 @@ def all_samples(samples: bytes | None) -> NDArray[np.void]:
         raw = zlib.decompress(samples)
     except zlib.error as error:
         raise LedgerError(f"samples cannot be unpacked ({error}); is the ledger whole?") from error
-    if raw[: len(SAMPLE_MAGIC)] != SAMPLE_MAGIC:
+    if raw[: len(MAGIC)] != MAGIC:
         raise LedgerError("samples lack their magic; is the ledger whole?")
-    body = raw[SAMPLE_HEADER_BYTES:]
-    return np.frombuffer(body[: len(body) // SAMPLE.itemsize * SAMPLE.itemsize], SAMPLE)
+    return records_in(raw)
 
 
 def answered_samples(samples: bytes | None) -> NDArray[np.void]:

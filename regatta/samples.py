@@ -1,4 +1,4 @@
-"""Checks that samples files are whole, and packs them for the ledger."""
+"""The records of a samples file; checks that it is whole, and packs it for the ledger."""
 
 from __future__ import annotations
 
@@ -6,11 +6,31 @@ import struct
 import zlib
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from regatta.errors import TrialError
 
 MAGIC = b"RGSAMPL1"
 HEADER = struct.Struct("<8sIIQq")
-RECORD_SIZE = 32
+SAMPLE = np.dtype(
+    [
+        ("start_ns", "<i8"),
+        ("first_byte_ns", "<i8"),
+        ("end_ns", "<i8"),
+        ("connection", "<u4"),
+        ("error", "<u4"),
+    ]
+)
+RECORD_SIZE = SAMPLE.itemsize
+ANSWERED, UNSTARTED = 0, 6
+"""What `error` of a sample says of requests that did not fail."""
+
+
+def records_in(data: bytes) -> NDArray[np.void]:
+    """The records (`SAMPLE`) of an unpacked file; what was cut off at its end is left out."""
+    body = data[HEADER.size :]
+    return np.frombuffer(body[: len(body) // RECORD_SIZE * RECORD_SIZE], SAMPLE)
 
 
 def pack_samples(files: Sequence[tuple[bytes, int]]) -> bytes:

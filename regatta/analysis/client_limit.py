@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from regatta.analysis.metrics import PRIMARY
 from regatta.ledger_read import Cell, Trial
+from regatta.matched.judge import CLIENT_LIMIT
 
-COMFORT = 0.5
-"""Of its CPUs: a client that uses less is not what is waited for."""
 ONE_THREAD = "epoll"
 """The engine that more CPUs do not help."""
 
@@ -26,6 +25,6 @@ def comfortable_rate(cell: Cell, trials: Sequence[Trial], cpus: int) -> int | No
     if not costs:
         return None
     own = min(cpus, cell.connections) if uses_more_cpus(cell) else 1
-    rate = COMFORT * own * 1e6 * len(costs) / sum(costs)
+    rate = CLIENT_LIMIT * own * 1e6 * len(costs) / sum(costs)
     digits = 10 ** max(0, math.floor(math.log10(rate)) - 1)
     return int(rate // digits * digits)

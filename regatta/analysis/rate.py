@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from regatta.ledger_read import Cell, Trial
-
-HELD = 0.99
-"""From this share on the rate was held; the client says the same (src/load/bound.c)."""
+from regatta.matched.judge import STARTED_LIMIT
 
 
 def started(cell: Cell, trials: Sequence[Trial]) -> float | None:
@@ -18,4 +16,4 @@ def started(cell: Cell, trials: Sequence[Trial]) -> float | None:
 
 
 def is_held(share: float | None) -> bool:
-    return share is None or share >= HELD
+    return share is None or share >= STARTED_LIMIT

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis.percentiles import nearest_rank, rank
-from regatta.ledger_read import ANSWERED, UNSTARTED, Trial, all_samples
+from regatta.ledger_read import Trial, all_samples
+from regatta.samples import ANSWERED, UNSTARTED
 
 Nanoseconds = NDArray[np.int64]
 

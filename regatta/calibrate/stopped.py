@@ -26,11 +26,10 @@ from regatta.analysis.waits import Waits, waits_of
 from regatta.calibrate.bench import bench, open_cell
 from regatta.calibrate.goals import Context, Goal, Part, within
 from regatta.errors import TrialError
-from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES
 from regatta.merge import due
 from regatta.result import SERVER
 from regatta.rig import Rig
-from regatta.samples import pack_samples
+from regatta.samples import pack_samples, records_in
 from regatta.serve import start_server, stop_server
 from regatta.side import Side
 from regatta.study import Cell
@@ -132,7 +131,7 @@ def stall(rig: Rig, cell: Cell, at: float, for_s: float, as_closed: bool) -> Sta
 
 def first_start_ns(samples: bytes) -> int:
     """When the load began: its first request was due then."""
-    return int(np.frombuffer(samples[SAMPLE_HEADER_BYTES:], SAMPLE)["start_ns"].min())
+    return int(records_in(samples)["start_ns"].min())
 
 
 def judge(found: Stalled, metric: Metric) -> Goal:

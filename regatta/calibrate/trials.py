@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from regatta.errors import LedgerError
-from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES, Trial, connect, read
+from regatta.ledger_read import Trial, connect, read
+from regatta.samples import HEADER, records_in
 
 Blocks = dict[int, Trial]
 """The trial of each block that says something."""
@@ -52,10 +53,9 @@ def unpacked(trial: Trial) -> Trial:
         raw = zlib.decompress(trial.samples)
     except zlib.error as error:
         raise LedgerError(f"samples cannot be unpacked ({error}); is the ledger whole?") from error
-    body = raw[SAMPLE_HEADER_BYTES:]
-    records = np.frombuffer(body[: len(body) // SAMPLE.itemsize * SAMPLE.itemsize], SAMPLE)
+    records = records_in(raw)
     order = np.argsort(records["end_ns"] - records["start_ns"], kind="stable")
-    plain = raw[:SAMPLE_HEADER_BYTES] + records[order].tobytes()
+    plain = raw[: HEADER.size] + records[order].tobytes()
     return replace(trial, samples=zlib.compress(plain, 0))
 
 

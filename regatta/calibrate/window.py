@@ -9,15 +9,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-import numpy as np
-
 from regatta import accounting
 from regatta.calibrate.bench import bench, burst_cell, closed_cell, open_cell
 from regatta.calibrate.goals import Context, Goal, Part, within
-from regatta.ledger_read import SAMPLE, SAMPLE_HEADER_BYTES
 from regatta.load import warm_up
 from regatta.result import SERVER
 from regatta.rig import Rig
+from regatta.samples import records_in
 from regatta.serve import start_server, stop_server
 from regatta.side import Side
 from regatta.study import Cell
@@ -58,7 +56,7 @@ class Counted:
 
 def span_ns(samples: bytes) -> int:
     """From the first start to the last end, by the client's own clock."""
-    records = np.frombuffer(samples[SAMPLE_HEADER_BYTES:], SAMPLE)
+    records = records_in(samples)
     return int(records["end_ns"].max() - records["start_ns"].min())
 
 

@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from regatta.merge import due
 
 STARTED_LIMIT = 0.99
-"""Of what was due."""
+"""Of what was due; the client says the same (src/load/bound.c)."""
+GROWTH_LIMIT = 0.01
+"""Of what was due, too: a backlog that grows by more will fill any connections in time."""
 CLIENT_LIMIT = 0.5
-"""Of its CPUs: a client that is busier makes some of the latency itself."""
+"""Of its CPUs: a client that uses less is not what is waited for."""
 NS_PER_MS = 1e6
 
 CLIENT = "the client's limit"
 """How a reason begins where the client, and not the server, is what ends the search."""
 
 
-def why_not_held(client: dict[str, Any], p99_limit_ms: float) -> str | None:
-    """The server's failures come first: it may be too slow long before the client is too busy."""
+def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> str | None:
+    """`growth` is that of the backlog.
+
+    A client that was the bottleneck by its own word comes first: it reads late what was answered in
+    time, so that nothing is known of the server but that it holds what was held before. One that
+    was only busier than it should be comes last: what failed beside it is the server's doing.
+    """
     bound = client.get("client_bound")
     if bound:
         return f"{CLIENT}: it {bound}"
     started, wanted = client["requests"], due(client)
     if started < STARTED_LIMIT * wanted:
-        return f"{100 * started / wanted:.1f} % of what was due was started"
-    latency = client["latency_ns"]
+        # Downwards: 98.96 % is not 99 %.
+        return f"{1000 * started // wanted / 10:.1f} % of what was due was started"
+    if growth > GROWTH_LIMIT:
+        return f"the backlog grew by {math.ceil(1000 * growth) / 10:.1f} % of what was due"
+    if too_slow := _too_slow(client["latency_ns"], p99_limit_ms):
+        return too_slow
+    share = float(client["cpu_share"])
+    if share >= CLIENT_LIMIT:
+        return f"{CLIENT}: it used {100 * share:.0f} % of its CPU"
+    return None
+
+
+def _too_slow(latency: dict[str, Any], p99_limit_ms: float) -> str | None:
     p99_ns = latency["p99"]
     if p99_ns is None:
         return f"p99 over {latency['over']['p99'] / NS_PER_MS:.3g} ms"
     if p99_ns > p99_limit_ms * NS_PER_MS:
         return f"p99 {p99_ns / NS_PER_MS:.3g} ms, the limit is {p99_limit_ms:g} ms"
-    share = float(client["cpu_share"])
-    if share >= CLIENT_LIMIT:
-        return f"{CLIENT}: it used {100 * share:.0f} % of its CPU"
     return None

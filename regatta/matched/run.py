@@ -24,7 +24,7 @@ from regatta.study.cell import Cell
 
 SHORTEST_S, LONGEST_S = 0.3, 1.0
 REQUESTS_PER_CONNECTION = 20
-"""A probe as short as that would take a queue in the connections for a rate that is held."""
+"""In fewer the growth of a backlog would be as small as what chance adds to it."""
 FEWEST_REQUESTS = 100
 """Fewer have no p99."""
 KNEE_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)

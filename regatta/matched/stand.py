@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from regatta import accounting, disturbance
 from regatta.errors import RegattaError
 from regatta.load import warm_up
+from regatta.matched.backlog import backlog_growth
 from regatta.matched.judge import why_not_held
 from regatta.matched.probe import KNEE, Planned, Probe
 from regatta.merge import due
@@ -62,13 +63,14 @@ class Stand:
             cell = self.cell.at(planned.rate, planned.duration_s)
             window = measure(self.rig, cell, self.target, server, seed)
             samples = pack_samples([(window.samples, due(window.client))])
+            growth = backlog_growth(window.samples, planned.duration_s)
         except (RegattaError, OSError) as error:
             self.fall()
             client = error.summary if isinstance(error, AnswersError) else None
             return Probe(planned, f"failed: {error}", started_at, client=client)
         return Probe(
             planned=planned,
-            why_not=why_not_held(window.client, self.cell.p99_limit_ms),
+            why_not=why_not_held(window.client, self.cell.p99_limit_ms, growth),
             started_at=started_at,
             disturbed=self.disturbed(window),
             client=window.client,

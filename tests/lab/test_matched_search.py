@@ -163,9 +163,20 @@ GOOD = {
         ({"latency_ns": {"p99": None, "over": {"p99": 9_000_000}}}, "p99 over 9 ms"),
         ({"cpu_share": 0.49}, None),
         ({"cpu_share": 0.5}, f"{CLIENT}: it used 50 % of its CPU"),
-        ({"cpu_share": 0.6, "unstarted": 500}, "66.7 % of what was due was started"),
+        ({"cpu_share": 0.6, "unstarted": 500}, "66.6 % of what was due was started"),
         ({"client_bound": "used 93 % of its CPU"}, f"{CLIENT}: it used 93 % of its CPU"),
     ],
 )
 def test_a_rate_is_held_or_it_is_said_why_not(change: dict[str, object], why: str | None) -> None:
-    assert why_not_held(GOOD | change, 20) == why
+    assert why_not_held(GOOD | change, 20, growth=0.01) == why
+
+
+def test_what_was_started_is_told_downwards_and_what_grew_upwards() -> None:
+    late = GOOD | {"requests": 9896, "unstarted": 104}
+    assert why_not_held(late, 20, growth=0.0) == "98.9 % of what was due was started"
+    assert why_not_held(GOOD, 20, 0.01001) == "the backlog grew by 1.1 % of what was due"
+
+
+def test_behind_a_client_that_was_the_bottleneck_nothing_is_known_of_the_server() -> None:
+    both = GOOD | {"client_bound": "used 82 % of its CPU", "unstarted": 500}
+    assert why_not_held(both, 20, growth=0.3) == f"{CLIENT}: it used 82 % of its CPU"
