@@ -17,9 +17,9 @@
 /* All that a signal handler can reach. */
 static _Atomic int requested, expired; /* atomic: other threads ask for them */
 static volatile sig_atomic_t connection = -1;
-static int listener, event;
+static volatile sig_atomic_t listener, event; /* -1: none, or none of this process yet */
 static _Atomic int64_t deadline_ns;
-static pid_t self, parent; /* parent: 0 in the first process; self: 0 in the others */
+static volatile pid_t self, parent; /* parent: 0 in the first process; self: 0 in the others */
 
 static void handle_stop(int signal_number) {
     int saved = errno;
@@ -39,12 +39,14 @@ static void handle_stop(int signal_number) {
             notify_stopping();
     }
     requested = 1;
-    if (parent == 0 && !is_first)
-        return; /* forked just now: stop_after_fork does the rest */
-    dup2(event, listener);
-    (void)!write(event, &one, sizeof one);
-    if (connection >= 0)
-        shutdown(connection, SHUT_RD);
+    /* Else it was forked just now: what is there is the parent's, and stop_after_fork does the
+     * rest. */
+    if (parent != 0 || is_first) {
+        dup2(event, listener);
+        (void)!write(event, &one, sizeof one);
+        if (connection >= 0)
+            shutdown(connection, SHUT_RD);
+    }
     errno = saved;
 }
 
@@ -86,13 +88,17 @@ static void renew_alarm(void) {
 }
 
 int stop_after_fork(int listener_fd) {
+    /* Before it has a parent: from then on the handler acts on them, and they are the parent's. */
+    listener = event = -1;
     parent = self;
-    self =
-        0; /* it forks no other; and it may live for one client: no call but those that it takes */
-    listener = listener_fd;
-    event = listener_fd >= 0 ? eventfd(requested != 0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
-    if (listener_fd >= 0 && event < 0)
-        return -errno;
+    self = 0; /* it forks no other */
+    /* It may live for one client: no call but those that it takes. */
+    if (listener_fd >= 0) {
+        listener = listener_fd;
+        event = eventfd(requested != 0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (event < 0)
+            return -errno;
+    }
     if (requested != 0)
         renew_alarm();
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
