@@ -6,27 +6,13 @@
 #include "base/hot.h"
 #include "exchange/accept.h"
 #include "exchange/query.h"
+#include "exchange/slice.h"
 
 #include <string.h>
 #include <time.h>
 
-struct slice {
-    const char *bytes;
-    size_t length;
-};
-
-/* By hand: words are short, and memcmp is on a page that a process which lives for one client would
- * have to find for it. */
-static bool equals(struct slice slice, const char *word) {
-    size_t i = 0;
-    while (i < slice.length && word[i] != '\0' && slice.bytes[i] == word[i])
-        i++;
-    return i == slice.length && word[i] == '\0';
-}
-
 /* How many bytes of the word it begins with, which is in small letters. No locale has a say in
- * this.
- */
+ * this. */
 HOT static size_t begins_any_case(struct slice slice, const char *word) {
     size_t i = 0;
     for (; i < slice.length && word[i] != '\0'; i++) {
@@ -212,11 +198,11 @@ static void parse_target(struct slice target, struct parse *parse) {
         path = target;
         query = (struct slice){target.bytes, 0};
     }
-    if (equals(path, "/top"))
+    if (slice_equals(path, "/top"))
         parse_query(query, parse);
-    else if (equals(path, "/metrics"))
+    else if (slice_equals(path, "/metrics"))
         ask_for(head, REQUEST_METRICS);
-    else if (equals(path, "/healthz"))
+    else if (slice_equals(path, "/healthz"))
         ask_for(head, REQUEST_HEALTH);
     else
         refuse(head, STATUS_NOT_FOUND, no_such_page);
@@ -226,14 +212,14 @@ static void parse_request_line(struct slice line, struct parse *parse) {
     struct http_head *head = parse->head;
     struct slice method, target;
     bool has_method = cut_all(&line, &token, ' ', &method);
-    head->is_head = has_method && equals(method, "HEAD"); /* malformed as the rest may be */
+    head->is_head = has_method && slice_equals(method, "HEAD"); /* malformed as the rest may be */
     if (!has_method || !cut_all(&line, &visible, ' ', &target)) {
         refuse_and_close(head, "malformed request line");
         return;
     }
     bool is_version = line.length == 8 && memcmp(line.bytes, "HTTP/", 5) == 0 &&
                       is_digit(line.bytes[5]) && line.bytes[6] == '.' && is_digit(line.bytes[7]);
-    parse->is_1_0 = equals(line, "HTTP/1.0");
+    parse->is_1_0 = slice_equals(line, "HTTP/1.0");
     /* A later minor version is served as the latest that we know (RFC 9110, 2.5). */
     if (!is_version || line.bytes[5] != '1') {
         refuse(head, is_version ? STATUS_VERSION : STATUS_BAD_REQUEST,
@@ -242,7 +228,7 @@ static void parse_request_line(struct slice line, struct parse *parse) {
         head->keep_alive = false;
         return;
     }
-    if (!head->is_head && !equals(method, "GET"))
+    if (!head->is_head && !slice_equals(method, "GET"))
         refuse(head, STATUS_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
     parse_target(target, parse);
 }
@@ -331,7 +317,7 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
         head->request.format = accepted(value, head->request.format);
     } else if (equals_any_case(name, "transfer-encoding") ||
                (equals_any_case(name, "content-length") &&
-                (parse->has_length || !equals(value, "0")))) {
+                (parse->has_length || !slice_equals(value, "0")))) {
         refuse_and_close(head, "a request with a body is not taken here");
     } else if (equals_any_case(name, "content-length")) {
         parse->has_length = true;

@@ -4,24 +4,12 @@
 #include "base/hot.h"
 #include "base/limits.h"
 #include "base/number.h"
+#include "exchange/slice.h"
 
 #include <assert.h>
 #include <string.h>
 
-struct word {
-    const char *bytes;
-    size_t length;
-};
-
-/* As http.c has it. */
-static bool equals(struct word word, const char *text) {
-    size_t i = 0;
-    while (i < word.length && text[i] != '\0' && word.bytes[i] == text[i])
-        i++;
-    return i == word.length && text[i] == '\0';
-}
-
-HOT static bool take_rows(struct request *request, struct word value) {
+HOT static bool take_rows(struct request *request, struct slice value) {
     uint64_t rows;
     if (number_parse_bytes(value.bytes, value.length, 1, TOP_LIMIT, &rows) != 0)
         return false;
@@ -30,26 +18,26 @@ HOT static bool take_rows(struct request *request, struct word value) {
 }
 
 /* Which of the words it is, counted from 0; -1: none. */
-static int choose(struct word value, const char *const words[], int count) {
+static int choose(struct slice value, const char *const words[], int count) {
     for (int i = 0; i < count; i++)
-        if (equals(value, words[i]))
+        if (slice_equals(value, words[i]))
             return i;
     return -1;
 }
 
-static bool take_format(struct request *request, struct word value) {
+static bool take_format(struct request *request, struct slice value) {
     int chosen = choose(value, (const char *const[]){"text", "json"}, 2);
     request->format = chosen == 1 ? FORMAT_JSON : FORMAT_TEXT;
     return chosen >= 0;
 }
 
-static bool take_by(struct request *request, struct word value) {
+static bool take_by(struct request *request, struct slice value) {
     int chosen = choose(value, (const char *const[]){"total", "recent"}, 2);
     request->by = chosen == 1 ? BY_RECENT : BY_TOTAL;
     return chosen >= 0;
 }
 
-static bool take_window(struct request *request, struct word value) {
+static bool take_window(struct request *request, struct slice value) {
     uint64_t seconds;
     if (value.length == 0 || value.bytes[value.length - 1] != 's' ||
         number_parse_bytes(value.bytes, value.length - 1, WINDOW_LEAST_NS / NS_PER_S,
@@ -59,7 +47,7 @@ static bool take_window(struct request *request, struct word value) {
     return true;
 }
 
-static bool take_group(struct request *request, struct word value) {
+static bool take_group(struct request *request, struct slice value) {
     static const enum grouping groupings[] = {GROUP_NAME, GROUP_CGROUP, GROUP_UNIT};
     int chosen = choose(value, (const char *const[]){"name", "cgroup", "unit"}, 3);
     if (chosen >= 0)
@@ -67,17 +55,17 @@ static bool take_group(struct request *request, struct word value) {
     return chosen >= 0;
 }
 
-static bool take_switch(struct word value, bool *is_on) {
+static bool take_switch(struct slice value, bool *is_on) {
     int chosen = choose(value, (const char *const[]){"0", "1"}, 2);
     *is_on = chosen == 1;
     return chosen >= 0;
 }
 
-static bool take_threads(struct request *request, struct word value) {
+static bool take_threads(struct request *request, struct slice value) {
     return take_switch(value, &request->wants_threads);
 }
 
-static bool take_command(struct request *request, struct word value) {
+static bool take_command(struct request *request, struct slice value) {
     return take_switch(value, &request->wants_command);
 }
 
@@ -88,8 +76,8 @@ static_assert(TOP_LIMIT == 64 && WINDOW_LEAST_NS == NS_PER_S && WINDOW_MOST_NS /
 enum { ROWS, FORMAT, BY, WINDOW };
 
 static const struct parameter {
-    char name[8]; /* here, where the rest is looked at */
-    bool (*take)(struct request *request, struct word value);
+    char name[16]; /* here, where the rest is looked at; its zero byte is among them */
+    bool (*take)(struct request *request, struct slice value);
     const char *wrong, *twice;
 } parameters[] = {
     [ROWS] = {"n", take_rows, "n must be a number from 1 to 64", "n is given twice"},
@@ -119,7 +107,7 @@ HOT void query_begin(struct query *query, struct request *request) {
 }
 
 /* `at` is the parameter's place in the table. */
-HOT static void take(struct query *query, unsigned at, struct word value) {
+HOT static void take(struct query *query, unsigned at, struct slice value) {
     const struct parameter *parameter = &parameters[at];
     if ((query->given >> at & 1) != 0)
         refuse(query->request, parameter->twice);
@@ -130,10 +118,10 @@ HOT static void take(struct query *query, unsigned at, struct word value) {
 
 HOT void query_take(struct query *query, const char *bytes, size_t length) {
     const char *mark = memchr(bytes, '=', length);
-    struct word name = {bytes, mark != NULL ? (size_t)(mark - bytes) : length};
+    struct slice name = {bytes, mark != NULL ? (size_t)(mark - bytes) : length};
     for (unsigned i = 0; mark != NULL && i < sizeof parameters / sizeof parameters[0]; i++)
-        if (equals(name, parameters[i].name)) {
-            take(query, i, (struct word){mark + 1, length - name.length - 1});
+        if (slice_equals(name, parameters[i].name)) {
+            take(query, i, (struct slice){mark + 1, length - name.length - 1});
             return;
         }
     refuse(query->request, "unknown parameter; there are n, format, by, window, group, threads "
@@ -141,7 +129,7 @@ HOT void query_take(struct query *query, const char *bytes, size_t length) {
 }
 
 HOT void query_take_rows(struct query *query, const char *bytes, size_t length) {
-    take(query, ROWS, (struct word){bytes, length});
+    take(query, ROWS, (struct slice){bytes, length});
 }
 
 HOT void query_end(struct query *query) {
