@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "top/stat.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -16,6 +17,8 @@ enum {
     PATH_BYTES = ROOT_BYTES + sizeof((struct dirent *)NULL)->d_name + sizeof "//stat",
     STAT_BYTES = 1024, /* 52 numbers and a name; the longest is under 700 */
 };
+
+static_assert(NAME_LIMIT == 64 && STAT_BYTES == 1024, "as the formats here say");
 
 /* Any byte but zero, as many as STAT_BYTES takes. */
 #define WHOLE_FILE "%1023[\001-\377]"
