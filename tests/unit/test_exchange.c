@@ -1,88 +1,13 @@
-#include "unit.h"
+#include "exchange_play.h"
 
 #include "base/limits.h"
-#include "exchange/exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct buffers buffers;
-
-/* Plays the part of a design and of the service: gives `input` in pieces of at most `piece` bytes,
- * answers each request with a line that shows how it was understood, takes output in pieces too. */
-struct play {
-    struct exchange exchange;
-    char output[1 << 20];
-    size_t output_length;
-    unsigned requests;
-};
-
-static void answer(struct play *play, const struct request *request) {
-    char space[256];
-    struct text body = text_fixed(space, sizeof space);
-    enum status status = STATUS_OK;
-    if (request->kind == REQUEST_INVALID) {
-        text_add_string(&body, request->problem);
-        status = request->status;
-    } else if (request->kind == REQUEST_HEALTH) {
-        text_add_string(&body, "ok");
-    } else {
-        text_addf(&body, "top %u %s", request->rows,
-                  request->format == FORMAT_JSON ? "json" : "text");
-    }
-    text_add(&body, "\n", 1);
-    exchange_reply(&play->exchange, request, status, &body);
-    play->requests++;
-}
-
-static void answer_and_send(struct play *play, size_t piece) {
-    struct request request;
-    bool more = true;
-    while (more) {
-        more = false;
-        for (; exchange_next(&play->exchange, &request); more = true)
-            answer(play, &request);
-        for (struct span out; (out = exchange_output(&play->exchange)).length > 0;) {
-            size_t sent = out.length < piece ? out.length : piece;
-            memcpy(play->output + play->output_length, out.bytes, sent);
-            play->output_length += sent;
-            exchange_sent(&play->exchange, sent);
-        }
-    }
-}
-
-static void give(struct play *play, const char *bytes, size_t length, size_t piece) {
-    while (length > 0 && !exchange_is_done(&play->exchange)) {
-        struct span space = exchange_space(&play->exchange);
-        size_t n = length < piece ? length : piece;
-        if (n > space.length)
-            n = space.length;
-        assert_true(n > 0);
-        memcpy(space.bytes, bytes, n);
-        exchange_received(&play->exchange, n);
-        bytes += n;
-        length -= n;
-        answer_and_send(play, piece);
-    }
-}
-
-/* Takes the Date headers out of the output: they are checked here, and differ at every run. */
-static void strip_dates(struct play *play) {
-    char *at = play->output;
-    play->output[play->output_length] = '\0';
-    while ((at = strstr(at, "\r\nDate: ")) != NULL) {
-        char *value = at + strlen("\r\nDate: "), *line_end = strstr(value, "\r\n");
-        struct tm time = {0};
-        assert_non_null(line_end);
-        assert_ptr_equal(strptime(value, "%a, %d %b %Y %H:%M:%S GMT", &time), line_end);
-        assert_true(time.tm_year + 1900 >= 2024);
-        memmove(at, line_end, strlen(line_end) + 1);
-    }
-    play->output_length = strlen(play->output);
-}
 
 static void end(struct play *play, size_t piece) {
     if (exchange_space(&play->exchange).length > 0)
@@ -106,7 +31,6 @@ static void assert_output(const char *input, size_t input_length, const char *ex
 }
 
 #define EXCHANGES(input, expected) assert_output(input, strlen(input), expected)
-#define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
 #define JSON_HEAD "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
 #define BAD_HEAD                                                                                   \
     "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
@@ -293,63 +217,6 @@ static void replies_that_are_not_taken_hold_back_requests(void **state) {
         exchange_sent(&play.exchange, out.length);
     }
     assert_true(exchange_is_idle(&play.exchange));
-    exchange_close(&play.exchange);
-}
-
-/* What is sent for `asked`, each answered with a body that comes in pieces, beside others that
- * wait.
- */
-static void reply_in_place(struct play *play, const char *asked) {
-    struct request request;
-    exchange_open(&play->exchange, &buffers);
-    struct span space = exchange_space(&play->exchange);
-    memcpy(space.bytes, asked, strlen(asked));
-    exchange_received(&play->exchange, strlen(asked));
-    while (exchange_next(&play->exchange, &request)) {
-        struct text *body = exchange_begin_reply(&play->exchange);
-        for (unsigned row = 0; row < request.rows; row++)
-            text_addf(body, "row %u\n", row);
-        exchange_end_reply(&play->exchange, &request, STATUS_OK);
-    }
-    answer_and_send(play, 4096);
-    strip_dates(play);
-    exchange_close(&play->exchange);
-}
-
-static void a_reply_is_written_where_it_is_sent_from(void **state) {
-    (void)state;
-    static struct play play;
-    play.output_length = 0;
-    reply_in_place(&play, "top 2\ntop 1\n");
-    assert_string_equal(play.output, "row 0\nrow 1\n\nrow 0\n\n");
-    play.output_length = 0;
-    reply_in_place(&play, "GET /top?n=1 HTTP/1.1\r\nHost: h\r\n\r\n"
-                          "HEAD /top?n=2 HTTP/1.1\r\nHost: h\r\n\r\n");
-    assert_string_equal(play.output, OK_HEAD "6\r\n\r\nrow 0\n" OK_HEAD "12\r\n\r\n");
-}
-
-/* Half a reply would be taken for a whole one, and the next for this one. */
-static void a_reply_for_which_no_memory_was_left_ends_the_conversation(void **state) {
-    (void)state;
-    static struct play play;
-    struct request request;
-    static const char asked[] = "top 1\ntop 2\ntop 3\n";
-    play.output_length = 0;
-    exchange_open(&play.exchange, &buffers);
-    struct span space = exchange_space(&play.exchange);
-    memcpy(space.bytes, asked, strlen(asked));
-    exchange_received(&play.exchange, strlen(asked));
-    assert_true(exchange_next(&play.exchange, &request));
-    answer(&play, &request);
-    assert_true(exchange_next(&play.exchange, &request));
-    struct text *body = exchange_begin_reply(&play.exchange);
-    text_add_string(body, "half of it");
-    body->overflow = true;
-    exchange_end_reply(&play.exchange, &request, STATUS_OK);
-    answer_and_send(&play, 4096);
-    strip_dates(&play);
-    assert_string_equal(play.output, "top 1 text\n\n");
-    assert_true(exchange_is_done(&play.exchange));
     exchange_close(&play.exchange);
 }
 
@@ -586,8 +453,6 @@ int main(void) {
         cmocka_unit_test(a_request_at_the_limit_is_taken),
         cmocka_unit_test(a_hundred_pipelined_requests_are_answered_in_order),
         cmocka_unit_test(replies_that_are_not_taken_hold_back_requests),
-        cmocka_unit_test(a_reply_is_written_where_it_is_sent_from),
-        cmocka_unit_test(a_reply_for_which_no_memory_was_left_ends_the_conversation),
         cmocka_unit_test(silence_is_answered_if_a_request_had_begun),
         cmocka_unit_test(at_rest_it_holds_no_memory),
         cmocka_unit_test(buffers_are_used_again_and_few_are_kept),

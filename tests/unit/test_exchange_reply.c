@@ -1,0 +1,71 @@
+/* Replies that are written where they are sent from. */
+#include "exchange_play.h"
+
+static struct buffers buffers;
+
+/* What is sent for `asked`, each answered with a body that comes in pieces, beside others that
+ * wait.
+ */
+static void reply_in_place(struct play *play, const char *asked) {
+    struct request request;
+    exchange_open(&play->exchange, &buffers);
+    struct span space = exchange_space(&play->exchange);
+    memcpy(space.bytes, asked, strlen(asked));
+    exchange_received(&play->exchange, strlen(asked));
+    while (exchange_next(&play->exchange, &request)) {
+        struct text *body = exchange_begin_reply(&play->exchange);
+        for (unsigned row = 0; row < request.rows; row++)
+            text_addf(body, "row %u\n", row);
+        exchange_end_reply(&play->exchange, &request, STATUS_OK);
+    }
+    answer_and_send(play, 4096);
+    strip_dates(play);
+    exchange_close(&play->exchange);
+}
+
+static void a_reply_is_written_where_it_is_sent_from(void **state) {
+    (void)state;
+    static struct play play;
+    play.output_length = 0;
+    reply_in_place(&play, "top 2\ntop 1\n");
+    assert_string_equal(play.output, "row 0\nrow 1\n\nrow 0\n\n");
+    play.output_length = 0;
+    reply_in_place(&play, "GET /top?n=1 HTTP/1.1\r\nHost: h\r\n\r\n"
+                          "HEAD /top?n=2 HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert_string_equal(play.output, OK_HEAD "6\r\n\r\nrow 0\n" OK_HEAD "12\r\n\r\n");
+}
+
+/* Half a reply would be taken for a whole one, and the next for this one. */
+static void a_reply_for_which_no_memory_was_left_ends_the_conversation(void **state) {
+    (void)state;
+    static struct play play;
+    struct request request;
+    static const char asked[] = "top 1\ntop 2\ntop 3\n";
+    play.output_length = 0;
+    exchange_open(&play.exchange, &buffers);
+    struct span space = exchange_space(&play.exchange);
+    memcpy(space.bytes, asked, strlen(asked));
+    exchange_received(&play.exchange, strlen(asked));
+    assert_true(exchange_next(&play.exchange, &request));
+    answer(&play, &request);
+    assert_true(exchange_next(&play.exchange, &request));
+    struct text *body = exchange_begin_reply(&play.exchange);
+    text_add_string(body, "half of it");
+    body->overflow = true;
+    exchange_end_reply(&play.exchange, &request, STATUS_OK);
+    answer_and_send(&play, 4096);
+    strip_dates(&play);
+    assert_string_equal(play.output, "top 1 text\n\n");
+    assert_true(exchange_is_done(&play.exchange));
+    exchange_close(&play.exchange);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reply_is_written_where_it_is_sent_from),
+        cmocka_unit_test(a_reply_for_which_no_memory_was_left_ends_the_conversation),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    buffers_close(&buffers);
+    return failed;
+}
