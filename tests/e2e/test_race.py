@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import os
 import random
 import re
@@ -20,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from regatta.programs import find_tool
-from regatta.report import summary_json
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "REGATTA_TEST_MARK"
@@ -413,100 +410,3 @@ def test_nginx_races_beside_ours_and_both_its_processes_are_counted(tmp_path: Pa
         WHERE contender = 'nginx' AND side = 'server' AND event = 'cpu-time'
     """
     assert float(str(rows(folder, query)[0][0])) > 1000
-
-
-def test_a_race_at_three_times_the_capacity_has_no_percentile_below_the_truth(
-    tmp_path: Path,
-) -> None:
-    """One client at a time, 10 ms each: the k-th request that is due is not served before k times
-    that, however busy the machine is."""
-    study = """
-        name = "over"
-        [race]
-        disturbance_limit_percent = 1e6  # tests run beside others
-        blocks = 2
-        counted_blocks = 0
-        [[cells]]
-        designs = ["iterative"]
-        connections = [1]
-        work = "wait=10ms"
-        load = "open"
-        rate = [300]
-        duration_s = 0.6
-    """
-    folder = race(tmp_path, study, "--no-perf")
-    with (folder / "summary.csv").open(newline="") as file:
-        told = {row["metric"]: row for row in csv.DictReader(file) if row["side"] == "client"}
-    # All of them are among the two thirds that did not start; were each a number, it would be less.
-    truth_ms = sorted((k + 1) * 10 - k * 1000 / 300 for k in range(180))
-    for name, fraction in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
-        row = told[f"latency_{name}_ms"]
-        assert (row["value"], row["high"], row["state"]) == ("", "", "over")
-        assert 0 < float(row["low"]) < truth_ms[math.ceil(180 * fraction) - 1]
-        assert float(row["started_share"]) < 0.36
-        assert row["says"].startswith("does not hold the rate: started ")
-    assert "does not hold the rate" in (folder / "summary.md").read_text()
-
-
-SLOW = """
-import asyncio
-import sys
-
-
-async def serve(reader, writer):
-    reply = b"HTTP/1.1 200 OK\\r\\nContent-Type: text/plain\\r\\nContent-Length: 3\\r\\n\\r\\nok\\n"
-    while await reader.readuntil(b"\\r\\n\\r\\n"):
-        writer.write(reply)
-
-
-async def main():
-    host, port = sys.argv[1].rsplit(":", 1)
-    server = await asyncio.start_server(serve, host, int(port))
-    print("ready", flush=True)
-    await server.serve_forever()
-
-
-asyncio.run(main())
-"""
-OUTRUN = f"""
-name = "outrun"
-[race]
-disturbance_limit_percent = 1e6  # tests run beside others
-blocks = 6
-counted_blocks = 0
-[contenders.asyncio]
-command = ["{sys.executable}", "{{folder}}/slow.py", "{{host}}:{{port}}"]
-dialect = "http"
-ready = "line"
-ready_line = "ready"
-[[cells]]
-designs = ["epoll"]
-contenders = ["asyncio"]
-work = "snapshot"
-load = "closed"
-per_connection = 0
-duration_s = 0.3
-connections = [8]
-dialect = "http"
-path = "/healthz"
-"""
-
-
-def test_nobody_wins_a_closed_load_past_a_server_that_outruns_the_client(tmp_path: Path) -> None:
-    """Whether epoll outruns the client depends on the machine; asyncio wins on none."""
-    (tmp_path / "slow.py").write_text(SLOW)
-    folder = race(tmp_path, OUTRUN.replace("{folder}", str(tmp_path)))
-    told = summary_json(folder / "ledger.sqlite")
-    (group,) = told["groups"]
-    cells = {cell["contender"]: cell for cell in group["cells"]}
-    used = {
-        name: cell["metrics"]["server"]["cpu_time_per_request_us"]["value"]
-        for name, cell in cells.items()
-    }
-    assert used["epoll"] is not None, "its trials are known, whoever set the pace"
-    assert used["epoll"] < used["asyncio"]
-    verdict = group["overall"]
-    assert "asyncio" not in verdict["best"]
-    bound = 2 * cells["epoll"]["trials_client_bound"] > cells["epoll"]["trials_ok"]
-    assert list(verdict["best"]) == ([] if bound else ["epoll"])
-    assert verdict["rivals"] == ({"epoll": "client-bound"} if bound else {})
