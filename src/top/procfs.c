@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 enum {
-    DIRECTORY_BYTES = 32 * 1024, /* about 1,000 entries a call; the kernel fills no more at once */
-    STAT_BYTES = 1024,           /* 52 numbers and a name; the longest is under 700 */
-    SCHEDSTAT_BYTES = 128,       /* three numbers */
+    DIRECTORY_BYTES = 8 * 1024, /* about 250 entries a call; more is more pages of a new stack */
+    STAT_BYTES = 1024,          /* 52 numbers and a name; the longest is under 700 */
+    SCHEDSTAT_BYTES = 128,      /* three numbers */
 };
 
 int procfs_open(struct procfs *procfs, const char *root) {
