@@ -299,6 +299,27 @@ def twin_rows() -> list[Row]:
     return rows
 
 
+def default_rows() -> list[Row]:
+    """What sandbox, recorder and source add to a short connection: no goal, it explains."""
+    rows = []
+    for design in ("fork-per-client", "thread-per-client"):
+        server, twin = Ours(design, by_default=True), Twin(design)
+        _, short = twin_loads(design)
+        rows.append(
+            Row(
+                f"twins: {server.name}, {short.name}",
+                f"twins, {design} by default",
+                SERVER_CPU,
+                Trial(server, short),
+                Trial(twin, short),
+                None,
+                TWIN_BLOCKS,
+                Turns((server, twin), (short,), TURNS),
+            )
+        )
+    return rows
+
+
 def comparisons() -> list[Row]:
     """Every row, in the order of the tables."""
     return [
@@ -310,6 +331,7 @@ def comparisons() -> list[Row]:
         *classic.classic_rows(),
         *client_rows(),
         *twin_rows(),
+        *default_rows(),
         *idle_rows(),
         *memory_rows(),
         *source_rows(),

@@ -69,9 +69,13 @@ class Ours(Http):
     deferred: bool = False
     source: str = "procfs"
     recorder: bool = False
+    by_default: bool = False
+    """Sandbox, recorder and source as they come where nobody asks for others."""
 
     @property
     def name(self) -> str:
+        if self.by_default:
+            return f"{self.design} as started by default"
         reading = "" if self.source == "procfs" else f", source {self.source}"
         scanning = "" if self.work == "snapshot" else f", work {self.work}"
         deferring = " with deferred accept" if self.deferred else ""
@@ -80,15 +84,14 @@ class Ours(Http):
     def command(self, stand: Stand, port: int) -> list[str]:
         program = str(programs.find("regatta-server"))
         command = [program, "--quiet", "--design", self.design, "--work", self.work]
-        command += ["--sandbox", "off"]  # the peers have none
         if self.work == "snapshot":
             command += ["--max-age", str(UNCHANGING_MS)]
         if self.deferred:
             command.append("--defer-accept")
-        command += ["--source", self.source, *stand.place.access()]
-        if not self.recorder:
-            command.append("--no-recorder")
-        return [*command, "--listen", f"{stand.host}:{port}"]
+        if not self.by_default:
+            command += ["--source", self.source, "--sandbox", "off"]  # the peers have none
+            command += [] if self.recorder else ["--no-recorder"]
+        return [*command, *stand.place.access(), "--listen", f"{stand.host}:{port}"]
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,15 @@ def test_a_design_beside_its_twin_by_turns() -> None:
         assert 1 < min(row["our_values"] + row["peer_values"]) < 10_000
 
 
+def test_as_started_by_default_nothing_is_asked_for_or_turned_off(stand: Stand) -> None:
+    told = {"--sandbox", "--source", "--no-recorder"}
+    assert told <= set(Ours("select").command(stand, 1))
+    by_default = Ours("select", by_default=True)
+    assert not told & set(by_default.command(stand, 1))
+    with serving(stand, by_default) as ours, serving(stand, Twin("select")) as twin:
+        assert len(twin.reply) == len(ours.reply)
+
+
 def test_a_twin_sends_as_many_bytes_as_ours(stand: Stand) -> None:
     with serving(stand, Ours("select")) as ours:
         pass
