@@ -73,8 +73,11 @@ def test_as_started_by_default_nothing_is_asked_for_or_turned_off(stand: Stand) 
     assert told <= set(Ours("select").command(stand, 1))
     by_default = Ours("select", by_default=True)
     assert not told & set(by_default.command(stand, 1))
-    with serving(stand, by_default) as ours, serving(stand, Twin("select")) as twin:
-        assert len(twin.reply) == len(ours.reply)
+    with serving(stand, Ours("select")) as ours:
+        assert b"source procfs (as asked)" in ours.reply
+    with serving(stand, by_default) as ours:
+        assert b"# source " in ours.reply
+        assert b"as asked" not in ours.reply
 
 
 def test_a_twin_sends_as_many_bytes_as_ours(stand: Stand) -> None:
