@@ -29,30 +29,36 @@ NAMED = 3
 class Note:
     sentence: str
     """The whole of it, for the report."""
-    line: str = ""
-    """What is wrong and what to do, for the screen; empty where there is nothing to do."""
+    what: str = ""
+    """What is wrong, in a few words; empty where there is nothing to do."""
+    do: str = ""
+    """And what to do."""
     link: str = ""
     """The section of report.html that lists the trials."""
+
+    @property
+    def line(self) -> str:
+        """For the screen: what is wrong is cut where it is too long, and never what to do."""
+        if not self.what:
+            return ""
+        room = COLUMNS - len(f": {self.do}")
+        return f"{shorten(self.what, room, placeholder=' …')}: {self.do}"
 
 
 def notes(analysis: Analysis) -> list[Note]:
     found = (note(analysis) for note in NOTES)
-    return [
-        Note(one.sentence, shorten(one.line, COLUMNS, placeholder=" …"), one.link)
-        for one in found
-        if one.sentence
-    ]
+    return [one for one in found if one.sentence]
 
 
 def _progress(analysis: Analysis) -> Note:
     done, planned = analysis.trials, analysis.planned
-    left = f"Not finished: {done} of {plural(planned, 'trial')}; go on: regatta race --resume"
-    return Note(progress_sentence(analysis), left if done < planned else "")
+    what = f"Not finished, {done} of {plural(planned, 'trial')}" if done < planned else ""
+    return Note(progress_sentence(analysis), what, "go on with `regatta race --resume`")
 
 
 def _left_out(analysis: Analysis) -> Note:
-    line = f"Left out: {few(analysis.left_out)}; `regatta doctor` says what this machine lacks"
-    return Note(left_out_sentence(analysis), line)
+    what = f"Left out {few(analysis.left_out)}"
+    return Note(left_out_sentence(analysis), what, "`regatta doctor` says what is missing")
 
 
 def _failures(analysis: Analysis) -> Note:
@@ -61,8 +67,8 @@ def _failures(analysis: Analysis) -> Note:
         return Note("")
     first = analysis.failures[0]
     count = f"{len(analysis.failures)} of {plural(analysis.trials, 'trial')} failed"
-    line = f"{count}, first {first.cell.contender}: {first.trial.reason or 'no reason recorded'}"
-    return Note(said, line, "failed")
+    what = f"{count}, first {first.cell.contender}: {first.trial.reason or 'no reason recorded'}"
+    return Note(said, what, "report.html says why", "failed")
 
 
 def _client_bound(analysis: Analysis) -> Note:
@@ -72,13 +78,13 @@ def _client_bound(analysis: Analysis) -> Note:
     if not rates or any(uses_more_cpus(result.cell) for result in bound):
         helps.append("raise --client-cpus")
     count = f"{len(analysis.client_bound)} of {plural(analysis.trials, 'trial')}"
-    line = f"{_who(analysis.client_bound)} client-bound in {count}: {' or '.join(helps)}"
-    return Note(client_bound_sentence(analysis), line, "client-bound")
+    what = f"Client-bound in {count}, {_who(analysis.client_bound)}"
+    return Note(client_bound_sentence(analysis), what, " or ".join(helps), "client-bound")
 
 
 def _shared_cache(analysis: Analysis) -> Note:
-    line = "Designs share a cache with the work scan: compare them with the work classic"
-    return Note(shared_cache_sentence(analysis), line)
+    what = "Designs share a cache with the work scan"
+    return Note(shared_cache_sentence(analysis), what, "compare them with the work classic")
 
 
 def _rate(analysis: Analysis) -> Note:
@@ -95,24 +101,23 @@ def _rate(analysis: Analysis) -> Note:
     more = f", and {plural(len(late) - 1, 'other cell')} not either" if len(late) > 1 else ""
     at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
     sentence = f"{said}{at}{more}; what a request costs there is under another load than asked for."
-    return Note(sentence, f"{said}{more}: lower it")
+    return Note(sentence, f"{said}{more}", "lower it")
 
 
 def _cold(analysis: Analysis) -> Note:
     cold = [one for one in analysis.warm_ups if one.too_short]
     longest = max((one.first for one in cold), default=1.0)
-    line = (
-        f"Warm-up too short ({few(one.contender for one in cold)}: {times(longest)} times as slow "
-        "at first): raise `warmup_rounds`"
-    )
-    return Note(warm_up_sentence(analysis), line)
+    names = few(one.contender for one in cold)
+    what = f"Warm-up too short, {times(longest)} times as slow at first, {names}"
+    return Note(warm_up_sentence(analysis), what, "raise `warmup_rounds`")
 
 
 def _disturbed(analysis: Analysis) -> Note:
     kept = sum(not noted.trial.superseded for noted in analysis.disturbed)
     count = f"{kept} of {plural(analysis.trials, 'trial')}"
-    line = f"{count} disturbed and kept: end what else runs (regatta doctor)"
-    return Note(disturbed_sentence(analysis), line if kept else "", "disturbed")
+    what = f"{count} disturbed and kept" if kept else ""
+    do = "end what else runs (regatta doctor)"
+    return Note(disturbed_sentence(analysis), what, do, "disturbed")
 
 
 NOTES: tuple[Callable[[Analysis], Note], ...] = (

@@ -27,6 +27,10 @@ bool bound_rate_is_held(uint64_t started, uint64_t due) {
     return (double)started >= STARTED_LIMIT * (double)due;
 }
 
+double bound_started_percent(uint64_t started, uint64_t due) {
+    return due > 0 ? (double)(started * 1000 / due) / 10 : 100;
+}
+
 void bound_explain(const struct load *load, struct text *why) {
     const struct lateness *lateness = &load->workers[0].lateness;
     double cpu_share = bound_cpu_share(load);
@@ -41,15 +45,15 @@ void bound_explain(const struct load *load, struct text *why) {
     uint64_t due = lateness->count + lateness->unstarted;
     if (bound_rate_is_held(lateness->count, due))
         return;
-    double started = (double)lateness->count / (double)due;
+    double started_percent = bound_started_percent(lateness->count, due);
     double queued_share = share_of(load, load->effort.queued_ns, 1);
     if (lateness->own_ns > lateness->server_ns)
         text_addf(why, "started only %.1f %% of the offered rate because it was late itself",
-                  100 * started);
+                  started_percent);
     /* It reads replies late too, and then finds no connection free: that is no server's doing. */
     else if (cpu_share + queued_share > CPU_SHARE_LIMIT)
         text_addf(why,
                   "started only %.1f %% of the offered rate because it waited for a CPU %.0f %% "
                   "of the time",
-                  100 * started, 100 * queued_share);
+                  started_percent, 100 * queued_share);
 }

@@ -15,6 +15,9 @@ unsigned bound_cpus(const struct load *load);
 /* Whether so many requests started of those that were due that the load was what was asked for. */
 bool bound_rate_is_held(uint64_t started, uint64_t due);
 
+/* How many per cent of those that were due, to a tenth and downwards: 98.96 % is not 99 %. */
+double bound_started_percent(uint64_t started, uint64_t due);
+
 /* Why it was client-bound, as "used 93 % of its CPU". Adds nothing if it was not, or if the window
  * was too short to tell. */
 void bound_explain(const struct load *load, struct text *why);

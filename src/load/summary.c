@@ -135,8 +135,8 @@ static void add_rate(struct text *text, const struct load *load, const struct su
         text_addf(text, "; %" PRIu64 " due and not started", unstarted);
     text_add_string(text, "\n");
     if (!bound_rate_is_held(summary->requests, due))
-        text_addf(text, "  does not hold the rate: started %.0f %% of what was due\n",
-                  100 * (double)summary->requests / (double)due);
+        text_addf(text, "  does not hold the rate: started %.1f %% of what was due\n",
+                  bound_started_percent(summary->requests, due));
     if (summary->late.count > 0)
         add_distribution(text, "late itself", &summary->late);
 }

@@ -16,8 +16,9 @@ from rich.console import Console
 
 from regatta.analysis.analyse import Analysis, analyse
 from regatta.analysis.estimates import Estimate
+from regatta.analysis.warmup import WarmUp
 from regatta.ledger_read import read
-from regatta.report.notes import notes
+from regatta.report.notes import NOTES, notes
 from regatta.report.numbers import TOO_FEW_TO_SAY, around, between, more_than_one
 from regatta.report.palette import LOOKS
 from regatta.report.screen import KEPT, LINES, print_screen
@@ -29,6 +30,11 @@ COLUMNS = 80
 QUICK: dict[str, Any] = {"works": ["classic", "snapshot"], "counted_blocks": 0, "blocks": 6}
 DESIGNS = ("iterative", "thread-per-client", "select")
 BLOCKS = range(1, 7)
+SEVENTEEN = (
+    *("iterative", "fork-per-client", "prefork-accept", "prefork-flock", "prefork-mutex"),
+    *("prefork-fdpass", "thread-per-client", "prethread-mutex", "prethread-queue", "select"),
+    *("poll", "epoll", "epoll-edge", "epoll-workers", "reactors", "uring", "uring-reactors"),
+)
 HOSTILE = "\x1b[31mred\nline [bold]<b>"
 
 OUTCOMES: dict[str, dict[str, Any]] = {
@@ -188,7 +194,7 @@ def test_who_cannot_be_compared_has_its_figure_and_no_star(tmp_path: Path) -> No
     assert len(re.findall(r"\?\d", row)) == 6
     assert not set("★☆") & set(text)
     assert "? cannot be compared" in text
-    assert re.search(r"select client-bound in 36 of 108 trials: offer at most [\d,]+/s", text)
+    assert re.search(r"Client-bound in 36 of 108 trials, select: offer at most [\d,]+/s", text)
 
 
 def test_a_rate_that_is_not_held_is_one_line(tmp_path: Path) -> None:
@@ -235,10 +241,10 @@ def test_every_wrong_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     assert len(lines) == 4
     assert all(len(line) <= COLUMNS and line.isprintable() for line in lines)
     wanted = (
-        "it burst into flames",
+        "it burst into …: report.html says why",
         "offer at most",
         "end what else runs",
-        "uring; `regatta doctor`",
+        "uring: `regatta doctor`",
     )
     for line, words in zip(lines, wanted, strict=True):
         assert words in line
@@ -247,9 +253,38 @@ def test_every_wrong_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     assert "1 more note in the report" in text
 
 
+def test_what_to_do_is_never_cut_however_many_names_there_are(tmp_path: Path) -> None:
+    """All that can be wrong with each of the 17 designs."""
+    analysis = analysis_of(
+        tmp_path,
+        contenders=SEVENTEEN,
+        works=["scan"],
+        connections=[1],
+        disturbed={(name, 1, 1) for name in SEVENTEEN},
+        fail={(name, 1, 2) for name in SEVENTEEN},
+        client_bound={(name, 1, block) for name in SEVENTEEN for block in (3, 4, 5, 6)},
+        environment={"left_out": dict.fromkeys(SEVENTEEN, "no io_uring")},
+    )
+    groups = [
+        replace(group, cells=[replace(one, started=0.98765) for one in group.cells])
+        for group in analysis.groups
+    ]
+    cold = [
+        WarmUp(name, 9, 9, 0, 0.0, 0.2, 3.5, 3.4, 3.1, 3.9, segment=0.1, too_short=True)
+        for name in SEVENTEEN
+    ]
+    found = notes(replace(analysis, groups=groups, warm_ups=cold, planned=analysis.trials + 1))
+    assert len(found) == len(NOTES)
+    for note in found:
+        assert note.do
+        assert note.line.endswith(f": {note.do}")
+        assert len(note.line) <= COLUMNS
+        assert len(note.line) > len(note.do) + 20, "and what is wrong is there, too"
+
+
 def test_an_unfinished_race_says_how_to_go_on(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", **QUICK)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM trial WHERE block > 4")
     text = printed(analyse(read(path)))
-    assert "Not finished: 72 of 108 trials; go on: regatta race --resume" in text
+    assert "Not finished, 72 of 108 trials: go on with `regatta race --resume`" in text
