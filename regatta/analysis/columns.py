@@ -92,9 +92,10 @@ def against_best(
 
 
 def _best(column: Column, beside: dict[str, Standing]) -> str | None:
-    """By its figure, of those that are not shown to be worse than another."""
+    """By its mean loss, as ratios are compared, of those not shown to be worse than another."""
     known = [name for name in column.figures if name not in beside or not beside[name].worse]
-    return min(known, key=lambda name: (column.sign * column.figures[name], name), default=None)
+    losses = {name: sum(own.values()) / len(own) for name, own in column.losses().items() if own}
+    return min(known, key=lambda name: (losses.get(name, math.inf), name), default=None)
 
 
 def _against(column: Column, name: str, best: str, beside: Standing | None) -> Against:

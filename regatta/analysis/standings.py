@@ -4,7 +4,7 @@ The winner is a set: whoever is not shown to need more server CPU per request th
 (regatta/analysis/best.py), at 95 % for the whole table. A set of one has won. Nobody wins past a
 rival who may be as good: one that failed has no figure, one that was too slow for the rate worked
 under another load, and one whose client set the pace has shown what it needs at that client's limit
-alone.
+alone. That limit makes requests cheaper and never dearer, so who needs more there is worse.
 """
 
 import math
@@ -56,7 +56,7 @@ class Verdict:
     front: str | None
     """The least of those that may be as good, a rival or not."""
     runner_up: str | None
-    """The next that may be as good, else the next of the worse."""
+    """The next that may be as good at the same load, else the next of the worse."""
     lead: float | None
     """The runner-up's server CPU per request divided by the least of the others."""
     low: float | None
@@ -85,7 +85,7 @@ def verdicts(entries: dict[int, Entries]) -> Standings:
     places = [[step] for step in logs]
     found = standings([*places, logs] if len(logs) > 1 else places)
     by_step = [
-        _verdict(at, step, _means(step), beside)
+        _verdict(at, step, _log_means([_logs(step)]), beside)
         for (at, step), beside in zip(entries.items(), found, strict=False)
     ]
     if len(logs) > 1:
@@ -100,16 +100,19 @@ def _verdict(
 ) -> Verdict:
     ranked = sorted(sizes, key=lambda name: (sizes[name], name))
     known = [*ranked, *(name for name in beside if name not in sizes)]
-    worse = tuple(name for name in known if name in beside and beside[name].worse)
+    slow = {name for name, entry in entries.items() if entry.barred == TOO_SLOW}
+    worse = tuple(
+        name for name in known if name in beside and beside[name].worse and name not in slow
+    )
     rivals = {
         name: entry.barred or (TOO_FEW if name in ranked else NOT_MEASURED)
         for name, entry in entries.items()
-        if name not in worse and (entry.barred or name not in beside)
+        if name not in worse and (entry.barred or (name not in beside and ranked != [name]))
     }
     best = tuple(name for name in ranked if name not in worse and name not in rivals)
     open_to = [name for name in ranked if name not in worse]
     front = open_to[0] if open_to else None
-    after = [*open_to[1:], *worse]
+    after = [name for name in [*open_to[1:], *worse] if name not in slow]
     runner_up = after[0] if after else None
     shown = beside.get(runner_up) if runner_up is not None else None
     detectable = None if shown is None else seen(math.exp(min(shown.detectable, 50.0)))
@@ -163,17 +166,8 @@ def _logs(step: Entries) -> dict[str, BlockValues]:
     }
 
 
-def _means(step: Entries) -> dict[str, float]:
-    """As the table shows them."""
-    return {
-        name: sum(entry.blocks.values()) / len(entry.blocks)
-        for name, entry in step.items()
-        if entry.blocks and min(entry.blocks.values()) > 0
-    }
-
-
 def _log_means(logs: list[dict[str, BlockValues]]) -> dict[str, float]:
-    """Over all steps, of who finished all of them at least once."""
+    """Over all steps, of who finished all of them at least once: what ratios are ranked by."""
     return {
         name: sum(sum(step[name].values()) / len(step[name]) for step in logs)
         for name in logs[0]
@@ -190,6 +184,8 @@ def _over_all(entries: dict[int, Entries]) -> dict[str, Entry]:
 def _barred(name: str, entries: dict[int, Entries]) -> str:
     found = [step[name].barred if name in step else NOT_EVERYWHERE for step in entries.values()]
     missing = any(name in step and not step[name].blocks for step in entries.values())
+    if TOO_SLOW in found:
+        return TOO_SLOW
     return next((why for why in found if why), NOT_MEASURED if missing else "")
 
 

@@ -1,4 +1,4 @@
-"""Do the standings of two races agree: the same winner, and intervals that overlap?
+"""Do the standings of two races agree: the same winners, and intervals that overlap?
 
 Two races of one study an hour apart, with nothing changed, should say the same. This is how often
 they do, in the same words for `regatta compare` and for the proof that the instrument is sound.
@@ -104,7 +104,7 @@ def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | 
 
 def _ahead(verdict: Verdict) -> set[str]:
     """Who may be as good as any other."""
-    return set(verdict.best) or ({verdict.front} if verdict.front else set())
+    return set(verdict.best) | set(verdict.rivals) if verdict.front else set()
 
 
 def _pairs(old: Analysis, new: Analysis) -> list[tuple[CellResult, CellResult]]:

@@ -12,7 +12,7 @@ from rich.text import Text
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.metrics import PRIMARY, Metric
 from regatta.axes import AXES
-from regatta.compare.agreement import SAME, Agreement, Overlap
+from regatta.compare.agreement import SAME, Agreement, Overlap, Winners
 from regatta.compare.compare import Comparison, Race
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
 from regatta.compare.match import places
@@ -142,7 +142,7 @@ def standings_sentence(agreement: Agreement) -> str:
         if len(agreement.overall) == 1:
             one = agreement.overall[0]
             parts.append(
-                f"the same winner, {one.new}"
+                _same(one)
                 if same
                 else f"the winner was {one.old} and is {one.new}; {one.agreement}"
             )
@@ -151,6 +151,11 @@ def standings_sentence(agreement: Agreement) -> str:
     parts.append(_overlap("cells", agreement.cells))
     parts.append(_overlap("figures", agreement.figures))
     return f"Standings: {'; '.join(part for part in parts if part)}."
+
+
+def _same(winners: Winners) -> str:
+    several = " and " in winners.new
+    return f"the same {'set of the best' if several else 'winner'}, {winners.new}"
 
 
 def _overlap(what: str, overlap: Overlap) -> str:

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.metrics import PRIMARY
-from regatta.analysis.standings import LARGER
+from regatta.analysis.standings import LARGER, Verdict
 from regatta.report.claims.words import tally
 from regatta.report.held import held_lines
 from regatta.report.notes import COLUMNS, notes
-from regatta.report.numbers import TOO_FEW_TO_SAY, plural, times
+from regatta.report.numbers import TOO_FEW_TO_SAY, between, plural
 from regatta.report.plain import plain
 from regatta.report.screen_table import NO_END, RIVAL, has_no_end, sign, tables
 from regatta.report.sentences import headline
@@ -66,11 +66,17 @@ def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
 
 
 def _verdict(group: Group, alone: bool) -> str:
-    verdict, says = group.overall, headline(group)
-    if verdict.outcome == LARGER and verdict.low is not None and verdict.high is not None:
-        says += f" ({times(verdict.low)} to {times(verdict.high)})"
+    says = headline(group) + _interval(group.overall)
     # Two lines of a screen: of many alike the table names all.
     return shorten(says if alone else f"{group.title}: {says}", 2 * COLUMNS, placeholder=" …")
+
+
+def _interval(verdict: Verdict) -> str:
+    """Of the winner's lead; empty where it says nothing."""
+    if verdict.lead is None or verdict.low is None or verdict.high is None:
+        return ""
+    says = between(verdict.lead, verdict.low, verdict.high)
+    return f" ({says})" if verdict.outcome == LARGER and says != TOO_FEW_TO_SAY else ""
 
 
 def _below(analysis: Analysis, console: Console) -> Iterator[Text]:

@@ -21,7 +21,7 @@ from regatta.analysis.standings import (
     Verdict,
 )
 from regatta.analysis.warmup import WarmUp
-from regatta.report.numbers import percent, plural, times, value_of
+from regatta.report.numbers import between, percent, plural, times, value_of
 
 REASONS = {
     CLIENT_BOUND: "that is known at its client's limit alone",
@@ -36,7 +36,7 @@ STARRED = (LARGER, NO_DIFFERENCE, RIVALS)
 HELD_UP = "the client fell behind where others took its CPU"
 LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
-    "☆ none of these is shown to need more than another."
+    "☆ may be the least: nobody is shown to need less. Stars compare ratios within blocks."
 )
 
 
@@ -103,8 +103,12 @@ def headline(group: Group) -> str:
 
 def _ahead(verdict: Verdict, first: str) -> str:
     if first in verdict.rivals:
-        return f"{first} needs the least server CPU, but is {verdict.rivals[first]}"
+        return f"{first} needs the least server CPU, but {_why(verdict, first)}"
     return f"{first} is ahead, but {listed(list(verdict.rivals))} may be as good"
+
+
+def _why(verdict: Verdict, rival: str) -> str:
+    return REASONS.get(verdict.rivals[rival], f"it is {verdict.rivals[rival]}")
 
 
 def listed(names: Sequence[str]) -> str:
@@ -273,7 +277,7 @@ def _lead(verdict: Verdict) -> str:
         return ""
     lead = (
         f"The next, {verdict.runner_up}, needs {times(verdict.lead)} times as much "
-        f"(95 % interval {times(verdict.low)} to {times(verdict.high)})."
+        f"(95 % interval {between(verdict.lead, verdict.low, verdict.high)})."
     )
     if verdict.outcome != NO_DIFFERENCE:
         return lead
@@ -287,10 +291,9 @@ def _rivals(verdict: Verdict) -> str:
 
 def _held_back(verdict: Verdict, names: list[str]) -> str:
     if verdict.front in verdict.rivals:
-        why = REASONS.get(verdict.rivals[verdict.front], verdict.rivals[verdict.front])
         return (
-            f"nobody wins: {names[0]} needs the least server CPU per request, but {why}. "
-            f"{_lead(verdict)}"
+            f"nobody wins: {names[0]} needs the least server CPU per request, but "
+            f"{_why(verdict, verdict.front)}. {_lead(verdict)}"
         ).strip()
     return (
         f"{names[0]} needs the least server CPU per request of those that can be compared. "

@@ -36,7 +36,7 @@ static const char help[] =
     "                             scan       a fresh look at all processes\n"
     "                             classic    the same by opendir, fopen and fscanf, as five "
     "reports\n"
-    "                                        did, with nothing kept: the same in every design\n"
+    "                                        did, with nothing kept that one could use\n"
     "                             snapshot   one look shared by all, no older than --max-age\n"
     "                             wait=5ms   sleep that long, as on a database, then snapshot\n"
     "                             spin=50us  compute that long, then snapshot\n"

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 
 from regatta.analysis.best import FEWEST_BLOCKS, Standing, standings, turned
 from regatta.analysis.columns import Column, against_best
+from regatta.analysis.estimates import CLIENT_BOUND
 from regatta.analysis.leads import leads
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import (
+    ALONE,
     FAILED,
     LARGER,
     NO_DIFFERENCE,
+    ONLY,
     RIVALS,
     TOO_FEW,
     TOO_SLOW,
@@ -259,11 +262,51 @@ def test_no_star_is_given_past_a_rival_without_a_figure_of_the_same_load(why: st
     assert stars(verdict, {"a", "b", "c"}) == {"a": "☆"}
 
 
-def test_a_rival_that_was_too_slow_and_dearer_too_is_none() -> None:
+@pytest.mark.parametrize(
+    ("why", "outcome", "worse"),
+    [(TOO_SLOW, RIVALS, ("b",)), (CLIENT_BOUND, LARGER, ("b", "c"))],
+)
+def test_a_dearer_rival_is_worse_at_its_clients_limit_and_not_under_another_load(
+    why: str, outcome: str, worse: tuple[str, ...]
+) -> None:
     values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
-    table = {1: entries(values) | {"c": Entry(dict.fromkeys(range(1, 9), 3.0), TOO_SLOW)}}
+    slow = Entry(dict.fromkeys(range(1, 9), 1.5), why)
+    verdict = verdicts({1: entries(values) | {"c": slow}}).overall
+    assert (verdict.outcome, set(verdict.worse)) == (outcome, set(worse))
+    assert verdict.runner_up == ("b" if why == TOO_SLOW else "c")
+    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆" if why == TOO_SLOW else "★"}
+
+
+def test_who_was_too_slow_at_one_step_is_a_rival_over_all_of_them() -> None:
+    values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
+    dear = dict.fromkeys(range(1, 9), 3.0)
+    table = {
+        1: entries(values) | {"c": Entry(dear)},
+        2: entries(values) | {"c": Entry(dear, TOO_SLOW)},
+    }
     verdict = verdicts(table).overall
-    assert (verdict.outcome, verdict.worse) == (LARGER, ("b", "c"))
+    assert (verdict.outcome, verdict.rivals) == (RIVALS, {"c": TOO_SLOW})
+
+
+@pytest.mark.parametrize(
+    ("others", "outcome", "rivals"),
+    [({}, ALONE, {}), ({"b": Entry({}, FAILED)}, ONLY, {"b": FAILED})],
+)
+def test_nobody_is_a_rival_of_itself(
+    others: dict[str, Entry], outcome: str, rivals: dict[str, str]
+) -> None:
+    verdict = verdicts({1: entries(by_block({"a": [1.0] * 8})) | others}).overall
+    assert (verdict.outcome, verdict.best, verdict.rivals) == (outcome, ("a",), rivals)
+    assert not stars(verdict, {"a", "b"})
+
+
+def test_the_first_of_the_best_is_so_by_its_ratios() -> None:
+    """One burst makes its mean the larger one, and not the mean of its logarithms."""
+    values = by_block({"a": [0.9] * 9 + [2.0], "b": [1.0] * 10})
+    verdict = decided(values)
+    assert (verdict.front, verdict.best) == ("a", ("a", "b"))
+    (one,) = against_best(columns({1: values}))
+    assert one.best == "a"
 
 
 def test_who_shares_no_block_with_the_best_stays_in_the_set() -> None:

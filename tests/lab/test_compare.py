@@ -235,6 +235,15 @@ def test_json_says_all_that_the_table_says(before: Path, tmp_path: Path) -> None
     assert plain["standings"]["figures"]["of"] == 63
 
 
+def test_who_may_be_as_good_in_both_races_is_no_contradiction(tmp_path: Path) -> None:
+    """Five blocks cannot tell anybody from another, whoever has the smaller mean."""
+    swapped = {**CPU_US, "select": CPU_US["thread-per-client"], "thread-per-client": 500.0}
+    one, two = folder(tmp_path, "one", blocks=5), folder(tmp_path, "two", blocks=5, cpu_us=swapped)
+    assert agree(analyse(read(one / FILE_NAME)), analyse(read(two / FILE_NAME))).same_winner
+    says = shown(compared(one, two), width=300)
+    assert "the same set of the best, iterative and select and thread-per-client" in says
+
+
 def test_standings_agree_with_themselves_and_not_with_others(tmp_path: Path) -> None:
     first = analyse(read(folder(tmp_path, "one", blocks=8) / FILE_NAME))
     same = agree(first, first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import sqlite3
 from contextlib import closing
@@ -16,13 +17,14 @@ from rich.console import Console
 
 from regatta.analysis.analyse import Analysis, analyse
 from regatta.analysis.estimates import Estimate
+from regatta.analysis.standings import LARGER
 from regatta.analysis.warmup import WarmUp
 from regatta.ledger_read import read
 from regatta.report.notes import NOTES, notes
 from regatta.report.numbers import TOO_FEW_TO_SAY, around, between, more_than_one
 from regatta.report.palette import LOOKS
 from regatta.report.screen import KEPT, LINES, print_screen
-from regatta.report.sentences import headline
+from regatta.report.sentences import headline, verdict_sentence
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
 
@@ -102,6 +104,23 @@ def test_a_row_is_a_design_and_a_column_a_work_and_a_number_of_connections(tmp_p
     assert stars.count("★") + stars.count("☆") >= 6
     for group in analysis.groups:
         assert f"{group.title}: {headline(group)}"[:60] in text
+
+
+@pytest.mark.parametrize(("low", "says"), [(1.1, " (over 1.10)"), (1e-9, "")])
+def test_an_end_of_a_lead_that_says_nothing_is_printed_nowhere(
+    tmp_path: Path, low: float, says: str
+) -> None:
+    analysis = analysis_of(tmp_path)
+    group = analysis.groups[0]
+    verdict = replace(
+        group.overall, outcome=LARGER, lead=1.5, low=low, high=math.exp(50), front="select"
+    )
+    one = replace(group, overall=verdict)
+    text = " ".join(printed(replace(analysis, groups=[one])).split())
+    assert f"takes 1.50 times as much{says} Server" in text
+    sentence = verdict_sentence(one, verdict)
+    assert f"(95 % interval {says.strip(' ()') or TOO_FEW_TO_SAY})" in sentence
+    assert "5,184" not in text + sentence
 
 
 def test_a_half_width_covers_both_ends_of_the_interval_and_is_never_a_zero_that_is_none() -> None:

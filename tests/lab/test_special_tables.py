@@ -22,7 +22,7 @@ from regatta.analysis.workers import connections_by_rank
 from regatta.errors import StudyError
 from regatta.ledger_read import read
 from regatta.published import read_published
-from regatta.report.sentences import client_help, mark, verdict_sentence
+from regatta.report.sentences import client_help, headline, mark, verdict_sentence
 from tests.lab.synthetic import CLIENT_BOUND, DISTURBED, make
 
 POOLS = {
@@ -100,6 +100,9 @@ def test_nobody_wins_past_a_contender_whose_client_set_the_pace(tmp_path: Path) 
     assert [mark(verdict, name) for name in ("epoll", "asyncio")] == ["", ""]
     sentence = verdict_sentence(group, verdict)
     assert sentence.startswith("At 10 connections nobody wins: epoll (")
+    assert headline(group) == (
+        "epoll needs the least server CPU, but that is known at its client's limit alone"
+    )
     assert "its client's limit" in sentence
     (epoll,) = (result for result in group.at(10) if result.cell.contender == "epoll")
     cycles = epoll.estimates["server", "cycles_per_request"]
