@@ -45,7 +45,7 @@ class Cell(study.Cell):
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchRecord:
     """What was found of what one contender holds, before the race."""
 
     cell: Cell
@@ -123,7 +123,7 @@ class Ledger:
     cells: list[Cell]
     trials: list[Trial]
     planned: int
-    searches: list[Search]
+    searches: list[SearchRecord]
     """Of matched loads; empty if the study has none."""
 
     @cached_property
@@ -215,7 +215,7 @@ def read(path: Path) -> Ledger:
     return Ledger(meta, environment, cells, trials, planned, searches)
 
 
-def _searches(connection: sqlite3.Connection) -> list[Search]:
+def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
     probes: dict[int, list[Probe]] = {}
     for row in connection.execute("SELECT * FROM probe WHERE NOT again ORDER BY id"):
         plan = Planned(**{name: row[name] for name in Planned.__dataclass_fields__})
@@ -225,7 +225,7 @@ def _searches(connection: sqlite3.Connection) -> list[Search]:
         )
         probes.setdefault(plan.search_id, []).append(probe)
     return [
-        Search(
+        SearchRecord(
             cell=Cell(**{name: row[name] for name in Cell.__dataclass_fields__}),
             shares=json.loads(row["shares"]),
             p99_limit_ms=row["p99_limit_ms"],

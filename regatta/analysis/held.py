@@ -11,15 +11,16 @@ from dataclasses import dataclass
 
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.estimates import MEASURED, NS_PER_MS, OVER, Estimate
+from regatta.analysis.estimates import CLIENT_BOUND, MEASURED, NS_PER_MS, OVER, Estimate
 from regatta.analysis.grouping import group, titles
 from regatta.analysis.percentile_intervals import Over, percentile_intervals
+from regatta.analysis.standings import FAILED
 from regatta.analysis.waits import Waits, waits_of
-from regatta.ledger_read import Cell, Ledger, Search
+from regatta.ledger_read import Cell, Ledger, SearchRecord
 from regatta.matched.held import holds_nothing, middle, rates_of, searches
 from regatta.matched.judge import CLIENT
 from regatta.matched.probe import KNEE, Probe
-from regatta.matched.search import Search as Found
+from regatta.matched.search import Search
 
 LEVEL = 0.05
 HOLDS, AT_LEAST, NOTHING, UNKNOWN = "holds", "holds at least", "holds nothing", "not known yet"
@@ -32,6 +33,8 @@ class Point:
 
     share: float
     rate: int
+    blocks: int
+    """In how many it was asked; who did not answer it in each has fewer trials."""
     p50: Estimate
     """In ms, as `p99`."""
     p99: Estimate
@@ -88,7 +91,7 @@ def _blocks(ledger: Ledger) -> int:
     return max((one.block for one in planned), default=0)
 
 
-def _held(search: Search, blocks: int) -> Held:
+def _held(search: SearchRecord, blocks: int) -> Held:
     told = searches(search.cell.id, search.probes, blocks)
     ended = [one for one in told if one.next_rate() is None]
     state, rate = _rate(ended)
@@ -98,7 +101,7 @@ def _held(search: Search, blocks: int) -> Held:
     return Held(search.cell, state, rate, reasons[-1] if reasons else "", _knee(search.probes))
 
 
-def _rate(ended: Sequence[Found]) -> tuple[str, Estimate]:
+def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:
     if not ended:
         return UNKNOWN, Estimate(None, None, None, 0, UNKNOWN)
     if holds_nothing(ended):
@@ -125,19 +128,34 @@ def _ends(rates: Sequence[int]) -> tuple[float | None, float | None]:
 
 
 def _knee(probes: Sequence[Probe]) -> list[Point]:
-    by_share: dict[tuple[float, int], list[Waits]] = {}
+    by_share: dict[tuple[float, int], list[Probe]] = {}
     for probe in probes:
-        share, client = probe.planned.share, probe.client
-        if probe.planned.kind != KNEE or share is None or client is None:
-            continue
-        # What the client was the limit of says nothing of the server.
-        if probe.samples and not client.get("client_bound"):
-            own = waits_of(probe.samples, client.get("unstarted", 0))
-            by_share.setdefault((share, probe.planned.rate), []).append(own)
+        share = probe.planned.share
+        if probe.planned.kind == KNEE and share is not None:
+            by_share.setdefault((share, probe.planned.rate), []).append(probe)
     return [
-        Point(share, rate, *_percentiles(blocks))
-        for (share, rate), blocks in sorted(by_share.items())
+        Point(share, rate, len(asked), *_point(asked))
+        for (share, rate), asked in sorted(by_share.items())
     ]
+
+
+def _point(asked: Sequence[Probe]) -> list[Estimate]:
+    """None of them is known where fewer than half of the blocks know it."""
+    blocks = [
+        waits_of(probe.samples, (probe.client or {}).get("unstarted", 0))
+        for probe in asked
+        # What the client was the limit of says nothing of the server.
+        if probe.samples and not _is_bound(probe)
+    ]
+    if 2 * len(blocks) < len(asked):
+        bound = sum(map(_is_bound, asked))
+        state = CLIENT_BOUND if 2 * bound > len(asked) else FAILED
+        return [Estimate(None, None, None, len(blocks), state)] * len(FRACTIONS)
+    return _percentiles(blocks)
+
+
+def _is_bound(probe: Probe) -> bool:
+    return bool(probe.client and probe.client.get("client_bound"))
 
 
 def _percentiles(blocks: list[Waits]) -> list[Estimate]:

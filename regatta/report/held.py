@@ -12,7 +12,7 @@ from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, Held, HeldGroup, Poi
 from regatta.axes import AXES
 from regatta.matched.judge import CLIENT
 from regatta.report.notes import COLUMNS
-from regatta.report.numbers import DASH, interval_of, value_of
+from regatta.report.numbers import DASH, interval_of, plural, value_of
 from regatta.report.text_table import Table
 
 DIGITS = 3
@@ -28,7 +28,7 @@ KNEE_SAYS = (
 )
 
 
-def rate_words(rate: float) -> str:
+def rounded_rate(rate: float) -> str:
     """31,412 as `31,400`: what is searched to some per cent has no more digits."""
     size = math.floor(math.log10(rate))
     return f"{round(rate, DIGITS - 1 - size):,.0f}"
@@ -39,11 +39,11 @@ def figure(one: Held) -> str:
     rate = one.rate
     if rate.value is None:
         return one.state
-    value = f"{one.state} {rate_words(rate.value)} a second"
+    value = f"{one.state} {rounded_rate(rate.value)} a second"
     if rate.low is None:
         return value
-    high = "" if rate.high is None else f" to {rate_words(rate.high)}"
-    return f"{value} ({rate_words(rate.low)}{high or ' or more'})"
+    high = "" if rate.high is None else f" to {rounded_rate(rate.high)}"
+    return f"{value} ({rounded_rate(rate.low)}{high or ' or more'})"
 
 
 def sentence(one: Held) -> str:
@@ -148,15 +148,18 @@ def _rate(one: Held) -> str:
     if rate.value is None:
         return "nothing" if one.state == NOTHING else one.state
     least = "≥ " if one.state == AT_LEAST else ""
-    value = f"{least}{rate_words(rate.value)}"
+    value = f"{least}{rounded_rate(rate.value)}"
     if rate.low is None:
         return value
-    high = " or more" if rate.high is None else f"{DASH}{rate_words(rate.high)}"
-    return f"{value}\n{rate_words(rate.low)}{high}"
+    high = " or more" if rate.high is None else f"{DASH}{rounded_rate(rate.high)}"
+    return f"{value}\n{rounded_rate(rate.low)}{high}"
 
 
 def _latency(points: dict[float, Point], share: float, name: str) -> str:
     if share not in points:
         return DASH
-    estimate: Estimate = getattr(points[share], name)
-    return f"{value_of(estimate)}\n{interval_of(estimate)}".strip()
+    point = points[share]
+    estimate: Estimate = getattr(point, name)
+    some = f"\n{estimate.trials} of {plural(point.blocks, 'block')}"
+    known = f"{value_of(estimate)}\n{interval_of(estimate)}".strip()
+    return known + (some if estimate.trials < point.blocks else "")

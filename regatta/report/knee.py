@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from regatta.analysis.analyse import Analysis
-from regatta.analysis.estimates import OVER, Estimate
+from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.held import HeldGroup
 from regatta.analysis.metrics import BY_NAME, Metric
 from regatta.axes import AXES
@@ -34,6 +34,7 @@ def knee_rows(group: HeldGroup, name: str, metric: Metric) -> Rows:
         chart_row(one.cell.contender, point.rate, _known(getattr(point, name)), metric)
         for one in group.kneed
         for point in one.knee
+        if getattr(point, name).state in (MEASURED, OVER)
     ]
 
 

@@ -14,10 +14,12 @@ from rich.console import Console
 
 from regatta import report
 from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.estimates import CLIENT_BOUND
 from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, UNKNOWN, Held
+from regatta.analysis.standings import FAILED
 from regatta.ledger_read import read
 from regatta.matched.probe import KNEE
-from regatta.report.held import held_lines, rate_words, sentences
+from regatta.report.held import held_lines, held_tables, rounded_rate, sentences
 from regatta.report.pictures import pictures
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import CAPACITY, add_held
@@ -79,8 +81,37 @@ def test_what_the_client_limited_is_in_no_knee(ledger: Path, tmp_path: Path) -> 
             "UPDATE probe SET client = json_set(client, '$.client_bound', 'was late') "
             f"WHERE kind = '{KNEE}' AND block = 1"
         )
-    knee = held(analyse(read(copy)))["select"].knee
-    assert {point.p50.trials for point in knee} == {3}
+    analysis = analyse(read(copy))
+    knee = held(analysis)["select"].knee
+    assert {(point.p50.trials, point.blocks) for point in knee} == {(3, 4)}
+    (_, p50, p99) = held_tables(analysis)
+    for table in (p50, p99):
+        assert all("\n3 of 4 blocks" in text for row in table.rows for text in row[1:])
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ("client = NULL, samples = NULL, why_not = 'failed: it died'", FAILED),
+        ("client = json_set(client, '$.client_bound', 'was late')", CLIENT_BOUND),
+    ],
+)
+def test_a_share_that_most_blocks_do_not_know_says_so(
+    ledger: Path, tmp_path: Path, change: str, state: str
+) -> None:
+    copy = tmp_path / "ledger.sqlite"
+    copy.write_bytes(ledger.read_bytes())
+    with sqlite3.connect(copy) as database:
+        where = f"kind = '{KNEE}' AND share = 1.0 AND block < 4 AND search_id = 1"
+        database.execute(f"UPDATE probe SET {change} WHERE {where}")
+    report.write(copy)
+    analysis = analyse(read(copy))
+    first = analysis.held[0].kneed[0]
+    last = first.knee[-1]
+    assert (last.p99.value, last.p99.state, last.p99.trials, last.blocks) == (None, state, 1, 4)
+    rows = {row[0]: row for row in held_tables(analysis)[2].rows}
+    assert rows[first.cell.contender][-1] == f"{state}\n1 of 4 blocks"
+    assert "of 4 blocks" not in rows[first.cell.contender][-2]
 
 
 def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(
@@ -159,4 +190,4 @@ def test_a_screen_has_a_line_for_each_of_six_and_no_more(tmp_path: Path) -> None
 
 
 def test_a_rate_is_written_as_exactly_as_it_was_searched() -> None:
-    assert [rate_words(rate) for rate in (31_412.4, 987.6, 104.2)] == ["31,400", "988", "104"]
+    assert [rounded_rate(rate) for rate in (31_412.4, 987.6, 104.2)] == ["31,400", "988", "104"]
