@@ -3,12 +3,14 @@
 All contenders at all steps of a table are one family, and it is right as a whole in 19 of 20
 tables: whoever is as good as any other is then nowhere called worse. What each is held against is
 the largest of its differences to the others, each over its own noise. How large that becomes by
-chance is known without any assumption about the noise of one contender or another: if two are
-alike, a block's difference might as well have had the other sign, and so might all differences of
-that block at once. All 2^n ways to turn whole blocks round (or some thousands of them) give the
-distribution of the largest, with all dependence between the pairs and the steps; and 6 blocks are
-enough for 5 %, however many contenders there are. Whoever is shown to be worse first needs no
-protection any more, and leaves the family to the others (Westfall and Young 1993, step down).
+chance is known without knowing how large or how heavy the noise of one contender or another is, if
+a pair's differences are symmetric about their mean: then, of two that are alike, a block's
+difference might as well have had the other sign, and so might all differences of that block at
+once. Bursts of one of two are not symmetric; what they do is measured (`calibrate --only stars`).
+All 2^n ways to turn whole blocks round (or some thousands of them) give the distribution of the
+largest, with all dependence between the pairs and the steps; and 6 blocks are enough for 5 %,
+however many contenders there are. Whoever is shown to be worse first needs no protection any more,
+and leaves the family to the others (Westfall and Young 1993, step down).
 A mean over steps is at least as far out as the nearest of these, so whoever is worse than another
 at every step is worse over all of them too.
 
@@ -36,6 +38,8 @@ FEWEST_BLOCKS = 6
 ALL_WAYS_TO = 12
 """More blocks than this are turned round in some of the ways, drawn with a fixed seed."""
 DRAWN_WAYS = 4_096
+BATCH = 512
+"""Ways that are scored at once: all pairs of all ways would take many times the memory."""
 POWER = 0.8
 ROUNDING = 1e-9
 JUST_BEYOND = 1e-9
@@ -81,11 +85,11 @@ def standings(places: Sequence[Place], level: float = LEVEL) -> list[dict[str, S
 def turned(blocks: int) -> NDArray[np.int8]:
     """Ways to turn whole blocks round, one a row; the first leaves all as they are."""
     if blocks <= ALL_WAYS_TO:
-        bits = np.arange(2**blocks)[:, None] >> np.arange(blocks) & 1
+        bits = (np.arange(2**blocks)[:, None] >> np.arange(blocks) & 1).astype(np.int8)
     else:
-        bits = np.random.default_rng(blocks).integers(0, 2, (DRAWN_WAYS, blocks))
+        bits = np.random.default_rng(blocks).integers(0, 2, (DRAWN_WAYS, blocks), dtype=np.int8)
         bits[0] = 0
-    return (1 - 2 * bits).astype(np.int8)
+    return 1 - 2 * bits
 
 
 @dataclass(frozen=True)
@@ -211,11 +215,13 @@ class _Family:
         columns: list[Floats] = [np.zeros((len(ways[0]) if ways else 1, 0))]
         furthest = np.zeros(len(columns[0]))
         for place, one in enumerate(pairs):
-            worst = one.worst(one.scores(ways[place]))
+            batches = [ways[place][at : at + BATCH] for at in range(0, len(ways[place]), BATCH)]
+            worst = np.concatenate([one.worst(one.scores(batch)) for batch in batches])
+            by_noise = np.concatenate([one.furthest(batch) for batch in batches])
             compared = np.flatnonzero(np.isfinite(worst[0]))
             members += [(place, int(at)) for at in compared]
             columns.append(worst[:, compared])
-            furthest = np.maximum(furthest, one.furthest(ways[place]))
+            furthest = np.maximum(furthest, by_noise)
         return cls(pairs, members, np.concatenate(columns, axis=1), furthest)
 
     def decide(self, level: float) -> list[dict[str, Standing]]:
