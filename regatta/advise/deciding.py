@@ -95,7 +95,7 @@ def _blocks(ranking: Ranking | None) -> int:
         return TYPICAL_BLOCKS
     wanted = []
     for one in ranking.rivals:
-        detectable = None if one.against_best is None else one.against_best.detectable()
+        detectable = None if one.against_best is None else one.against_best.detectable
         if one.against_best is not None and detectable is not None and detectable > 1:
             wide = math.log(detectable) / math.log(SEEN)
             wanted.append(math.ceil(one.against_best.blocks * wide**2))
@@ -106,7 +106,7 @@ def _purpose(ranking: Ranking | None, blocks: int) -> str:
     """A comment: what so many blocks will see, if the noise is that of the nearest race."""
     seen = []
     for one in [] if ranking is None else ranking.rivals:
-        detectable = None if one.against_best is None else one.against_best.detectable()
+        detectable = None if one.against_best is None else one.against_best.detectable
         if one.against_best is not None and detectable is not None and detectable > 1:
             narrower = math.sqrt(one.against_best.blocks / blocks)
             seen.append(math.exp(math.log(detectable) * narrower))

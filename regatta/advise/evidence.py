@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.advise.situation import Situation, distance
-from regatta.analysis.contrast import Contrast, by_block, of_blocks
+from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate, estimate_cell
 from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.errors import LedgerError
@@ -152,9 +152,3 @@ def _measured(cell: Cell, trials: list[Trial]) -> Measured:
         failed=(trials[0].reason or "no reason was recorded") if all_failed else None,
         blocks={} if isinstance(blocks, str) else blocks,
     )
-
-
-def against(first: Measured, second: Measured) -> Contrast | None:
-    """Server CPU per request, second / first; None if they share too few blocks."""
-    found = of_blocks(first.blocks, second.blocks)
-    return None if isinstance(found, str) else found

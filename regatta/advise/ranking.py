@@ -6,8 +6,8 @@
    Server CPU says nothing of a server that serves one client after the other while it waits.
 3. The others by server CPU per request: the least, and up to two more that cannot be told from it
    or are next. Of a pool in several sizes the best one stands for it.
-"Clearly" means: by their 95 % intervals; in rule 3 after Holm's correction over all pairs: the best
-was chosen by the figures that it is then compared with.
+"Clearly" means: by their 95 % intervals; in rule 3 as the standings of a race decide, all at once
+(regatta/analysis/best.py): the best was chosen by the figures that it is then compared with.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
 
-from regatta.advise.evidence import Measured, Place, against
+from regatta.advise.evidence import Measured, Place
 from regatta.advise.situation import Situation
-from regatta.analysis.contrast import Contrast
+from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
-from regatta.analysis.holm import Decision, holm
+from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.standings import LARGER
 
 MOST_WAITING = 2.0
 KEEPS_UP = 0.95
 MOST = 3
-LEVEL = 0.05
 FAR_BEHIND = 1.5
 """A third that needs clearly more than this many times the best one's CPU is no advice."""
 
@@ -34,21 +33,13 @@ FAR_BEHIND = 1.5
 @dataclass(frozen=True)
 class Favoured:
     measured: Measured
-    against_best: Contrast | None
-    """Its server CPU per request / the best one's; None for the best, or with too few blocks."""
-
-    decision: Decision | None = None
-    """Of that comparison, as one of all pairs of the place."""
+    against_best: Against | None
+    """Its server CPU per request beside the best of the others'; None for the best."""
 
     @property
     def undecided(self) -> bool:
         """It may be as good as the best."""
-        return self.decision is not None and not self.decision.rejected
-
-    @property
-    def level(self) -> float:
-        """The interval of that comparison is drawn at 1 - level."""
-        return LEVEL if self.decision is None else self.decision.level
+        return self.against_best is not None and self.against_best.outcome != LARGER
 
 
 @dataclass(frozen=True)
@@ -61,7 +52,7 @@ class Ranking:
     @property
     def rivals(self) -> list[Favoured]:
         """Those that more trials would tell from the best: who is undecided, else the next."""
-        open_ones = [one for one in self.favoured[1:] if one.undecided or not one.against_best]
+        open_ones = [one for one in self.favoured[1:] if one.undecided]
         return open_ones or self.favoured[1:2]
 
 
@@ -81,47 +72,38 @@ def rank(situation: Situation, place: Place) -> Ranking:
             left_out.append((one.design, why))
         else:
             quick.append(one)
-    ordered = sorted(quick, key=lambda one: one.cpu.value or 0.0)
-    each: dict[str, Measured] = {}
-    for one in ordered:
-        each.setdefault(one.design, one)
+    favoured = _favoured(quick)
+    named = {one.measured.design for one in favoured}
     return Ranking(
         place,
-        _favoured(list(each.values()), _pairs(ordered)),
-        [(name, why) for name, why in dict(left_out).items() if name not in each],
+        _shown(favoured),
+        [(name, why) for name, why in dict(left_out).items() if name not in named],
     )
 
 
-Pairs = dict[tuple[int, int], tuple[Contrast, Decision]]
-"""By the ids of two cells, the one with less server CPU first."""
-
-
-def _pairs(ordered: list[Measured]) -> Pairs:
-    """All pairs, the sizes of a pool too: each might have been the one that is shown."""
-    compared = {
-        (first.cell.id, second.cell.id): contrast
-        for first, second in combinations(ordered, 2)
-        if (contrast := against(first, second)) is not None
-    }
-    decisions = holm([contrast.p_value() for contrast in compared.values()], LEVEL)
-    return {
-        key: (contrast, decision)
-        for (key, contrast), decision in zip(compared.items(), decisions, strict=True)
-    }
-
-
-def _favoured(ordered: list[Measured], pairs: Pairs) -> list[Favoured]:
-    if not ordered:
-        return []
-    found = [Favoured(ordered[0], None)]
-    for measured in ordered[1:MOST]:
-        pair = pairs.get((ordered[0].cell.id, measured.cell.id))
-        one = Favoured(measured, *pair) if pair else Favoured(measured, None)
-        third = len(found) == MOST - 1
-        if third and pair and pair[0].interval(one.level)[0] > FAR_BEHIND:
-            break
-        found.append(one)
+def _favoured(measured: list[Measured]) -> list[Favoured]:
+    """All are one family, the sizes of a pool too: each might have been the one that is shown."""
+    by_id = {str(one.cell.id): one for one in measured}
+    column = Column(
+        0,
+        PRIMARY,
+        {number: one.cpu.value or 0.0 for number, one in by_id.items()},
+        {number: one.blocks for number, one in by_id.items()},
+    )
+    compared = {one.contender: one for one in against_best([column])}
+    found: list[Favoured] = []
+    # The best is in none of the comparisons.
+    for number in sorted(by_id, key=lambda number: (number in compared, column.figures[number])):
+        one = Favoured(by_id[number], compared.get(number))
+        if all(one.measured.design != other.measured.design for other in found):
+            found.append(one)
     return found
+
+
+def _shown(favoured: list[Favoured]) -> list[Favoured]:
+    last = favoured[MOST - 1 : MOST]
+    far = last and last[0].against_best and (last[0].against_best.low or 0.0) > FAR_BEHIND
+    return favoured[: MOST - 1] if far else favoured[:MOST]
 
 
 def _does_not_serve(situation: Situation, one: Measured) -> str:

@@ -12,16 +12,21 @@ from regatta.advise.advice import Advice
 from regatta.advise.deciding import Deciding
 from regatta.advise.evidence import Measured, Place
 from regatta.advise.ranking import Favoured
-from regatta.analysis.contrast import Contrast
 from regatta.analysis.estimates import Estimate
-from regatta.analysis.standings import seen
 from regatta.axes import AXES
 from regatta.ledger_read import Cell
-from regatta.report.numbers import TOO_FEW_TO_SAY, interval_of, more_than_one, times, value_of
+from regatta.report.numbers import (
+    TOO_FEW_TO_SAY,
+    between,
+    interval_of,
+    more_than_one,
+    times,
+    value_of,
+)
 from regatta.report.plain import plain
 
 MOST_OTHERS = 3
-CORRECTED = "Differences are corrected for the number of pairs that could be compared here (Holm)."
+CORRECTED = "Differences hold together at 95 %, for all that could be compared here."
 
 
 def print_advice(advice: Advice, study: Path, console: Console) -> None:
@@ -48,7 +53,7 @@ def _print_ranking(advice: Advice, console: Console) -> None:
         _line(f"   {figures(one.measured)}", console)
         if number > 1:
             _line(f"   {difference(one, ranking.favoured[0].measured.design)}", console)
-    if any(one.decision is not None for one in ranking.favoured):
+    if any(one.against_best and one.against_best.blocks for one in ranking.favoured):
         _line(CORRECTED, console, "dim")
     console.print()
     for name, why in ranking.left_out:
@@ -98,23 +103,16 @@ def _figure(estimate: Estimate, unit: str) -> str:
     return f"{value_of(estimate)} {unit}" + (f" ({interval})" if interval else "")
 
 
-def _seen(one: Favoured, contrast: Contrast) -> float | None:
-    """The smallest that would have been seen; None where too few blocks cannot say."""
-    found = contrast.detectable(one.level)
-    return found if found is None or contrast.scale != "ratio" else seen(found)
-
-
 def difference(one: Favoured, best: str) -> str:
-    contrast = one.against_best
-    if contrast is None:
+    found = one.against_best
+    if found is None or found.value is None or found.low is None or found.high is None:
         return f"too few blocks in common with {best} to compare them"
-    low, high = contrast.interval(one.level)
-    if contrast.scale == "ratio":
-        words = f"{times(contrast.value)} times the CPU of {best} ({times(low)} to {times(high)})"
-        detectable = contrast.detectable(one.level)
-        size = None if detectable is None else more_than_one(detectable)
+    if found.scale == "ratio":
+        interval = between(found.value, found.low, found.high)
+        words = f"{times(found.value)} times the CPU of {best} ({interval})"
+        size = more_than_one(found.detectable)
     else:
-        words = f"{contrast.value:+.3g} µs against {best} ({low:.3g} to {high:.3g})"
+        words = f"{found.value:+.3g} µs against {best} ({found.low:.3g} to {found.high:.3g})"
         size = None
     if not one.undecided:
         return words
@@ -167,7 +165,7 @@ def _place(place: Place) -> dict[str, Any]:
 
 
 def _favoured(one: Favoured) -> dict[str, Any]:
-    contrast = one.against_best
+    found = one.against_best
     measured = one.measured
     return {
         "design": measured.design,
@@ -177,15 +175,14 @@ def _favoured(one: Favoured) -> dict[str, Any]:
         "latency_p99_ms": asdict(measured.p99),
         "throughput_per_s": asdict(measured.throughput),
         "against_best": None
-        if contrast is None
+        if found is None or found.value is None
         else {
-            "scale": contrast.scale,
-            "value": contrast.value,
-            "low": contrast.interval(one.level)[0],
-            "high": contrast.interval(one.level)[1],
-            "level": one.level,
-            "blocks": contrast.blocks,
-            "detectable": _seen(one, contrast),
+            "scale": found.scale,
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+            "blocks": found.blocks,
+            "detectable": found.detectable,
             "undecided": one.undecided,
         },
     }

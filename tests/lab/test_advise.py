@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from regatta.advise import Advice, Request, advise, make_situation, print_advice, to_dict
 from regatta.advise.deciding import MARK
 from regatta.advise.situation import Situation, distance
+from regatta.analysis.standings import Entry, verdicts
 from regatta.cli import app
 from regatta.errors import LedgerError, UsageError
 from regatta.ledger import FILE_NAME
@@ -222,21 +223,17 @@ def test_samples_that_are_damaged_cost_their_ledger_and_not_the_advice(tmp_path:
 
 
 def test_equal_designs_are_told_apart_as_seldom_as_the_level_says(tmp_path: Path) -> None:
-    """The best of them was chosen by the figures that are compared: all pairs count."""
+    """As the standings of a race say it: one family, one answer."""
     alike = {"iterative": 612.0, "thread-per-client": 612.0, "select": 612.0}
     races(tmp_path, blocks=12, cpu_us=alike)
     advice = advised(tmp_path, situation())
     assert advice.ranking is not None
-    second = advice.ranking.favoured[1]
-    contrast, decision = second.against_best, second.decision
-    assert contrast is not None
-    assert decision is not None
-    assert decision.adjusted_p > contrast.p_value()
-    assert second.level < 0.05
-    assert second.undecided is (decision.adjusted_p > 0.05)
-    plain = to_dict(advice, Path("a.toml"))["favoured"][1]["against_best"]
-    assert (plain["low"], plain["high"]) == contrast.interval(second.level)
-    assert "corrected for the number of pairs" in shown(advice)
+    place = advice.ranking.place
+    verdict = verdicts({1: {one.design: Entry(one.blocks) for one in place.measured}}).overall
+    best, *others = advice.ranking.favoured
+    undecided = {one.measured.design for one in others if one.undecided}
+    assert {best.measured.design} | undecided == set(verdict.best)
+    assert "hold together at 95 %" in shown(advice)
 
 
 def test_the_best_size_of_a_pool_stands_where_its_figure_puts_it(tmp_path: Path) -> None:
