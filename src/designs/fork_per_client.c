@@ -46,7 +46,6 @@ static int open_living(const struct server *server) {
 
 static void remember(pid_t pid) {
     living->pids[living->count++] = pid;
-    stats_add(&living->stats->open);
 }
 
 static void forget(pid_t pid) {
@@ -97,10 +96,19 @@ static void serve(struct server *server, int fd) {
     _exit(EXIT_SUCCESS);
 }
 
+/* Its connection is counted before: the child may tell how many are open before this one runs. */
+static pid_t fork_counted(void) {
+    stats_add(&living->stats->open);
+    pid_t pid = fork();
+    if (pid < 0)
+        stats_subtract(&living->stats->open);
+    return pid;
+}
+
 static void start(struct server *server, int fd, const struct masks *masks) {
     sigprocmask(SIG_SETMASK, &masks->closed, NULL);
     bool has_room = living->count < server->options->max_connections;
-    pid_t pid = has_room ? fork() : -1;
+    pid_t pid = has_room ? fork_counted() : -1;
     if (pid == 0)
         serve(server, fd);
     if (pid > 0)
