@@ -101,7 +101,7 @@ def around(estimate: Estimate) -> tuple[str, str]:
 def times(ratio: float) -> str:
     """A ratio as `1.06`: two digits of what exceeds 1, at least two after the point."""
     excess = abs(ratio - 1)
-    places = 2 if excess >= 0.02 or excess == 0 else min(4, 1 - math.floor(math.log10(excess)))
+    places = 2 if excess >= 0.02 or excess < 5e-5 else min(4, 1 - math.floor(math.log10(excess)))
     return fixed(ratio, places if ratio < 100 else 0)
 
 
