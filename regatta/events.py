@@ -33,7 +33,8 @@ class Searching:
     cell: Cell
     block: int
     blocks: int
-    rate: int
+    rate: int | None
+    """None: a closed load, which tells the client's limit."""
 
 
 @dataclass(frozen=True)

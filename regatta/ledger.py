@@ -213,12 +213,16 @@ class Ledger:
         """All that are believed, in their order; without their samples."""
         planned = [field.name for field in fields(PlannedProbe)]
         query = (
-            f"SELECT {', '.join(planned)}, why_not, started_at, disturbed FROM probe "
+            f"SELECT client, {', '.join(planned)}, why_not, started_at, disturbed FROM probe "
             "WHERE NOT again ORDER BY id"
         )
         return [
-            Probe(PlannedProbe(*row[: len(planned)]), *row[len(planned) :])
-            for row in self.database.execute(query)
+            Probe(
+                PlannedProbe(*row[: len(planned)]),
+                *row[len(planned) :],
+                client=None if client is None else json.loads(client),
+            )
+            for client, *row in self.database.execute(query)
         ]
 
     def record_probe(self, probe: Probe, again: bool) -> None:

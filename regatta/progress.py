@@ -191,7 +191,8 @@ class LiveDisplay(Silent):
             case SearchStarted():
                 self.begin(search_heading(event), event.notes)
             case Searching():
-                self.now = f"{event.cell.contender} at {event.rate:,} requests a second"
+                asked = "closed load" if event.rate is None else f"{event.rate:,} requests a second"
+                self.now = f"{event.cell.contender} at {asked}"
             case Searched():
                 self.searched = event
             case Started():

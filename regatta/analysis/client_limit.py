@@ -18,7 +18,7 @@ def uses_more_cpus(cell: Cell) -> bool:
 
 
 def comfortable_rate(cell: Cell, trials: Sequence[Trial], cpus: int) -> int | None:
-    """Requests a second at which the client uses half of its CPUs, to two digits, downwards."""
+    """Requests a second that are half of the client's capacity, to two digits, downwards."""
     assert PRIMARY.read is not None
     found = [PRIMARY.read(trial, "client") for trial in trials]
     costs = [cost for cost in found if not isinstance(cost, str) and cost > 0]

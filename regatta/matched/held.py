@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from regatta.matched.probe import SEARCH, Probe
+from regatta.matched.judge import beyond_half, half_capacity
+from regatta.matched.probe import CLOSED, SEARCH, Probe
 from regatta.matched.search import LOWEST, SHORT_STEP, Search
 from regatta.study import MatchedCell
 
 Told = Sequence[tuple[int, str | None]]
 """Each rate that was tried, and why it was not held."""
+NO_LIMITS: Mapping[int, int] = {}
 
 
 def held_by(
@@ -22,24 +24,39 @@ def held_by(
     }
 
 
-def searches(number: int, probes: Iterable[Probe], blocks: int) -> list[Search]:
+def searches(number: int, probes: Sequence[Probe], blocks: int) -> list[Search]:
     """Those of the matched cell of that number, by the probes that are believed."""
     by_block: dict[int, list[tuple[int, str | None]]] = {}
     for probe in probes:
         planned = probe.planned
         if (planned.search_id, planned.kind) == (number, SEARCH):
             by_block.setdefault(planned.block, []).append((planned.rate, probe.why_not))
-    return replay(by_block, blocks)
+    return replay(by_block, blocks, limits_of(number, probes))
 
 
-def replay(by_block: Mapping[int, Told], blocks: int) -> list[Search]:
+def limits_of(number: int, probes: Iterable[Probe]) -> dict[int, int]:
+    """Half of what the client can, in each block whose closed load told."""
+    told = {
+        probe.planned.block: half_capacity(probe.client)
+        for probe in probes
+        if (probe.planned.search_id, probe.planned.kind) == (number, CLOSED)
+        and probe.why_not is None
+    }
+    return {block: limit for block, limit in told.items() if limit}
+
+
+def replay(
+    by_block: Mapping[int, Told], blocks: int, limits: Mapping[int, int] = NO_LIMITS
+) -> list[Search]:
     """The searches of one contender in the order of the blocks, the last as far as it got.
 
-    Who holds nothing in the first is searched no more.
+    `limits` has the client's of each block. Who holds nothing in the first is searched no more.
     """
     found: list[Search] = []
     for block in range(1, blocks + 1):
         search = begin(found)
+        if block in limits:
+            search.bound(limits[block], beyond_half(limits[block]))
         for rate, why_not in by_block.get(block, ()):
             search.tell(rate, why_not)
         found.append(search)

@@ -1,4 +1,7 @@
-"""Whether a rate is held, by what the client says of its load: why not, in words, or None."""
+"""Whether a rate is held, by what the client says of its load: why not, in words, or None.
+
+And which rates are not asked for, because they would be more than half of the client's capacity.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ STARTED_LIMIT = 0.99
 GROWTH_LIMIT = 0.01
 """Of what was due, too: a backlog that grows by more will fill any connections in time."""
 CLIENT_LIMIT = 0.5
-"""Of its CPUs: a client that uses less is not what is waited for."""
+"""Of its capacity: a client that is asked for less is not what is waited for."""
 NS_PER_MS = 1e6
 
 CLIENT = "the client's limit"
@@ -23,8 +26,7 @@ def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> 
     """`growth` is that of the backlog.
 
     A client that was the bottleneck by its own word comes first: it reads late what was answered in
-    time, so that nothing is known of the server but that it holds what was held before. One that
-    was only busier than it should be comes last: what failed beside it is the server's doing.
+    time, so that nothing is known of the server but that it holds what was held before.
     """
     bound = client.get("client_bound")
     if bound:
@@ -35,12 +37,23 @@ def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> 
         return f"{1000 * started // wanted / 10:.1f} % of what was due was started"
     if growth > GROWTH_LIMIT:
         return f"the backlog grew by {math.ceil(1000 * growth) / 10:.1f} % of what was due"
-    if too_slow := _too_slow(client["latency_ns"], p99_limit_ms):
-        return too_slow
-    share = float(client["cpu_share"])
-    if share >= CLIENT_LIMIT:
-        return f"{CLIENT}: it used {100 * share:.0f} % of its CPU"
-    return None
+    return _too_slow(client["latency_ns"], p99_limit_ms)
+
+
+def half_capacity(closed: dict[str, Any] | None) -> int | None:
+    """Requests a second, by what each cost the client in a closed load; None: it cannot be told.
+
+    Not by its use of CPU in an open load, which hardly depends on the rate: at a low one each
+    request costs a wake-up, at a high one a wake-up serves many.
+    """
+    if closed is None or not closed["cpu_share"]:
+        return None
+    return round(CLIENT_LIMIT * float(closed["throughput_per_s"]) / float(closed["cpu_share"]))
+
+
+def beyond_half(rate: int) -> str:
+    """Why no rate above this one is tried."""
+    return f"{CLIENT}: half of its capacity is {rate:,} a second"
 
 
 def _too_slow(latency: dict[str, Any], p99_limit_ms: float) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-SEARCH, KNEE = "search", "knee"
+CLOSED, SEARCH, KNEE = "closed", "search", "knee"
 
 
 @dataclass(frozen=True)
@@ -15,9 +15,11 @@ class Planned:
     search_id: int
     """Counts the study's matched cells from 1."""
     kind: str
-    """`search`, or `knee`: its latency is wanted, whatever comes of it."""
+    """`search`; `knee`: its latency is wanted, whatever comes of it; or `closed`, before a search:
+    what a request costs the client at its busiest is wanted."""
     block: int
     rate: int
+    """0 of a closed one."""
     duration_s: float
     share: float | None = None
     """Of a knee: of what the contender holds."""

@@ -13,7 +13,7 @@ from regatta.events import Note, Searched, Searching, Tell
 from regatta.ledger import Ledger
 from regatta.load import SEEDS_PER_BLOCK
 from regatta.matched.held import held_by, searches
-from regatta.matched.probe import KNEE, SEARCH, Planned, Probe
+from regatta.matched.probe import CLOSED, KNEE, SEARCH, Planned, Probe
 from regatta.matched.search import LOWEST, Search
 from regatta.matched.stand import Stand, standing
 from regatta.repeats import Repeats
@@ -99,13 +99,24 @@ class Finder:
             found = self.searches(number, block)
             if len(found) < block or found[-1].next_rate() is None:
                 continue
-            search = found[-1]
             with standing(self.rig, cell) as stand:
+                search = self.bounded(stand, number, block)
                 while (rate := search.next_rate()) is not None:
                     self.tell(Searching(cell, block, self.blocks, rate))
                     planned = Planned(number, SEARCH, block, rate, search_s(rate, cell.connections))
                     search.tell(rate, self.run(stand, planned).why_not)
             self.ended(cell, block, f"holds {search.held:,} a second; beyond, {search.why}")
+
+    def bounded(self, stand: Stand, number: int, block: int) -> Search:
+        """The search of the block as far as it got, once a closed load has told the client's limit.
+
+        A contender that fails under such a load sets none: then the client's own word is the limit.
+        """
+        closed = Planned(number, CLOSED, block, 0, SHORTEST_S)
+        if closed not in [probe.planned for probe in self.probes]:
+            self.tell(Searching(stand.cell, block, self.blocks, None))
+            self.run(stand, closed)
+        return self.searches(number, block)[-1]
 
     def knee_all(self, block: int) -> None:
         for number, cell in self.order(KNEE, block):
@@ -149,7 +160,7 @@ class Finder:
         while again:
             attempt += 1
             probe = stand.probe(planned, planned.block * SEEDS_PER_BLOCK + len(self.probes))
-            spoilt = planned.kind == KNEE or probe.why_not is not None
+            spoilt = planned.kind != SEARCH or probe.why_not is not None
             found = Result(disturbed=probe.disturbed if spoilt else None)
             again = self.repeats.wanted([found], attempt)
             self.book.record_probe(probe, again)

@@ -1,8 +1,9 @@
-"""Which rate to try next. Knows no server: told what came of each rate, and nothing else.
+"""Which rate to try next. Knows no server: told what came of each rate, and the highest to try.
 
-From a low rate up by a factor until one is not held, then between the two until they are close. A
-rate is not held only if it is so twice in a row: once may be chance. The same tale gives the same
-search, so that one that was stopped goes on where it was.
+From a low rate up by a factor until one is not held, then between the two until they are close;
+where the highest is held the search ends with it. A rate is not held only if it is so twice in a
+row: once may be chance. The same tale gives the same search, so that one that was stopped goes on
+where it was.
 """
 
 from __future__ import annotations
@@ -29,15 +30,22 @@ class Search:
 
     def __init__(self, start: int = LOWEST, step: float = LONG_STEP) -> None:
         self.start = min(max(start, LOWEST), HIGHEST)
+        self.highest = HIGHEST
+        self.why_highest: str | None = None
         self.step = step
         self.held = 0
         """The highest rate that is known to be held."""
         self.over: int | None = None
         """The lowest that is known not to be."""
         self.why: str | None = None
-        """What came of it there."""
+        """What came of it there; or why no higher one is tried than the highest, which is held."""
         self.doubts = 0
         self.probes = 0
+
+    def bound(self, highest: int, why: str) -> None:
+        """No rate above this one is tried, and why."""
+        self.highest, self.why_highest = min(max(highest, LOWEST), HIGHEST), why
+        self.start = min(self.start, self.highest)
 
     def next_rate(self) -> int | None:
         """The rate to try; None when the search is over."""
@@ -54,13 +62,17 @@ class Search:
     def climb(self) -> int | None:
         if self.held == 0:
             return self.start
-        return None if self.held >= HIGHEST else min(HIGHEST, math.ceil(self.held * self.step))
+        if self.held >= self.highest:
+            return None
+        return min(self.highest, math.ceil(self.held * self.step))
 
     def tell(self, rate: int, why_not: str | None) -> None:
         """What came of the rate that was tried: why it is not held; None if it is."""
         self.probes += 1
         if why_not is None:
             self.held, self.doubts = rate, 0
+            if rate >= self.highest:
+                self.why = self.why_highest
         else:
             self.doubts += 1
             if self.doubts < (SURE if rate > LOWEST else HOPELESS):

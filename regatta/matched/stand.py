@@ -12,14 +12,14 @@ from regatta.errors import RegattaError
 from regatta.load import warm_up
 from regatta.matched.backlog import backlog_growth
 from regatta.matched.judge import why_not_held
-from regatta.matched.probe import KNEE, Planned, Probe
+from regatta.matched.probe import CLOSED, KNEE, Planned, Probe
 from regatta.merge import due
 from regatta.result import SERVER
 from regatta.rig import Rig
 from regatta.samples import pack_samples
 from regatta.serve import start_server, stop_server
 from regatta.side import Side
-from regatta.study import MatchedCell
+from regatta.study import Cell, MatchedCell
 from regatta.window import AnswersError, Window, measure
 
 
@@ -60,22 +60,33 @@ class Stand:
         started_at = time.time()
         try:
             server = self.start()
-            cell = self.cell.at(planned.rate, planned.duration_s)
-            window = measure(self.rig, cell, self.target, server, seed)
+            window = measure(self.rig, self.load(planned), self.target, server, seed)
             samples = pack_samples([(window.samples, due(window.client))])
-            growth = backlog_growth(window.samples, planned.duration_s)
+            why_not = self.judged(planned, window)
         except (RegattaError, OSError) as error:
             self.fall()
             client = error.summary if isinstance(error, AnswersError) else None
             return Probe(planned, f"failed: {error}", started_at, client=client)
         return Probe(
             planned=planned,
-            why_not=why_not_held(window.client, self.cell.p99_limit_ms, growth),
+            why_not=why_not,
             started_at=started_at,
             disturbed=self.disturbed(window),
             client=window.client,
             samples=samples if planned.kind == KNEE else None,
         )
+
+    def load(self, planned: Planned) -> Cell:
+        if planned.kind == CLOSED:
+            return self.cell.closed(planned.duration_s)
+        return self.cell.at(planned.rate, planned.duration_s)
+
+    def judged(self, planned: Planned, window: Window) -> str | None:
+        """A closed load has no rate that could be held or not."""
+        if planned.kind == CLOSED:
+            return None
+        growth = backlog_growth(window.samples, planned.duration_s)
+        return why_not_held(window.client, self.cell.p99_limit_ms, growth)
 
     def disturbed(self, window: Window) -> str | None:
         accounts = [*window.accounts, *accounting.client_counters(window.client.get("usage"))]

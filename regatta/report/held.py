@@ -19,8 +19,8 @@ DIGITS = 3
 MOST_LINES = 6
 SAYS = (
     "The highest rate, in requests a second, of which 99 % of what was due was started and "
-    "answered, the backlog did not grow, p99 was at most {limit:g} ms and the client was busy less "
-    "than half the time. With its 95 % interval over the blocks of the search."
+    "answered, the backlog did not grow and p99 was at most {limit:g} ms; no more was asked for "
+    "than half of what the client can. With its 95 % interval over the blocks of the search."
 )
 KNEE_SAYS = (
     "At shares of what each holds itself, with 95 % intervals over the blocks: where a figure "

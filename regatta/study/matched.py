@@ -35,6 +35,11 @@ class MatchedCell(Cell):
         cell = Cell(**{**values, "load": "open", "rate": rate})
         return cell if duration_s is None else replace(cell, duration_s=duration_s)
 
+    def closed(self, duration_s: float) -> Cell:
+        """The closed cell, in which each connection asks again when it has its answer."""
+        cell = self.at(0, duration_s)
+        return replace(cell, load="closed", rate=None, arrivals=None)
+
 
 @dataclass(frozen=True)
 class Wanted:

@@ -11,15 +11,15 @@ import numpy as np
 
 from regatta.ledger import cell_row
 from regatta.matched.held import replay
-from regatta.matched.judge import CLIENT
-from regatta.matched.probe import KNEE, SEARCH, Planned
+from regatta.matched.probe import CLOSED, KNEE, SEARCH, Planned
 from regatta.matched.run import KNEE_SHARES
 from regatta.study import Cell
 from tests.lab.synthetic import insert, pack
 
 CAPACITY = {"iterative": 4_000, "thread-per-client": 9_000, "select": 20_000}
-BUSY_AT = 30_000
-"""A rate that the client cannot go beyond."""
+HALF = 30_000
+"""Of what the client can."""
+CLOSED_CLIENT = {"throughput_per_s": 50_000.0, "cpu_share": 50_000 / HALF / 2}
 
 
 def add_held(path: Path, capacity: Mapping[str, int] = CAPACITY, blocks: int = 4) -> Path:
@@ -34,8 +34,10 @@ def add_held(path: Path, capacity: Mapping[str, int] = CAPACITY, blocks: int = 4
             insert(database, "search", [row])
             for plan, why_not, samples in probes(number, holds, blocks, chance):
                 planned = [getattr(plan, field.name) for field in fields(Planned)]
-                client = json.dumps({"requests": 1, "unstarted": 0, "client_bound": None})
-                row = (None, *planned, why_not, 1.0, None, 0, client, samples)
+                client = {"requests": 1, "unstarted": 0, "client_bound": None}
+                if plan.kind == CLOSED:
+                    client |= CLOSED_CLIENT
+                row = (None, *planned, why_not, 1.0, None, 0, json.dumps(client), samples)
                 insert(database, "probe", [row])
     return path
 
@@ -45,17 +47,16 @@ def probes(
 ) -> list[tuple[Planned, str | None, bytes | None]]:
     found: list[tuple[Planned, str | None, bytes | None]] = []
     told: dict[int, list[tuple[int, str | None]]] = {}
+    limits: dict[int, int] = {}
     for block in range(1, blocks + 1):
         today = holds * chance.normal(1, 0.01)
-        while (search := replay(told, block)[-1]) and (rate := search.next_rate()) is not None:
-            why_not = None
-            if rate > today:
-                why_not = "88.0 % of what was due was started"
-            elif rate > BUSY_AT:
-                why_not = f"{CLIENT}: it used 61 % of its CPU"
+        limits[block] = HALF
+        found.append((Planned(number, CLOSED, block, 0, 0.3), None, None))
+        while (rate := (search := replay(told, block, limits)[-1]).next_rate()) is not None:
+            why_not = "88.0 % of what was due was started" if rate > today else None
             told.setdefault(block, []).append((rate, why_not))
             found.append((Planned(number, SEARCH, block, rate, 0.3), why_not, None))
-        if len(replay(told, block)) < block or not search.held:
+        if not search.held:
             return found
     for block in range(1, blocks + 1):
         for share in KNEE_SHARES:

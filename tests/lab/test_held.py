@@ -58,8 +58,10 @@ def test_where_the_client_is_the_limit_it_is_at_least_so_much(tmp_path: Path) ->
     assert found["select"].rate.high is None
     assert found["iterative"].state == NOTHING
     lines = list(sentences(analysis))
-    assert lines[0].startswith("select holds at least 29,")
-    assert lines[0].endswith("or more): the client's limit: it used 61 % of its CPU")
+    assert lines[0] == (
+        "select holds at least 30,000 a second (30,000 or more): the client's limit: half of its "
+        "capacity is 30,000 a second"
+    )
     assert lines[1] == "iterative holds nothing: 88.0 % of what was due was started"
 
 

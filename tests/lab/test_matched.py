@@ -10,14 +10,15 @@ import fake_programs
 import pytest
 
 from regatta.errors import RegattaError, StudyError
-from regatta.events import Event, Note, Searched, SearchStarted, Started
+from regatta.events import Event, Note, Searched, Searching, SearchStarted, Started
 from regatta.ledger import FILE_NAME
-from regatta.matched.probe import KNEE, Planned, Probe
+from regatta.matched.judge import beyond_half
+from regatta.matched.probe import CLOSED, KNEE, SEARCH, Planned, Probe
 from regatta.matched.search import HOPELESS
 from regatta.matched.stand import Stand
 from regatta.programs import discover
 from regatta.race import Options, begin, reopen
-from regatta.study import MatchedCell, Study, parse_study, with_rates
+from regatta.study import Cell, MatchedCell, Study, parse_study, with_rates
 
 STUDY = """
 name = "equal"
@@ -46,6 +47,11 @@ class Simulated:
 
     def __init__(self) -> None:
         self.capacity = dict(CAPACITY)
+        self.client = 1_000_000.0
+        """Half of what the client can, in the first block; 1 % more in each that follows."""
+        self.closed_fails = False
+        self.loads: list[Cell] = []
+        """What it would have been asked by."""
         self.asked: list[tuple[str, Planned]] = []
         self.disturb: set[int] = set()
         """Probes, counted from 1, that something else disturbs."""
@@ -58,8 +64,18 @@ class Simulated:
         if count == self.die_at:
             raise KeyboardInterrupt
         disturbed = "rustc used 90 % of a CPU" if count in self.disturb else None
+        if planned.kind == CLOSED:
+            return self.closed(planned, disturbed)
         holds = planned.rate <= self.capacity[name] and disturbed is None
         return Probe(planned, None if holds else "too slow", 1.0, disturbed, {"requests": 1}, None)
+
+    def closed(self, planned: Planned, disturbed: str | None) -> Probe:
+        half = self.client * (1 + 0.01 * (planned.block - 1))
+        if disturbed is not None:
+            half /= 3
+        client = {"requests": 1, "throughput_per_s": 1.6 * half, "cpu_share": 0.8}
+        why_not = "failed: it died" if self.closed_fails else None
+        return Probe(planned, why_not, 1.0, disturbed, client, None)
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +85,7 @@ def simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Simulated:
     found = Simulated()
 
     def probe(stand: Stand, planned: Planned, seed: int) -> Probe:  # noqa: ARG001
+        found.loads.append(stand.load(planned))
         return found.probe(stand.cell.contender, planned)
 
     monkeypatch.setattr(Stand, "probe", probe)
@@ -128,7 +145,7 @@ def test_a_race_that_is_stopped_in_mid_search_goes_on_and_repeats_nothing(
 ) -> None:
     race(tmp_path / "whole", ONE + "knee = true\n")
     whole = rows(tmp_path / "whole", PROBES)
-    assert {kind for _, kind, *_ in whole} == {"search", KNEE}
+    assert {kind for _, kind, *_ in whole} == {CLOSED, SEARCH, KNEE}
     asked = len(simulated.asked)
     folder = tmp_path / "cut"
     cuts = [3, 20, len(whole) // 2, 1, 5]
@@ -169,7 +186,8 @@ def test_who_holds_nothing_is_one_line_and_stops_nobody(
     cells = rows(tmp_path / "race", CELLS)
     assert {name for name, *_ in cells} == {"select", "thread-per-client"}
     assert min(int(str(rate)) for *_, rate in cells) == pytest.approx(9_000 / 2, rel=0.04)
-    tried = rows(tmp_path / "race", "SELECT block FROM probe WHERE search_id = 1")
+    query = "SELECT block FROM probe WHERE search_id = 1 AND kind = 'search'"
+    tried = rows(tmp_path / "race", query)
     assert tried == [(1,)] * HOPELESS, "it is not searched for again"
 
 
@@ -193,6 +211,70 @@ def test_what_was_disturbed_is_repeated_and_not_believed(
     assert rows(tmp_path / "race", believed) == rows(tmp_path / "quiet", PROBES)
     query = "SELECT count(*), min(disturbed) FROM probe WHERE again"
     assert rows(tmp_path / "race", query) == [(3, "rustc used 90 % of a CPU")]
+
+
+def test_half_of_what_the_client_can_is_the_highest_rate_of_each_search(
+    tmp_path: Path, simulated: Simulated
+) -> None:
+    simulated.client = 6_000.0
+    events = race(tmp_path / "race")
+    asked = [planned for name, planned in simulated.asked if name == "select"]
+    for block, half in enumerate((6_000, 6_060, 6_120), start=1):
+        first, *tried = [planned for planned in asked if planned.block == block]
+        assert (first.kind, first.rate) == (CLOSED, 0)
+        assert max(planned.rate for planned in tried) == tried[-1].rate == half
+    says = [event.says for event in events if isinstance(event, Searched)]
+    assert sum(beyond_half(6_000) in text for text in says) == 2
+    limited = [text for text in says if "the client's limit" not in text]
+    assert len(limited) == 3, "iterative holds less than that"
+    assert sum(isinstance(event, Searching) and event.rate is None for event in events) == 9
+
+
+def test_each_search_begins_with_a_closed_load_over_the_same_connections(
+    tmp_path: Path, simulated: Simulated
+) -> None:
+    race(tmp_path / "race", STUDY.replace("duration_s", 'arrivals = "poisson"\nduration_s'))
+    closed = [load for load in simulated.loads if load.load == "closed"]
+    assert len(closed) == 9
+    assert {(load.connections, load.rate, load.arrivals, load.duration_s) for load in closed} == {
+        (2, None, None, 0.3)
+    }
+    rest = [load for load in simulated.loads if load.load != "closed"]
+    assert {(load.load, load.arrivals) for load in rest} == {("open", "poisson")}
+
+
+def test_a_stopped_race_takes_the_clients_limit_from_its_ledger(
+    tmp_path: Path, simulated: Simulated
+) -> None:
+    simulated.client = 6_000.0
+    race(tmp_path / "whole")
+    whole = rows(tmp_path / "whole", PROBES)
+    simulated.die_at = len(simulated.asked) + 5
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path / "cut")
+    simulated.die_at = 0
+    reopen(tmp_path / "cut", None, discover(), lambda _: None)
+    assert rows(tmp_path / "cut", PROBES) == whole
+
+
+def test_who_fails_under_a_closed_load_is_searched_without_such_a_limit(
+    tmp_path: Path, simulated: Simulated
+) -> None:
+    simulated.client, simulated.closed_fails = 6_000.0, True
+    race(tmp_path / "race")
+    highest = rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE why_not IS NULL")
+    assert highest == [(pytest.approx(20_000, rel=0.04),)]
+    assert rows(tmp_path / "race", "SELECT count(*) FROM probe WHERE kind = 'closed'") == [(9,)]
+
+
+def test_a_closed_load_that_was_disturbed_is_repeated(tmp_path: Path, simulated: Simulated) -> None:
+    simulated.client, simulated.disturb = 6_000.0, {1}
+    race(tmp_path / "race")
+    (first, second) = simulated.asked[:2]
+    assert first == second
+    assert first[1].kind == CLOSED
+    held = rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE block = 1")
+    assert held == [(6_000,)]
 
 
 def test_the_knee_is_measured_at_shares_of_what_each_holds_itself(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.matched.held import middle, rates_of, replay
-from regatta.matched.judge import CLIENT, why_not_held
+from regatta.matched.judge import CLIENT, beyond_half, half_capacity, why_not_held
 from regatta.matched.search import (
     HIGHEST,
     HOPELESS,
@@ -93,6 +93,39 @@ def test_a_server_without_a_limit_ends_the_search_too() -> None:
     assert (search.held, search.over) == (HIGHEST, None)
 
 
+@given(st.integers(LOWEST, HIGHEST), st.integers(1, HIGHEST * 2), st.booleans())
+def test_the_highest_rate_that_may_be_tried_is_tried_itself_and_ends_the_search(
+    highest: int, start: int, later: bool
+) -> None:
+    search = Search(start, SHORT_STEP) if later else Search()
+    search.bound(highest, "no more")
+    tale = run(search, math.inf)
+    assert max(tale) == tale[-1] == (highest, None)
+    assert (search.held, search.over, search.why) == (highest, None, "no more")
+    assert len(tale) <= 12
+
+
+@given(st.integers(LOWEST, HIGHEST - 1), st.floats(1.0, 100.0))
+def test_below_the_highest_rate_the_capacity_is_found_as_ever(capacity: int, beyond: float) -> None:
+    search = Search()
+    search.bound(math.ceil(capacity * beyond) + 1, "no more")
+    tale = run(search, capacity)
+    assert search.held <= capacity < max(search.held * TOLERANCE, search.held + 1)
+    assert max(rate for rate, _ in tale) <= search.highest
+    assert search.why == "too slow"
+
+
+def test_half_of_what_the_client_can_is_by_its_cost_at_its_busiest() -> None:
+    """At 200,000 a second it used 80 % of its CPU: with all of it, it could 250,000."""
+    assert half_capacity({"throughput_per_s": 200_000.0, "cpu_share": 0.8}) == 125_000
+    assert beyond_half(125_000) == f"{CLIENT}: half of its capacity is 125,000 a second"
+
+
+@pytest.mark.parametrize("closed", [None, {"throughput_per_s": 3.0, "cpu_share": 0.0}])
+def test_a_closed_load_that_does_not_tell_sets_no_limit(closed: dict[str, float] | None) -> None:
+    assert half_capacity(closed) is None
+
+
 def test_a_server_that_holds_by_chance_alone_ends_it_too() -> None:
     search = Search()
     chance = random.Random(4)
@@ -161,9 +194,8 @@ GOOD = {
         ({"latency_ns": {"p99": 20_000_000}}, None),
         ({"latency_ns": {"p99": 20_100_000}}, "p99 20.1 ms, the limit is 20 ms"),
         ({"latency_ns": {"p99": None, "over": {"p99": 9_000_000}}}, "p99 over 9 ms"),
-        ({"cpu_share": 0.49}, None),
-        ({"cpu_share": 0.5}, f"{CLIENT}: it used 50 % of its CPU"),
-        ({"cpu_share": 0.6, "unstarted": 500}, "66.6 % of what was due was started"),
+        ({"cpu_share": 0.79}, None),
+        ({"cpu_share": 0.79, "unstarted": 500}, "66.6 % of what was due was started"),
         ({"client_bound": "used 93 % of its CPU"}, f"{CLIENT}: it used 93 % of its CPU"),
     ],
 )
