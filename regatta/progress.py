@@ -191,8 +191,8 @@ class LiveDisplay(Silent):
             case SearchStarted():
                 self.begin(search_heading(event), event.notes)
             case Searching():
-                asked = "closed load" if event.rate is None else f"{event.rate:,} requests a second"
-                self.now = f"{event.cell.contender} at {asked}"
+                asked = f"at {event.rate:,} requests a second" if event.rate else "in a closed load"
+                self.now = f"{event.cell.contender} {asked}"
             case Searched():
                 self.searched = event
             case Started():
