@@ -46,23 +46,25 @@ def figure(one: Held) -> str:
     return f"{value} ({rounded_rate(rate.low)}{high or ' or more'})"
 
 
-def sentence(one: Held) -> str:
+def sentence(one: Held, brief: bool = False) -> str:
     """With the reason where it is not the server's capacity that the figure shows."""
     told = f"{one.cell.contender} {figure(one)}"
-    return told if one.state == HOLDS or not one.why else f"{told}: {one.why}"
+    if one.state == HOLDS or not one.why:
+        return told
+    return f"{told}: {CLIENT if brief and one.why.startswith(CLIENT) else one.why}"
 
 
-def sentences(analysis: Analysis) -> Iterator[str]:
+def sentences(analysis: Analysis, brief: bool = False) -> Iterator[str]:
     """A line for each contender; with several groups of them each says which."""
     for group in analysis.held:
         title = f"{group.title}: " if len(analysis.held) > 1 else ""
         for one in group.members:
-            yield f"{title}{sentence(one)}"
+            yield f"{title}{sentence(one, brief)}"
 
 
 def held_lines(analysis: Analysis) -> list[str]:
     """The same for a screen, a line each; of many contenders the report names all."""
-    lines = list(sentences(analysis))
+    lines = list(sentences(analysis, brief=True))
     shown = [shorten(line, COLUMNS, placeholder=" …") for line in lines[:MOST_LINES]]
     more = len(lines) - MOST_LINES
     return [*shown, f"{more} more in the report"] if more > 0 else shown
