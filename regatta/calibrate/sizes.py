@@ -56,9 +56,9 @@ WHOLE = Sizes(
     slowed_requests=2_000,
     slowed_slices=40,
     draws=2_000,
-    star_blocks=30,
-    star_requests=500,
-    star_slices=5,
+    star_blocks=20,
+    star_requests=1_000,
+    star_slices=40,
     star_tables=1_000,
 )
 QUICK = Sizes(
