@@ -218,11 +218,13 @@ class Ledger:
         )
         return [
             Probe(
-                PlannedProbe(*row[: len(planned)]),
-                *row[len(planned) :],
-                client=None if client is None else json.loads(client),
+                PlannedProbe(*row),
+                why_not,
+                started_at,
+                disturbed,
+                None if client is None else json.loads(client),
             )
-            for client, *row in self.database.execute(query)
+            for client, *row, why_not, started_at, disturbed in self.database.execute(query)
         ]
 
     def record_probe(self, probe: Probe, again: bool) -> None:
