@@ -18,7 +18,15 @@ from regatta.ledger import FILE_NAME, find_unfinished
 from regatta.programs import Programs, discover
 from regatta.progress import Display, Lines, LiveDisplay, Silent
 from regatta.race import RACES, Options, begin, reopen
-from regatta.study import MAX_BLOCKS, MAX_SEED, PLACEMENTS, find_study, load_study, parse_cpus
+from regatta.study import (
+    MAX_BLOCKS,
+    MAX_SEED,
+    PLACEMENTS,
+    STEERINGS,
+    find_study,
+    load_study,
+    parse_cpus,
+)
 from regatta.verbs.advise import advise
 from regatta.verbs.calibrate import calibrate
 from regatta.verbs.compare import compare
@@ -114,12 +122,17 @@ def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
     placement: str | None,
     server_cpus: str | None,
     client_cpus: str | None,
+    steering: str | None,
     use_perf: bool,
 ) -> Options:
     positive("--seed", seed, MAX_SEED, low=0)
     positive("--blocks", blocks, MAX_BLOCKS)
-    if placement is not None and placement not in PLACEMENTS:
-        raise UsageError(f"--placement is {placement}; it must be one of {', '.join(PLACEMENTS)}")
+    for option, value, allowed in (
+        ("--placement", placement, PLACEMENTS),
+        ("--steering", steering, STEERINGS),
+    ):
+        if value is not None and value not in allowed:
+            raise UsageError(f"{option} is {value}; it must be one of {', '.join(allowed)}")
     return Options(
         out=out,
         seed=seed,
@@ -127,6 +140,7 @@ def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
         placement=placement,
         server_cpus=None if server_cpus is None else parse_cpus(server_cpus, "--server-cpus"),
         client_cpus=None if client_cpus is None else parse_cpus(client_cpus, "--client-cpus"),
+        steering=steering,
         use_perf=use_perf,
     )
 
@@ -228,6 +242,14 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
         str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")
     ] = None,
     client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
+    steering: Annotated[
+        str | None,
+        typer.Option(
+            help="own-side (packets are processed on the CPUs of the side that they are for, where "
+            "that is permitted) or none.",
+            show_default="own-side",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as JSON, the progress on stderr.")
     ] = False,
@@ -254,7 +276,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     """
     session = Session(as_json, quiet, explain)
     options = read_options(
-        seed, blocks, out, placement, server_cpus, client_cpus, use_perf=not no_perf
+        seed, blocks, out, placement, server_cpus, client_cpus, steering, use_perf=not no_perf
     )
     folder = run_race(study, resumes, options, session)
     show_results(folder, session)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from regatta import __version__
+from regatta import __version__, kernel_config
 from regatta.perf import Perf
 from regatta.placement import Placement
 from regatta.programs import Programs
@@ -109,6 +109,8 @@ def facts() -> dict[str, Callable[[], Any]]:
         "load_average": lambda: list(os.getloadavg()),
         "perf_event_paranoid": lambda: read_text("/proc/sys/kernel/perf_event_paranoid"),
         "somaxconn": lambda: read_text("/proc/sys/net/core/somaxconn"),
+        "irq_time_accounting": kernel_config.irq_time_accounting,
+        "rps_sock_flow_entries": lambda: read_text("/proc/sys/net/core/rps_sock_flow_entries"),
     }
 
 

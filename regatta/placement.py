@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from regatta import cgroup
+from regatta import cgroup, steering
 from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.guard import guarded
 from regatta.programs import need_tool
+from regatta.steering import Steering
 
 NETNS = "netns"
 LOOPBACK = "loopback"
@@ -68,6 +69,8 @@ class Placement:
     client: Side
     server_address: str
     rootless: bool = False
+    steering: Steering = Steering()
+    """Whose CPUs process what arrives."""
     holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def close(self) -> None:
@@ -135,6 +138,7 @@ class Placement:
             "server_cpus": list(self.server.cpus),
             "client_cpus": list(self.client.cpus),
             "control_groups": self.server.groups is not None,
+            **self.steering.describe(),
         }
 
 
@@ -280,7 +284,9 @@ def join(enter_server: Sequence[str], enter_client: Sequence[str], client_pid: i
     wait_link_up(enter_client, ip, "client")
 
 
-def place_in_namespaces(server_cpus: tuple[int, ...], client_cpus: tuple[int, ...]) -> Placement:
+def place_in_namespaces(
+    server_cpus: tuple[int, ...], client_cpus: tuple[int, ...], steered: str
+) -> Placement:
     """Both sides in a network of their own."""
     unshare = need_tool("unshare", "util-linux")
     nsenter = need_tool("nsenter", "util-linux")
@@ -305,6 +311,10 @@ def place_in_namespaces(server_cpus: tuple[int, ...], client_cpus: tuple[int, ..
             (nsenter, *join_user, "--net", "--target", str(holder.pid), "--") for holder in holders
         )
         join(enter_server, enter_client, holders[1].pid)
+        place.steering = steering.steer(
+            steered,
+            {"server": (enter_server, server_cpus), "client": (enter_client, client_cpus)},
+        )
     except BaseException:
         place.close()
         raise
@@ -315,7 +325,7 @@ def place_in_namespaces(server_cpus: tuple[int, ...], client_cpus: tuple[int, ..
 
 
 def place_on_loopback(
-    server_cpus: tuple[int, ...], client_cpus: tuple[int, ...], note: str | None
+    server_cpus: tuple[int, ...], client_cpus: tuple[int, ...], steered: str, note: str | None
 ) -> Placement:
     groups = cgroup.find_home()
     return Placement(
@@ -324,24 +334,27 @@ def place_on_loopback(
         server=Side((), server_cpus, groups),
         client=Side((), client_cpus, groups),
         server_address="127.0.0.1",
+        steering=steering.on_loopback(steered),
     )
 
 
 def make_placement(
-    kind: str, server_cpus: Sequence[int] | None, client_cpus: Sequence[int] | None
+    kind: str,
+    server_cpus: Sequence[int] | None,
+    client_cpus: Sequence[int] | None,
+    steered: str = steering.OWN_SIDE,
 ) -> Placement:
     """Places the two sides as asked; `auto` takes namespaces where they are permitted."""
     server, client = choose_cpus(server_cpus, client_cpus, sorted(os.sched_getaffinity(0)))
     if kind == LOOPBACK:
-        return place_on_loopback(server, client, None)
+        return place_on_loopback(server, client, steered, None)
     try:
-        return place_in_namespaces(server, client)
+        return place_in_namespaces(server, client, steered)
     except (PlacementError, UsageError) as error:
         if kind == NETNS:
             raise PlacementError(
                 f"network namespaces are not permitted here ({error}); run as root, allow user "
                 "namespaces, or use --placement loopback"
             ) from error
-        return place_on_loopback(
-            server, client, f"network namespaces are not permitted here ({error}): on loopback"
-        )
+        note = f"network namespaces are not permitted here ({error}): on loopback"
+        return place_on_loopback(server, client, steered, note)

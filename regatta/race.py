@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regatta import doctor, environment, ledger, perf, placement
+from regatta import doctor, environment, ledger, perf, placement, steering
 from regatta.calibrate import store
 from regatta.cgroup import NO_GROUPS
 from regatta.errors import RegattaError, StudyError, UsageError
@@ -48,6 +48,7 @@ class Options:
     placement: str | None = None
     server_cpus: tuple[int, ...] | None = None
     client_cpus: tuple[int, ...] | None = None
+    steering: str | None = None
     use_perf: bool = True
 
 
@@ -81,6 +82,7 @@ def apply(study: Study, options: Options) -> Study:
         placement=options.placement or study.placement,
         server_cpus=options.server_cpus or study.server_cpus,
         client_cpus=options.client_cpus or study.client_cpus,
+        steering=options.steering or study.steering,
     )
 
 
@@ -103,16 +105,19 @@ def begin(study: Study, options: Options, programs: Programs, tell: Tell) -> Pat
         )
     check_programs(study)
     known = {"baseline": read_baseline(study), "claims": recorded_claims(study)}
-    with (
-        placement.make_placement(study.placement, study.server_cpus, study.client_cpus) as place,
-        held(folder),
-    ):
+    with placed(study) as place, held(folder):
         plan = plan_of(study, setting.seed)
         with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
             book.record_environment({"use_perf": setting.use_perf, **known})
             book.record_environment({"calibration": store.for_ledger()})
             run(book, setting, programs, place, tell)
     return folder
+
+
+def placed(study: Study) -> placement.Placement:
+    return placement.make_placement(
+        study.placement, study.server_cpus, study.client_cpus, study.steering
+    )
 
 
 def plan_of(study: Study, seed: int) -> list[Planned]:
@@ -189,9 +194,7 @@ def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) ->
             run_nothing(book, tell)
             return folder
         study = setting.study
-        with placement.make_placement(
-            study.placement, study.server_cpus, study.client_cpus
-        ) as place:
+        with placed(study) as place:
             run(book, setting, programs, place, tell)
     return folder
 
@@ -213,6 +216,7 @@ def restore_place(study: Study, book: Ledger) -> Study:
         placement=kind,
         server_cpus=tuple(place["server_cpus"]),
         client_cpus=tuple(place["client_cpus"]),
+        steering=place.get("steering", steering.NONE),
     )
 
 
@@ -291,11 +295,14 @@ def situation(study: Study, place: placement.Placement) -> doctor.Situation:
     """What the doctor must know of the race."""
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
     groups = place.server.groups is not None
-    return doctor.Situation(place.server.cpus, place.client.cpus, place.kind, most, groups)
+    return doctor.Situation(
+        place.server.cpus, place.client.cpus, place.kind, most, groups, place.steering
+    )
 
 
 def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[str, ...]:
     """What is not as the study, or a person, may have expected."""
     without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
     clocks = None if place.server.groups else NO_GROUPS
-    return tuple(note for note in (*without, place.note, clocks, found.note) if note)
+    told = (place.note, place.steering.note)
+    return tuple(note for note in (*without, *told, clocks, found.note) if note)

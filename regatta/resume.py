@@ -8,6 +8,7 @@ from regatta.errors import UsageError
 from regatta.ledger import Ledger
 from regatta.perf import GROUP, Perf
 from regatta.placement import Placement
+from regatta.steering import OWN_SIDE
 
 
 def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
@@ -25,6 +26,11 @@ def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
         raise UsageError(
             "the race was begun with the accounts of control groups, which are not permitted now; "
             "resume it as root, as it was begun, or start a new race"
+        )
+    if then.get("steering") == OWN_SIDE and place.steering.kind != OWN_SIDE:
+        raise UsageError(
+            "the race was begun with packets steered to the CPUs of their own side, which is not "
+            "permitted now; resume it as root, as it was begun, or start a new race"
         )
     if not grouped:
         place.server = replace(place.server, groups=None)

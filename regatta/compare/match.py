@@ -24,7 +24,14 @@ MACHINE = {
     "turbo": "turbo",
     "mitigations": "mitigations",
 }
-PLACE = {"kind": "kind", "server_cpus": "CPUs of the server", "client_cpus": "CPUs of the client"}
+PLACE = {
+    "kind": "kind",
+    "server_cpus": "CPUs of the server",
+    "client_cpus": "CPUs of the client",
+    "steering": "steering",
+}
+BEFORE = {"steering": "none"}
+"""What a race did that says nothing of it."""
 MEMORY_SLACK = 0.02
 """Two kernels on one machine keep different shares of its memory for themselves."""
 
@@ -94,6 +101,7 @@ def _placement(old: Ledger, new: Ledger) -> str:
     then, now = (ledger.environment.get("placement") for ledger in (old, new))
     if not isinstance(then, dict) or not isinstance(now, dict):
         return ""
+    then, now = BEFORE | then, BEFORE | now
     found = [
         f"{label} ({_word(then.get(key))}, {_word(now.get(key))})"
         for key, label in PLACE.items()

@@ -14,6 +14,7 @@ from regatta.doctor.checks import (
     cpus,
     governor,
     idle,
+    irq_time,
     limits,
     load,
     network,
@@ -22,6 +23,7 @@ from regatta.doctor.checks import (
     quota,
     smt,
     steal,
+    steering,
     turbo,
 )
 from regatta.doctor.finding import SERIOUS, Finding, Situation
@@ -64,6 +66,8 @@ CHECKS = (
     Check(counters.NAME, counters.look, counters.measure),
     Check(paranoid.NAME, paranoid.look),
     Check(accounting.NAME, accounting.look),
+    Check(irq_time.NAME, irq_time.look),
+    Check(steering.NAME, steering.look),
     Check(limits.DESCRIPTORS, limits.look_at_descriptors),
     Check(limits.TASKS, limits.look_at_tasks),
     Check(network.PORTS, network.look_at_ports),

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regatta.doctor.machine import cpus_text
+from regatta.steering import OWN_SIDE, Steering
 
 SERIOUS = "serious"
 MINOR = "minor"
@@ -80,6 +81,8 @@ class Situation:
     """The most of any cell of the study that is about to be raced; None: no study is meant."""
     control_groups: bool = True
     """Whether each side gets a control group of its own."""
+    steering: Steering = Steering(OWN_SIDE)
+    """Whose CPUs process what arrives at the two ends of the cable."""
 
     @property
     def pinned(self) -> tuple[int, ...]:

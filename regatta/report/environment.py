@@ -29,6 +29,8 @@ LABELS = {
     "load_average": "load average before the race",
     "doctor": "what the doctor found serious",
     "somaxconn": "somaxconn",
+    "irq_time_accounting": "time in interrupts charged to nobody (IRQ_TIME_ACCOUNTING)",
+    "rps_sock_flow_entries": "packets that may follow their reader (RFS)",
     "versions": "versions",
     "seed": "seed",
 }
@@ -75,9 +77,10 @@ def _summary(key: str, value: dict[str, Any]) -> str:
     if key == "placement":
         return (
             f"{value.get('kind', 'unknown')}, server on CPU {_text(value.get('server_cpus'))}, "
-            f"client on CPU {_text(value.get('client_cpus'))}"
+            f"client on CPU {_text(value.get('client_cpus'))}, "
+            f"packets steered: {_text(value.get('steering'))}"
         )
-    return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
+    return _text(value)
 
 
 def _text(value: Any) -> str:
@@ -87,6 +90,8 @@ def _text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(_text(part) for part in value) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)

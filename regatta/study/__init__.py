@@ -8,7 +8,7 @@ from regatta.study.cell import PROCESS, WINDOW, Cell
 from regatta.study.claim import Claim, Source
 from regatta.study.contender import Contender
 from regatta.study.find import find_study, shipped_names
-from regatta.study.limits import MAX_BLOCKS, MAX_SEED, PLACEMENTS
+from regatta.study.limits import MAX_BLOCKS, MAX_SEED, PLACEMENTS, STEERINGS
 from regatta.study.matched import MatchedCell, matched_cells, with_rates
 from regatta.study.parse import Study, load_study, parse_cpus, parse_study
 
@@ -17,6 +17,7 @@ __all__ = [
     "MAX_SEED",
     "PROCESS",
     "PLACEMENTS",
+    "STEERINGS",
     "WINDOW",
     "Baseline",
     "Cell",

@@ -10,6 +10,7 @@ SCOPES = ("window", "process")
 ENGINES = ("thread", "fork", "epoll")
 DIALECTS = ("line", "http")
 PLACEMENTS = ("auto", "netns", "loopback")
+STEERINGS = ("own-side", "none")
 EVENTS = (
     "task-clock",
     "cpu-clock",

@@ -36,6 +36,7 @@ from regatta.study.limits import (
     NAME_NEEDED,
     NAME_PATTERN,
     PLACEMENTS,
+    STEERINGS,
 )
 from regatta.study.table import Table, subtable
 
@@ -84,6 +85,8 @@ class Study:
     placement: str
     server_cpus: tuple[int, ...] | None
     client_cpus: tuple[int, ...] | None
+    steering: str
+    """Whose CPUs process what arrives, where that may be said."""
     events: tuple[str, ...]
     cells: tuple[Cell, ...]
     contenders: Mapping[str, Contender]
@@ -139,7 +142,7 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
     race = subtable(content, "race", RACE_KEYS)
     blocks = race.integer("blocks", DEFAULT_BLOCKS, 1, MAX_BLOCKS)
     width = read_width(race, blocks)
-    placement = subtable(content, "placement", ("kind", "server_cpus", "client_cpus"))
+    placement = subtable(content, "placement", ("kind", "server_cpus", "client_cpus", "steering"))
     contenders = read_contenders(content, [design.name for design in designs])
     cells = all_cells(content.get("cells"), designs, contenders)
     raced, left_out = without_missing(cells, designs)
@@ -155,6 +158,7 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         placement=placement.choice("kind", "auto", PLACEMENTS),
         server_cpus=cpus(placement, "server_cpus"),
         client_cpus=cpus(placement, "client_cpus"),
+        steering=placement.choice("steering", STEERINGS[0], STEERINGS),
         events=tuple(top.choices("events", list(EVENTS), EVENTS)),
         cells=raced,
         contenders=contenders,

@@ -109,4 +109,5 @@ def situation_in(place: Placement) -> Situation:
         place.client.cpus,
         place.kind,
         control_groups=place.server.groups is not None,
+        steering=place.steering,
     )

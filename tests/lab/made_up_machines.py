@@ -44,6 +44,7 @@ def quiet(cpus: int = 4) -> Files:
         "proc/self/limits": limits(63_000, 1_048_576),
         "proc/self/cgroup": "0::/",
         "proc/sys/kernel/osrelease": "6.8.0-41-generic",
+        "boot/config-6.8.0-41-generic": "# CONFIG_IRQ_TIME_ACCOUNTING is not set",
         "proc/sys/kernel/perf_event_paranoid": "-1",
         "proc/sys/kernel/threads-max": "126000",
         "proc/sys/kernel/nmi_watchdog": "0",

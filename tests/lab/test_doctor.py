@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -15,6 +16,7 @@ import pytest
 import rootless
 from rich.console import Console
 
+from regatta import kernel_config
 from regatta.doctor import (
     FINE,
     MINOR,
@@ -29,6 +31,7 @@ from regatta.doctor import (
 from regatta.doctor.examine import CHECKS
 from regatta.doctor.machine import cpus_text, parse_cpu_set
 from regatta.doctor.show import show
+from regatta.steering import NONE, End, Steering
 
 ROOT = Path(__file__).resolve().parents[2]
 CPU = "/sys/devices/system/cpu"
@@ -203,7 +206,8 @@ def test_one_cpu_is_too_few_and_what_is_not_told_is_unknown(tmp_path: Path) -> N
     found = examined(machines.bare, tmp_path, Situation((0,), (0,), "loopback"))
     assert found["cpus"].level == SERIOUS
     unknown = {name for name, finding in found.items() if finding.level == UNKNOWN}
-    assert unknown == {"governor", "turbo", "idle", "clock", "paranoid", "ports", "backlog"}
+    untold = {"governor", "turbo", "idle", "clock", "paranoid", "irq-time", "ports", "backlog"}
+    assert unknown == untold
 
 
 @pytest.mark.parametrize("kind", machines.KINDS)
@@ -241,6 +245,62 @@ def test_a_race_without_control_groups_is_told_how_to_get_them(
     assert any(cure in text for text in (*found.fix, found.advice))
 
 
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({"boot/config-6.8.0-41-generic": "CONFIG_IRQ_TIME_ACCOUNTING=y"}, MINOR),
+        ({"boot/config-6.8.0-41-generic": "# nothing"}, UNKNOWN),
+        ({"boot/config-6.8.0-41-generic": "# CONFIG_IRQ_TIME_ACCOUNTING is not set"}, FINE),
+        (
+            {
+                "boot/config-6.8.0-41-generic": "CONFIG_IRQ_TIME_ACCOUNTING=y",
+                "proc/cmdline": "quiet tsc=noirqtime",
+            },
+            FINE,
+        ),
+    ],
+)
+def test_a_kernel_that_charges_interrupts_to_nobody_is_said(
+    files: machines.Files, level: str, tmp_path: Path
+) -> None:
+    found = examined_files(machines.quiet() | files, tmp_path, LOOPBACK)["irq-time"]
+    assert found.level == level
+    if level == MINOR:
+        assert "CPU busy per request" in found.advice
+
+
+def test_what_a_kernel_was_built_with_is_also_told_by_the_kernel_itself(tmp_path: Path) -> None:
+    machine = machines.build(machines.quiet(), tmp_path)
+    packed = gzip.compress(b"CONFIG_A=y\nCONFIG_IRQ_TIME_ACCOUNTING=y\nCONFIG_HZ=250\n")
+    machine.path("proc/config.gz").write_bytes(packed)
+    assert kernel_config.irq_time_accounting(tmp_path) is True
+    assert kernel_config.setting("CONFIG_HZ", tmp_path) == "250"
+    assert kernel_config.setting("CONFIG_NOWHERE", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("placement", "uid", "cure"),
+    [
+        ("loopback", 0, "sudo regatta race --placement netns"),
+        ("netns", 1000, "sudo regatta race"),
+        ("netns", 0, "it is not permitted"),
+    ],
+)
+def test_a_race_whose_packets_are_not_steered_is_told_how_they_would_be(
+    placement: str, uid: int, cure: str, tmp_path: Path
+) -> None:
+    files = machines.quiet()
+    files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
+    files["proc/sys/net/core/rps_sock_flow_entries"] = "32768"
+    end = End("server", "veth", False, ((),), 4096)
+    steering = Steering(NONE, "it is not permitted", end, end)
+    here = Situation((0,), (1,), placement, steering=steering)
+    found = examined_files(files, tmp_path, here)["steering"]
+    assert found.level == MINOR
+    assert "veth, GRO off, RFS on" in found.says
+    assert cure in (*found.fix, found.advice)
+
+
 def shown(findings: Findings, width: int, measured: bool = False) -> str:
     console = Console(file=io.StringIO(), width=width)
     show(console, list(findings.values()), measured)
@@ -255,7 +315,7 @@ def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) ->
         for command in (*finding.fix, *finding.undo):
             assert any(line.endswith(command) for line in text.splitlines()), command
     assert text.index("serious") < text.index("minor") < text.index("fine")
-    assert "4 serious, 3 minor, 0 unknown, 11 fine" in " ".join(text.split())
+    assert "4 serious, 3 minor, 0 unknown, 13 fine" in " ".join(text.split())
     assert "--measure" in text
 
 

@@ -13,6 +13,7 @@ from regatta.ledger import Ledger
 from regatta.perf import Perf
 from regatta.placement import Placement, Side
 from regatta.resume import keep_accounts
+from regatta.steering import NONE, OWN_SIDE, Steering
 
 HOME = Home(Path("/nowhere"), "")
 THREADS = {"placement": {"control_groups": False}, "perf_follows": "threads"}
@@ -59,3 +60,14 @@ def test_a_race_begun_with_control_groups_does_not_go_on_without() -> None:
     with pytest.raises(UsageError, match="resume it as root"):
         go_on(GROUPS, HOME, by_group=False)
     assert go_on(THREADS, None, by_group=False) == (False, False)
+
+
+def test_a_race_begun_with_steering_does_not_go_on_without() -> None:
+    begun = cast("Ledger", Book({"placement": {"steering": OWN_SIDE}}))
+    found = Perf("perf", "9", ("task-clock",), None, None, by_group=False)
+    sides = (Side((), (0,)), Side((), (1,)))
+    steered = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(OWN_SIDE))
+    assert keep_accounts(begun, steered, found) == found
+    lost = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(NONE))
+    with pytest.raises(UsageError, match="resume it as root"):
+        keep_accounts(begun, lost, found)

@@ -77,6 +77,7 @@ def test_a_group_is_the_cross_product_of_its_lists() -> None:
     assert {cell.rounds for cell in study.cells if cell.connections == 1} == {100}
     assert (study.blocks, study.counted_blocks, study.seed) == (3, 1, 9)
     assert (study.server_cpus, study.client_cpus) == ((0,), (1, 2))
+    assert study.steering == "own-side"
     assert study.events == ("task-clock", "syscalls")
 
 
@@ -97,6 +98,7 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         (GOOD + "[race]\ncounted_blocks = -1", ["race.counted_blocks", "-1"]),
         (GOOD + "[race]\nseed = -1", ["race.seed"]),
         (GOOD + '[placement]\nkind = "moon"', ["placement.kind", "moon", "netns"]),
+        (GOOD + '[placement]\nsteering = "left"', ["placement.steering", "left", "own-side"]),
         (GOOD + '[placement]\nserver_cpus = "x"', ["placement.server_cpus", "0,2"]),
         (GOOD + "[placement]\nserver_cpus = []", ["placement.server_cpus", "not empty"]),
         ('events = ["cyclez"]\n' + GOOD, ["events", "cyclez", "cycles"]),

@@ -1,0 +1,44 @@
+"""What the kernel was built with, where the distribution tells."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+ROOT = Path("/")
+NOT_SET = "n"
+WITHOUT_IRQ_TIME = "tsc=noirqtime"
+
+
+def irq_time_accounting(root: Path = ROOT) -> bool | None:
+    """Whether time in interrupts is kept apart and charged to nobody; None: it is not told."""
+    built = setting("CONFIG_IRQ_TIME_ACCOUNTING", root)
+    if built is None:
+        return None
+    return built == "y" and WITHOUT_IRQ_TIME not in read(root / "proc/cmdline").split()
+
+
+def setting(name: str, root: Path = ROOT) -> str | None:
+    """The value of a setting, `n` if it is not set; None where the kernel does not tell."""
+    lines = configuration(root).splitlines()
+    if f"# {name} is not set" in lines:
+        return NOT_SET
+    return next((line.partition("=")[2] for line in lines if line.startswith(f"{name}=")), None)
+
+
+def configuration(root: Path = ROOT) -> str:
+    """All settings of the running kernel; empty where they are nowhere to be found."""
+    release = read(root / "proc/sys/kernel/osrelease").strip()
+    try:
+        return gzip.decompress((root / "proc/config.gz").read_bytes()).decode(errors="replace")
+    except (OSError, EOFError, zlib.error):
+        beside = (root / f"boot/config-{release}", root / f"lib/modules/{release}/config")
+        return next((text for path in beside if (text := read(path))), "")
+
+
+def read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
