@@ -76,6 +76,10 @@ class Group:
                 return int(value) * NS_PER_US
         raise OSError("the control group has no account of CPU time")
 
+    def threads(self) -> list[int]:
+        """All that are in it, but for those that have all but ended."""
+        return [int(line) for line in (self.path / "cgroup.threads").read_text().split()]
+
     def close(self) -> None:
         """Ends whatever is still in it, and takes it away."""
         self.held.close()

@@ -72,7 +72,7 @@ class Others:
     steal_ns: int = 0
     """Taken by the host; in steps of a tick."""
     busy_ns: int = 0
-    """By anybody, the trial itself included; from samples."""
+    """By anybody but the lab, the trial itself included; from samples."""
     client_steal_ns: int = 0
     """Of the client's CPUs, as the next."""
     client_busy_ns: int = 0
@@ -132,7 +132,9 @@ def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
     used: dict[str, int] = {}
     kernel_ns = 0
     length_ns = after.at_ns - before.at_ns
-    family = Family(os.getpid())
+    lab = os.getpid()
+    lab_ns = after.clocks.get(lab, 0) - before.clocks.get(lab, 0)
+    family = Family(lab)
     whole = set(cpus) >= set(range(os.cpu_count() or 1))
     for pid, clock_ns in after.clocks.items():
         ran_ns = clock_ns - before.clocks.get(pid, 0)
@@ -153,7 +155,7 @@ def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
         used_ns={name: ns for name, ns in used.items() if ns},
         kernel_ns=kernel_ns,
         steal_ns=(after.steal_ticks - before.steal_ticks) * NS_PER_TICK,
-        busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK,
+        busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK - lab_ns,
         client_steal_ns=(after.client_steal_ticks - before.client_steal_ticks) * NS_PER_TICK,
         client_busy_ns=(after.client_busy_ticks - before.client_busy_ticks) * NS_PER_TICK,
         lab_ns=after.lab_ns - before.lab_ns,

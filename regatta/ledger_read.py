@@ -106,6 +106,11 @@ class Trial:
         return self.disturbed if self.client_bound.startswith(LATE) else None
 
     @property
+    def is_restless(self) -> bool:
+        """Whether its server was not at rest at an end of a window."""
+        return any(self.conditions.get(key) for key in ("restless_before", "restless_after"))
+
+    @property
     def is_client_bound(self) -> bool:
         """Whether the client set the pace of its own accord."""
         return self.status == "ok" and self.client_bound is not None and self.held_up is None

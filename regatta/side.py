@@ -20,6 +20,7 @@ from regatta.counters import Counter, read_counters
 from regatta.errors import TrialError
 from regatta.guard import Warden, guard_environment, guarded
 from regatta.perf import Control, Perf
+from regatta.rest import Rest, wait_for_rest
 
 READY_TIMEOUT_S = 20
 STOP_TIMEOUT_S = 20
@@ -133,6 +134,11 @@ class Side:
         """The kernel's accounts of the program and all that descend from it, until now."""
         assert self.pid is not None
         return accounting.read(self.pid, self.group)
+
+    def come_to_rest(self) -> Rest:
+        """Waits until nothing of it runs any more, and not for long."""
+        assert self.pid is not None
+        return wait_for_rest(self.pid, self.group)
 
     def read_line(self, fd: int, timeout_s: float, what: str) -> str:
         """One line from a descriptor that the program writes to."""

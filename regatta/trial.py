@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regatta import accounting, disturbance
+from regatta import accounting, disturbance, rest
 from regatta.disturbance import Others
 from regatta.errors import RegattaError, TrialError
 from regatta.load import SEEDS_PER_BLOCK, sliced, warm_up
@@ -108,6 +108,8 @@ class Trial:
                 *rows(CLIENT, PERF, client_counters),
                 *rows(CLIENT, KERNEL, usage),
             ]
+            if ends := [window.rest for window in self.windows if window.rest is not None]:
+                self.result.conditions |= rest.describe(ends)
             self.judge(self.others(self.own_ns()))
             self.judge_client()
 

@@ -1,5 +1,5 @@
 """One measured load, from the moment when both sides' counters are on until the client says that
-it is done. Nothing else is measured.
+it is done. The server's accounts are of all that the load caused: from rest to rest.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from regatta.counters import Output as PerfOutput
 from regatta.disturbance import Others
 from regatta.errors import TrialError
 from regatta.load import client_command, load_options, load_timeout_s
+from regatta.rest import Ends, away_from
 from regatta.result import CLIENT
 from regatta.rig import Rig
 from regatta.serve import read_json
@@ -47,6 +48,8 @@ class Window:
     samples: bytes
     others: Others
     """What else took the race's CPUs meanwhile."""
+    rest: Ends | None = None
+    """None: of a whole process."""
 
 
 def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
@@ -54,7 +57,7 @@ def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Windo
     load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
     command = client_command(rig, cell, target, load)
     with Side(CLIENT, rig.scratch) as client:
-        length_ns, accounts, others = run_load(rig, cell, command, server, client)
+        length_ns, accounts, others, rest = run_load(rig, cell, command, server, client)
         summary = sum_up(cell, client, STOP_TIMEOUT_S)
         return Window(
             length_ns=length_ns,
@@ -63,6 +66,7 @@ def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Windo
             client_counters=perf_counters(client, server.wanted),
             samples=(rig.scratch / SAMPLES).read_bytes(),
             others=others,
+            rest=rest,
         )
 
 
@@ -91,20 +95,24 @@ def measure_whole(rig: Rig, cell: Cell, target: str, server: Side, seed: int) ->
 
 def run_load(
     rig: Rig, cell: Cell, command: list[str], server: Side, client: Side
-) -> tuple[int, list[Counter], Others]:
-    """The measured load: the window's length, the server's accounts over it, and what others did.
+) -> tuple[int, list[Counter], Others, Ends]:
+    """The measured load: the window's length, the server's accounts, what others did, and the rest.
 
-    The others' clocks are read before the server's accounts and after them: not in the window.
+    The accounts are read when the server is at rest, before the load and after it. One that is not
+    at rest before has work of its own, and nobody can tell which is the load's: its account is
+    closed with the client's word. The others' clocks are read before the server's accounts and
+    after them: not in the window.
     """
     cpus = rig.placement.cpus()
     gate, gate_end = socket.socketpair()
-    with gate:
+    with gate, away_from(rig.placement.server.cpus):
         with gate_end:
             gated = [*command, "--gate-fd", str(gate_end.fileno())]
             client.start(rig.placement.client, gated, rig.perf, server.wanted, gate_end.fileno())
         if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
             raise client.failure("the client said something else than ready")
         client.find_program()
+        opening = server.come_to_rest()
         others_before = disturbance.look(cpus, rig.placement.client.cpus)
         before = server.accounts()
         switch([server, client], "enable")
@@ -112,6 +120,7 @@ def run_load(
         tell(gate, "go", client)
         said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
         window_ns = time.monotonic_ns() - start_ns
+        closing = server.come_to_rest() if opening.found else None
         switch([server, client], "disable")
         after = server.accounts()
         others_after = disturbance.look(cpus, rig.placement.client.cpus)
@@ -119,7 +128,8 @@ def run_load(
         if said != "done":
             raise client.failure("the client said something else than done")
         tell(gate, "sum up", client)
-    return window_ns, accounting.server_counters(before, after), others
+    rest = Ends(opening, closing)
+    return window_ns, accounting.server_counters(before, after), others, rest
 
 
 def switch(sides: list[Side], command: str) -> None:

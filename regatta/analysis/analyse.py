@@ -129,6 +129,8 @@ class Analysis:
     """Of the study, in its order; empty if it has none."""
     held: list[HeldGroup] = field(default_factory=list)
     """What each contender of a matched load holds."""
+    restless: list[Noted] = field(default_factory=list)
+    """Those that count and whose server was not at rest at an end of a window."""
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -180,6 +182,7 @@ def analyse(ledger: Ledger) -> Analysis:
         planned=ledger.planned,
         trial_kinds=dict(kinds),
         held=held_groups(ledger),
+        restless=[Noted(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
         claims=judge_all(
             ledger.environment.get("claims"),
             Race(

@@ -9,6 +9,7 @@ from regatta.analysis.analyse import Analysis, Noted
 from regatta.analysis.client_limit import uses_more_cpus
 from regatta.analysis.rate import is_held
 from regatta.report.numbers import plural, times
+from regatta.report.restless import restless_sentence
 from regatta.report.sentences import (
     client_bound_sentence,
     disturbed_sentence,
@@ -120,6 +121,10 @@ def _disturbed(analysis: Analysis) -> Note:
     return Note(disturbed_sentence(analysis), what, do, "disturbed")
 
 
+def _restless(analysis: Analysis) -> Note:
+    return Note(restless_sentence(analysis))
+
+
 NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _progress,
     _failures,
@@ -128,6 +133,7 @@ NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _rate,
     _cold,
     _disturbed,
+    _restless,
     _left_out,
 )
 """In the order in which they are shown; each is empty where there is nothing to tell."""
