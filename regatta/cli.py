@@ -106,7 +106,7 @@ def standings_of(started: Started) -> Any:
     """What the live display calls for the standings so far."""
     from regatta.analysis import quick_standings  # noqa: PLC0415  (heavy: only for a display)
 
-    path = started.folder / FILE_NAME
+    path = started.about.folder / FILE_NAME
     return lambda: quick_standings(path)
 
 
@@ -166,7 +166,7 @@ def run_race(study: str | None, resumes: bool, options: Options, session: Sessio
 
     def tell(event: Event) -> None:
         if isinstance(event, SearchStarted | Started):
-            session.folder = event.folder
+            session.folder = event.about.folder
         display(event)
 
     try:

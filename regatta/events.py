@@ -11,8 +11,8 @@ from regatta.study import Cell
 
 
 @dataclass(frozen=True)
-class SearchStarted:
-    """Before the race it is searched what each contender holds."""
+class About:
+    """Which race it is, and where it takes place."""
 
     name: str
     title: str
@@ -21,6 +21,13 @@ class SearchStarted:
     placement: str
     server_cpus: tuple[int, ...]
     client_cpus: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SearchStarted:
+    """Before the race it is searched what each contender holds."""
+
+    about: About
     contenders: int
     blocks: int
     notes: tuple[str, ...]
@@ -54,13 +61,7 @@ class Searched:
 class Started:
     """The race begins, or goes on."""
 
-    name: str
-    title: str
-    folder: Path
-    seed: int
-    placement: str
-    server_cpus: tuple[int, ...]
-    client_cpus: tuple[int, ...]
+    about: About
     trials: int
     done: int
     notes: tuple[str, ...]

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from regatta.axes import AXES, choose_axis
 from regatta.events import (
+    About,
     Event,
     Finished,
     Note,
@@ -59,18 +60,24 @@ def cpus(numbers: tuple[int, ...]) -> str:
 
 
 def heading(event: Started) -> str:
-    return (
-        f"{event.title} ({event.name}, seed {event.seed}): {event.trials} trials, "
-        f"{event.placement}, server on {cpus(event.server_cpus)}, "
-        f"client on {cpus(event.client_cpus)}"
-    )
+    return f"{which(event.about)}: {event.trials} trials, {where(event.about)}"
 
 
 def search_heading(event: SearchStarted) -> str:
     return (
-        f"{event.title} ({event.name}, seed {event.seed}): what each of {event.contenders} "
-        f"contenders holds, in {event.blocks} blocks, {event.placement}, server on "
-        f"{cpus(event.server_cpus)}, client on {cpus(event.client_cpus)}"
+        f"{which(event.about)}: what each of {event.contenders} contenders holds, "
+        f"in {event.blocks} blocks, {where(event.about)}"
+    )
+
+
+def which(about: About) -> str:
+    return f"{about.title} ({about.name}, seed {about.seed})"
+
+
+def where(about: About) -> str:
+    return (
+        f"{about.placement}, server on {cpus(about.server_cpus)}, "
+        f"client on {cpus(about.client_cpus)}"
     )
 
 

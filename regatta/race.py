@@ -20,7 +20,7 @@ from regatta import doctor, environment, ledger, perf, placement, steering
 from regatta.calibrate import store
 from regatta.cgroup import NO_GROUPS
 from regatta.errors import RegattaError, StudyError, UsageError
-from regatta.events import Finished, SearchStarted, Started, Tell
+from regatta.events import About, Finished, SearchStarted, Started, Tell
 from regatta.ledger import Ledger
 from regatta.matched.held import held_by
 from regatta.matched.run import find_cells
@@ -251,39 +251,22 @@ def run(
         disturbance_limit_percent=study.disturbance_limit_percent,
     )
     told = (*notes(study, place, found), *doctor.warnings(spoilers))
+    about = About(
+        name=study.name,
+        title=study.title,
+        folder=book.path.parent,
+        seed=setting.seed,
+        placement=place.kind,
+        server_cpus=place.server.cpus,
+        client_cpus=place.client.cpus,
+    )
     if not book.settled():
-        tell(
-            SearchStarted(
-                name=study.name,
-                title=study.title,
-                folder=book.path.parent,
-                seed=setting.seed,
-                placement=place.kind,
-                server_cpus=place.server.cpus,
-                client_cpus=place.client.cpus,
-                contenders=len(matched_cells(study.cells)),
-                blocks=study.search_blocks,
-                notes=told,
-            )
-        )
+        tell(SearchStarted(about, len(matched_cells(study.cells)), study.search_blocks, told))
         told = ()
         study = replace(study, cells=find_cells(book, study, rig, tell))
         book.settle(study.cells, plan_of(study, setting.seed), place.kind)
     trials = len(book.plan())
-    tell(
-        Started(
-            name=study.name,
-            title=study.title,
-            folder=book.path.parent,
-            seed=setting.seed,
-            placement=place.kind,
-            server_cpus=place.server.cpus,
-            client_cpus=place.client.cpus,
-            trials=trials,
-            done=trials - len(book.left()),
-            notes=told,
-        )
-    )
+    tell(Started(about, trials, trials - len(book.left()), told))
     started_s = time.monotonic()
     run_trials(book, rig, study, tell)
     book.finish()

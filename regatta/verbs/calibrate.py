@@ -114,7 +114,7 @@ def standings_of(started: Started) -> Callable[[], list[dict[str, object]]]:
     from regatta.analysis import quick_standings  # noqa: PLC0415  (heavy: only for a display)
     from regatta.ledger import FILE_NAME  # noqa: PLC0415
 
-    path = started.folder / FILE_NAME
+    path = started.about.folder / FILE_NAME
     return lambda: quick_standings(path)
 
 

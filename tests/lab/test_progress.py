@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from regatta.events import Event, Finished, Started, TrialFinished, TrialStarted
+from regatta.events import About, Event, Finished, Started, TrialFinished, TrialStarted
 from regatta.plan import Planned
 from regatta.progress import Display, Lines, LiveDisplay, duration, standings_so_far
 from regatta.study import Cell
@@ -32,7 +32,9 @@ ROWS = [
     )
 ]
 EVENTS: list[Event] = [
-    Started("quick", "Quick [bold]", Path("out"), 7, "netns", (0,), (1, 2), 2, 1, ("no perf",)),
+    Started(
+        About("quick", "Quick [bold]", Path("out"), 7, "netns", (0,), (1, 2)), 2, 1, ("no perf",)
+    ),
     TrialStarted(2, PLANNED, CELL),
     TrialFinished(2, PLANNED, CELL, None, 612.34, 0, 65.0),
     TrialFinished(2, PLANNED, CELL, "the server [red] died", None, 0, 0.0),
