@@ -109,7 +109,7 @@ def _cold(analysis: Analysis) -> Note:
     cold = [one for one in analysis.warm_ups if one.too_short]
     longest = max((one.first for one in cold), default=1.0)
     names = few(one.contender for one in cold)
-    what = f"Warm-up too short, {times(longest)} times as slow at first, {names}"
+    what = f"Not warm: {names}, {times(longest)} times as slow at first"
     return Note(warm_up_sentence(analysis), what, "raise `warmup_rounds`")
 
 

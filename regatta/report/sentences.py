@@ -93,7 +93,7 @@ def headline(group: Group) -> str:
             f"{verdict.runner_up} takes {times(verdict.lead)} times as much"
         )
     says = {
-        NO_DIFFERENCE: f"No difference seen between {listed(verdict.best)}",
+        NO_DIFFERENCE: f"No difference seen between {listed(verdict.best)}{_beside(verdict)}",
         RIVALS: _ahead(verdict, first),
         ALONE: f"{first} raced alone",
         ONLY: f"{first} is the only one that could be measured",
@@ -105,6 +105,11 @@ def _ahead(verdict: Verdict, first: str) -> str:
     if first in verdict.rivals:
         return f"{first} needs the least server CPU, but {_why(verdict, first)}"
     return f"{first} is ahead, but {listed(list(verdict.rivals))} may be as good"
+
+
+def _beside(verdict: Verdict) -> str:
+    """Who cannot win, and may be as good all the same."""
+    return f", and {listed(list(verdict.rivals))} may be as good" if verdict.rivals else ""
 
 
 def _why(verdict: Verdict, rival: str) -> str:

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from regatta.analysis.analyse import Analysis, analyse
 from regatta.analysis.estimates import Estimate
-from regatta.analysis.standings import LARGER
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE
 from regatta.analysis.warmup import WarmUp
 from regatta.ledger_read import read
 from regatta.report.notes import NOTES, notes
@@ -299,6 +299,30 @@ def test_what_to_do_is_never_cut_however_many_names_there_are(tmp_path: Path) ->
         assert note.line.endswith(f": {note.do}")
         assert len(note.line) <= COLUMNS
         assert len(note.line) > len(note.do) + 20, "and what is wrong is there, too"
+
+
+def test_who_was_not_warm_is_named_before_anything_that_may_be_cut(tmp_path: Path) -> None:
+    cold = [
+        WarmUp(name, 9, 9, 0, 0.0, 0.2, 3.5, 1.0096, 1.008, 1.01, segment=0.1, too_short=True)
+        for name in ("iterative", "prefork-fdpass", "prethread-queue")
+    ]
+    (note,) = notes(replace(analysis_of(tmp_path), warm_ups=cold))
+    assert note.line.startswith("Not warm: iterative, prefork-fdpass, prethread-queue")
+    assert note.line.endswith("…: raise `warmup_rounds`")
+
+
+def test_a_headline_without_a_winner_names_who_may_be_as_good_and_cannot_win(
+    tmp_path: Path,
+) -> None:
+    (group, *_) = analysis_of(tmp_path).groups
+    tied = replace(group.overall, outcome=NO_DIFFERENCE, best=("select", "iterative"), rivals={})
+    assert headline(replace(group, overall=tied)) == (
+        "No difference seen between select and iterative"
+    )
+    beside = replace(tied, rivals={"epoll": "client-bound", "poll": "failed"})
+    assert headline(replace(group, overall=beside)) == (
+        "No difference seen between select and iterative, and epoll and poll may be as good"
+    )
 
 
 def test_an_unfinished_race_says_how_to_go_on(tmp_path: Path) -> None:
