@@ -21,6 +21,7 @@ from regatta.compare.decide import (
     samples,
 )
 from regatta.compare.match import Matched, differences, match
+from regatta.compare.same_share import at_rates_of
 from regatta.errors import LedgerError, UsageError
 from regatta.ledger_read import Cell, Ledger, Trial, ledger_path, read
 
@@ -81,6 +82,7 @@ def compare(request: Request) -> Comparison:
     if places[0].resolve() == places[1].resolve():
         raise UsageError(f"OLD and NEW are the same ledger, {places[0]}; name two races")
     old, new = (_read(place) for place in places)
+    old, rates = at_rates_of(new, old)
     matched = match(old, new)
     if not matched.pairs:
         raise UsageError(
@@ -111,7 +113,7 @@ def compare(request: Request) -> Comparison:
         new=_race(places[1], new),
         threshold=request.threshold,
         reference=request.reference,
-        notices=differences(old, new, matched),
+        notices=[line for line in (rates, *differences(old, new, matched)) if line],
         matched=matched,
         cells=cells,
         agreement=agree(*results),

@@ -148,6 +148,49 @@ def test_what_only_one_race_has_is_said_and_not_compared(before: Path, tmp_path:
     assert "50 connections" in text
 
 
+def matched(place: Path, name: str, rates: tuple[int, ...], **changes: Any) -> Path:
+    """A race at a quarter, a half and three quarters of what the weakest held."""
+    made = folder(place, name, axis="rate", steps=rates, connections=(16,), blocks=12, **changes)
+    change(made, "UPDATE cell SET load = 'open', rounds = NULL, duration_s = 0.5")
+    same = (
+        "contender, contender_order, work, connections, engine, dialect, duration_s, top, "
+        "max_age_ms, idle, slow, scope, linger_s, placement"
+    )
+    change(
+        made,
+        f"INSERT INTO search({same}, load, shares, p99_limit_ms, knee) "
+        f"SELECT DISTINCT {same}, 'matched', '[0.25, 0.5, 0.75]', 50, 0 FROM cell",
+    )
+    return made
+
+
+def test_of_a_matched_load_the_same_shares_are_compared_whatever_their_rates(
+    tmp_path: Path,
+) -> None:
+    slower = {**CPU_US, "select": CPU_US["select"] * 1.3}
+    old = matched(tmp_path, "old", (1_000, 2_000, 3_000), seed=1)
+    new = matched(tmp_path, "new", (1_031, 2_000, 3_092), seed=2, cpu_us=slower)
+    found = compared(old, new, threshold=0.1)
+    assert {(each.cell.contender, each.cell.rate) for each in found.cells} == {
+        (name, rate) for name in CPU_US for rate in (1_031, 2_000, 3_092)
+    }
+    worse = {each.cell.contender for each in found.cells if each.verdict == REGRESSION}
+    assert worse == {"select"}
+    assert not found.matched.only_old
+    assert not found.matched.only_new
+    assert found.agreement.cells.of == len(found.agreement.steps) * 3 == 9
+    assert "in NEW: 1,000 and 1,031 requests/s; 3,000 and 3,092 requests/s." in shown(found)
+
+
+def test_rates_that_a_study_names_are_nobodys_shares(tmp_path: Path) -> None:
+    old = matched(tmp_path, "old", (1_000, 2_000, 3_000))
+    new = matched(tmp_path, "new", (1_031, 2_062, 3_092), seed=2)
+    for race in (old, new):
+        change(race, "DELETE FROM search")
+    with pytest.raises(UsageError, match="no cell in common"):
+        compared(old, new)
+
+
 def test_other_studies_machines_and_placements_are_said(before: Path, tmp_path: Path) -> None:
     after = folder(tmp_path, "after", blocks=20, seed=2)
     change(after, "UPDATE meta SET value = 'mine' WHERE key = 'study_name'")
