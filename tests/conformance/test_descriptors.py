@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import selectors
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conformance.preload import preloaded
 from tests.processes import cpu_seconds, descriptor_limits, descriptors, stopped, tree
-from tests.servers import AS_US, PATIENCE_S, Server, is_refusal, needs, read_reply, rows_of
+from tests.servers import AS_US, PATIENCE_S, Server, is_refusal, read_reply, rows_of
 
 CROWD = 40
 SEEN_TO_SPIN_S = 0.4
@@ -151,15 +151,6 @@ def test_where_no_descriptor_is_left_clients_wait_and_nothing_spins(
 
 def open_sockets(pid: int) -> list[int]:
     return [fd for fd, path in descriptors(pid).items() if path.startswith("socket:")]
-
-
-def preloaded(name: str, folder: Path) -> Path:
-    """A library of this folder, to be preloaded, that lets a call fail while a file exists."""
-    library = folder / f"{name}.so"
-    source = Path(__file__).with_name(f"{name}.c")
-    command = [needs("gcc"), "-shared", "-fPIC", "-o", str(library), str(source)]
-    subprocess.run(command, check=True, timeout=PATIENCE_S)
-    return library
 
 
 @pytest.fixture(scope="session")

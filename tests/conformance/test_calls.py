@@ -1,0 +1,87 @@
+"""A client that asks once and leaves costs no call that is in vain: none to accept nobody, and none
+to have epoll watch who is gone by then. How long they take is measured elsewhere; these are counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.preload import preloaded
+from tests.servers import Design, Server, read_all
+
+CLIENTS = 64
+WORKERS = 2
+REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+WATCHED = 3
+"""What each loop watches from its start: the listener, what it is told to stop by, and answers."""
+SINGLES = 15
+"""Clients that a loop accepts one at a time, once nobody else waited: loop.c."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    accepted: int
+    in_vain: int
+    told: int
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return preloaded("calls", tmp_path_factory.mktemp("preload"))
+
+
+@pytest.fixture
+def counting(
+    start: Callable[..., Server], design: Design, library: Path, tmp_path: Path
+) -> Callable[[Callable[[Server], None]], Calls]:
+    """What a server calls until its clients have their answers: how it ends is another matter."""
+
+    def count(clients_come: Callable[[Server], None]) -> Calls:
+        counts = tmp_path / "calls"
+        counts.write_bytes(bytes(mmap.PAGESIZE))
+        pool = ("--workers", str(WORKERS)) if design.pool else ()
+        environment = {"LD_PRELOAD": str(library), "CALLS": str(counts)}
+        # Who is accepted has asked: else it is luck whether he is watched.
+        server = start("--defer-accept", "--work", "snapshot", *pool, environment=environment)
+        clients_come(server)
+        calls = Calls(*struct.unpack_from("@3Q", counts.read_bytes()))
+        assert server.stop()["requests"] == CLIENTS
+        return calls
+
+    return count
+
+
+def one_after_the_other(server: Server) -> None:
+    for _ in range(CLIENTS):
+        with server.connect() as client:
+            client.sendall(REQUEST)
+            assert read_all(client).startswith(b"HTTP/1.1 200")
+
+
+def all_at_once(server: Server) -> None:
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(server.connect()) for _ in range(CLIENTS)]
+        for client in clients:
+            client.sendall(REQUEST)
+        for client in clients:
+            assert read_all(client).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("come", [one_after_the_other, all_at_once])
+def test_who_asks_once_is_accepted_once_and_never_watched(
+    counting: Callable[[Callable[[Server], None]], Calls],
+    design: Design,
+    come: Callable[[Server], None],
+) -> None:
+    calls = counting(come)
+    # io_uring accepts without a call.
+    assert calls.accepted == (0 if "uring" in design.name else CLIENTS)
+    assert calls.in_vain <= CLIENTS / (SINGLES + 1) + WORKERS
+    assert calls.told <= WATCHED * WORKERS
