@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.advise.deciding import Deciding, deciding_study
-from regatta.advise.evidence import Place, search
+from regatta.advise.evidence import Found, Place, search
 from regatta.advise.ranking import Ranking, rank
 from regatta.advise.situation import Situation, why_far
 from regatta.axes import AXES
@@ -54,7 +54,7 @@ def advise(request: Request) -> Advice:
         situation=situation,
         ranking=chosen,
         others=[place for place in found.places if chosen is None or place is not chosen.place],
-        not_measured=_not_measured(situation, chosen, found.raced, found.ledgers),
+        not_measured=_not_measured(situation, chosen, rankings, found),
         notes=found.notes,
         ledgers=found.ledgers,
         deciding=deciding_study(
@@ -64,11 +64,14 @@ def advise(request: Request) -> Advice:
 
 
 def _not_measured(
-    situation: Situation, ranking: Ranking | None, raced: list[Cell], ledgers: int
+    situation: Situation, ranking: Ranking | None, near: list[Ranking], found: Found
 ) -> list[str]:
     lines = []
-    if ranking is None:
-        lines.append(_nothing_near(situation, raced, ledgers))
+    if ranking is None and near:
+        reasons = "; ".join(f"{name}: {why}" for name, why in near[0].left_out)
+        lines.append(f"Not measured: what is near says nothing of this. {reasons}.")
+    elif ranking is None:
+        lines.append(_nothing_near(situation, found.raced, found.ledgers))
     if situation.memory_bytes is not None:
         lines.append(
             "Memory: not measured; no race records what a server holds. A process or a thread for "

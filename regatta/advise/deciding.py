@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regatta.advise.limits import POOLS_THAT_HOLD
+from regatta.advise.power import Spread, spread
 from regatta.advise.ranking import Ranking
 from regatta.advise.situation import Situation
+from regatta.report.numbers import percent
 from regatta.study.limits import DEFAULT_REQUESTS, MAX_REQUESTS
 
 MARK = "# Written by `regatta advise`."
@@ -18,10 +20,9 @@ TYPICAL_BLOCKS = 12
 OVERHEAD_S = 0.3
 """Of a trial beside its load: starting, warming up, stopping."""
 DURATION_S = 0.5
-POOL_WORKERS = 64
+MOST_WORKERS = 64
 # One of each strategy that can hold many connections and answer them as they come.
 STRATEGIES = ("thread-per-client", "epoll", "epoll-workers", "reactors", "uring")
-POOLS_THAT_HOLD = ("prefork", "prethread")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ def deciding_study(
     designs = _designs(ranking, known)
     if len(designs) < 2:
         return None
-    blocks = _blocks(ranking)
+    spreads = _spreads(ranking)
+    blocks = _blocks(spreads, len(designs))
     cell, load_s = _cell(situation, ranking)
     lines = [
         MARK,
@@ -54,7 +56,7 @@ def deciding_study(
         f'title = "{situation.words()}"',
         "",
         "[race]",
-        f"blocks = {blocks}{_purpose(ranking, blocks)}",
+        f"blocks = {blocks}{_purpose(spreads, blocks, len(designs))}",
         "counted_blocks = 2",
     ]
     cannot = ""
@@ -85,34 +87,30 @@ def _groups(designs: list[str], situation: Situation) -> list[tuple[list[str], i
     """A pool of blocking workers holds one for each connection, silent ones too."""
     pools = [name for name in designs if name.startswith(POOLS_THAT_HOLD)]
     others = [name for name in designs if name not in pools]
-    workers = min(max(situation.connections, 1), POOL_WORKERS)
+    workers = min(max(situation.connections, 1), MOST_WORKERS)
     return [(group, size) for group, size in ((others, 0), (pools, workers)) if group]
 
 
-def _blocks(ranking: Ranking | None) -> int:
-    """From what the nearest race saw: the error shrinks with the root of the blocks."""
-    if ranking is None:
-        return TYPICAL_BLOCKS
-    wanted = []
-    for one in ranking.rivals:
-        detectable = None if one.against_best is None else one.against_best.detectable
-        if one.against_best is not None and detectable is not None and detectable > 1:
-            wide = math.log(detectable) / math.log(SEEN)
-            wanted.append(math.ceil(one.against_best.blocks * wide**2))
-    return min(max([FEWEST_BLOCKS, *wanted]) if wanted else TYPICAL_BLOCKS, MOST_BLOCKS)
+def _spreads(ranking: Ranking | None) -> list[Spread]:
+    """Of each design in question beside the best, as the nearest race saw it."""
+    if ranking is None or not ranking.favoured:
+        return []
+    best = ranking.favoured[0].measured
+    known = [spread(best, one.measured) for one in ranking.rivals]
+    return [one for one in known if one is not None]
 
 
-def _purpose(ranking: Ranking | None, blocks: int) -> str:
+def _blocks(spreads: Sequence[Spread], designs: int) -> int:
+    needed = [one.needed(SEEN, designs, FEWEST_BLOCKS, MOST_BLOCKS) for one in spreads]
+    return max(needed, default=TYPICAL_BLOCKS)
+
+
+def _purpose(spreads: Sequence[Spread], blocks: int, designs: int) -> str:
     """A comment: what so many blocks will see, if the noise is that of the nearest race."""
-    seen = []
-    for one in [] if ranking is None else ranking.rivals:
-        detectable = None if one.against_best is None else one.against_best.detectable
-        if one.against_best is not None and detectable is not None and detectable > 1:
-            narrower = math.sqrt(one.against_best.blocks / blocks)
-            seen.append(math.exp(math.log(detectable) * narrower))
-    if not seen:
+    if not spreads:
         return ""
-    return f"    # should see a difference of {max(seen) * 100 - 100:.0f} % four times in five"
+    seen = max(one.seen(blocks, designs) for one in spreads)
+    return f"    # should see a difference of {percent(seen - 1)} four times in five"
 
 
 def _cell(situation: Situation, ranking: Ranking | None) -> tuple[list[str], float]:

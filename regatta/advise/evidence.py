@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from regatta.advise.situation import Situation, distance
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate, estimate_cell
+from regatta.analysis.held import HOLDS, held_groups
 from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME
 from regatta.ledger_read import Cell, Ledger, Trial, ledger_path, read
+from regatta.study.matched import MATCHED
 
+Held = dict[tuple[object, ...], float]
+"""Requests a second by the identity of a matched cell."""
 SAME_MACHINE = ("cpu_model", "cpus", "architecture")
 
 
@@ -35,6 +39,8 @@ class Measured:
     """Why no trial went well, if none did."""
     blocks: dict[int, float]
     """Its server CPU per request in each block."""
+    holds: float | None = None
+    """Requests a second that it holds at most, where a search told; None: not known."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Place:
     distance: float
     elsewhere: bool
     """It was raced on another machine."""
+    server_cpus: int | None
     measured: list[Measured]
 
     @property
@@ -105,6 +112,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
     designs = ledger.environment.get("designs")
     known = designs if isinstance(designs, dict) else {}
     cpus = _server_cpus(ledger)
+    held = _held(ledger)
     together: dict[tuple[object, ...], list[Cell]] = {}
     for cell in ledger.cells:
         if cell.contender in known and distance(situation, cell, cpus) is not None:
@@ -112,7 +120,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
     found = []
     for cells in (part for alike in together.values() for part in _parted(alike)):
         try:
-            measured = [_measured(cell, ledger.trials_of(cell)) for cell in cells]
+            measured = [_measured(cell, ledger.trials_of(cell), held) for cell in cells]
         except LedgerError as error:  # samples are unpacked only here
             raise LedgerError(f"{path}: {error}") from error
         if all(one.cpu.value is None and one.failed is None for one in measured):
@@ -120,7 +128,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
         apart = distance(situation, cells[0], cpus)
         assert apart is not None, "only near cells are kept"
         created = float(ledger.meta.get("created_at") or 0)
-        found.append(Place(path, created, apart, elsewhere, measured))
+        found.append(Place(path, created, apart, elsewhere, cpus, measured))
     return found
 
 
@@ -138,7 +146,17 @@ def _server_cpus(ledger: Ledger) -> int | None:
     return len(cpus) if isinstance(cpus, list) else None
 
 
-def _measured(cell: Cell, trials: list[Trial]) -> Measured:
+def _held(ledger: Ledger) -> Held:
+    """What a server was found to hold, and not only its client."""
+    members = (one for group in held_groups(ledger) for one in group.members)
+    return {
+        one.cell.identity(): one.rate.high or one.rate.value
+        for one in members
+        if one.state == HOLDS and one.rate.value is not None
+    }
+
+
+def _measured(cell: Cell, trials: list[Trial], held: Held) -> Measured:
     estimates, _ = estimate_cell(trials)
     blocks = by_block(PRIMARY, side_of(PRIMARY), trials)
     all_failed = bool(trials) and all(trial.status != "ok" for trial in trials)
@@ -151,4 +169,5 @@ def _measured(cell: Cell, trials: list[Trial]) -> Measured:
         throughput=estimates[side_of(THROUGHPUT), THROUGHPUT.name],
         failed=(trials[0].reason or "no reason was recorded") if all_failed else None,
         blocks={} if isinstance(blocks, str) else blocks,
+        holds=held.get(replace(cell, load=MATCHED, rate=None).identity()),
     )

@@ -1,7 +1,8 @@
 """Which designs a place favours, by rules that are told with the answer.
 
 1. Out is who did not serve: failed, was never measured because the client set the pace, or, at an
-   offered rate, answered clearly less than was asked.
+   offered rate, answered clearly less than was asked. And who is measured on the other side of a
+   limit of its own (limits.py).
 2. Out is who makes clients wait: its p50 or p99 is clearly more than twice the best of the place.
    Server CPU says nothing of a server that serves one client after the other while it waits.
 3. The others by server CPU per request: the least, and up to two more that cannot be told from it
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regatta.advise.evidence import Measured, Place
+from regatta.advise.limits import crossed
 from regatta.advise.situation import Situation
 from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
@@ -60,7 +62,7 @@ def rank(situation: Situation, place: Place) -> Ranking:
     left_out: list[tuple[str, str]] = []
     serving: list[Measured] = []
     for one in place.measured:
-        why = _does_not_serve(situation, one)
+        why = _does_not_serve(situation, one) or crossed(situation, one, place)
         if why:
             left_out.append((one.design, why))
         else:
@@ -125,17 +127,19 @@ def _waits(one: Measured, others: list[Measured]) -> str:
         ("p99", lambda each: each.p99),
     )
     for name, of in kinds:
-        best = min(others, key=lambda each: _least(of(each)))
+        best = min(others, key=lambda each: _most(of(each)))
         mine, theirs = of(one), of(best)
         low = mine.value if mine.low is None else mine.low
-        high = theirs.value if theirs.high is None else theirs.high
-        if low is None or theirs.value is None or high is None or best is one:
+        if low is None or theirs.value is None or best is one:
             continue
-        if low > MOST_WAITING * high:
+        if low > MOST_WAITING * _most(theirs):
             own = f"over {low:.3g}" if mine.value is None else f"{mine.value:.3g}"
             return f"its {name} is {own} ms, that of {best.design} {theirs.value:.3g} ms"
     return ""
 
 
-def _least(estimate: Estimate) -> float:
-    return math.inf if estimate.value is None else estimate.value
+def _most(estimate: Estimate) -> float:
+    """What it may be at most; an interval without an upper end has none."""
+    if estimate.value is None or (estimate.high is None and estimate.low is not None):
+        return math.inf
+    return estimate.value if estimate.high is None else estimate.high

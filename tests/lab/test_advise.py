@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import io
 import json
+import math
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
 from regatta.advise import Advice, Request, advise, make_situation, print_advice, to_dict
 from regatta.advise.deciding import MARK
+from regatta.advise.power import Spread
+from regatta.advise.ranking import rank
 from regatta.advise.situation import Situation, distance
+from regatta.analysis.best import standings
+from regatta.analysis.estimates import Estimate
 from regatta.analysis.standings import Entry, verdicts
 from regatta.cli import app
 from regatta.errors import LedgerError, UsageError
@@ -25,6 +33,7 @@ from regatta.programs import Design
 from regatta.study import parse_study
 from regatta.verbs.advise import write_study
 from tests.lab.synthetic import make
+from tests.lab.synthetic_held import add_held
 
 MACHINE = {"cpu_model": "Example CPU 9000 at 3.2 GHz", "cpus": 2, "architecture": "x86_64"}
 DESIGNS = ("iterative", "fork-per-client", "thread-per-client", "select", "epoll", "reactors")
@@ -41,6 +50,8 @@ def races(place: Path, **changes: Any) -> Path:
     folder = place / "races" / f"race-{len(list(place.glob('races/*')))}"
     folder.mkdir(parents=True)
     make(folder / FILE_NAME, **changes)
+    known = json.dumps(dict.fromkeys(changes.get("contenders", DESIGNS), "a design"))
+    change(folder, f"UPDATE environment SET value = '{known}' WHERE key = 'designs'")
     return folder
 
 
@@ -92,6 +103,88 @@ def test_beyond_a_factor_of_two_it_says_not_measured(tmp_path: Path) -> None:
     assert advised(tmp_path, situation(cpus=8)).ranking is None
 
 
+@pytest.mark.parametrize(
+    ("design", "measured", "asked", "why"),
+    [
+        ("select", 1000, 1001, "it can watch some 1,000 connections"),
+        ("iterative", 1, 2, "it serves one client at a time"),
+        ("prefork-accept", 16, 17, "16 workers serve as many clients at a time"),
+        ("prethread-queue", 24, 16, "16 workers serve as many clients at a time"),
+    ],
+)
+def test_no_figure_is_carried_past_what_a_design_can_hold(
+    tmp_path: Path, design: str, measured: int, asked: int, why: str
+) -> None:
+    races(tmp_path, contenders=[design, "thread-per-client", "epoll"], connections=(measured,))
+    assert design in favoured(advised(tmp_path, situation(measured)))
+    advice = advised(tmp_path, situation(asked))
+    assert set(favoured(advice)) == {"thread-per-client", "epoll"}
+    assert f"Not {design}: {why}, and it was measured with {measured:,}, not {asked:,}." in shown(
+        advice
+    )
+
+
+def test_silent_connections_count_to_what_a_design_can_hold(tmp_path: Path) -> None:
+    races(tmp_path, contenders=["select", "epoll"], axis="idle", steps=(900,), connections=(100,))
+    assert "select" in favoured(advised(tmp_path, situation(1000, idle=90)))
+    assert favoured(advised(tmp_path, situation(1100, idle=90))) == ["epoll"]
+
+
+def at_a_rate(place: Path, rate: int) -> Path:
+    """Raced as an open load, in the shape in which `add_held` searches."""
+    folder = races(place, connections=(16,), works=("snapshot",), blocks=12)
+    change(
+        folder,
+        f"UPDATE cell SET load = 'open', rate = {rate}, rounds = NULL, duration_s = 0.5, "
+        "dialect = 'http', per_connection = 0, max_age_ms = 9",
+    )
+    change(folder, f"UPDATE trial SET throughput_per_s = {rate}")
+    return folder
+
+
+def test_no_figure_is_carried_to_a_rate_that_would_take_more_than_all_cpus(tmp_path: Path) -> None:
+    at_a_rate(tmp_path, 1000)
+    assert len(favoured(advised(tmp_path, situation(16, "snapshot", rate=1100)))) == 3
+    advice = advised(tmp_path, situation(16, "snapshot", rate=1400))
+    assert set(favoured(advice)) == {"select", "iterative"}
+    assert "1,400 requests/s would take 1.0 CPUs of 1 at what one took" in shown(advice)
+    none = advised(tmp_path, situation(16, "snapshot", rate=1900))
+    assert none.ranking is None
+    assert "Not measured: what is near says nothing of this. iterative: 1,900" in shown(none)
+    assert favoured(advised(tmp_path, situation(16, "snapshot", rate=1900, cpus=2)))
+
+
+def test_no_figure_is_carried_to_a_rate_beyond_what_a_search_found(tmp_path: Path) -> None:
+    folder = at_a_rate(tmp_path, 2400)
+    add_held(folder / FILE_NAME, {"iterative": 4_000, "select": 20_000}, blocks=4)
+    change(folder, "UPDATE counter SET value = value / 10 WHERE event = 'cpu-time'")
+    assert "iterative" in favoured(advised(tmp_path, situation(16, "snapshot", rate=3600)))
+    advice = advised(tmp_path, situation(16, "snapshot", rate=4600))
+    assert set(favoured(advice)) == {"select", "thread-per-client"}
+    assert re.search(r"Not iterative: it holds 4,[01]\d\d requests/s", shown(advice))
+
+
+def test_a_percentile_that_may_be_anything_is_no_best_that_others_are_out_by(
+    tmp_path: Path,
+) -> None:
+    races(tmp_path, blocks=12)
+    ranking = advised(tmp_path, situation()).ranking
+    assert ranking is not None
+
+    def out(**known: Estimate) -> set[str]:
+        measured = [replace(one, p99=known[one.design]) for one in ranking.place.measured]
+        named = rank(situation(), replace(ranking.place, measured=measured)).left_out
+        return {name for name, why in named if why.startswith("its p99")}
+
+    exact, slow = Estimate(1.0, 0.9, 1.1, 12, "measured"), Estimate(2.5, 2.3, 2.7, 12, "measured")
+    open_ended = replace(exact, high=None)
+    over = Estimate(None, 2.3, None, 12, "over")
+    names = {"iterative": slow, "thread-per-client": over}
+    assert out(**names, select=exact) == {"iterative", "thread-per-client"}
+    assert out(**names, select=open_ended) == set()
+    assert out(**names, select=replace(over, low=0.1)) == set()
+
+
 def test_without_any_race_it_says_so_and_proposes_one(tmp_path: Path) -> None:
     advice = advised(tmp_path, situation(5000, "snapshot", idle=98, rate=10_000))
     assert "there is no race of this machine yet" in shown(advice)
@@ -138,6 +231,40 @@ def test_noise_asks_for_more_blocks(tmp_path: Path) -> None:
     assert advice.deciding is not None
     assert advice.deciding.blocks > 8
     assert "no difference seen; one of" in shown(advice)
+
+
+def varying(chance: np.random.Generator, names: Sequence[str], blocks: int) -> dict[str, Any]:
+    """Of each its logarithm in each block: what a block does to all, and 4 % between two."""
+    common = chance.normal(0, 0.05, blocks)
+    return {name: common + chance.normal(0, 0.04 / 2**0.5, blocks) for name in names}
+
+
+def test_a_plan_from_few_blocks_sees_what_it_says_in_the_race_that_it_plans() -> None:
+    """As that race decides: for all of its designs at once."""
+    chance = np.random.default_rng(11)
+    names = ("best", "dearer", "also dearer")
+    told, planned = [], []
+    for _ in range(60):
+        seen = varying(chance, names, 6)
+        spreads = [
+            Spread(float(np.std(seen["best"] - seen[name], ddof=1)), 6) for name in names[1:]
+        ]
+        planned.append(max(one.needed(1.05, 3, fewest=6, most=60) for one in spreads))
+        race = varying(chance, names, planned[-1])
+        (found,) = standings(
+            [
+                [
+                    {name: dict(enumerate(values.tolist())) for name, values in race.items()}
+                    | {
+                        name: dict(enumerate((race[name] + math.log(1.05)).tolist()))
+                        for name in names[1:]
+                    }
+                ]
+            ]
+        )
+        told += [found[name].worse for name in names[1:]]
+    assert np.mean(told) > 0.8
+    assert 10 < np.mean(planned) < 25
 
 
 def test_who_fails_is_not_favoured_and_the_reason_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,67 @@
+"""Known limits: no figure is carried past one, however near its cell is to the situation.
+
+Within a factor of two a figure carries (situation.py). But a design does something else beyond what
+it can watch, beyond as many clients as its workers serve, and where its CPUs have no time left:
+there what was measured on the one side says nothing of the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from regatta.advise.evidence import Measured, Place
+from regatta.advise.situation import Situation
+from regatta.ledger_read import Cell
+
+POOLS_THAT_HOLD = ("prefork", "prethread")
+"""A worker of these serves one client to its end, silent or not."""
+POOL_WORKERS = 16
+"""Where no number was asked for."""
+WATCHED_BY_SELECT = 1000
+"""FD_SETSIZE less two dozen that a server may need itself."""
+US_PER_S = 1e6
+
+
+@dataclass(frozen=True)
+class Limit:
+    clients: int
+    why: str
+
+
+def crossed(situation: Situation, one: Measured, place: Place) -> str:
+    """The limit that lies between what was measured and the situation; empty if none does."""
+    return _of_clients(situation, one.cell) or _of_rate(situation, one, place)
+
+
+def _of_clients(situation: Situation, cell: Cell) -> str:
+    limit = _limit(cell)
+    there = cell.connections + cell.idle
+    if limit is None or (there <= limit.clients) == (situation.connections <= limit.clients):
+        return ""
+    return f"{limit.why}, and it was measured with {there:,}, not {situation.connections:,}"
+
+
+def _limit(cell: Cell) -> Limit | None:
+    name = cell.contender
+    if name == "iterative":
+        return Limit(1, "it serves one client at a time")
+    if name == "select":
+        return Limit(WATCHED_BY_SELECT, f"it can watch some {WATCHED_BY_SELECT:,} connections")
+    if name.startswith(POOLS_THAT_HOLD):
+        workers = cell.workers or POOL_WORKERS
+        return Limit(workers, f"{workers:,} workers serve as many clients at a time")
+    return None
+
+
+def _of_rate(situation: Situation, one: Measured, place: Place) -> str:
+    """A server that is saturated, or would be: by what it holds, else by what a request takes."""
+    asked, offered = situation.rate, one.cell.rate
+    if asked is None or offered is None or asked <= offered:
+        return ""
+    if one.holds is not None:
+        return f"it holds {one.holds:,.0f} requests/s" if asked > one.holds else ""
+    cpus = situation.cpus or place.server_cpus
+    each_us = one.cpu.value if one.cpu.low is None else one.cpu.low
+    if cpus is None or each_us is None or (needed := asked * each_us / US_PER_S) <= cpus:
+        return ""
+    return f"{asked:,} requests/s would take {needed:.1f} CPUs of {cpus} at what one took"

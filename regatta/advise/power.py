@@ -1,0 +1,63 @@
+"""How many blocks tell two designs apart, if what they vary by is that of a race of few blocks.
+
+The race that is planned decides as every race does: all pairs of its designs are one family at
+95 %, which asks more of each pair the more designs there are (Tukey's range stands in for it). And
+the variance from which it is planned is itself an estimate: with 80 % for the estimate's own sake,
+plans from variances that came out small would be far too short. So it is the power on average over
+what the earlier race might have seen (Julious and Owen 2006): a quantile of the noncentral t.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.advise.evidence import Measured
+from regatta.analysis.best import LEVEL, POWER
+
+FEWEST_SHARED = 3
+"""Blocks in common: fewer say nothing of how much two vary."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much the ratio of two designs varies from block to block."""
+
+    each: float
+    """The standard deviation of its logarithm."""
+    blocks: int
+    """That it was estimated from."""
+
+    def seen(self, blocks: int, designs: int) -> float:
+        """The ratio that a race of so many blocks and designs sees four times in five."""
+        return math.exp(self._reach(blocks, designs) * self.each / math.sqrt(blocks))
+
+    def needed(self, ratio: float, designs: int, fewest: int, most: int) -> int:
+        """Blocks to see this ratio four times in five, within these bounds."""
+        return fewest + bisect_left(
+            range(fewest, most), True, key=lambda blocks: self.seen(blocks, designs) <= ratio
+        )
+
+    def _reach(self, blocks: int, designs: int) -> float:
+        critical = _critical(designs, blocks)
+        return float(stats.nct.ppf(POWER, self.blocks - 1, critical))
+
+
+def spread(one: Measured, other: Measured) -> Spread | None:
+    """None if too few blocks tell."""
+    shared = sorted(one.blocks.keys() & other.blocks.keys())
+    pairs = [(one.blocks[block], other.blocks[block]) for block in shared]
+    if len(pairs) < FEWEST_SHARED or min(min(pair) for pair in pairs) <= 0:
+        return None
+    return Spread(float(np.std([math.log(a / b) for a, b in pairs], ddof=1)), len(pairs))
+
+
+@cache
+def _critical(designs: int, blocks: int) -> float:
+    """How many standard errors apart two of so many must be, all pairs together at 95 %."""
+    return float(stats.studentized_range.isf(LEVEL, designs, blocks - 1)) / math.sqrt(2)
