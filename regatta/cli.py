@@ -21,11 +21,13 @@ from regatta.race import RACES, Options, begin, reopen
 from regatta.study import (
     MAX_BLOCKS,
     MAX_SEED,
+    MAX_SITTINGS,
     PLACEMENTS,
     STEERINGS,
     find_study,
     load_study,
     parse_cpus,
+    parse_pause,
 )
 from regatta.verbs.advise import advise
 from regatta.verbs.calibrate import calibrate
@@ -118,6 +120,8 @@ def positive(option: str, value: int | None, high: int, low: int = 1) -> None:
 def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
     seed: int | None,
     blocks: int | None,
+    sittings: int | None,
+    pause: str | None,
     out: Path | None,
     placement: str | None,
     server_cpus: str | None,
@@ -127,6 +131,7 @@ def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
 ) -> Options:
     positive("--seed", seed, MAX_SEED, low=0)
     positive("--blocks", blocks, MAX_BLOCKS)
+    positive("--sittings", sittings, MAX_SITTINGS)
     for option, value, allowed in (
         ("--placement", placement, PLACEMENTS),
         ("--steering", steering, STEERINGS),
@@ -137,6 +142,8 @@ def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
         out=out,
         seed=seed,
         blocks=blocks,
+        sittings=sittings,
+        pause_s=None if pause is None else parse_pause(pause, "--pause"),
         placement=placement,
         server_cpus=None if server_cpus is None else parse_cpus(server_cpus, "--server-cpus"),
         client_cpus=None if client_cpus is None else parse_cpus(client_cpus, "--client-cpus"),
@@ -230,6 +237,17 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     blocks: Annotated[
         int | None, typer.Option(help="Timed trials of each cell, in place of the study's.")
     ] = None,
+    sittings: Annotated[
+        int | None,
+        typer.Option(
+            help="Race all of it so often, each time with servers linked in another order, another "
+            "size of the environment and fresh networks: how far builds and hours differ."
+        ),
+    ] = None,
+    pause: Annotated[
+        str | None,
+        typer.Option(help="Rest between two sittings: 10min, 1h. Or stop, and --resume later."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the ledger and report.", show_default="races/NAME-TIME"),
@@ -269,6 +287,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
       regatta race                            the quick race, about a minute
       regatta race reports --blocks 5         a shipped study, with fewer trials
       regatta race mine.toml --seed 7         a study of your own, order fixed
+      regatta race reports --sittings 5       does it hold in other builds and hours?
       regatta race --server-cpus 2 --client-cpus 3
       regatta race --resume                   the newest unfinished quick race
       regatta race --resume races/reports-20260101-120000
@@ -276,7 +295,16 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     """
     session = Session(as_json, quiet, explain)
     options = read_options(
-        seed, blocks, out, placement, server_cpus, client_cpus, steering, use_perf=not no_perf
+        seed,
+        blocks,
+        sittings,
+        pause,
+        out,
+        placement,
+        server_cpus,
+        client_cpus,
+        steering,
+        use_perf=not no_perf,
     )
     folder = run_race(study, resumes, options, session)
     show_results(folder, session)

@@ -37,6 +37,10 @@ def cpu_model() -> str:
     return cpu_info("model name") or cpu_info("Model") or platform.machine()
 
 
+def kernel() -> str:
+    return platform.release()
+
+
 def distribution() -> str | None:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME")
@@ -86,6 +90,11 @@ def clock_source() -> str | None:
     return read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 
 
+def boot_id() -> str | None:
+    """Another one after each start of the machine."""
+    return read_text("/proc/sys/kernel/random/boot_id")
+
+
 def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -100,7 +109,7 @@ def facts() -> dict[str, Callable[[], Any]]:
         "governor": lambda: ", ".join(governors()) or None,
         "turbo": turbo,
         "mitigations": mitigations,
-        "kernel": platform.release,
+        "kernel": kernel,
         "architecture": platform.machine,
         "distribution": distribution,
         "virtualisation": virtualisation,

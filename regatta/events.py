@@ -65,6 +65,26 @@ class Started:
     trials: int
     done: int
     notes: tuple[str, ...]
+    sittings: int = 1
+
+
+@dataclass(frozen=True)
+class SittingStarted:
+    """One of several sittings begins, or goes on."""
+
+    number: int
+    of: int
+    link_order: int | None
+    """What the order of our server's functions was drawn with; None: as it was built."""
+    environment_bytes: int
+
+
+@dataclass(frozen=True)
+class Pausing:
+    """The race rests before its next sitting."""
+
+    next_sitting: int
+    pause_s: int
 
 
 @dataclass(frozen=True)
@@ -120,6 +140,8 @@ Event = (
     | Searching
     | Searched
     | Started
+    | SittingStarted
+    | Pausing
     | TrialStarted
     | TrialDisturbed
     | TrialFinished

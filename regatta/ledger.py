@@ -73,7 +73,7 @@ class Ledger:
         return None if row is None else json.loads(row[0])
 
     def plan(self) -> list[Planned]:
-        query = "SELECT block, position, cell_id, kind FROM plan ORDER BY block, position"
+        query = "SELECT block, position, cell_id, kind, sitting FROM plan ORDER BY block, position"
         return [Planned(*row) for row in self.database.execute(query)]
 
     def left(self) -> list[Planned]:
@@ -175,15 +175,16 @@ class Ledger:
 
     def write_trial(self, planned: Planned, result: Result) -> None:
         cursor = self.database.execute(
-            "INSERT INTO trial(block, position, cell_id, kind, status, reason, client_bound, "
-            "started_at, window_ns, requests, answered, throughput_per_s, server, client, "
-            "conditions, samples, attempt, disturbed) "
-            f"VALUES ({', '.join('?' * 18)})",
+            "INSERT INTO trial(block, position, cell_id, kind, sitting, status, reason, "
+            "client_bound, started_at, window_ns, requests, answered, throughput_per_s, server, "
+            "client, conditions, samples, attempt, disturbed) "
+            f"VALUES ({', '.join('?' * 19)})",
             (
                 planned.block,
                 planned.position,
                 planned.cell_id,
                 planned.kind,
+                planned.sitting,
                 result.status,
                 result.reason,
                 result.client_bound,
@@ -208,6 +209,11 @@ class Ledger:
                 "counter",
                 (cursor.lastrowid, row.side, row.origin, *values, counter.state),
             )
+
+    def record_sitting(self, row: Sequence[object]) -> None:
+        """One is begun, or gone on with."""
+        with self.writing():
+            insert(self.database, "sitting", (None, *row))
 
     def probes(self) -> list[Probe]:
         """All that are believed, in their order; without their samples."""
@@ -296,6 +302,8 @@ def write_start(
         "study_toml": study.toml,
         "study_folder": str(study.folder),
         "seed": str(seed),
+        "sittings": str(study.sittings),
+        "pause_s": str(study.pause_s),
         "created_at": f"{time.time():.3f}",
     }
     database.executescript(SCHEMA)
@@ -315,8 +323,8 @@ def write_plan(
     for number, cell in enumerate(cells, start=1):
         insert(database, "cell", (number, *cell_row(cell), place))
     for planned in plan:
-        row = (planned.block, planned.position, planned.cell_id, planned.kind)
-        insert(database, "plan", row)
+        at = (planned.block, planned.position)
+        insert(database, "plan", (*at, planned.cell_id, planned.kind, planned.sitting))
 
 
 def open_ledger(path: Path) -> Ledger:
@@ -339,7 +347,16 @@ def open_ledger(path: Path) -> Ledger:
         checked = database.execute("PRAGMA quick_check(1)").fetchone()
         if version < 1 or checked is None or checked[0] != "ok":
             raise LedgerError(f"{broken}; {advice}")
-        for table in ("environment", "cell", "plan", "trial", "search", "probe", "counter"):
+        for table in (
+            "environment",
+            "cell",
+            "plan",
+            "sitting",
+            "trial",
+            "search",
+            "probe",
+            "counter",
+        ):
             database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
         # A trial must survive the death of the lab, not of the host: no sync for each is needed.
         database.execute("PRAGMA journal_mode = WAL")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from regatta import study
 from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME
-from regatta.ledger_schema import SUPERSEDED, check_version, is_cut
+from regatta.ledger_schema import FIRST_READABLE, SUPERSEDED, check_version, is_cut
 from regatta.matched.probe import Planned, Probe
 from regatta.samples import ANSWERED, MAGIC, SAMPLE, records_in
 
@@ -55,6 +55,22 @@ class SearchRecord:
     knee: bool
     probes: list[Probe]
     """Those that are believed, in their order."""
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """One time that the study was raced, from its beginning or from where it was stopped."""
+
+    number: int
+    """From 1; one that was stopped and resumed has several of these."""
+    started_at: float
+    boot_id: str | None
+    cpu_model: str
+    kernel: str
+    link_order: int | None
+    """What the order of the server's functions was drawn with; None: as it was built."""
+    environment_bytes: int
+    """Of padding in the environment of every server."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +111,8 @@ class Trial:
     samples: bytes | None = field(repr=False)
     counters: dict[tuple[str, str, str], Counter] = field(repr=False)
     """Keyed by side, origin and event."""
+    sitting: int = 1
+    """That it was run in."""
 
     @property
     def held_up(self) -> str | None:
@@ -130,6 +148,8 @@ class Ledger:
     planned: int
     searches: list[SearchRecord]
     """Of matched loads; empty if the study has none."""
+    sittings: list[Sitting] = field(default_factory=list)
+    """In the order in which they were begun or gone on with; an older race did not record it."""
 
     @cached_property
     def last_attempts(self) -> list[Trial]:
@@ -191,7 +211,7 @@ def _open(uri: str, still: bool) -> sqlite3.Connection:
 def _check_version(path: Path, connection: sqlite3.Connection) -> None:
     row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
     if row is not None and str(row["value"]).isdigit():
-        check_version(path, int(row["value"]))
+        check_version(path, int(row["value"]), FIRST_READABLE)
 
 
 def read_failures(path: Path) -> list[str]:
@@ -217,7 +237,17 @@ def read(path: Path) -> Ledger:
         trials = [_trial(row, counters.get(row["id"], {})) for row in connection.execute(TRIALS)]
         planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
         searches = _searches(connection)
-    return Ledger(meta, environment, cells, trials, planned, searches)
+        sittings = _sittings(connection)
+    return Ledger(meta, environment, cells, trials, planned, searches, sittings)
+
+
+def _sittings(connection: sqlite3.Connection) -> list[Sitting]:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sitting'").fetchone():
+        return []
+    return [
+        Sitting(**{name: row[name] for name in Sitting.__dataclass_fields__})
+        for row in connection.execute("SELECT * FROM sitting ORDER BY id")
+    ]
 
 
 def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
@@ -256,7 +286,7 @@ def _counters(
 
 
 def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> Trial:
-    made = ("conditions", "workers", "counters", "superseded", "unstarted")
+    made = ("conditions", "workers", "counters", "superseded", "unstarted", "sitting")
     plain = [name for name in Trial.__dataclass_fields__ if name not in made]
     client = _from_json(row["client"])
     conditions = _from_json(row["conditions"])
@@ -264,6 +294,7 @@ def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> T
         **{name: row[name] for name in plain},
         unstarted=client.get("unstarted", 0) if isinstance(client, dict) else 0,
         superseded=bool(row["superseded"]),
+        sitting=row["sitting"] if "sitting" in row.keys() else 1,  # noqa: SIM118  (a row of SQLite)
         conditions=conditions if isinstance(conditions, dict) else {},
         workers=_worker_connections(row["server"]),
         counters=counters,

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from regatta.errors import LedgerError
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
+FIRST_READABLE = 4
+"""The oldest that can be read still: a race in one sitting."""
 
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
@@ -18,10 +20,14 @@ CREATE TABLE cell(
   idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
   scope TEXT, linger_s REAL, placement TEXT);
 CREATE TABLE plan(
-  block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, PRIMARY KEY (block, position));
+  block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, sitting INTEGER,
+  PRIMARY KEY (block, position));
+CREATE TABLE sitting(
+  id INTEGER PRIMARY KEY, number INTEGER, started_at REAL, boot_id TEXT, cpu_model TEXT,
+  kernel TEXT, link_order INTEGER, environment_bytes INTEGER);
 CREATE TABLE trial(
   id INTEGER PRIMARY KEY, block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT,
-  status TEXT, reason TEXT, client_bound TEXT, started_at REAL, window_ns INTEGER,
+  sitting INTEGER, status TEXT, reason TEXT, client_bound TEXT, started_at REAL, window_ns INTEGER,
   requests INTEGER, answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT,
   conditions TEXT, samples BLOB, attempt INTEGER, disturbed TEXT,
   UNIQUE (block, cell_id, attempt));
@@ -50,9 +56,9 @@ SQLITE_MAGIC = b"SQLite format 3\0"
 LARGEST_PAGE = 65_536
 
 
-def check_version(path: Path, version: int) -> None:
-    """Ledgers are kept, programs are not: an old one is read by the Regatta that wrote it."""
-    if version != SCHEMA_VERSION:
+def check_version(path: Path, version: int, oldest: int = SCHEMA_VERSION) -> None:
+    """Ledgers are kept, programs are not: one older than `oldest` is for who wrote it."""
+    if not oldest <= version <= SCHEMA_VERSION:
         age = "a newer" if version > SCHEMA_VERSION else "an older"
         advice = "update Regatta" if version > SCHEMA_VERSION else "use that version, or race again"
         raise LedgerError(

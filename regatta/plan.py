@@ -17,6 +17,7 @@ class Planned:
     position: int
     cell_id: int
     kind: str
+    sitting: int = 1
 
 
 def block_kinds(blocks: int, counted_blocks: int) -> list[str]:
@@ -31,15 +32,22 @@ def block_kinds(blocks: int, counted_blocks: int) -> list[str]:
     return kinds
 
 
-def make_plan(cells: int, blocks: int, counted_blocks: int, seed: int) -> list[Planned]:
-    """Every block holds every cell once, in a fresh random order."""
+def make_plan(
+    cells: int, blocks: int, counted_blocks: int, seed: int, sittings: int = 1
+) -> list[Planned]:
+    """Every block holds every cell once, in a fresh random order; every sitting all blocks.
+
+    The blocks are counted through all sittings: each has a number of its own.
+    """
     chance = random.Random(seed)
+    kinds = block_kinds(blocks, counted_blocks)
     plan: list[Planned] = []
-    for block, kind in enumerate(block_kinds(blocks, counted_blocks), start=1):
+    for block, kind in enumerate(kinds * sittings, start=1):
         order = list(range(1, cells + 1))
         chance.shuffle(order)
+        sitting = (block - 1) // len(kinds) + 1
         plan += [
-            Planned(block, position, cell_id, kind)
+            Planned(block, position, cell_id, kind, sitting)
             for position, cell_id in enumerate(order, start=1)
         ]
     return plan

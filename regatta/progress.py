@@ -19,9 +19,11 @@ from regatta.events import (
     Event,
     Finished,
     Note,
+    Pausing,
     Searched,
     Searching,
     SearchStarted,
+    SittingStarted,
     Started,
     TrialDisturbed,
     TrialFinished,
@@ -60,7 +62,8 @@ def cpus(numbers: tuple[int, ...]) -> str:
 
 
 def heading(event: Started) -> str:
-    return f"{which(event.about)}: {event.trials} trials, {where(event.about)}"
+    sittings = f" in {event.sittings} sittings" if event.sittings > 1 else ""
+    return f"{which(event.about)}: {event.trials} trials{sittings}, {where(event.about)}"
 
 
 def search_heading(event: SearchStarted) -> str:
@@ -83,6 +86,20 @@ def where(about: About) -> str:
 
 def searched(event: Searched) -> str:
     return f"block {event.block} of {event.blocks}, {event.cell.label()}: {event.says}"
+
+
+def sitting(event: SittingStarted | Pausing) -> str:
+    """Which one is raced, or when the next one is."""
+    if isinstance(event, Pausing):
+        return (
+            f"sitting {event.next_sitting} begins in {duration(event.pause_s)}; or stop with "
+            "Ctrl-C, and go on with --resume whenever you like"
+        )
+    linked = "as built" if event.link_order is None else f"in order {event.link_order}"
+    return (
+        f"sitting {event.number} of {event.of}: functions {linked}, "
+        f"{event.environment_bytes} bytes more environment"
+    )
 
 
 def ending(event: Finished) -> str:
@@ -146,6 +163,8 @@ class Lines(Silent):
                     self.say(f"note: {note}")
                 if event.done:
                     self.say(f"{event.done} trials are in the ledger already")
+            case SittingStarted() | Pausing():
+                self.say(sitting(event))
             case TrialFinished():
                 self.say(
                     f"{event.number}/{self.trials} block {event.planned.block} "
@@ -182,6 +201,7 @@ class LiveDisplay(Silent):
         self.done = 0
         self.left_s: float | None = None
         self.now = ""
+        self.sitting: str | None = None
         self.failures: list[str] = []
         self.disturbed: list[str] = []
         self.rows: list[dict[str, Any]] = []
@@ -206,6 +226,8 @@ class LiveDisplay(Silent):
                 self.started, self.done = event, event.done
                 self.standings = self.make_standings(event)
                 self.begin(heading(event), event.notes)
+            case SittingStarted() | Pausing():
+                self.sitting = sitting(event)
             case TrialStarted():
                 planned = event.planned
                 self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}"
@@ -258,6 +280,8 @@ class LiveDisplay(Silent):
             Text(f"{self.done}/{self.started.trials} trials{left}"),
         )
         parts: list[RenderableType] = [head, Text(f"now  {self.now}", style="dim")]
+        if self.sitting is not None:
+            parts.append(Text(self.sitting, style="dim"))
         if self.failures:
             text = f"{len(self.failures)} failed, the last: {self.failures[-1]}"
             parts.append(Text(text, style="red"))

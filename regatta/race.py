@@ -28,9 +28,9 @@ from regatta.plan import Planned, make_plan
 from regatta.programs import Programs, find_tool
 from regatta.published import read_published
 from regatta.published_claims import recorded_claims
-from regatta.remaining import run_trials
-from regatta.resume import keep_accounts
+from regatta.resume import keep_accounts, keep_sittings
 from regatta.rig import Rig
+from regatta.sittings import run_sittings
 from regatta.study import Study, matched_cells, parse_study, with_rates
 
 RACES = Path("races")
@@ -45,6 +45,8 @@ class Options:
     out: Path | None = None
     seed: int | None = None
     blocks: int | None = None
+    sittings: int | None = None
+    pause_s: int | None = None
     placement: str | None = None
     server_cpus: tuple[int, ...] | None = None
     client_cpus: tuple[int, ...] | None = None
@@ -74,11 +76,14 @@ def new_folder(name: str) -> Path:
 
 def apply(study: Study, options: Options) -> Study:
     """The study with what the command line says in place of it."""
+    sittings = options.sittings or study.sittings
     return replace(
         study,
         blocks=study.blocks if options.blocks is None else options.blocks,
-        # Whoever says how many blocks wants that many.
-        width=study.width if options.blocks is None else None,
+        # Whoever says how many blocks or sittings wants that many.
+        width=study.width if options.blocks is None and sittings == 1 else None,
+        sittings=sittings,
+        pause_s=study.pause_s if options.pause_s is None else options.pause_s,
         placement=options.placement or study.placement,
         server_cpus=options.server_cpus or study.server_cpus,
         client_cpus=options.client_cpus or study.client_cpus,
@@ -122,7 +127,7 @@ def placed(study: Study) -> placement.Placement:
 
 def plan_of(study: Study, seed: int) -> list[Planned]:
     blocks = study.blocks if study.width is None else study.width.most_blocks
-    return make_plan(len(study.cells), blocks, study.counted_blocks, seed)
+    return make_plan(len(study.cells), blocks, study.counted_blocks, seed, study.sittings)
 
 
 def check_programs(study: Study) -> None:
@@ -186,7 +191,7 @@ def reopen(folder: Path, study: Study | None, programs: Programs, tell: Tell) ->
             own = settled(book, own)
             book.check_cells(own)
         setting = Setting(
-            study=restore_place(own, book),
+            study=restore_place(keep_sittings(book, own), book),
             seed=int(book.meta("seed") or 0),
             use_perf=book.environment("use_perf") is not False,
         )
@@ -266,9 +271,9 @@ def run(
         study = replace(study, cells=find_cells(book, study, rig, tell))
         book.settle(study.cells, plan_of(study, setting.seed), place.kind)
     trials = len(book.plan())
-    tell(Started(about, trials, trials - len(book.left()), told))
+    tell(Started(about, trials, trials - len(book.left()), told, study.sittings))
     started_s = time.monotonic()
-    run_trials(book, rig, study, tell)
+    run_sittings(book, rig, study, tell)
     book.finish()
     elapsed_s = time.monotonic() - started_s
     tell(Finished(book.path.parent, tuple(book.failures()), elapsed_s))

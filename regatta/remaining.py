@@ -15,12 +15,14 @@ from regatta.trial import run_side_by_side
 from regatta.watch import Watch
 
 
-def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
+def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell, sitting: int) -> None:
+    """Those of one sitting."""
     left = book.left()
     watch = Watch(study, len(book.plan()), len(left), tell)
     repeats = Repeats(*book.first_attempts())
     exact = False
-    for batch in batches(left, study):
+    own = [planned for planned in left if planned.sitting == sitting]
+    for batch in batches(own, study):
         kind, block = batch[0].kind, batch[0].block
         if kind == TIMED and exact:
             continue

@@ -1,4 +1,4 @@
-"""A race that goes on has to be measured as it was begun: with the same accounts."""
+"""A race that goes on is the race that was begun: in as many sittings, with the same accounts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from regatta.ledger import Ledger
 from regatta.perf import GROUP, Perf
 from regatta.placement import Placement
 from regatta.steering import OWN_SIDE
+from regatta.study import Study
+
+
+def keep_sittings(book: Ledger, study: Study) -> Study:
+    """The study in as many sittings as the race was begun with, whatever its file says."""
+    sittings, pause_s = (int(book.meta(name) or 0) for name in ("sittings", "pause_s"))
+    width = study.width if sittings == 1 else None
+    return replace(study, sittings=sittings, pause_s=pause_s, width=width)
 
 
 def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:

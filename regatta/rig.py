@@ -12,6 +12,8 @@ from regatta.programs import Programs
 from regatta.study import Contender
 from regatta.study.limits import DEFAULT_DISTURBANCE_LIMIT_PERCENT
 
+PADDING = "REGATTA_PADDING"
+
 
 @dataclass(frozen=True)
 class Rig:
@@ -27,3 +29,9 @@ class Rig:
     seed: int = 0
     disturbance_limit_percent: float = DEFAULT_DISTURBANCE_LIMIT_PERCENT
     """What others may use of one CPU during a trial before it counts as disturbed."""
+    environment_bytes: int = 0
+    """Of padding in the environment of every server."""
+
+    def server_environment(self) -> dict[str, str]:
+        """What every server, ours or not, is started with beside the lab's own environment."""
+        return {PADDING: "x" * self.environment_bytes} if self.environment_bytes else {}

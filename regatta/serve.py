@@ -76,7 +76,8 @@ def start_design(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) ->
     try:
         try:
             command = design_command(rig, cell, ready_end)
-            server.start(rig.placement.server, command, rig.perf, wanted, ready_end)
+            extra = rig.server_environment()
+            server.start(rig.placement.server, command, rig.perf, wanted, ready_end, extra)
         finally:
             os.close(ready_end)
         word, _, target = server.read_line(ready, READY_TIMEOUT_S, "ready").partition(" ")
@@ -92,7 +93,8 @@ def start_contender(rig: Rig, contender: Contender, wanted: tuple[str, ...], ser
     host, port = rig.placement.server_address, rig.placement.free_port()
     server.talks_on = ("stderr", "stdout")
     command = contender.words(host, port, rig.placement.server.cpus, rig.folder)
-    server.start(rig.placement.server, command, rig.perf, wanted)
+    extra = rig.server_environment()
+    server.start(rig.placement.server, command, rig.perf, wanted, extra=extra)
     wait_ready(server, ready_test(contender, rig.placement, port, rig.scratch))
     return f"{host}:{port}"
 

@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -71,15 +71,18 @@ class Side:
         if self.group is not None:
             self.group.close()
 
-    def start(
+    def start(  # noqa: PLR0913, PLR0917  (all that a started program is given)
         self,
         where: placement.Side,
         program: Sequence[str],
         perf: Perf,
         wanted: Sequence[str],
         keep_fd: int | None = None,
+        extra: Mapping[str, str] | None = None,
     ) -> None:
         """Starts the program; perf itself stays outside of its place and off its CPUs.
+
+        `extra`: for its environment.
 
         Outside of a user namespace too: within, perf believes that it has rights it has not.
         A whole program is what perf itself starts: it stands in the place, as it would by hand.
@@ -109,7 +112,7 @@ class Side:
                 stdout=stdout,
                 stderr=stderr,
                 cwd=self.folder,
-                env=guard_environment(),
+                env=guard_environment() | dict(extra or {}),
                 pass_fds=() if keep_fd is None else (keep_fd,),
                 # Ctrl-C is for the lab; and the whole side can be killed as one group.
                 start_new_session=True,

@@ -8,13 +8,15 @@ from regatta.study.cell import PROCESS, WINDOW, Cell
 from regatta.study.claim import Claim, Source
 from regatta.study.contender import Contender
 from regatta.study.find import find_study, shipped_names
-from regatta.study.limits import MAX_BLOCKS, MAX_SEED, PLACEMENTS, STEERINGS
+from regatta.study.limits import MAX_BLOCKS, MAX_SEED, MAX_SITTINGS, PLACEMENTS, STEERINGS
 from regatta.study.matched import MatchedCell, matched_cells, with_rates
 from regatta.study.parse import Study, load_study, parse_cpus, parse_study
+from regatta.study.pause import parse_pause
 
 __all__ = [
     "MAX_BLOCKS",
     "MAX_SEED",
+    "MAX_SITTINGS",
     "PROCESS",
     "PLACEMENTS",
     "STEERINGS",
@@ -30,6 +32,7 @@ __all__ = [
     "load_study",
     "matched_cells",
     "parse_cpus",
+    "parse_pause",
     "parse_study",
     "shipped_names",
     "with_rates",

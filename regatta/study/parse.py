@@ -28,6 +28,7 @@ from regatta.study.limits import (
     MAX_DISTURBANCE_PERCENT,
     MAX_SEARCH_BLOCKS,
     MAX_SEED,
+    MAX_SITTINGS,
     MAX_SLICES,
     MAX_WARMUP_ROUNDS,
     MAX_WIDTH_PERCENT,
@@ -38,12 +39,15 @@ from regatta.study.limits import (
     PLACEMENTS,
     STEERINGS,
 )
+from regatta.study.pause import parse_pause
 from regatta.study.table import Table, subtable
 
 RACE_KEYS = (
     "blocks",
     "counted_blocks",
     "slices",
+    "sittings",
+    "pause",
     "width_percent",
     "most_blocks",
     "seed",
@@ -100,6 +104,10 @@ class Study:
     """Where the study lies: what it names beside itself is found from there."""
     search_blocks: int = DEFAULT_SEARCH_BLOCKS
     """How often it is searched what each contender holds, where a load is matched."""
+    sittings: int = 1
+    """How often all of it is raced, each time with fresh networks and servers linked anew."""
+    pause_s: int = 0
+    """Between two sittings."""
     claims: tuple[Claim, ...] = ()
     sources: tuple[Source, ...] = ()
 
@@ -142,6 +150,12 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
     race = subtable(content, "race", RACE_KEYS)
     blocks = race.integer("blocks", DEFAULT_BLOCKS, 1, MAX_BLOCKS)
     width = read_width(race, blocks)
+    sittings = race.integer("sittings", 1, 1, MAX_SITTINGS)
+    if width is not None and sittings > 1:
+        raise StudyError(
+            "`race.width_percent` and `race.sittings` exclude each other: what is exact within one "
+            "sitting may be far off in the next; say how many `blocks` each has"
+        )
     placement = subtable(content, "placement", ("kind", "server_cpus", "client_cpus", "steering"))
     contenders = read_contenders(content, [design.name for design in designs])
     cells = all_cells(content.get("cells"), designs, contenders)
@@ -168,6 +182,8 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         disturbance_limit_percent=read_disturbance_limit(race),
         folder=(folder or Path()).absolute(),
         search_blocks=race.integer("search_blocks", DEFAULT_SEARCH_BLOCKS, 2, MAX_SEARCH_BLOCKS),
+        sittings=sittings,
+        pause_s=parse_pause(race.text("pause", "0s"), "`race.pause`"),
         claims=read_claims(content, cells),
         sources=read_sources(content),
     )

@@ -79,7 +79,8 @@ def serve(options: argparse.Namespace) -> int:
         time.sleep(600)
     if FAKE == "server-dies":
         os.kill(os.getpid(), signal.SIGKILL)
-    Path(options.summary).write_text('{"requests": 0}')
+    padding = len(os.environ.get("REGATTA_PADDING", ""))
+    Path(options.summary).write_text(json.dumps({"requests": 0, "padding": padding}))
     if FAKE == "server-stops-badly":
         print("could not drain", file=sys.stderr)
         return 1

@@ -53,7 +53,11 @@ class Race:
     engines: Sequence[str] = ("epoll",)
     scopes: Sequence[str] = ("window",)
     blocks: int = 10
+    """Of each sitting."""
     counted_blocks: int = 2
+    sittings: int = 1
+    sitting_noise: float = 0.0
+    """How far apart a contender's means of two sittings are."""
     requests: int = 200
     hardware: bool = False
     perf: bool = True
@@ -77,6 +81,12 @@ class Race:
     title: str = "Three designs, with real work"
     works: Sequence[str] = ("classic",)
     seed: int = 1
+
+    def sitting_of(self, block: int) -> int:
+        return (block - 1) // (self.blocks + self.counted_blocks) + 1
+
+    def is_timed(self, block: int) -> bool:
+        return (block - 1) % (self.blocks + self.counted_blocks) < self.blocks
 
 
 def make(path: Path, race: Race | None = None, **changes: Any) -> Path:
@@ -145,14 +155,27 @@ def fill(database: sqlite3.Connection, race: Race, generator: np.random.Generato
     cells = make_cells(race)
     for number, cell in enumerate(cells, start=1):
         insert(database, "cell", [(number, *cell_row(cell), "netns")])
-    for block in range(1, race.blocks + race.counted_blocks + 1):
-        kind = "timed" if block <= race.blocks else "counted"
+    of_sitting = {
+        (cell, number): generator.normal(1, race.sitting_noise) if race.sitting_noise else 1.0
+        for number in range(1, race.sittings + 1)
+        for cell in range(len(cells))
+    }
+    for number in range(1, race.sittings + 1):
+        insert(database, "sitting", [sitting_row(number)])
+    for block in range(1, race.sittings * (race.blocks + race.counted_blocks) + 1):
+        kind = "timed" if race.is_timed(block) else "counted"
         drift = generator.normal(1, 0.02)
         for position, index in enumerate(generator.permutation(len(cells)), start=1):
             cell_id = int(index) + 1
-            insert(database, "plan", [(block, position, cell_id, kind)])
+            insert(database, "plan", [(block, position, cell_id, kind, race.sitting_of(block))])
             trial = Planned(block, position, cell_id, kind, cells[index])
-            write_trial(database, race, generator, trial, drift)
+            apart = of_sitting[int(index), race.sitting_of(block)]
+            write_trial(database, race, generator, trial, drift * apart)
+
+
+def sitting_row(number: int) -> tuple[object, ...]:
+    where = (f"boot-{number}", "Example CPU 9000 at 3.2 GHz", "6.18.0")
+    return (number, number, 1_760_000_000.0 + number * 3600, *where, 1000 + number, 100 * number)
 
 
 @dataclass(frozen=True)
@@ -186,12 +209,12 @@ def write_trial(
     latencies = make_latencies(generator, contender, connections, requests, cpu_us)
     window_ns = int(requests * cpu_us * 1e3 * 1.05 + 4e6)
     cursor = database.execute(
-        "INSERT INTO trial(block, position, cell_id, kind, status, reason, client_bound,"
+        "INSERT INTO trial(block, position, cell_id, kind, sitting, status, reason, client_bound,"
         " started_at, window_ns, requests, answered, throughput_per_s, server, client, conditions,"
         " samples, attempt, disturbed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f" VALUES ({', '.join('?' * 19)})",
         (
-            *(block, trial.position, trial.cell_id, kind),
+            *(block, trial.position, trial.cell_id, kind, race.sitting_of(block)),
             "failed" if failed else "ok",
             race.fail_reason if failed else None,
             bound,

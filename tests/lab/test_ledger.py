@@ -14,7 +14,7 @@ from regatta import ledger, ledger_read
 from regatta.counters import Counter, not_supported
 from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME, find_unfinished, open_ledger
-from regatta.ledger_schema import SCHEMA_VERSION
+from regatta.ledger_schema import FIRST_READABLE, SCHEMA_VERSION
 from regatta.plan import Planned, make_plan
 from regatta.programs import Design
 from regatta.result import Result, Row
@@ -147,7 +147,7 @@ def test_the_tables_are_those_of_the_formats_page(tmp_path: Path) -> None:
     expected = sqlite3.connect(":memory:")
     for definition in definitions:
         expected.execute(f"CREATE TABLE {definition}")
-    assert len(definitions) == 8
+    assert len(definitions) == 9
     with create(tmp_path) as book:
         for (table,) in expected.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
             query = f"SELECT name, type, pk FROM pragma_table_info('{table}')"
@@ -171,7 +171,7 @@ def test_a_race_that_died_while_it_began_leaves_nothing_to_resume(tmp_path: Path
 @pytest.mark.parametrize(
     ("version", "words"),
     [
-        (str(SCHEMA_VERSION - 1), "an older Regatta.*use that version"),
+        (str(FIRST_READABLE - 1), "an older Regatta.*use that version"),
         (str(SCHEMA_VERSION + 1), "a newer Regatta.*update"),
     ],
 )
@@ -184,6 +184,21 @@ def test_another_schema_is_refused_in_one_line(
     with pytest.raises(LedgerError, match=words) as error:
         opener(tmp_path / FILE_NAME)
     assert "\n" not in str(error.value)
+
+
+def test_a_ledger_from_before_sittings_is_read_as_one_and_not_gone_on_with(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        book.record([plan()[0]], [result()])
+        with book.database:
+            book.database.execute("UPDATE meta SET value = '4' WHERE key = 'schema_version'")
+            book.database.execute("DROP TABLE sitting")
+            for table in ("plan", "trial"):
+                book.database.execute(f"ALTER TABLE {table} DROP COLUMN sitting")
+    found = ledger_read.read(tmp_path / FILE_NAME)
+    assert [trial.sitting for trial in found.trials] == [1]
+    assert found.sittings == []
+    with pytest.raises(LedgerError, match="an older Regatta.*use that version"):
+        open_ledger(tmp_path / FILE_NAME)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 50, 100, 4096, 5000, 12_000])

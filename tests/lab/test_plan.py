@@ -34,6 +34,20 @@ def test_the_same_seed_gives_the_same_plan(
     assert make_plan(cells, blocks, counted, seed) == make_plan(cells, blocks, counted, seed)
 
 
+@given(sizes, sizes, counts, seeds, st.integers(1, 5))
+def test_every_sitting_has_all_blocks_and_the_first_is_the_race_in_one(
+    cells: int, blocks: int, counted: int, seed: int, sittings: int
+) -> None:
+    plan = make_plan(cells, blocks, counted, seed, sittings)
+    one = make_plan(cells, blocks, counted, seed)
+    for number in range(1, sittings + 1):
+        own = [planned for planned in plan if planned.sitting == number]
+        assert [planned.kind for planned in own] == [planned.kind for planned in one]
+        first = (number - 1) * (blocks + counted) + 1
+        assert [planned.block - first + 1 for planned in own] == [p.block for p in one]
+    assert plan[: len(one)] == one
+
+
 def test_another_seed_gives_another_order() -> None:
     assert make_plan(9, 10, 2, 1) != make_plan(9, 10, 2, 2)
 

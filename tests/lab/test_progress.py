@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from regatta.events import About, Event, Finished, Started, TrialFinished, TrialStarted
+from regatta.events import (
+    About,
+    Event,
+    Finished,
+    Pausing,
+    SittingStarted,
+    Started,
+    TrialFinished,
+    TrialStarted,
+)
 from regatta.plan import Planned
 from regatta.progress import Display, Lines, LiveDisplay, duration, standings_so_far
 from regatta.study import Cell
@@ -31,10 +41,11 @@ ROWS = [
         ("select", 1, "thread", 900.0),
     )
 ]
+STARTED = Started(
+    About("quick", "Quick [bold]", Path("out"), 7, "netns", (0,), (1, 2)), 2, 1, ("no perf",)
+)
 EVENTS: list[Event] = [
-    Started(
-        About("quick", "Quick [bold]", Path("out"), 7, "netns", (0,), (1, 2)), 2, 1, ("no perf",)
-    ),
+    STARTED,
     TrialStarted(2, PLANNED, CELL),
     TrialFinished(2, PLANNED, CELL, None, 612.34, 0, 65.0),
     TrialFinished(2, PLANNED, CELL, "the server [red] died", None, 0, 0.0),
@@ -51,6 +62,20 @@ def show(display: Display) -> None:
     with display:
         for event in EVENTS:
             display(event)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_of_several_sittings_it_says_which_and_how_it_rests(terminal: bool) -> None:
+    out = io.StringIO()
+    screen = Console(file=out, width=100, force_terminal=terminal)
+    started = replace(STARTED, sittings=3)
+    with LiveDisplay(screen, lambda _: list) if terminal else Lines(screen) as display:
+        for event in (started, SittingStarted(2, 3, 77, 1234), EVENTS[1], Pausing(3, 3600)):
+            display(event)
+    text = " ".join(out.getvalue().split())
+    assert "2 trials in 3 sittings, netns" in text
+    assert "sitting 2 of 3: functions in order 77, 1234 bytes more environment" in text
+    assert "sitting 3 begins in 1 h 00 min; or stop with Ctrl-C" in text
 
 
 def test_plain_lines_say_what_runs_what_is_left_and_what_failed() -> None:

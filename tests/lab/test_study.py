@@ -93,6 +93,13 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         (GOOD + "nonsense = 1", ["cells[1].nonsense", "connections"]),
         ("surprise = 1\n" + GOOD, ["surprise", "title"]),
         (GOOD + "[race]\nblokcs = 1", ["race.blokcs", "blocks"]),
+        (GOOD + "[race]\nsittings = 0", ["race.sittings", "0", "1 to 100"]),
+        (GOOD + '[race]\npause = "1d"', ["race.pause", "1d", "10min"]),
+        (GOOD + '[race]\npause = "169h"', ["race.pause", "169h", "168h"]),
+        (
+            GOOD + "[race]\nsittings = 2\nwidth_percent = 5\nmost_blocks = 20",
+            ["race.width_percent", "race.sittings", "blocks"],
+        ),
         (GOOD + "[race]\nblocks = 0", ["race.blocks", "0", "1 to"]),
         (GOOD + "[race]\nblocks = true", ["race.blocks", "whole number"]),
         (GOOD + "[race]\ncounted_blocks = -1", ["race.counted_blocks", "-1"]),
@@ -187,6 +194,13 @@ def test_a_mistake_is_named_in_one_line(text: str, words: list[str]) -> None:
     assert "\n" not in message
     for word in words:
         assert word in message
+
+
+def test_a_race_has_one_sitting_unless_told_and_rests_as_long_as_is_written() -> None:
+    assert parse_study(GOOD, DESIGNS).sittings == 1
+    for text, seconds in (("0s", 0), ("90s", 90), ("10min", 600), ("1h", 3600)):
+        study = parse_study(GOOD + f'[race]\nsittings = 5\npause = "{text}"', DESIGNS)
+        assert (study.sittings, study.pause_s) == (5, seconds)
 
 
 def test_an_open_load_has_a_rate_and_arrivals() -> None:

@@ -1,0 +1,77 @@
+"""The sittings of a race: the same study several times, with what else stays as it is drawn anew.
+
+Within a sitting the networks, the order of the functions in the server's file and the size of its
+environment are what they are: whom they favour they favour in all blocks, and no number of blocks
+shows it. Each sitting draws them anew; the boot and the hour are new where a person lets them be.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from time import sleep, time
+
+from regatta import environment
+from regatta.events import Pausing, SittingStarted, Tell
+from regatta.ledger import Ledger
+from regatta.placement import Placement, make_placement
+from regatta.remaining import run_trials
+from regatta.resume import keep_accounts
+from regatta.rig import Rig
+from regatta.study import Study
+
+MOST_BYTES = 4096
+"""Of padding: a page, and so every place that the environment can push a stack to."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What the seed of a race gives one of its sittings."""
+
+    environment_bytes: int
+    link_order: int | None
+
+
+def drawn(seed: int, number: int, sittings: int) -> Drawn:
+    """One sitting alone is raced with what was built, as it was built."""
+    if sittings == 1:
+        return Drawn(0, None)
+    chance = random.Random(f"{seed} sitting {number}")
+    return Drawn(chance.randint(0, MOST_BYTES), None)
+
+
+def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
+    """Runs what the plan still lacks; the first sitting in the place that is there."""
+    left = sorted({planned.sitting for planned in book.left()})
+    with ExitStack() as stack:
+        for number in left:
+            if number != left[0]:
+                rig.placement.close()
+                rest(study, number, tell)
+                place = stack.enter_context(made_anew(rig.placement))
+                rig = replace(rig, placement=place, perf=keep_accounts(book, place, rig.perf))
+            given = drawn(rig.seed, number, study.sittings)
+            begin_sitting(book, study, number, given, tell)
+            own = replace(rig, environment_bytes=given.environment_bytes)
+            run_trials(book, own, study, tell, number)
+
+
+def rest(study: Study, number: int, tell: Tell) -> None:
+    """Whoever does not want to wait stops the race, and goes on with the next sitting later."""
+    if study.pause_s:
+        tell(Pausing(number, study.pause_s))
+        sleep(study.pause_s)
+
+
+def made_anew(place: Placement) -> Placement:
+    """The same kind of place on the same CPUs, steered alike, with fresh networks."""
+    return make_placement(place.kind, place.server.cpus, place.client.cpus, place.steering.kind)
+
+
+def begin_sitting(book: Ledger, study: Study, number: int, given: Drawn, tell: Tell) -> None:
+    """Notes when, where and with what; one that was stopped gets a second row."""
+    where = (environment.boot_id(), environment.cpu_model(), environment.kernel())
+    book.record_sitting((number, time(), *where, given.link_order, given.environment_bytes))
+    if study.sittings > 1:
+        tell(SittingStarted(number, study.sittings, given.link_order, given.environment_bytes))
