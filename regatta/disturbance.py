@@ -53,8 +53,6 @@ class Moment:
     client_busy_ticks: int = 0
     """Of the client's CPUs, as the next."""
     client_steal_ticks: int = 0
-    lab_ns: int = 0
-    """What the lab itself has run."""
 
 
 NEVER = Moment(0, {}, 0, 0)
@@ -76,8 +74,6 @@ class Others:
     client_steal_ns: int = 0
     """Of the client's CPUs, as the next."""
     client_busy_ns: int = 0
-    lab_ns: int = 0
-    """By the lab, which reads the accounts: of 10,000 threads that takes a third of a second."""
 
     def percent(self, ns: int) -> float:
         """Of one CPU."""
@@ -114,8 +110,7 @@ def look(cpus: Iterable[int], client: Iterable[int] = ()) -> Moment:
         if name.isdigit():
             with suppress(OSError):
                 clocks[int(name)] = cpu_clock_ns(int(name))
-    lab_ns = time.process_time_ns()
-    return Moment(at_ns, clocks, busy, steal, client_busy, client_steal, lab_ns)
+    return Moment(at_ns, clocks, busy, steal, client_busy, client_steal)
 
 
 def busy_and_steal(ticks: Mapping[int, Sequence[int]], cpus: Iterable[int]) -> tuple[int, int]:
@@ -158,7 +153,6 @@ def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
         busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK - lab_ns,
         client_steal_ns=(after.client_steal_ticks - before.client_steal_ticks) * NS_PER_TICK,
         client_busy_ns=(after.client_busy_ticks - before.client_busy_ticks) * NS_PER_TICK,
-        lab_ns=after.lab_ns - before.lab_ns,
     )
 
 
@@ -207,7 +201,6 @@ def merge(parts: Sequence[Others]) -> Others:
         busy_ns=sum(part.busy_ns for part in parts),
         client_steal_ns=sum(part.client_steal_ns for part in parts),
         client_busy_ns=sum(part.client_busy_ns for part in parts),
-        lab_ns=sum(part.lab_ns for part in parts),
     )
 
 
@@ -220,8 +213,7 @@ def by_chance_ns(length_ns: int, cpus: int) -> float:
 def with_ended(others: Others, own_ns: float, cpus: int) -> Others:
     """The same with what nobody who lives has used; `own_ns` is what the trial itself used."""
     chance_ns = by_chance_ns(others.length_ns, cpus)
-    known_ns = others.total_ns() + others.kernel_ns + others.lab_ns + own_ns
-    ended_ns = others.busy_ns - known_ns - chance_ns
+    ended_ns = others.busy_ns - others.total_ns() - others.kernel_ns - own_ns - chance_ns
     if ended_ns <= 0:
         return others
     return merge([others, Others(used_ns={ENDED: round(ended_ns)})])

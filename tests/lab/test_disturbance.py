@@ -167,15 +167,13 @@ def test_programs_that_have_ended_show_in_the_ticks_beyond_chance() -> None:
 
 def test_what_the_lab_itself_runs_is_no_program_that_has_ended() -> None:
     """It reads the accounts of 10,000 threads between the two looks."""
-    before = disturbance.look([0])
-    began_ns = time.process_time_ns()
-    while time.process_time_ns() - began_ns < 50_000_000:
-        pass
-    ran = disturbance.between(before, disturbance.look([0]), [0])
-    assert ran.lab_ns >= 50_000_000
-    second = Others(length_ns=10**9, busy_ns=10**9, lab_ns=800_000_000)
-    assert disturbance.with_ended(second, 0.0, 2) is second
-    assert ENDED in disturbance.with_ended(replace(second, lab_ns=0), 0.0, 2).used_ns
+    lab = os.getpid()
+    before = Moment(0, {lab: 0}, busy_ticks=0, steal_ticks=0)
+    after = Moment(10**9, {lab: 10**9}, busy_ticks=100, steal_ticks=0)
+    alone = between(before, after, [0])
+    assert disturbance.with_ended(alone, 0.0, 2) is alone
+    unknown = between(before, replace(after, clocks={lab: 0}), [0])
+    assert ENDED in disturbance.with_ended(unknown, 0.0, 2).used_ns
 
 
 def test_a_machine_that_is_always_busy_makes_no_race_longer() -> None:
