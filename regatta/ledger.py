@@ -210,6 +210,10 @@ class Ledger:
                 (cursor.lastrowid, row.side, row.origin, *values, counter.state),
             )
 
+    def was_begun(self) -> bool:
+        """Whether a sitting was; a resumed race goes on with what it had."""
+        return self.database.execute("SELECT 1 FROM sitting LIMIT 1").fetchone() is not None
+
     def record_sitting(self, row: Sequence[object]) -> None:
         """One is begun, or gone on with."""
         with self.writing():

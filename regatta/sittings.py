@@ -8,14 +8,18 @@ shows it. Each sitting draws them anew; the boot and the hour are new where a pe
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import sleep, time
 
 from regatta import environment
-from regatta.events import Pausing, SittingStarted, Tell
+from regatta.errors import RegattaError
+from regatta.events import Note, Pausing, SittingStarted, Tell
 from regatta.ledger import Ledger
 from regatta.placement import Placement, make_placement
+from regatta.relink import relink_all
 from regatta.remaining import run_trials
 from regatta.resume import keep_accounts
 from regatta.rig import Rig
@@ -23,6 +27,9 @@ from regatta.study import Study
 
 MOST_BYTES = 4096
 """Of padding: a page, and so every place that the environment can push a stack to."""
+MOST_ORDERS = 2**31
+SERVERS = "servers"
+"""The folder of a race that holds what was linked for it."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +45,14 @@ def drawn(seed: int, number: int, sittings: int) -> Drawn:
     if sittings == 1:
         return Drawn(0, None)
     chance = random.Random(f"{seed} sitting {number}")
-    return Drawn(chance.randint(0, MOST_BYTES), None)
+    return Drawn(chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS))
 
 
 def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
     """Runs what the plan still lacks; the first sitting in the place that is there."""
     left = sorted({planned.sitting for planned in book.left()})
+    given = {number: drawn(rig.seed, number, study.sittings) for number in left}
+    servers = linked_anew(book, rig, study, given, tell)
     with ExitStack() as stack:
         for number in left:
             if number != left[0]:
@@ -51,10 +60,33 @@ def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
                 rest(study, number, tell)
                 place = stack.enter_context(made_anew(rig.placement))
                 rig = replace(rig, placement=place, perf=keep_accounts(book, place, rig.perf))
-            given = drawn(rig.seed, number, study.sittings)
-            begin_sitting(book, study, number, given, tell)
-            own = replace(rig, environment_bytes=given.environment_bytes)
-            run_trials(book, own, study, tell, number)
+            own = given[number] if number in servers else replace(given[number], link_order=None)
+            begin_sitting(book, study, number, own, tell)
+            server = servers.get(number, rig.programs.server)
+            programs = replace(rig.programs, server=server)
+            seated = replace(rig, programs=programs, environment_bytes=own.environment_bytes)
+            run_trials(book, seated, study, tell, number)
+
+
+def linked_anew(
+    book: Ledger, rig: Rig, study: Study, given: Mapping[int, Drawn], tell: Tell
+) -> dict[int, Path]:
+    """Our server for each sitting, all before the first: a build that changes later changes none.
+
+    A sitting that is not in it races the server as it was built.
+    """
+    ours = any(cell.contender not in study.contenders for cell in study.cells)
+    if study.sittings == 1 or not ours:
+        return {}
+    folder = book.path.parent / SERVERS
+    if not folder.is_dir() and book.was_begun():
+        return {}  # it was begun with the server as built
+    orders = {number: one.link_order for number, one in given.items() if one.link_order is not None}
+    try:
+        return relink_all(rig.programs.server, orders, folder)
+    except RegattaError as error:
+        tell(Note(f"our server is the same file in every sitting, as it was built: {error}"))
+        return {}
 
 
 def rest(study: Study, number: int, tell: Tell) -> None:

@@ -302,6 +302,18 @@ def test_a_race_killed_three_times_is_the_race_undisturbed(tmp_path: Path) -> No
     kill_and_resume(tmp_path, TINY, moments(3, seed=1))
 
 
+def test_every_sitting_has_a_server_of_its_own_also_where_it_was_killed(tmp_path: Path) -> None:
+    study = TINY.replace("\nblocks = 3", "\nblocks = 1\nsittings = 2")
+    kill_and_resume(tmp_path, study, moments(2, seed=4))
+    folder = tmp_path / "race"
+    query = "SELECT number, count(DISTINCT link_order), min(link_order) FROM sitting GROUP BY 1"
+    first, second = rows(folder, query)
+    assert (first[:2], second[:2]) == ((1, 1), (2, 1)), "each keeps its own"
+    assert first[2] != second[2]
+    linked = [(folder / "servers" / number / "regatta-server").read_bytes() for number in "12"]
+    assert linked[0] != linked[1]
+
+
 @pytest.mark.long
 def test_a_race_killed_at_twenty_moments_is_the_race_undisturbed(tmp_path: Path) -> None:
     # Long enough that the last death still meets it at work.

@@ -11,7 +11,7 @@ import fake_programs
 import pytest
 
 from regatta import sittings
-from regatta.events import Event, Pausing, SittingStarted, Started, TrialFinished
+from regatta.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
 from regatta.ledger_read import read
 from regatta.placement import Placement, make_placement
 from regatta.programs import discover
@@ -73,13 +73,18 @@ def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
 def test_every_sitting_is_the_whole_study_in_an_order_of_its_own(
     tmp_path: Path, slept: list[float]
 ) -> None:
-    folder = raced(tmp_path)
+    events: list[Event] = []
+    folder = raced(tmp_path, events.append)
     done = rows(folder, "SELECT sitting, kind, count(*) FROM trial GROUP BY 1, 2 ORDER BY 1, 2")
     kinds = [("counted", 2), ("timed", 4)]
     assert done == [(number, *kind) for number in (1, 2, 3) for kind in kinds]
     query = "SELECT block, position, cell_id, sitting FROM {} ORDER BY 1, 2"
     assert rows(folder, query.format("plan")) == rows(folder, query.format("trial"))
     assert slept == [90, 90]
+    said = [event.text for event in events if isinstance(event, Note)]
+    assert len(said) == 1
+    assert "as it was built" in said[0]
+    assert "make build" in said[0], "these programs have no build folder"
 
 
 def test_every_sitting_has_an_environment_of_its_own_alike_for_all(

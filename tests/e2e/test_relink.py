@@ -1,0 +1,109 @@
+"""Our server linked in another order: the same functions in the same sizes, at other places."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from regatta import relink
+from regatta.programs import ask
+from regatta.relink import RelinkError, build_of, functions, relink_all
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = ROOT / "bin" / "regatta-server"
+ORDERS = {1: 11, 2: 22}
+
+pytestmark = pytest.mark.skipif(not SERVER.exists(), reason="not built: make build")
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    return relink_all(SERVER, ORDERS, tmp_path_factory.mktemp("relinked") / "servers")
+
+
+def code_bytes(program: Path) -> int:
+    listed = subprocess.run(["size", program], capture_output=True, text=True, check=True).stdout
+    return int(listed.splitlines()[1].split()[0])
+
+
+def sizes(program: Path) -> dict[str, int]:
+    """Of every function, by its name; what has one name twice is added up."""
+    command = ["nm", "--defined-only", "--print-size", str(program)]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found: dict[str, int] = {}
+    for row in (line.split() for line in listed.splitlines()):
+        if len(row) == 4 and row[2] in relink.FUNCTIONS:
+            found[row[3]] = found.get(row[3], 0) + int(row[1], 16)
+    return found
+
+
+def drawn(program: Path) -> set[str]:
+    """The functions that the linker was told the order of: ours, not those of libraries."""
+    command = ["objdump", "--syms", "--section", ".text.drawn", str(program)]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1] for line in listed.splitlines() if " F " in line}
+
+
+def neighbours(program: Path, among: set[str]) -> set[tuple[str, str]]:
+    found = [name for name in functions(program) if name in among]
+    return set(zip(found, found[1:], strict=False))
+
+
+def test_the_functions_lie_in_another_order(linked: dict[int, Path]) -> None:
+    assert set(linked) == {1, 2}
+    programs = [SERVER, *linked.values()]
+    ours = drawn(linked[1])
+    assert drawn(linked[2]) == ours
+    assert len(ours) > 100
+    for at, one in enumerate(programs):
+        for other in programs[at + 1 :]:
+            kept = neighbours(one, ours) & neighbours(other, ours)
+            assert len(kept) < 0.1 * len(ours)
+
+
+def test_all_else_is_the_same(linked: dict[int, Path]) -> None:
+    first = sizes(linked[1])
+    assert first == sizes(linked[2])
+    assert abs(code_bytes(linked[1]) - code_bytes(linked[2])) <= 0.001 * code_bytes(SERVER)
+    assert abs(code_bytes(linked[1]) - code_bytes(SERVER)) <= 0.02 * code_bytes(SERVER)
+    assert set(sizes(SERVER)) - set(first) == set()
+    for program in linked.values():
+        for question in (("--version",), ("--list-designs", "--json")):
+            assert ask(program, *question) == ask(SERVER, *question)
+
+
+def test_the_same_order_gives_the_same_file(linked: dict[int, Path], tmp_path: Path) -> None:
+    again = relink_all(SERVER, {5: ORDERS[1]}, tmp_path / "servers")
+    assert functions(again[5]) == functions(linked[1])
+    assert again[5].read_bytes() == linked[1].read_bytes()
+
+
+def test_what_was_linked_already_is_taken_as_it_is(
+    linked: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relink, "run", None)
+    folder = linked[1].parents[1]
+    assert relink_all(Path("/nowhere/regatta-server"), ORDERS, folder) == linked
+
+
+def test_an_installed_server_is_not_linked_and_says_so(tmp_path: Path) -> None:
+    installed = tmp_path / "usr" / "bin" / "regatta-server"
+    installed.parent.mkdir(parents=True)
+    shutil.copy(SERVER, installed)
+    with pytest.raises(RelinkError, match="make build"):
+        build_of(installed)
+    with pytest.raises(RelinkError, match="make build"):
+        relink_all(installed, ORDERS, tmp_path / "servers")
+    assert not (tmp_path / "servers").exists()
+
+
+def test_a_server_that_is_not_the_one_of_the_build_is_not_linked(tmp_path: Path) -> None:
+    other = tmp_path / "bin" / "regatta-server"
+    other.parent.mkdir()
+    other.write_bytes(SERVER.read_bytes() + b"more")
+    (tmp_path / "build").symlink_to(ROOT / "build")
+    with pytest.raises(RelinkError, match="make build"):
+        build_of(other)
