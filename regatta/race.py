@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta import doctor, environment, ledger, perf, placement, steering
+from regatta.blocks_needed import too_few_note
 from regatta.calibrate import store
 from regatta.cgroup import NO_GROUPS
 from regatta.errors import RegattaError, StudyError, UsageError
@@ -292,5 +293,5 @@ def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[s
     """What is not as the study, or a person, may have expected."""
     without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
     clocks = None if place.server.groups else NO_GROUPS
-    told = (place.note, place.steering.note)
-    return tuple(note for note in (*without, *told, clocks, found.note) if note)
+    told = (place.note, place.steering.note, clocks, found.note, too_few_note(study))
+    return tuple(note for note in (*without, *told) if note)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regatta.analysis.baseline import Baseline, Difference, differences, read_baseline
-from regatta.analysis.best import BlockValues
 from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
@@ -30,6 +29,7 @@ from regatta.analysis.perf_table import PerfTable, perf_table
 from regatta.analysis.rate import is_held, started
 from regatta.analysis.standings import FAILED, TOO_SLOW, Entries, Entry, Verdict, verdicts
 from regatta.analysis.swaps import Swapped
+from regatta.analysis.turned import BlockValues
 from regatta.analysis.warmup import WarmUp, warm_ups
 from regatta.analysis.workers import connections_by_rank
 from regatta.axes import Axis

@@ -26,28 +26,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
-LEVEL = 0.05
-FEWEST_BLOCKS = 6
-"""Two of the 2^n ways to turn n blocks round are as far out as can be: 2 / 2^6 is below 5 %."""
-ALL_WAYS_TO = 12
-"""More blocks than this are turned round in some of the ways, drawn with a fixed seed."""
-DRAWN_WAYS = 4_096
-BATCH = 512
-"""Ways that are scored at once: all pairs of all ways would take many times the memory."""
-POWER = 0.8
-ROUNDING = 1e-9
+from regatta.analysis.turned import (
+    POWER,
+    BlockValues,
+    Floats,
+    Rows,
+    Ways,
+    batches,
+    critical,
+    step_down,
+    t_of,
+    turned,
+)
+from regatta.blocks_needed import FEWEST_BLOCKS, LEVEL
+
 JUST_BEYOND = 1e-9
 """No difference, and none smaller than it."""
-
-BlockValues = dict[int, float]
-"""One contender's figure in each block."""
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -81,17 +80,6 @@ def standings(places: Sequence[Place], level: float = LEVEL) -> list[dict[str, S
     return family.decide(level)
 
 
-@cache
-def turned(blocks: int) -> NDArray[np.int8]:
-    """Ways to turn whole blocks round, one a row; the first leaves all as they are."""
-    if blocks <= ALL_WAYS_TO:
-        bits = (np.arange(2**blocks)[:, None] >> np.arange(blocks) & 1).astype(np.int8)
-    else:
-        bits = np.random.default_rng(blocks).integers(0, 2, (DRAWN_WAYS, blocks), dtype=np.int8)
-        bits[0] = 0
-    return 1 - 2 * bits
-
-
 @dataclass(frozen=True)
 class _Pairs:
     """All pairs of one place: the first's figure less the second's in each block."""
@@ -100,11 +88,8 @@ class _Pairs:
     blocks: list[int]
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    apart: Floats
-    """One row a pair, one column a block; 0 where one of the two is missing."""
-    known: NDArray[np.bool_]
-    count: NDArray[np.int64]
-    """Blocks that both have."""
+    rows: Rows
+    """One for each pair; of the blocks that both have."""
 
     @classmethod
     def of(cls, place: Place) -> _Pairs:
@@ -126,34 +111,9 @@ class _Pairs:
         steps = np.maximum(both.sum(axis=0), 1)
         apart = counted / steps[:, None]
         known = np.isfinite(apart) & both.any(axis=0)[:, None]
-        count = known.sum(axis=1)
-        enough = count >= FEWEST_BLOCKS
-        return cls(
-            names,
-            blocks,
-            first[enough],
-            second[enough],
-            np.where(known, apart, 0.0)[enough],
-            known[enough],
-            count[enough],
-        )
-
-    def scores(self, ways: NDArray[np.int8], apart: Floats | None = None) -> Floats:
-        """How far out each pair's mean is, in standard deviations; one row a way."""
-        apart = self.apart if apart is None else apart
-        sums = ways.astype(np.float64) @ apart.T
-        squares = (apart * apart).sum(axis=1)
-        # What the sum of squares allows is the same however blocks are turned.
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(squares > 0, sums * sums / (self.count * squares), 0.0)
-        return np.sign(sums) * score_of(np.minimum(share, 1 - 1e-12), self.count - 1)
-
-    def furthest(self, ways: NDArray[np.int8]) -> Floats:
-        """The largest score of all pairs by noise alone: of what is left without their means."""
-        left = np.where(self.known, self.apart - self.means[:, None], 0.0)
-        scores = np.abs(self.scores(ways, left))
-        found: Floats = scores.max(axis=1, initial=0.0)
-        return found
+        enough = known.sum(axis=1) >= FEWEST_BLOCKS
+        rows = Rows(np.where(known, apart, 0.0)[enough], known[enough])
+        return cls(names, blocks, first[enough], second[enough], rows)
 
     def worst(self, scores: Floats) -> Floats:
         """For each name, how far it is behind whom it is furthest behind; one row a way."""
@@ -166,23 +126,11 @@ class _Pairs:
                 found[:, at] = mine.max(axis=1)
         return found
 
-    @cached_property
-    def means(self) -> Floats:
-        found: Floats = self.apart.sum(axis=1) / self.count
-        return found
-
-    @cached_property
-    def errors(self) -> Floats:
-        squares = (self.apart * self.apart).sum(axis=1) - self.count * self.means**2
-        rounding = 1e-12 * self.count * self.means**2
-        spread = np.where(squares > rounding, squares, 0.0) / (self.count - 1)
-        found: Floats = np.sqrt(spread / self.count)
-        return found
-
     def standing(self, at: int, score: float, worse: bool, p_value: float) -> Standing:
         mine = np.concatenate([np.flatnonzero(self.first == at), np.flatnonzero(self.second == at)])
         sign = np.where(self.first[mine] == at, 1.0, -1.0)
-        means, errors, free = sign * self.means[mine], self.errors[mine], self.count[mine] - 1
+        means, errors = sign * self.rows.means[mine], self.rows.errors[mine]
+        free = self.rows.count[mine] - 1
         reach = t_of(score, free) * errors
         best = int(means.argmax())
         seen = reach[best] + float(stats.t.ppf(POWER, free[best])) * errors[best]
@@ -210,14 +158,14 @@ class _Family:
     """By noise alone, of all pairs in all places."""
 
     @classmethod
-    def of(cls, pairs: list[_Pairs], ways: list[NDArray[np.int8]]) -> _Family:
+    def of(cls, pairs: list[_Pairs], ways: list[Ways]) -> _Family:
         members: list[tuple[int, int]] = []
         columns: list[Floats] = [np.zeros((len(ways[0]) if ways else 1, 0))]
         furthest = np.zeros(len(columns[0]))
         for place, one in enumerate(pairs):
-            batches = [ways[place][at : at + BATCH] for at in range(0, len(ways[place]), BATCH)]
-            worst = np.concatenate([one.worst(one.scores(batch)) for batch in batches])
-            by_noise = np.concatenate([one.furthest(batch) for batch in batches])
+            parts = batches(ways[place])
+            worst = np.concatenate([one.worst(one.rows.scores(part)) for part in parts])
+            by_noise = np.concatenate([one.rows.furthest(part) for part in parts])
             compared = np.flatnonzero(np.isfinite(worst[0]))
             members += [(place, int(at)) for at in compared]
             columns.append(worst[:, compared])
@@ -227,21 +175,12 @@ class _Family:
     def decide(self, level: float) -> list[dict[str, Standing]]:
         found: list[dict[str, Standing]] = [{} for _ in self.pairs]
         ahead = self._ahead()
-        seen = self.chance[0]
-        order = np.argsort(-seen, kind="stable")
-        # The largest of those that are left: what the one in question is held against.
-        left = np.maximum.accumulate(self.chance[:, order[::-1]], axis=1)[:, ::-1]
-        allowed = math.floor(level * len(left) + ROUNDING)
-        reach = critical(self.furthest, allowed)
-        adjusted, stopped = 0.0, False
-        for step, member in enumerate(order):
-            largest = left[:, step]
-            adjusted = max(adjusted, float((largest >= seen[member] - ROUNDING).mean()))
-            stopped = stopped or seen[member] <= critical(largest, allowed) + ROUNDING
-            worse = not stopped and member not in ahead
-            place, at = self.members[member]
-            one = self.pairs[place]
-            found[place][one.names[at]] = one.standing(at, reach, worse, adjusted)
+        reach = critical(self.furthest, level)
+        p_values, shown = step_down(self.chance, level)
+        for member, (place, at) in enumerate(self.members):
+            worse = bool(shown[member]) and member not in ahead
+            one, p_value = self.pairs[place], float(p_values[member])
+            found[place][one.names[at]] = one.standing(at, reach, worse, p_value)
         return found
 
     def _ahead(self) -> set[int]:
@@ -256,22 +195,3 @@ class _Family:
 def agreeing(low: float, worse: bool) -> float:
     """The lower end of an interval, on the side of "no difference" that the decision is on."""
     return max(low, JUST_BEYOND) if worse else min(low, 0.0)
-
-
-def critical(chance: Floats, allowed: int) -> float:
-    """What is exceeded as often as is allowed."""
-    return float(np.partition(chance, -1 - allowed)[-1 - allowed])
-
-
-def score_of(share: Floats, free: NDArray[np.int64]) -> Floats:
-    """Of a mean that makes up this share of the mean square, as if normal (Wallace 1959).
-
-    So pairs with fewer blocks in common stand beside those with more.
-    """
-    return (8 * free + 1) / (8 * free + 3) * np.sqrt(-free * np.log1p(-share))
-
-
-def t_of(score: float, free: NDArray[np.int64]) -> Floats:
-    """The reverse: how many standard errors a mean must be away from 0 to score so much."""
-    inner = (score * (8 * free + 3) / (8 * free + 1)) ** 2 / free
-    return np.sqrt(free * np.expm1(inner))

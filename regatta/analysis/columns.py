@@ -7,10 +7,11 @@ Each column is a family of its own over all steps of the axis, decided as the st
 import math
 from dataclasses import dataclass
 
-from regatta.analysis.best import BlockValues, Standing, standings
+from regatta.analysis.best import Standing, standings
 from regatta.analysis.contrast import FURTHEST, Scale
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
+from regatta.analysis.turned import BlockValues
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from regatta.analysis.best import BlockValues
 from regatta.analysis.swaps import Swapped
+from regatta.analysis.turned import BlockValues
 
 FEWEST_BLOCKS = 2
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regatta.analysis.best import BlockValues
+from regatta.analysis.turned import BlockValues
 from regatta.ledger_read import Cell
 
 FENCE = 3.0

@@ -11,8 +11,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from regatta.analysis.best import BlockValues, Standing, standings
+from regatta.analysis.best import Standing, standings
 from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.turned import BlockValues
 
 LARGER = "larger than the noise"
 NO_DIFFERENCE = "no difference seen"

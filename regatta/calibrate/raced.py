@@ -12,7 +12,7 @@ import sqlite3
 from pathlib import Path
 
 from regatta.analysis.analyse import Analysis, analyse
-from regatta.analysis.claims.result import NOT_MEASURABLE, ClaimResult
+from regatta.analysis.claims.result import NOT_MEASURABLE, TOO_FEW, ClaimResult
 from regatta.calibrate.goals import Context, Goal, Part
 from regatta.calibrate.store import machine
 from regatta.compare import agree
@@ -70,11 +70,15 @@ def claims(_: Context) -> list[Goal]:
         results += analyse(ledger).claims
         hardware = hardware or counts_hardware(ledger)
     lacking = [result.id for result in results if result.verdict == NOT_MEASURABLE]
-    given = len(results) - len(lacking)
+    short = [result.id for result in results if result.verdict == TOO_FEW]
+    given = len(results) - len(lacking) - len(short)
     words = f"{given} of {len(results)}"
     if lacking:
         words += f"; {', '.join(lacking)} need counters that are missing here"
-    return [Goal(name, goal, words, met=not (hardware and lacking), value=float(given))]
+    if short:
+        words += f"; {', '.join(short)} have too few blocks"
+    met = not short and not (hardware and lacking)
+    return [Goal(name, goal, words, met=met, value=float(given))]
 
 
 def counts_hardware(ledger: Ledger) -> bool:

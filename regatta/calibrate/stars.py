@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.best import LEVEL as TABLE_LEVEL
 from regatta.analysis.best import standings
 from regatta.analysis.contrast import by_block
 from regatta.analysis.leads import leads
 from regatta.analysis.metrics import PRIMARY, side_of
+from regatta.blocks_needed import LEVEL as TABLE_LEVEL
 from regatta.calibrate.goals import Context, Goal, Part
 from regatta.calibrate.sizes import (
     BLOCKS,

@@ -20,7 +20,7 @@ from regatta.report.knee import held_section
 from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.palette import looks
-from regatta.report.sentences import LEGEND, headline, mark, rate_words, verdict_sentence
+from regatta.report.sentences import FAMILIES, LEGEND, headline, mark, rate_words, verdict_sentence
 from regatta.report.soundness import soundness_tables
 from regatta.report.tables import tables, worker_columns
 
@@ -52,7 +52,7 @@ def to_html(analysis: Analysis) -> str:
         calibration=calibration_table(analysis),
         soundness=soundness_tables(analysis),
         calibration_sentence=calibration_sentence(analysis),
-        legend=LEGEND,
+        legend=f"{LEGEND} {FAMILIES}",
         designs=_designs(analysis, summaries),
         environment=environment_rows(analysis),
         notes=notes(analysis),

@@ -5,14 +5,15 @@ from typing import Any
 
 from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.claims.result import ClaimResult
-from regatta.analysis.metrics import BY_NAME
+from regatta.analysis.metrics import BY_NAME, PRIMARY
 from regatta.analysis.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.axes import AXES
+from regatta.blocks_needed import FEWEST_BLOCKS
 from regatta.report.claims.words import detectable, seen_of
 from regatta.report.held import held_json
 from regatta.report.notes import notes
-from regatta.report.sentences import cell_words, verdict_sentence
+from regatta.report.sentences import FAMILIES, cell_words, verdict_sentence
 from regatta.report.twins import shares, twin_sentence
 
 
@@ -33,6 +34,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "ok": analysis.trial_kinds,
         },
         "contenders": analysis.contenders,
+        "families": {"primary": PRIMARY.name, "fewest_blocks": FEWEST_BLOCKS, "says": FAMILIES},
         "groups": [_group(analysis, group) for group in analysis.groups],
         "held": held_json(analysis),
         "baseline": None if analysis.baseline is None else asdict(analysis.baseline),

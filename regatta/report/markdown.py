@@ -10,6 +10,7 @@ from regatta.report.held import held_tables
 from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, plural, value_of
 from regatta.report.sentences import (
+    FAMILIES,
     LEGEND,
     headline,
     mark,
@@ -32,7 +33,7 @@ def to_markdown(analysis: Analysis) -> str:
         lines += [f"**{escape(note.sentence)}**", ""]
     for group in analysis.groups:
         lines += _group(analysis, group, alone=len(analysis.groups) == 1)
-    lines += [LEGEND, "In brackets: 95 % intervals.", ""]
+    lines += [LEGEND, "In brackets: 95 % intervals.", "", FAMILIES, ""]
     for table in held_tables(analysis):
         lines += _table(table, "##")
     lines += claims_markdown(analysis.claims)

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from regatta.analysis.analyse import Analysis, CellResult, Group
-from regatta.analysis.best import FEWEST_BLOCKS
 from regatta.analysis.client_limit import uses_more_cpus
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED
 from regatta.analysis.metrics import PRIMARY
@@ -21,6 +20,7 @@ from regatta.analysis.standings import (
     Verdict,
 )
 from regatta.analysis.warmup import WarmUp
+from regatta.blocks_needed import FEWEST_BLOCKS
 from regatta.report.numbers import between, percent, plural, times, value_of
 
 REASONS = {
@@ -38,6 +38,11 @@ LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
     "☆ may be the least: nobody is shown to need less. Stars compare ratios within blocks."
 )
+FAMILIES = (
+    "Server CPU per request is what a race is about: all contenders at all steps of a table are "
+    "one family, right as a whole in 19 of 20 tables. All else is secondary, and each a family of "
+    "its own: every other column, the differences to a baseline, the claims."
+)
 
 
 def mark(verdict: Verdict, contender: str) -> str:
@@ -49,11 +54,6 @@ def mark(verdict: Verdict, contender: str) -> str:
 
 def place(group: Group, verdict: Verdict) -> str:
     return group.axis.over_all() if verdict.at is None else group.axis.at(verdict.at)
-
-
-def fixed_percent(share: float) -> str:
-    text = f"{share * 100:.1f}".removesuffix(".0")
-    return f"{text} %"
 
 
 def verdict_sentence(group: Group, verdict: Verdict) -> str:

@@ -18,6 +18,7 @@ from regatta.report.plain import encodable as _encodable
 from regatta.report.plain import plain as _plain
 from regatta.report.plain import printable as _printable
 from regatta.report.sentences import (
+    FAMILIES,
     LEGEND,
     mark,
     rate_words,
@@ -53,6 +54,7 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     for sentence in held_sentences(analysis):
         console.print(_plain(sentence, console))
     console.print(_plain(f"{LEGEND} Below each value: its 95 % interval.", console, "dim"))
+    console.print(_plain(FAMILIES, console, "dim"))
     print_claims(analysis.claims, console)
     for sentence in (outlier_sentence(analysis), calibration_sentence(analysis)):
         if sentence:

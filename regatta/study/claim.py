@@ -55,6 +55,50 @@ METRIC_SIDES: Mapping[str, tuple[str, ...]] = {
 """What a claim may be over, and whose it can be."""
 
 
+TIMED_METRICS = (
+    *("task_clock", "cpu_clock", "user_time", "system_time", "cpus_utilized"),
+    *CLIENT_METRICS,
+    *SERVER_METRICS,
+    *OVER_METRICS,
+)
+"""In a window from trials to which nothing is attached; all others from counted ones."""
+ALSO_TIMED = ("context_switches", "page_faults")
+"""Which the kernel counts by itself: from timed trials where there are no others."""
+MICROSECONDS, MILLISECONDS = "us", "ms"
+
+
+def is_timed(metric: str) -> bool:
+    return metric in TIMED_METRICS
+
+
+def unit_of(metric: str) -> str:
+    """In which a margin of it may be stated, of a sum that of a request; empty: only as a share."""
+    if metric.removesuffix(OVER_ITERATIVE).endswith(("_clock", "_time")):
+        return MICROSECONDS
+    if metric.startswith("latency_"):
+        return MILLISECONDS
+    return metric.replace("_", " ") if metric in EVENT_METRICS else ""
+
+
+EQUAL_WITHIN = 0.1
+
+
+@dataclass(frozen=True)
+class Within:
+    """How far apart two may be that a claim calls equal: the wider of the two margins."""
+
+    share: float | None = EQUAL_WITHIN
+    amount: float | None = None
+    """In `unit`; of a sum that of a request."""
+    unit: str = ""
+
+    def words(self) -> str:
+        """`10 % or 0.1 page faults`."""
+        said = [] if self.share is None else [f"{self.share * 100:g} %"]
+        said += [] if self.amount is None else [f"{self.amount:g} {self.unit}"]
+        return " or ".join(said)
+
+
 @dataclass(frozen=True, order=True)
 class Place:
     """What picks a cell of the study for a claim."""
@@ -81,6 +125,8 @@ class Statement:
     """Over which it is said, each alone; those of the order or the ratio."""
     at_least: float | None = None
     """How many times as large the next is."""
+    within: Within = Within()
+    """Of those that are equal, and of a shape."""
 
     def places(self) -> Iterator[Place]:
         """Each cell that it is about, and the iterative server's where that is subtracted."""
@@ -155,4 +201,5 @@ def from_plain(content: Mapping[str, Any]) -> Claim:
 def _statement(content: Mapping[str, Any]) -> Statement:
     lists = {name: tuple(content[name]) for name in ("connections", "designs")}
     groups = tuple(tuple(group) for group in content["groups"])
-    return Statement(**{**content, **lists, "groups": groups})
+    within = Within(**content.get("within", {}))
+    return Statement(**{**content, **lists, "groups": groups, "within": within})

@@ -36,6 +36,7 @@ from regatta.study.limits import (
     is_work,
 )
 from regatta.study.limits import ENGINES as CLIENT_ENGINES
+from regatta.study.margin import read_within
 from regatta.study.table import Table, subtable
 
 WHERE_KEYS = ("engine", "workers", "work", "load", "dialect", "rate", "idle", "slow")
@@ -50,6 +51,7 @@ STATEMENT_KEYS = (
     "ratio",
     "client_engines",
     "at_least",
+    "within",
 )
 CLAIM_KEYS = (
     *("id", "says", "source", "per", "published_agrees"),
@@ -195,6 +197,7 @@ def read_statement(table: Table, cells: Sequence[Cell]) -> Statement:
         groups=groups,
         designs=tuple(designs),
         at_least=at_least,
+        within=read_within(table, KINDS[key], metric, groups),
     )
 
 

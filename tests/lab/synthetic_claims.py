@@ -33,7 +33,7 @@ def figure(
 
 
 def part(label: str, value: float | None, spread: float, verdict: Verdict, **rest: Any) -> Part:
-    known: dict[str, Any] = {"scale": "ratio", "level": 0.025, "blocks": 8, **rest}
+    known: dict[str, Any] = {"scale": "ratio", "p_value": 0.01, "blocks": 8, **rest}
     ends = (None, None) if value is None else (value * (1 - spread), value * (1 + spread))
     return Part(
         label, value=value, low=ends[0], high=ends[1], verdict=verdict, detectable=1.083, **known

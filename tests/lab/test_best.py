@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta.analysis.best import FEWEST_BLOCKS, Standing, standings, turned
+from regatta.analysis.best import Standing, standings
 from regatta.analysis.columns import Column, against_best
 from regatta.analysis.estimates import CLIENT_BOUND
 from regatta.analysis.leads import leads
@@ -28,6 +28,8 @@ from regatta.analysis.standings import (
     Verdict,
     verdicts,
 )
+from regatta.analysis.turned import turned
+from regatta.blocks_needed import FEWEST_BLOCKS
 from regatta.report.sentences import mark
 
 Values = dict[str, dict[int, float]]

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from regatta.analysis.claims.measures import measure
+from regatta.blocks_needed import too_few_note
 from regatta.errors import StudyError
+from regatta.plan import TIMED
 from regatta.programs import Design
 from regatta.published_claims import recorded_claims
 from regatta.report.palette import LOOKS
 from regatta.study import PROCESS, WINDOW, Study, load_study, parse_study
-from regatta.study.claim import METRIC_SIDES, Place, from_plain
+from regatta.study.claim import METRIC_SIDES, Place, from_plain, is_timed
 from regatta.study.claim_cells import claim_cells
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
@@ -315,3 +317,57 @@ def test_every_metric_of_a_claim_is_measured_in_both_scopes() -> None:
         for scope in (WINDOW, PROCESS):
             found = measure(name, scope)
             assert set(METRIC_SIDES[name]) <= set(found.metric.sides), name
+
+
+@pytest.mark.parametrize(
+    ("within", "words"),
+    [
+        ('"5 %"', "5 %"),
+        ('"0.1 page faults"', "0.1 page faults"),
+        ('["10 %", "0.1 page faults"]', "10 % or 0.1 page faults"),
+    ],
+)
+def test_a_margin_is_a_share_or_an_amount_or_both(within: str, words: str) -> None:
+    body = f'connections = 10\nmetric = "page_faults"\n{ORDER}within = {within}\n'
+    (found,) = parsed(body).claims
+    assert found.statements[0].within.words() == words
+    assert from_plain(json.loads(json.dumps(found.plain()))) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (f'{ORDER}within = "5"', "a share below 100 %"),
+        (f'{ORDER}within = "100 %"', "a share below 100 %"),
+        (f'{ORDER}within = "0 %"', "a share below 100 %"),
+        (f'{ORDER}within = ["5 %", "6 %"]', "a share below 100 %"),
+        (f'{ORDER}within = "1 page faults"', 'as "10 %", "0.1 us", or a list of both'),
+        ('order = ["select", "iterative"]\nwithin = "5 %"', "is for what is equal"),
+    ],
+)
+def test_a_margin_that_cannot_be_one_is_refused(body: str, words: str) -> None:
+    with pytest.raises(StudyError, match=words):
+        parsed(COST + body)
+
+
+def test_the_metrics_that_need_no_counted_trial_are_known() -> None:
+    """As they are measured in a window."""
+    for name in METRIC_SIDES:
+        assert is_timed(name) == (measure(name, WINDOW).metric.kind == TIMED), name
+
+
+@pytest.mark.parametrize(
+    ("race", "words"),
+    [
+        ("blocks = 6\ncounted_blocks = 6", ""),
+        ("blocks = 5\ncounted_blocks = 6", "needs 6: the standings have 5, the claim X1 has 5"),
+        ("blocks = 6\ncounted_blocks = 2", "needs 6: the claim X2 has 2"),
+    ],
+)
+def test_a_study_says_which_verdicts_its_blocks_cannot_carry(race: str, words: str) -> None:
+    counted = claim('connections = 10\nmetric = "page_faults"\n' + ORDER, "").replace("X1", "X2")
+    begun = claim(COST + ORDER).replace("[[cells]]", f"[race]\n{race}\n[[cells]]", 1)
+    study = parse_study(begun + counted, DESIGNS)
+    note = too_few_note(study)
+    assert note.endswith(words)
+    assert bool(note) == bool(words)

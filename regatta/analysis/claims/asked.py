@@ -1,25 +1,26 @@
-"""What can be asked of a comparison: where its value lies, and on which side of a bound.
+"""What can be asked of a comparison: its value, and on which side of a bound it lies.
 
 Three kinds: two cells, how many times one is the other where a value may be 0 or below (there the
-logarithm of a ratio does not exist), and the power with which something grows. All rest on the one
-way to compare two cells: a bound is tested by moving one of the two by as much.
+logarithm of a ratio does not exist), and the power with which something grows. Each gives one
+number a block for a bound: their mean is 0 where the value is the bound, and above 0 where it is
+above. So all parts of all claims are one family of differences (regatta/analysis/joint.py).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from regatta.analysis.claims.evidence import Blocks
 from regatta.analysis.claims.result import Scale
-from regatta.analysis.contrast import FEWEST_BLOCKS, TOO_FEW_BLOCKS, Contrast, of_blocks
+from regatta.analysis.contrast import FURTHEST, TOO_FEW_BLOCKS
+from regatta.analysis.joint import Mean, errors_of
 
-BELOW, AROUND, ABOVE = -1, 0, 1
-HALVINGS = 24
-MOST_TIMES = 1e9
+Ends = tuple[float | None, float | None]
+FEWEST_TO_SHOW = 2
 
 
 class Test(Protocol):
@@ -31,26 +32,13 @@ class Test(Protocol):
     def value(self) -> float | None: ...
     @property
     def blocks(self) -> int: ...
-    def against(self, bound: float) -> Contrast:
-        """How the value compares with a bound; no difference means that it is the bound."""
+    def against(self, bound: float) -> Blocks:
+        """What each block has above the bound."""
 
-    def interval(self, level: float) -> tuple[float | None, float | None]:
-        """None: nothing bounds it on that side."""
+    def interval(self, score: float) -> Ends:
+        """None: nothing bounds it on that side. `score`: how far all intervals reach."""
 
-    def detectable(self, level: float, /) -> float | None: ...
-
-
-def p_value(test: Test, bound: float) -> float:
-    """Two-sided, of the hypothesis that the value is the bound."""
-    return test.against(bound).p_value()
-
-
-def stands(test: Test, bound: float, level: float) -> int:
-    """Where the interval lies: wholly below the bound, around it, or wholly above."""
-    contrast = test.against(bound)
-    if contrast.p_value() > level:
-        return AROUND
-    return ABOVE if contrast.value > (1 if contrast.scale == "ratio" else 0) else BELOW
+    def detectable(self, score: float, /) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -59,32 +47,42 @@ class OfTwo:
 
     first: Blocks
     second: Blocks
-    contrast: Contrast
-
-    @property
-    def scale(self) -> Scale:
-        return self.contrast.scale
+    scale: Scale
 
     @property
     def value(self) -> float:
-        return self.contrast.value
+        return self._out(self._mean.value)
 
     @property
     def blocks(self) -> int:
-        return self.contrast.blocks
+        return len(self._apart)
 
-    def against(self, bound: float) -> Contrast:
-        ratio = self.scale == "ratio"
-        moved = {
-            block: value * bound if ratio else value + bound for block, value in self.first.items()
-        }
-        return _contrast(moved, self.second, self.contrast.scale)
+    def against(self, bound: float) -> Blocks:
+        tested = math.log(bound) if self.scale == "ratio" else bound
+        return {block: apart - tested for block, apart in self._apart.items()}
 
-    def interval(self, level: float) -> tuple[float, float]:
-        return self.contrast.interval(level)
+    def interval(self, score: float) -> Ends:
+        low, high = self._mean.interval(score)
+        return self._out(low), self._out(high)
 
-    def detectable(self, level: float) -> float | None:
-        return self.contrast.detectable(level)
+    def detectable(self, score: float) -> float:
+        return self._out(self._mean.detectable(score))
+
+    @property
+    def _apart(self) -> Blocks:
+        shared = sorted(self.first.keys() & self.second.keys())
+        if self.scale == "ratio":
+            return {block: math.log(self.second[block] / self.first[block]) for block in shared}
+        return {block: self.second[block] - self.first[block] for block in shared}
+
+    @property
+    def _mean(self) -> Mean:
+        return Mean.of_blocks(self._apart)
+
+    def _out(self, inner: float) -> float:
+        if self.scale == "difference":
+            return inner
+        return math.exp(max(-FURTHEST, min(inner, FURTHEST)))
 
 
 @dataclass(frozen=True)
@@ -103,38 +101,37 @@ class Times:
 
     @property
     def blocks(self) -> int:
-        return len(self.first.keys() & self.second.keys())
+        return len(self._shared)
 
     @property
     def value(self) -> float | None:
-        shared = self.first.keys() & self.second.keys()
-        below = sum(self.first[block] for block in shared)
-        return sum(self.second[block] for block in shared) / below if below > 0 else None
+        below = sum(self.first[block] for block in self._shared)
+        return sum(self.second[block] for block in self._shared) / below if below > 0 else None
 
-    def against(self, bound: float) -> Contrast:
-        scaled = {block: bound * value for block, value in self.first.items()}
-        return _contrast(scaled, self.second, "difference")
+    def against(self, bound: float) -> Blocks:
+        return {block: self.second[block] - bound * self.first[block] for block in self._shared}
 
-    def interval(self, level: float) -> tuple[float | None, float | None]:
-        start = self.value
-        if start is None or start <= 0:
+    def interval(self, score: float) -> Ends:
+        """The ends solve (mean second - k mean first)^2 = reach^2 x its squared error."""
+        if self.value is None or math.isinf(score):
             return None, None
-        return self._end(start, 0.0, ABOVE, level), self._end(start, MOST_TIMES, BELOW, level)
+        both = np.array([[of[block] for block in self._shared] for of in (self.first, self.second)])
+        first, second = (float(mean) for mean in both.mean(axis=1))
+        errors = np.cov(both) / self.blocks * errors_of(score, self.blocks) ** 2
+        square, constant = first**2 - float(errors[0, 0]), second**2 - float(errors[1, 1])
+        linear = first * second - float(errors[0, 1])
+        root = math.sqrt(max(linear**2 - square * constant, 0.0))
+        if square > 0:
+            return (linear - root) / square, (linear + root) / square
+        # The first may be nothing: then no number is too large.
+        return ((linear - root) / square if square < 0 < constant else None), None
 
-    def _end(self, inside: float, outside: float, side: int, level: float) -> float | None:
-        if stands(self, outside, level) != side:
-            return None
-        for _ in range(HALVINGS):
-            # Between far ends the geometric middle is nearer to what is sought.
-            middle = math.sqrt(inside * outside) if outside > inside else (inside + outside) / 2
-            if stands(self, middle, level) == side:
-                outside = middle
-            else:
-                inside = middle
-        return outside
-
-    def detectable(self, _level: float) -> float | None:
+    def detectable(self, _score: float) -> float | None:
         return None
+
+    @property
+    def _shared(self) -> list[int]:
+        return sorted(self.first.keys() & self.second.keys())
 
 
 @dataclass(frozen=True)
@@ -149,37 +146,36 @@ class Growth:
 
     @property
     def value(self) -> float:
-        return self.against(0.0).value
+        return Mean.of_blocks(self.exponents).value
 
     @property
     def blocks(self) -> int:
         return len(self.exponents)
 
-    def against(self, bound: float) -> Contrast:
-        return _contrast(dict.fromkeys(self.exponents, bound), self.exponents, "difference")
+    def against(self, bound: float) -> Blocks:
+        return {block: power - bound for block, power in self.exponents.items()}
 
-    def interval(self, level: float) -> tuple[float, float]:
-        return self.against(0.0).interval(level)
+    def interval(self, score: float) -> Ends:
+        return Mean.of_blocks(self.exponents).interval(score)
 
-    def detectable(self, level: float) -> float | None:
-        found = self.against(1.0).detectable(level)
-        return None if found is None else 1 + found
+    def detectable(self, score: float) -> float:
+        return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
 
 
-def of_two(first: Blocks, second: Blocks, differences: bool, times: bool) -> Test | str:
-    """`differences`: the values are some already; `times`: it is asked how many times."""
-    contrast = of_blocks(first, second, "difference" if differences else None)
-    if isinstance(contrast, str):
-        return contrast
-    if times and contrast.scale == "difference":
-        return Times(first, second)
-    return OfTwo(first, second, contrast)
+def of_two(first: Blocks, second: Blocks, *, differences: bool, times: bool) -> Test | str:
+    """`differences`: the values are to be subtracted; `times`: it is asked how many times."""
+    shared = first.keys() & second.keys()
+    if len(shared) < FEWEST_TO_SHOW:
+        return TOO_FEW_BLOCKS
+    if differences or min(min(first[block], second[block]) for block in shared) <= 0:
+        return Times(first, second) if times else OfTwo(first, second, "difference")
+    return OfTwo(first, second, "ratio")
 
 
 def growth(columns: dict[int, Blocks]) -> Growth | str:
     """Of the metric by number of connections."""
     found = exponents(columns)
-    return TOO_FEW_BLOCKS if len(found) < FEWEST_BLOCKS else Growth(found)
+    return TOO_FEW_BLOCKS if len(found) < FEWEST_TO_SHOW else Growth(found)
 
 
 def exponents(columns: dict[int, Blocks]) -> Blocks:
@@ -192,12 +188,4 @@ def exponents(columns: dict[int, Blocks]) -> Blocks:
         y = np.array([column[block] for column in columns.values()], dtype=np.float64)
         if y.min() > 0:
             found[block] = float(x @ np.log(y) / (x @ x))
-    return found
-
-
-def _contrast(
-    first: Blocks, second: Blocks, scale: Literal["ratio", "difference"] | None
-) -> Contrast:
-    found = of_blocks(first, second, scale)
-    assert isinstance(found, Contrast), "the test was made of two blocks at least"
     return found

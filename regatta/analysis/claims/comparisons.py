@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from regatta.axes import AXES
-from regatta.study.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement
+from regatta.study.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement, Within
 
 LESS, EQUAL, GROWS = "less", "equal", "grows"
 
@@ -25,11 +25,14 @@ class Term:
 class Comparison:
     label: str
     relation: str
-    """`less`: the first is smaller; `equal`: within 10 %; `grows`: in proportion to connections."""
+    """`less`: the first is smaller; `equal`: neither is, by more than a margin; `grows`: in
+    proportion to connections."""
     terms: tuple[Term, ...]
     """Two; where something grows one for each number of connections."""
     at_least: float = 1.0
     """Of `less`: how many times the first the second is."""
+    within: Within = Within()
+    """Of `equal` and `grows`: the margin."""
 
 
 def comparisons(claim: Claim) -> list[Comparison]:
@@ -63,7 +66,7 @@ def _growth(statement: Statement, note: str) -> Iterator[Comparison]:
             for count in statement.connections
         )
         label = f"{design} at {counts} connections{note}: grows linearly"
-        yield Comparison(label, GROWS, tuple(terms))
+        yield Comparison(label, GROWS, tuple(terms), within=statement.within)
 
 
 def _chain(
@@ -83,7 +86,8 @@ def _chain(
     sign = "<" if statement.at_least is None else f"× {factor:g} ≤"
     for group in statement.groups:
         for first, second in combinations(group, 2):
-            yield Comparison(f"{where}: {first} ~ {second}", EQUAL, (term(first), term(second)))
+            pair = term(first), term(second)
+            yield Comparison(f"{where}: {first} ~ {second}", EQUAL, pair, within=statement.within)
     for lower, upper in pairwise(statement.groups):
         for first in lower:
             for second in upper:

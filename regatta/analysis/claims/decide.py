@@ -1,16 +1,19 @@
 """The verdicts on all claims in one scope: each part against what is claimed.
 
 All parts must hold: one that is refuted refutes the claim, and it is supported only if each is.
-Holm's correction is over all parts of all claims, because one table shows them: one such table in
-twenty, and not one claim in twenty, may hold a verdict that is wrong.
+All parts of all claims are one family (regatta/analysis/joint.py), because one table shows them:
+one such table in twenty, and not one claim in twenty, may hold a verdict that is wrong. Supported
+and refuted are the two sides of a bound. What is claimed to be equal has two bounds, and is
+supported if it is shown to be above the one and below the other: no difference seen is no equality.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from regatta.analysis.claims.asked import ABOVE, BELOW, Test, growth, of_two, p_value, stands
+from regatta.analysis.claims.asked import Test, Times, growth, of_two
 from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison
 from regatta.analysis.claims.evidence import Blocks, Evidence
 from regatta.analysis.claims.measures import measure
@@ -18,56 +21,81 @@ from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
+    TOO_FEW,
     UNDECIDED,
     Part,
     Verdict,
 )
-from regatta.analysis.holm import holm
+from regatta.analysis.contrast import TOO_FEW_BLOCKS
+from regatta.analysis.joint import ABOVE, BELOW, Joint, Side, agreeing, decide_jointly
+from regatta.blocks_needed import FEWEST_BLOCKS
 from regatta.counters import NOT_COUNTED, NOT_SUPPORTED
 
-LEVEL = 0.05
-EQUAL_WITHIN = 0.1
 CANNOT = "cannot run here"
+NEAR_NOTHING = "a share of what may be nothing says nothing"
 
 Bounds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A comparison with its test, ready to be decided at any level."""
+    """A comparison with its test, ready to be decided with all others."""
 
     comparison: Comparison
     test: Test
     claimed: Bounds
 
-    def p_value(self) -> float:
-        """Of the claim's nearest bound; for two bounds, both must be excluded or one passed."""
-        bounds = [bound for bound in self.claimed if bound is not None]
-        found = [p_value(self.test, bound) for bound in bounds]
-        low, high = min(bounds), max(bounds)
-        value = self.test.value
-        within = value is not None and low <= value <= high
-        return max(found) if within else found[bounds.index(nearest(bounds, value))]
+    @property
+    def bounds(self) -> list[float]:
+        return [bound for bound in self.claimed if bound is not None]
 
-    def verdict(self, level: float) -> Verdict:
-        low, high = self.claimed
-        if self._equal_everywhere(level):
-            return SUPPORTED
-        above = low is None or stands(self.test, low, level) == ABOVE
-        below = high is None or stands(self.test, high, level) == BELOW
-        if above and below:
-            return SUPPORTED
-        under = low is not None and stands(self.test, low, level) == BELOW
-        over = high is not None and stands(self.test, high, level) == ABOVE
-        return REFUTED if under or over else UNDECIDED
+    def differences(self) -> list[Blocks]:
+        """What the family tests: one for each bound, and whether a share is one of anything."""
+        found = [self.test.against(bound) for bound in self.bounds]
+        return [*found, self.test.first] if self._of_a_share(self.test) else found
 
-    def _equal_everywhere(self, level: float) -> bool:
-        """0 in every block on both sides leaves no room between the bounds, and is equal."""
-        return (
-            self.comparison.relation == EQUAL
-            and self.claimed == (0.0, 0.0)
-            and self.test.interval(level) == (0.0, 0.0)
+    def _of_a_share(self, test: Test) -> TypeGuard[Times]:
+        """Whether it is asked to be within a share of what may be nothing."""
+        return isinstance(test, Times) and len(self.bounds) > 1
+
+    def decided(self, sides: Sequence[Side], score: float) -> Part:
+        """As the family says."""
+        enough = self.test.blocks >= FEWEST_BLOCKS
+        by_bound = dict(zip(self.bounds, sides, strict=False))
+        ends: Bounds = self.test.interval(score) if enough else (None, None)
+        for bound, found in by_bound.items() if enough else ():
+            ends = agreeing(ends, bound, found.side)
+        verdict, reason = self._verdict(by_bound, sides[-1]) if enough else (TOO_FEW, "")
+        return Part(
+            label=self.comparison.label,
+            scale=self.test.scale,
+            value=self.test.value,
+            low=ends[0],
+            high=ends[1],
+            p_value=self._p_value(by_bound) if enough else None,
+            blocks=self.test.blocks,
+            verdict=verdict,
+            detectable=self.test.detectable(score) if enough else None,
+            claimed_low=self.claimed[0],
+            claimed_high=self.claimed[1],
+            reason=reason,
         )
+
+    def _verdict(self, sides: Mapping[float, Side], last: Side) -> tuple[Verdict, str]:
+        low, high = (None if bound is None else sides[bound].side for bound in self.claimed)
+        if low in (ABOVE, None) and high in (BELOW, None):
+            return SUPPORTED, ""
+        if self._of_a_share(self.test) and last.side != ABOVE:
+            return UNDECIDED, NEAR_NOTHING
+        return (REFUTED if low == BELOW or high == ABOVE else UNDECIDED), ""
+
+    def _p_value(self, sides: Mapping[float, Side]) -> float:
+        """For two bounds, both must be excluded or one passed."""
+        low, high = min(sides), max(sides)
+        value = self.test.value
+        if value is not None and low <= value <= high:
+            return max(side.p_value for side in sides.values())
+        return sides[nearest(self.bounds, value)].p_value
 
 
 def nearest(bounds: list[float], value: float | None) -> float:
@@ -79,20 +107,30 @@ def decide(cases: Sequence[tuple[Evidence, list[Comparison]]]) -> list[tuple[Ver
     """Of each claim the verdict and every part, in the order of the claim."""
     tested = [[ask(evidence, one) for one in asked] for evidence, asked in cases]
     ready = [one for claim in tested for one in claim if isinstance(one, Asked)]
-    levels = iter(holm([one.p_value() for one in ready], LEVEL))
+    parts = iter(_jointly(ready))
     found: list[tuple[Verdict, list[Part]]] = []
     for (_, asked), claim in zip(cases, tested, strict=True):
-        parts = [
-            _part(one, next(levels).level) if isinstance(one, Asked) else _untested(comparison, one)
+        own = [
+            next(parts) if isinstance(one, Asked) else _untested(comparison, one)
             for comparison, one in zip(asked, claim, strict=True)
         ]
-        found.append((together([part.verdict for part in parts]), parts))
+        found.append((together([part.verdict for part in own]), own))
     return found
+
+
+def _jointly(asked: Sequence[Asked]) -> list[Part]:
+    differences = [one.differences() for one in asked]
+    joint: Joint = decide_jointly([row for own in differences for row in own])
+    sides = iter(joint.sides)
+    return [
+        one.decided([next(sides) for _ in own], joint.score)
+        for one, own in zip(asked, differences, strict=True)
+    ]
 
 
 def together(verdicts: list[Verdict]) -> Verdict:
     """What is refuted stays so, whatever else cannot be known."""
-    ranked: tuple[Verdict, ...] = (REFUTED, NOT_MEASURABLE, UNDECIDED)
+    ranked: tuple[Verdict, ...] = (REFUTED, NOT_MEASURABLE, TOO_FEW, UNDECIDED)
     return next((verdict for verdict in ranked if verdict in verdicts), SUPPORTED)
 
 
@@ -107,57 +145,58 @@ def ask(evidence: Evidence, comparison: Comparison) -> Asked | str:
     if comparison.relation == GROWS:
         counts = [term.place.connections for term in comparison.terms]
         grown = growth(dict(zip(counts, columns, strict=True)))
-        if isinstance(grown, str):
-            return grown
-        return Asked(comparison, grown, (1 - EQUAL_WITHIN, 1 + EQUAL_WITHIN))
+        return grown if isinstance(grown, str) else Asked(comparison, grown, around(comparison))
     first, second = columns
     over = measure(comparison.terms[0].metric, evidence.scope).over_iterative
-    test = of_two(first, second, over, comparison.at_least != 1)
+    if comparison.relation == EQUAL:
+        return _ask_equal(evidence, comparison, first, second, over)
+    test = of_two(first, second, differences=over, times=comparison.at_least != 1)
     if isinstance(test, str):
         return test
-    return Asked(comparison, test, claimed(comparison, test, first, second))
-
-
-def claimed(comparison: Comparison, test: Test, first: Blocks, second: Blocks) -> Bounds:
-    """Between which values the claim says that the test's lies."""
-    if comparison.relation != EQUAL:
-        return (0.0 if test.scale == "difference" else comparison.at_least), None
-    if test.scale == "ratio":
-        return 1 - EQUAL_WITHIN, 1 + EQUAL_WITHIN
-    # Differences have no scale of their own: 10 % of the larger of the two means.
-    means = [sum(blocks.values()) / len(blocks) for blocks in (first, second)]
-    margin = EQUAL_WITHIN * max(abs(mean) for mean in means)
-    return -margin, margin
-
-
-def _part(one: Asked, level: float) -> Part:
-    low, high = one.test.interval(level)
-    return Part(
-        label=one.comparison.label,
-        scale=one.test.scale,
-        value=one.test.value,
-        low=low,
-        high=high,
-        level=level,
-        blocks=one.test.blocks,
-        verdict=one.verdict(level),
-        detectable=one.test.detectable(level),
-        claimed_low=one.claimed[0],
-        claimed_high=one.claimed[1],
+    return Asked(
+        comparison, test, (0.0 if test.scale == "difference" else comparison.at_least, None)
     )
+
+
+def _ask_equal(
+    evidence: Evidence, comparison: Comparison, first: Blocks, second: Blocks, over: bool
+) -> Asked | str:
+    """By the wider of the two margins, as large as they are on the mean."""
+    shared = first.keys() & second.keys()
+    if not shared:
+        return TOO_FEW_BLOCKS
+    amount = evidence.amount(comparison.terms[0], comparison.within)
+    share = comparison.within.share
+    larger = max(abs(sum(of[block] for block in shared)) for of in (first, second)) / len(shared)
+    absolute = amount is not None and (share is None or amount >= share * larger)
+    test = of_two(first, second, differences=over or absolute, times=not absolute)
+    if isinstance(test, str):
+        return test
+    if absolute:
+        assert amount is not None
+        return Asked(comparison, test, (-amount, amount))
+    return Asked(comparison, test, around(comparison))
+
+
+def around(comparison: Comparison) -> tuple[float, float]:
+    """The bounds of a ratio, or of a power."""
+    share = comparison.within.share
+    assert share is not None
+    return 1 - share, 1 + share
 
 
 def _untested(comparison: Comparison, words: str) -> Part:
     absent = words in (NOT_SUPPORTED, NOT_COUNTED) or CANNOT in words
+    verdict: Verdict = TOO_FEW if words == TOO_FEW_BLOCKS else UNDECIDED
     return Part(
         label=comparison.label,
         scale="ratio",
         value=None,
         low=None,
         high=None,
-        level=LEVEL,
+        p_value=None,
         blocks=0,
-        verdict=NOT_MEASURABLE if absent else UNDECIDED,
+        verdict=NOT_MEASURABLE if absent else verdict,
         detectable=None,
         reason=words,
     )

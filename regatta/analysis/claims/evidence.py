@@ -15,7 +15,7 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import MEASURED, OVER, Estimates
 from regatta.analysis.metrics import FRACTIONS
 from regatta.ledger_read import Cell, Trial
-from regatta.study.claim import ITERATIVE, Place
+from regatta.study.claim import ITERATIVE, MICROSECONDS, Place, Within
 
 NOT_RACED = "not raced"
 
@@ -88,6 +88,14 @@ class Evidence:
             trials=trials,
             state=state,
         )
+
+    def amount(self, term: Term, within: Within) -> float | None:
+        """The margin in the unit of the term's values; of a whole process that of all requests."""
+        cell = self.cells.get(term.place)
+        if within.amount is None or cell is None or self._how(term).per != "process":
+            return within.amount
+        in_ms = 1e-3 if within.unit == MICROSECONDS else 1.0
+        return within.amount * in_ms * (cell.rounds or 1) * cell.connections
 
     def _how(self, term: Term) -> Measure:
         """How it is measured in this cell."""

@@ -8,10 +8,11 @@ from typing import Final, Literal
 SUPPORTED: Final = "supported"
 REFUTED: Final = "refuted"
 UNDECIDED: Final = "undecided"
+TOO_FEW: Final = "too few blocks"
 NOT_MEASURABLE: Final = "not measurable here"
 
-VERDICTS = (SUPPORTED, REFUTED, UNDECIDED, NOT_MEASURABLE)
-Verdict = Literal["supported", "refuted", "undecided", "not measurable here"]
+VERDICTS = (SUPPORTED, REFUTED, UNDECIDED, TOO_FEW, NOT_MEASURABLE)
+Verdict = Literal["supported", "refuted", "undecided", "too few blocks", "not measurable here"]
 
 Scale = Literal["ratio", "difference", "exponent"]
 
@@ -70,9 +71,10 @@ class Part:
     """On that scale; None if there was nothing to compare, and `reason` says why."""
     low: float | None
     high: float | None
-    """Of its interval at 1 - level; None: nothing bounds it on that side."""
-    level: float
-    """Holm's, over the parts of the claim."""
+    """Of its interval; those of all parts of all claims in one scope hold together at 95 %.
+    None: nothing bounds it on that side."""
+    p_value: float | None
+    """Of its being the bound that it lies nearest to; corrected for all of these parts."""
     blocks: int
     verdict: Verdict
     detectable: float | None

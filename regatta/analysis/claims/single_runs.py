@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from regatta.analysis.claims.asked import exponents
 from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison
-from regatta.analysis.claims.decide import EQUAL_WITHIN
+from regatta.analysis.claims.decide import around
 from regatta.analysis.claims.evidence import Blocks, Evidence
 
 
@@ -22,29 +22,32 @@ def single_runs(evidence: Evidence, asked: list[Comparison]) -> tuple[int, int] 
             if isinstance(values, str):
                 return None
             columns.append(values)
-        found.append(_held(comparison, columns))
+        found.append(_held(evidence, comparison, columns))
     blocks = set.intersection(*(set(held) for held in found)) if found else set()
     if not blocks:
         return None
     return sum(all(held[block] for held in found) for block in blocks), len(blocks)
 
 
-def _held(comparison: Comparison, columns: list[Blocks]) -> dict[int, bool]:
+def _held(evidence: Evidence, comparison: Comparison, columns: list[Blocks]) -> dict[int, bool]:
     if comparison.relation == GROWS:
         counts = [term.place.connections for term in comparison.terms]
         grown = exponents(dict(zip(counts, columns, strict=True)))
-        return {block: abs(power - 1) <= EQUAL_WITHIN for block, power in grown.items()}
+        low, high = around(comparison)
+        return {block: low <= power <= high for block, power in grown.items()}
     first, second = columns
+    amount = evidence.amount(comparison.terms[0], comparison.within) or 0.0
     return {
-        block: _holds(comparison, first[block], second[block])
+        block: _holds(comparison, first[block], second[block], amount)
         for block in first.keys() & second.keys()
     }
 
 
-def _holds(comparison: Comparison, first: float, second: float) -> bool:
+def _holds(comparison: Comparison, first: float, second: float, amount: float) -> bool:
     if comparison.relation == EQUAL:
         # Of the first, as in a ratio; from nothing only nothing is not far.
-        return abs(second - first) <= EQUAL_WITHIN * (abs(first) or abs(second))
+        share = (comparison.within.share or 0.0) * (abs(first) or abs(second))
+        return abs(second - first) <= max(share, amount)
     if comparison.at_least != 1:
         return second >= comparison.at_least * first
     return second > first

@@ -18,6 +18,7 @@ from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
+    TOO_FEW,
     UNDECIDED,
     Part,
     PublishedFigure,
@@ -26,11 +27,21 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.claims.words import NEEDS, number, told, words_of
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
 from regatta.analysis.metrics import NO_TRIAL
+from regatta.blocks_needed import FEWEST_BLOCKS
 from regatta.study import PROCESS, WINDOW
 from regatta.study.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
 
 NOBODY_SERVED = 0.5
 """Of one request's cost with the others: a whole process that used less has served none."""
+NO_NUMBER = "what it is a multiple of may be nothing"
+REASONS = {
+    NO_TRIAL: "no trial of it says anything",
+    NOT_RACED: "it was not raced",
+    CLIENT_BOUND: "the client was the bottleneck",
+    DISTURBED: "the client fell behind where others took its CPU",
+    OVER: "requests that were due did not start, so nobody knows how long they took",
+}
+"""Why there is no number, where the words of the trial say too little."""
 TOO_WIDE = 10.0
 """Whoever can see only ratios beyond this sees nothing."""
 TOSSED = (0.1, 0.9)
@@ -62,7 +73,7 @@ def why(case: Case) -> str:
     """One line."""
     if not case.scopes:
         return "none of its cells could be raced here"
-    found = _first(case, (not_measurable, refuted, undecided, supported))
+    found = _first(case, (not_measurable, refuted, too_few, undecided, supported))
     origin = _first(case, (nobody_served, scopes_differ, chance, own_figures))
     return "; ".join(words for words in (found, origin) if words)
 
@@ -100,24 +111,26 @@ def supported(case: Case) -> str | None:
     return told(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
 
 
+def too_few(case: Case) -> str | None:
+    found = case.parts(TOO_FEW)
+    if not found:
+        return None
+    part = min((part for _, part in found), key=lambda part: part.blocks)
+    return f"{part.label}: {part.blocks} blocks in common, and a verdict needs {FEWEST_BLOCKS}"
+
+
 def undecided(case: Case) -> str | None:
     """What this race could not see: the part that it saw least of."""
     found = case.parts(UNDECIDED)
     if not found:
         return None
     comparison, part = max(found, key=lambda pair: abs((pair[1].detectable or 1) - 1))
-    if part.value is None:
-        reasons = {
-            NO_TRIAL: "no trial of it says anything",
-            NOT_RACED: "it was not raced",
-            CLIENT_BOUND: "the client was the bottleneck",
-            DISTURBED: "the client fell behind where others took its CPU",
-            OVER: "requests that were due did not start, so nobody knows how long they took",
-        }
-        return f"{part.label}: {reasons.get(part.reason, part.reason)}"
+    if part.value is None or part.reason:
+        return f"{part.label}: {REASONS.get(part.reason, part.reason) or NO_NUMBER}"
     text = f"{told(comparison, part, unit_of(case, comparison))}, in {part.blocks} blocks"
     if comparison.relation == EQUAL:
-        return f"{text}, which neither stays within 10 % nor leaves it"
+        margin = comparison.within.words()
+        return f"{text}, which is not shown to be within {margin}, nor beyond"
     if part.detectable is None or (part.scale == "ratio" and part.detectable > TOO_WIDE):
         return f"{text}: too wide to tell"
     if part.scale == "ratio" and comparison.at_least == 1:

@@ -92,6 +92,6 @@ def _cell(part: Part | None) -> dict[str, Any] | None:
         "interval": words.interval(part),
         "title": ""
         if part.verdict == NOT_MEASURABLE
-        else f"{words.level(part)}, {part.blocks} blocks",
+        else f"{words.TOGETHER}, {part.blocks} blocks",
         "detectable": words.detectable(part),
     }

@@ -10,6 +10,7 @@ from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
+    TOO_FEW,
     UNDECIDED,
     ClaimResult,
 )
@@ -26,6 +27,7 @@ COLOURS = {
     SUPPORTED: "yes",
     REFUTED: "no",
     UNDECIDED: "maybe",
+    TOO_FEW: "maybe",
     NOT_MEASURABLE: "soft",
     "head": "soft",
 }

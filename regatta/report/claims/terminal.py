@@ -8,6 +8,7 @@ from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
+    TOO_FEW,
     UNDECIDED,
     ClaimResult,
 )
@@ -15,7 +16,13 @@ from regatta.report.claims import words
 from regatta.report.claims.lines import Line, claim_lines
 from regatta.report.plain import encodable, plain
 
-STYLES = {SUPPORTED: "green", REFUTED: "red", UNDECIDED: "yellow", NOT_MEASURABLE: "dim"}
+STYLES = {
+    SUPPORTED: "green",
+    REFUTED: "red",
+    UNDECIDED: "yellow",
+    TOO_FEW: "yellow",
+    NOT_MEASURABLE: "dim",
+}
 
 
 def print_claims(claims: list[ClaimResult], console: Console) -> None:
