@@ -116,7 +116,8 @@ class TrialDisturbed:
     cell: Cell
     attempt: int
     disturbed: str | None
-    """None: it goes along with a trial beside it that was disturbed."""
+    """None: it goes along with a trial that it is compared with and that was disturbed; or it was
+    told before what disturbed it."""
 
 
 @dataclass(frozen=True)

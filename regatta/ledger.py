@@ -90,11 +90,17 @@ class Ledger:
             for planned in batch
         )
 
-    def first_attempts(self) -> tuple[int, int]:
-        """How many trials were run, and how many of these were disturbed, the first time."""
-        query = "SELECT count(*), count(disturbed) FROM trial WHERE attempt = 1"
-        trials, disturbed = self.database.execute(query).fetchone()
-        return int(trials), int(disturbed)
+    def disturbed(self, attempt: int | None = None) -> dict[tuple[int, int], bool]:
+        """By block and cell, whether a trial that went well was disturbed.
+
+        Of the trials that stand, or of the attempt that is asked for.
+        """
+        which = f"NOT {SUPERSEDED}" if attempt is None else f"attempt = {attempt:d}"
+        query = (
+            "SELECT block, cell_id, status = 'ok' AND disturbed IS NOT NULL FROM trial "
+            f"WHERE {which}"
+        )
+        return {(block, cell): bool(was) for block, cell, was in self.database.execute(query)}
 
     def left_of(self, kind: str, block: int | None = None) -> list[Planned]:
         """What is left of that kind, of one block or of all."""
@@ -159,19 +165,34 @@ class Ledger:
                 )
 
     def record(
-        self, batch: Sequence[Planned], results: Sequence[Result], again: bool = False
+        self,
+        batch: Sequence[Planned],
+        results: Sequence[Result],
+        again: bool = False,
+        before: Sequence[Planned] = (),
     ) -> None:
         """Writes trials that stood side by side, and their counters, in one transaction.
 
         All or nothing: one of them alone would, after a kill, leave its rivals to be run without
-        it. `again`: they will be run once more; a race that is killed before that does it when
-        resumed.
+        it. `again`: they will be run once more, and with them the trials `before` that are written
+        already; a race that is killed before that does it when resumed.
         """
         with self.writing():
             for planned, result in zip(batch, results, strict=True):
                 if again:
                     result.conditions["repeated"] = True
                 self.write_trial(planned, result)
+            for planned in before:
+                self.mark_repeated(planned)
+
+    def mark_repeated(self, planned: Planned) -> None:
+        place = (planned.block, planned.cell_id)
+        self.database.execute(
+            "UPDATE trial SET conditions = json_set(conditions, '$.repeated', json('true')) "
+            "WHERE block = ? AND cell_id = ? AND attempt = "
+            "(SELECT max(attempt) FROM trial WHERE block = ? AND cell_id = ?)",
+            (*place, *place),
+        )
 
     def write_trial(self, planned: Planned, result: Result) -> None:
         cursor = self.database.execute(

@@ -118,7 +118,7 @@ def outcome(event: TrialFinished) -> str:
 
 
 def repeated(event: TrialDisturbed) -> str:
-    why = event.disturbed or "the one beside it was"
+    why = event.disturbed or "one that it is compared with was"
     return f"disturbed ({why}): run again"
 
 

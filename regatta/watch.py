@@ -29,20 +29,28 @@ class Watch:
         self.reasons: list[str] = []
         self.before = trials - left
 
+    def number(self, planned: Planned) -> int:
+        """Its own for as often as it is run."""
+        return self.numbers.setdefault(planned, self.before + len(self.numbers) + 1)
+
     def begins(self, planned: Planned, cell: Cell) -> None:
-        self.numbers[planned] = self.before + len(self.numbers) + 1
-        self.tell(TrialStarted(self.numbers[planned], planned, cell))
+        self.tell(TrialStarted(self.number(planned), planned, cell))
 
     def dropped(self, trials: int) -> None:
         """So many of those that were left are not wanted any more."""
         self.left -= trials
+
+    def undone(self, planned: Planned, cell: Cell, attempt: int) -> None:
+        """One that has ended is run again after all, with those that it is compared with."""
+        self.left += 1
+        self.tell(TrialDisturbed(self.number(planned), planned, cell, attempt, None))
 
     def ended(
         self, planned: Planned, cell: Cell, result: Result, again_after: int | None = None
     ) -> None:
         """`again_after`: it is run again, after so many attempts."""
         if again_after is not None:
-            number = self.numbers[planned]
+            number = self.number(planned)
             self.tell(TrialDisturbed(number, planned, cell, again_after, result.disturbed))
             return
         self.done += 1
@@ -51,7 +59,7 @@ class Watch:
         failed = result.reason if result.status == FAILED else None
         self.tell(
             TrialFinished(
-                number=self.numbers[planned],
+                number=self.number(planned),
                 planned=planned,
                 cell=cell,
                 failed=failed,

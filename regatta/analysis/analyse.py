@@ -27,6 +27,7 @@ from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
 from regatta.analysis.rate import is_held, started
+from regatta.analysis.repeated import Repeated, Table, repeats_of
 from regatta.analysis.standings import FAILED, TOO_SLOW, Entries, Entry, Verdict, verdicts
 from regatta.analysis.swaps import Swapped
 from regatta.analysis.turned import BlockValues
@@ -131,6 +132,8 @@ class Analysis:
     """What each contender of a matched load holds."""
     restless: list[Noted] = field(default_factory=list)
     """Those that count and whose server was not at rest at an end of a window."""
+    repeated: Repeated = field(default_factory=Repeated)
+    """What running disturbed trials again did."""
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -154,14 +157,19 @@ def analyse(ledger: Ledger) -> Analysis:
     baseline = read_baseline(ledger.environment)
     last = ledger.last_attempts
     kinds = Tally(trial.kind for trial in last if trial.status == "ok")
+    groups = [
+        _group(title, members, results, baseline)
+        for title, members in zip(titles(grouped), grouped, strict=True)
+    ]
+    tables = [
+        Table(members, _entries(members, results), own.by_step, own.overall)
+        for members, own in zip(grouped, groups, strict=True)
+    ]
     return Analysis(
         meta=ledger.meta,
         environment=ledger.environment,
         contenders=sorted(order, key=lambda name: (order[name], name)),
-        groups=[
-            _group(title, members, results, baseline)
-            for title, members in zip(titles(grouped), grouped, strict=True)
-        ],
+        groups=groups,
         failures=[Noted(cells[trial.cell_id], trial) for trial in last if trial.status != "ok"],
         client_bound=[
             Noted(cells[trial.cell_id], trial) for trial in last if trial.is_client_bound
@@ -183,6 +191,7 @@ def analyse(ledger: Ledger) -> Analysis:
         trial_kinds=dict(kinds),
         held=held_groups(ledger),
         restless=[Noted(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
+        repeated=repeats_of(ledger, tables),
         claims=judge_all(
             ledger.environment.get("claims"),
             Race(

@@ -17,7 +17,6 @@ from regatta.matched.probe import CLOSED, KNEE, SEARCH, Planned, Probe
 from regatta.matched.search import LOWEST, Search
 from regatta.matched.stand import Stand, standing
 from regatta.repeats import Repeats
-from regatta.result import Result
 from regatta.rig import Rig
 from regatta.study import MatchedCell, Study, matched_cells, with_rates
 from regatta.study.cell import Cell
@@ -161,8 +160,7 @@ class Finder:
             attempt += 1
             probe = stand.probe(planned, planned.block * SEEDS_PER_BLOCK + len(self.probes))
             spoilt = planned.kind != SEARCH or probe.why_not is not None
-            found = Result(disturbed=probe.disturbed if spoilt else None)
-            again = self.repeats.wanted([found], attempt)
+            again = self.repeats.wanted(spoilt and probe.disturbed is not None, attempt)
             self.book.record_probe(probe, again)
             if note := self.repeats.note():
                 self.tell(Note(note))

@@ -55,6 +55,11 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             }
             for noted in analysis.disturbed
         ],
+        "repeated": {
+            "contenders": [asdict(hit) for hit in analysis.repeated.hits],
+            "p_value": analysis.repeated.p_value,
+            "verdicts_that_move": len(analysis.repeated.moved),
+        },
         "environment": analysis.environment,
     }
 

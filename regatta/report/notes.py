@@ -9,6 +9,7 @@ from regatta.analysis.analyse import Analysis, Noted
 from regatta.analysis.client_limit import uses_more_cpus
 from regatta.analysis.rate import is_held
 from regatta.report.numbers import plural, times
+from regatta.report.repeated import moved_sentence
 from regatta.report.restless import restless_sentence
 from regatta.report.sentences import (
     client_bound_sentence,
@@ -121,6 +122,11 @@ def _disturbed(analysis: Analysis) -> Note:
     return Note(disturbed_sentence(analysis), what, do, "disturbed")
 
 
+def _repeated(analysis: Analysis) -> Note:
+    what = f"Repeats decide {plural(len(analysis.repeated.moved), 'verdict')}"
+    return Note(moved_sentence(analysis), what, "end what else runs, then race anew")
+
+
 def _restless(analysis: Analysis) -> Note:
     return Note(restless_sentence(analysis))
 
@@ -133,6 +139,7 @@ NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _rate,
     _cold,
     _disturbed,
+    _repeated,
     _restless,
     _left_out,
 )

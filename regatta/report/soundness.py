@@ -1,4 +1,4 @@
-"""What a reader should know of the trials themselves: those far from the others, and warm-up."""
+"""What a reader should know of the trials: repeats, those far from the others, and warm-up."""
 
 import math
 
@@ -6,6 +6,7 @@ from regatta.analysis.analyse import Analysis
 from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.outliers import Outlier
 from regatta.report.numbers import DASH, percent, plural, short, times
+from regatta.report.repeated import repeated_table
 from regatta.report.text_table import Table
 
 MOST = 25
@@ -26,7 +27,7 @@ WARM_SAYS = (
 
 def soundness_tables(analysis: Analysis) -> list[Table]:
     """Those that this race has."""
-    found = [outlier_table(analysis), warm_up_table(analysis)]
+    found = [repeated_table(analysis), outlier_table(analysis), warm_up_table(analysis)]
     return [table for table in found if table is not None]
 
 

@@ -21,10 +21,10 @@ from regatta.errors import StudyError
 from regatta.events import Event, Note, TrialDisturbed, TrialFinished
 from regatta.ledger import FILE_NAME, Ledger
 from regatta.ledger_read import read
-from regatta.plan import Planned
+from regatta.plan import Planned, make_plan
 from regatta.programs import discover
 from regatta.race import Options, begin, reopen
-from regatta.repeats import FIRST_TRIALS, MAX_ATTEMPTS, Repeats
+from regatta.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.report.sentences import disturbed_sentence, progress_sentence
 from regatta.result import Result
 from regatta.study import parse_study
@@ -178,16 +178,14 @@ def test_what_the_lab_itself_runs_is_no_program_that_has_ended() -> None:
 
 def test_a_machine_that_is_always_busy_makes_no_race_longer() -> None:
     repeats = Repeats()
-    disturbed = Result(disturbed="rustc used 41 % of a CPU")
-    asked = [repeats.wanted([disturbed], 1) for _ in range(FIRST_TRIALS + 5)]
-    assert asked == [True] * (FIRST_TRIALS - 1) + [False] * 6
-    assert "15 of 15 trials were disturbed" in (repeats.note() or "")
+    asked = [repeats.wanted(True, 1) for _ in range(FIRST_HEATS + 5)]
+    assert asked == [True] * (FIRST_HEATS - 1) + [False] * 6
+    assert "in 11 of 11 groups of trials" in (repeats.note() or "")
     assert repeats.note() is None, "it is said once"
     for _ in range(100):
-        repeats.wanted([Result()], 1)
-    assert repeats.wanted([disturbed], 1), "it has become quiet since"
-    assert not repeats.wanted([disturbed], MAX_ATTEMPTS)
-    assert not repeats.wanted([Result(status="failed", disturbed="x")], 1)
+        repeats.wanted(False, 1)
+    assert repeats.wanted(True, 1), "it has become quiet since"
+    assert not repeats.wanted(True, MAX_ATTEMPTS)
 
 
 @pytest.fixture
@@ -206,37 +204,62 @@ def race(tmp_path: Path, events: list[Event], text: str = STUDY) -> Path:
     return begin(study, options, discover(), events.append)
 
 
-def test_a_disturbed_trial_is_marked_and_run_again(tmp_path: Path, script: list[Others]) -> None:
-    script += [QUIET, BUSY, BUSY, QUIET, BUSY, BUSY, BUSY]
+def test_a_disturbed_trial_is_run_again_with_those_it_is_compared_with(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    # In the first block one of two is hit, in the second one of them at each attempt.
+    script += [QUIET, BUSY, QUIET, QUIET]
+    script += [BUSY, QUIET, QUIET, BUSY, QUIET, BUSY]
     events: list[Event] = []
     folder = race(tmp_path, events)
     ledger = read(folder / FILE_NAME)
-    assert [trial.attempt for trial in ledger.trials] == [1, 1, 2, 3, 1, 2, 3, *[1] * 9]
-    marked = [trial.disturbed is not None for trial in ledger.trials]
-    assert marked == [False, True, True, False, True, True, True, *[False] * 9]
-    assert ledger.trials[1].disturbed == "rustc used 41 % of a CPU"
-    assert ledger.trials[1].conditions["others"][0] == {"name": "rustc", "percent": 41.0}
-    assert ledger.trials[1].superseded
-    assert not ledger.trials[1].counts
-    assert ledger.trials[6].counts, "the third attempt counts, disturbed or not"
-    assert sum(isinstance(event, TrialDisturbed) for event in events) == 4
+    told = [(trial.block, trial.attempt) for trial in ledger.trials]
+    assert sorted(told) == sorted(
+        [*[(1, 1), (1, 2)] * 2, *[(2, 1), (2, 2), (2, 3)] * 2, *[(n, 1) for n in range(3, 7)] * 2]
+    )
+    for trial in ledger.trials:
+        assert trial.superseded == (trial.attempt < {1: 2, 2: 3}.get(trial.block, 1))
+        assert trial.counts != trial.superseded
+    marked = [trial for trial in ledger.trials if trial.disturbed is not None]
+    assert sorted(trial.superseded for trial in marked) == [False, True, True, True]
+    assert marked[0].disturbed == "rustc used 41 % of a CPU"
+    assert marked[0].conditions["others"][0] == {"name": "rustc", "percent": 41.0}
+    assert sum(isinstance(event, TrialDisturbed) for event in events) == 6
     finished = [event for event in events if isinstance(event, TrialFinished)]
-    assert [event.number for event in finished] == list(range(1, 13))
-    assert [event.disturbed is not None for event in finished] == [False, False, True] + [False] * 9
+    assert {event.number for event in finished} == set(range(1, 13))
+    assert finished[-1].left == 0
     analysis = analyse(ledger)
     assert (analysis.trials, analysis.planned) == (12, 12)
     assert disturbed_sentence(analysis) == (
-        "5 trials disturbed: other programs or the host took more than 10 % of a CPU meanwhile; "
-        "4 run again, of which only the last attempt counts, 1 kept in the averages."
+        "4 trials disturbed: other programs or the host took more than 10 % of a CPU meanwhile; "
+        "3 run again, of which only the last attempt counts, 1 kept in the averages."
     )
     report.write(folder / FILE_NAME)
     for name in ("report.html", "summary.md"):
         text = (folder / name).read_text()
-        assert text.count("rustc used 41 % of a CPU") == 5
+        assert text.count("rustc used 41 % of a CPU") == 4
         assert "Disturbed trials" in text
-    told = report.summary_json(folder / FILE_NAME)
-    assert told["trials"]["disturbed"] == 5
-    assert [one["run_again"] for one in told["disturbed"]] == [True, True, True, True, False]
+        assert "Trials that were run again" in text
+    told_json = report.summary_json(folder / FILE_NAME)
+    assert told_json["trials"]["disturbed"] == 4
+    assert sorted(one["run_again"] for one in told_json["disturbed"]) == [False, True, True, True]
+    again = {one["contender"]: one["again"] for one in told_json["repeated"]["contenders"]}
+    assert again == {"iterative": 3, "select": 3}
+
+
+def test_only_those_of_a_block_that_are_compared_are_run_again(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    text = STUDY.replace("connections = [3]", "connections = [3, 6]")
+    plan = make_plan(4, 6, 0, seed=5)
+    script += [BUSY]
+    folder = race(tmp_path, [], text)
+    ledger = read(folder / FILE_NAME)
+    connections = {cell.id: cell.connections for cell in ledger.cells}
+    hit = connections[plan[0].cell_id]
+    again = [trial for trial in ledger.trials if trial.attempt == 2]
+    assert [connections[trial.cell_id] for trial in again] == [hit, hit]
+    assert {trial.block for trial in again} == {1}
 
 
 def test_trials_side_by_side_are_run_again_together(tmp_path: Path, script: list[Others]) -> None:
@@ -253,7 +276,7 @@ def test_trials_side_by_side_are_run_again_together(tmp_path: Path, script: list
 def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
     tmp_path: Path, script: list[Others]
 ) -> None:
-    script += [QUIET, BUSY]
+    script += [BUSY, QUIET]
 
     class Stopped(list[Event]):
         def append(self, event: Event) -> None:
@@ -263,13 +286,38 @@ def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
 
     with pytest.raises(KeyboardInterrupt):
         race(tmp_path, Stopped())
+    path = tmp_path / "race" / FILE_NAME
+    assert [trial.superseded for trial in read(path).trials] == [True, True]
+    events: list[Event] = []
+    reopen(tmp_path / "race", None, discover(), events.append)
+    trials = read(path).trials
+    assert sorted((trial.block, trial.attempt) for trial in trials) == sorted(
+        [(1, 1), (1, 1), (1, 2), (1, 2), *[(block, 1) for block in range(2, 7)] * 2]
+    )
+    assert [trial.superseded for trial in trials if trial.block == 1] == [True, False] * 2
+
+
+def test_a_race_stopped_within_a_heat_knows_when_resumed_that_it_was_disturbed(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    script += [BUSY]
+
+    class Stopped(list[Event]):
+        def append(self, event: Event) -> None:
+            super().append(event)
+            if isinstance(event, TrialFinished):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path, Stopped())
+    path = tmp_path / "race" / FILE_NAME
+    assert [trial.superseded for trial in read(path).trials] == [False]
     reopen(tmp_path / "race", None, discover(), lambda _: None)
-    trials = read(tmp_path / "race" / FILE_NAME).trials
-    assert [trial.attempt for trial in trials] == [1, 1, 2, *[1] * 10]
-    assert [trial.superseded for trial in trials] == [False, True, *[False] * 11]
+    trials = read(path).trials
+    assert sorted(trial.attempt for trial in trials if trial.block == 1) == [1, 1, 2, 2]
 
 
-def test_a_race_killed_before_its_last_trial_was_run_again_is_not_finished(
+def test_a_race_killed_before_its_last_trials_were_run_again_is_not_finished(
     tmp_path: Path, script: list[Others]
 ) -> None:
     script += [*[QUIET] * 11, BUSY]
@@ -284,11 +332,11 @@ def test_a_race_killed_before_its_last_trial_was_run_again_is_not_finished(
         race(tmp_path, Stopped())
     path = tmp_path / "race" / FILE_NAME
     ledger = read(path)
-    assert [trial.superseded for trial in ledger.trials] == [*[False] * 11, True]
+    assert sum(trial.superseded for trial in ledger.trials) == 2
     analysis = analyse(ledger)
-    assert (analysis.trials, analysis.planned) == (11, 12)
-    assert "not finished: 11 of 12 trials" in progress_sentence(analysis)
-    assert sorted(row["trials"] for row in quick_standings(path)) == [5, 6]
+    assert (analysis.trials, analysis.planned) == (10, 12)
+    assert "not finished: 10 of 12 trials" in progress_sentence(analysis)
+    assert sorted(row["trials"] for row in quick_standings(path)) == [5, 5]
     reopen(tmp_path / "race", None, discover(), lambda _: None)
     assert analyse(read(path)).trials == 12
 
@@ -325,13 +373,13 @@ def test_a_busy_machine_is_said_once_and_its_trials_are_kept(
     folder = race(tmp_path, events)
     notes = [event.text for event in events if isinstance(event, Note)]
     assert len(notes) == 1
-    assert "10 of 10 trials were disturbed" in notes[0]
+    assert "in 6 of 6 groups of trials" in notes[0]
     with sqlite3.connect(folder / FILE_NAME) as database:
         counts = database.execute(
             "SELECT max(attempt), count(*) FROM trial GROUP BY cell_id, block"
         )
         attempts = [attempt for attempt, _ in counts]
-    assert sorted(attempts) == [1] * 3 + [3] * 9
+    assert sorted(attempts) == [1] * 2 + [3] * 10, "the last of six blocks is the sixth heat"
 
 
 @pytest.mark.parametrize("value", ["0", "-1", '"ten"', "true", "2e6"])
