@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.servers import Design, Server, rows_of, running
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+AMONG = 48
+"""Of the 64 that can be asked for: others may rise meanwhile."""
+MORE_S, MOST_S = 0.2, 10.0
 PR_SET_NAME = 15
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -51,14 +55,19 @@ def burn(seconds: float) -> None:
 
 @contextlib.contextmanager
 def child(life: Callable[[], None]) -> Iterator[int]:
-    """A process that does what `life` says, then waits; killed and reaped at the end."""
+    """A process that does what `life` says, then waits; killed and reaped at the end.
+
+    At SIGUSR1 it works on for a moment."""
     ready_read, ready_write = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
             life()
             os.write(ready_write, b"x")
-            signal.pause()
+            while True:
+                signal.sigwait({signal.SIGUSR1})
+                burn(time.thread_time() + MORE_S)
         finally:
             os._exit(1)
     os.close(ready_write)
@@ -81,10 +90,27 @@ def server(
         yield started
 
 
-def row_of(server: Server, pid: int) -> dict[str, object]:
-    rows = {row["pid"]: row for row in rows_of(server.ask(b"top 64\n"))}
-    assert pid in rows, f"pid {pid} is not among the busiest 64"
-    return rows[pid]
+def total(row: dict[str, Any]) -> float:
+    return float(row["user_seconds"]) + float(row["system_seconds"])
+
+
+def rows_with(server: Server, pid: int) -> list[dict[str, Any]]:
+    """The busiest, with this child among the first: it works on until it is, others were busy too.
+
+    Skips where it would have to work for long."""
+    while True:
+        rows = rows_of(server.ask(b"top 64\n"))
+        busier = [row["pid"] for row in rows[:AMONG]]
+        if pid in busier or len(rows) < AMONG:
+            return rows
+        if total(rows[AMONG - 1]) > MOST_S:
+            pytest.skip(f"{AMONG} processes of this machine have used more than {MOST_S:g} s")
+        os.kill(pid, signal.SIGUSR1)
+
+
+def row_of(server: Server, pid: int) -> dict[str, Any]:
+    (row,) = (row for row in rows_with(server, pid) if row["pid"] == pid)
+    return row
 
 
 def test_pids_and_times_agree_with_proc(server: Server) -> None:
@@ -160,8 +186,7 @@ def survivor_of_threads() -> Iterator[int]:
 
 
 def test_time_of_dead_threads_counts(server: Server, survivor_of_threads: int) -> None:
-    row = row_of(server, survivor_of_threads)
-    assert 0.28 <= float(row["user_seconds"]) + float(row["system_seconds"]) < 2
+    assert total(row_of(server, survivor_of_threads)) >= 0.28
 
 
 @pytest.fixture(scope="session")
@@ -178,24 +203,16 @@ def many_threads() -> Iterator[int]:
 
 
 def test_a_process_with_many_threads_is_one_row(server: Server, many_threads: int) -> None:
-    rows = rows_of(server.ask(b"top 64\n"))
+    rows = rows_with(server, many_threads)
     assert [row["pid"] for row in rows].count(many_threads) == 1
 
 
-@pytest.fixture(scope="session")
-def zombie() -> Iterator[int]:
-    pid = os.fork()
-    if pid == 0:
-        burn(0.1)
-        os._exit(0)
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    yield pid
-    os.waitpid(pid, 0)
-
-
-def test_a_zombie_keeps_its_time(server: Server, zombie: int) -> None:
-    row = row_of(server, zombie)
-    assert float(row["user_seconds"]) + float(row["system_seconds"]) >= 0.09
+def test_a_zombie_keeps_its_time(server: Server) -> None:
+    with child(lambda: burn(0.1)) as pid:
+        alive = row_of(server, pid)
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert total(row_of(server, pid)) >= total(alive) >= 0.09
 
 
 def test_a_process_that_was_reaped_is_gone(server: Server) -> None:
