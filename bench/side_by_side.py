@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.loads import SERVER_CPU
 from bench.readings import Reading
 from bench.rows import Best, Row, Trial, Turns
 from bench.stand import Figures, Stand
-from regatta.analysis.bootstrap import Studentized, studentized
+from regatta.analysis.serial import reach_of
 from regatta.analysis.swaps import Swapped
 from regatta.errors import RegattaError
 
@@ -88,14 +89,20 @@ def estimate(row: Row, measured: Measured) -> Outcome:
     # What may be 0 has no logarithm; a ratio of costs never is.
     has_logs = bool((values > 0).all())
     numbers = np.log(values) if has_logs else values
-    # Of pairs in blocks swaps are right, of values alone the bootstrap-t: see swaps.py.
+    mean = float(numbers.mean())
+    # Of pairs in blocks swaps are right; of values alone blocks that are alike count for less.
     in_pairs = bool(peer_values) and has_logs
-    mean: Swapped | Studentized = Swapped(numbers) if in_pairs else studentized(numbers)
-    interval = mean.interval()
+    interval = Swapped(numbers).interval() if in_pairs else _alone(numbers)
     assert interval is not None
-    ends = (mean.mean, *interval)
+    ends = (mean, *interval)
     value, low, high = (float(np.exp(end)) if has_logs else end for end in ends)
     return Outcome(row, our_values, peer_values, value, low, high)
+
+
+def _alone(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    reach = reach_of(numbers)
+    assert reach is not None, "there are at least two blocks"
+    return float(numbers.mean()) - reach, float(numbers.mean()) + reach
 
 
 def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Run, int]:

@@ -1,44 +1,16 @@
-"""Bootstrap intervals for few trials.
-
-A race has 5 to 12 trials of a cell. With so few the popular methods are too sure of themselves.
-Measured by simulation (normal trials; `tests/lab/test_analysis_coverage.py` repeats it), a "95 %"
-interval holds the truth this often:
-
-                            5 trials   8 trials   12 trials
-    percentile bootstrap      84 %       89 %       91 %
-    BCa (scipy's default)     84 %       89 %       91 %
-    bootstrap-t               95 %       95 %       95 %
-
-Ten real trials, drawn from 60 or 120 of one server, held the mean of its CPU time, throughput and
-latencies in 92 to 97 %; less only where one trial in thirty lies far out, which ten may not show.
-
-So means use the bootstrap-t: resample the trials, and compare each resample's mean with
-the real one in units of the resample's own standard error. Below five trials there are too few
-different resamples for any bootstrap; there Student's t is used. Two cells are compared in another
-way (regatta/analysis/swaps.py), and percentiles have their own (percentile_intervals.py).
-"""
+"""A mean by the bootstrap-t, for the comparison of two races (unpaired.py)."""
 
 import math
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
 RESAMPLES = 9_999
-MANY_TRIALS, ENOUGH_RESAMPLES = 20, 1_999  # with so many trials each resample costs more
-FEWEST_FOR_BOOTSTRAP = 5
 SEED = 1990  # fixed: the same ledger always gives the same report
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Interval:
-    value: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True)
@@ -82,47 +54,3 @@ class Studentized:
         position = math.floor(min(fraction, 1 - fraction) * (size + 1)) - 1
         position = min(max(position, 0), size - 1)
         return float(self.t_sorted[position if fraction < 0.5 else size - 1 - position])
-
-
-def studentized(values: Floats) -> Studentized:
-    """The mean of independent trials, ready to give intervals at any level."""
-    count = len(values)
-    mean = float(values.mean())
-    spread = float(values.std(ddof=1)) if count > 1 else 0.0
-    if spread <= 1e-12 * max(abs(mean), 1e-300):
-        return Studentized(mean, 0.0, count, None)
-    error = spread / math.sqrt(count)
-    if count < FEWEST_FOR_BOOTSTRAP:
-        return Studentized(mean, error, count, None)
-    centred = (values - mean) / spread  # so that the difference of squares below loses no digits
-    draws = _draws(count)
-    means = draws @ centred / count
-    squares = draws @ (centred * centred) / count
-    errors = np.sqrt(np.maximum(squares - means * means, 0) / (count - 1))
-    flat = errors <= 1e-6
-    # Resamples without any spread have no t. A few are natural (one value drawn every time);
-    # many mean that most trials are equal, where the bootstrap says nothing.
-    if flat.mean() > 0.01:
-        return Studentized(mean, error, count, None)
-    t = means[~flat] / errors[~flat]
-    return Studentized(mean, error, count, np.sort(t))
-
-
-def mean_interval(values: Floats) -> Interval:
-    """The mean of the trials with its 95 % interval; never beyond 0 if no trial was below it."""
-    estimate = studentized(values)
-    interval = estimate.interval()
-    if interval is None:
-        return Interval(estimate.mean, None, None)
-    low, high = interval
-    if values.min() >= 0:
-        low = max(low, 0.0)
-    return Interval(estimate.mean, low, high)
-
-
-@cache
-def _draws(count: int) -> Floats:
-    """How often each trial is drawn in each resample: means are then one product of matrices."""
-    resamples = RESAMPLES if count <= MANY_TRIALS else ENOUGH_RESAMPLES
-    generator = np.random.default_rng(SEED)
-    return generator.multinomial(count, np.full(count, 1 / count), resamples).astype(np.float64)

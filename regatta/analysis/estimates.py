@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from regatta.analysis import metrics
-from regatta.analysis.bootstrap import Interval, mean_interval
 from regatta.analysis.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, Reading
 from regatta.analysis.percentile_intervals import Over, percentile_intervals
+from regatta.analysis.serial import Interval, mean_interval
 from regatta.analysis.waits import Waits, pool, waits
 from regatta.ledger_read import Trial
 from regatta.plan import COUNTED, TIMED

@@ -1,19 +1,20 @@
 """What each contender of a matched load holds, and its latency on the way there, with intervals.
 
-Each block is a search of its own, so the blocks are what an interval rests on: Student's t of the
-logarithms. A search ends between a rate that is held and one that is not; the interval reaches from
-the lower end of the one to the upper end of the other.
+Each block is a search of its own, so the blocks are what an interval rests on: that of the mean of
+the logarithms (serial.py). A search ends between a rate that is held and one that is not; the
+interval reaches from the lower end of the one to the upper end of the other.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats  # type: ignore[import-untyped]
+import numpy as np
 
 from regatta.analysis.estimates import CLIENT_BOUND, MEASURED, NS_PER_MS, OVER, Estimate
 from regatta.analysis.grouping import group, titles
 from regatta.analysis.percentile_intervals import Over, percentile_intervals
+from regatta.analysis.serial import reach_of
 from regatta.analysis.standings import FAILED
 from regatta.analysis.waits import Waits, waits_of
 from regatta.ledger_read import Cell, Ledger, SearchRecord
@@ -22,7 +23,6 @@ from regatta.matched.judge import CLIENT
 from regatta.matched.probe import KNEE, Probe
 from regatta.matched.search import Search
 
-LEVEL = 0.05
 HOLDS, AT_LEAST, NOTHING, UNKNOWN = "holds", "holds at least", "holds nothing", "not known yet"
 FRACTIONS = (0.5, 0.99)
 
@@ -117,13 +117,11 @@ def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:
 
 def _ends(rates: Sequence[int]) -> tuple[float | None, float | None]:
     """Of the interval of their geometric mean."""
-    count = len(rates)
-    if count < 2:
+    logs = np.log(np.array(rates, dtype=np.float64))
+    reach = reach_of(logs)
+    if reach is None:
         return None, None
-    logs = [math.log(rate) for rate in rates]
-    mean = sum(logs) / count
-    variance = sum((log - mean) ** 2 for log in logs) / (count - 1)
-    reach = float(stats.t.isf(LEVEL / 2, count - 1)) * math.sqrt(variance / count)
+    mean = float(logs.mean())
     return math.exp(mean - reach), math.exp(mean + reach)
 
 

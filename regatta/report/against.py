@@ -1,52 +1,46 @@
-"""Each contender against the best of each column, in words: by how much, or what would be seen."""
+"""Each contender against the best of each column, in words: by how much, or what would be seen.
+
+It stands before the figure itself, everywhere: ratios within blocks can be compared between tables
+and hours, figures cannot.
+"""
+
+from dataclasses import dataclass
 
 from regatta.analysis.analyse import Group
 from regatta.analysis.columns import Against
 from regatta.analysis.metrics import BY_NAME, STANDINGS
-from regatta.analysis.standings import NO_DIFFERENCE, TOO_FEW
-from regatta.report.numbers import (
-    DASH,
-    TOO_FEW_TO_SAY,
-    between,
-    more_than_one,
-    short,
-    times,
-)
-from regatta.report.text_table import Table
+from regatta.analysis.standings import NO_DIFFERENCE
+from regatta.report.numbers import TOO_FEW_TO_SAY, between, more_than_one, short, times
 
 ALIKE = "≈"
 """Stands at a figure that was not told from the best of its column."""
+READ = (
+    "First how many times as much as the best of the column (or how much more, where a figure may "
+    "be 0), in pairs within blocks, with an interval; all intervals of a column hold together at "
+    "95 %. This compares between tables and hours. Below it the figure itself with its 95 % "
+    "interval: of this machine in this hour only."
+)
+"""How the figures of a table are read."""
 
 
-def against_table(group: Group, step: int) -> Table | None:
-    """A row for each contender, a column for each metric; None where nobody can be compared."""
-    known = {(one.contender, one.metric): one for one in group.against if one.at == step}
-    if not any(one.outcome != TOO_FEW for one in known.values()):
-        return None
-    best = {one.metric: one.best for one in known.values()}
-    metrics = [metric for metric in STANDINGS if metric.name in best]
-    rows = []
-    for result in group.at(step):
-        name = result.cell.contender
-        row = [
-            "best" if best[metric.name] == name else _figure(known.get((name, metric.name)))
-            for metric in metrics
-        ]
-        rows.append([name, *row])
-    says = (
-        "Paired within blocks: the ratio to the best of the others, or the difference where a "
-        "figure may be 0; the intervals of a column hold together at 95 %. "
-        f"{ALIKE} no difference seen; beside it the smallest that would have been seen four times "
-        "in five."
-    )
-    return Table(
-        "Against the best of each column", says, ["design", *(m.label for m in metrics)], rows
-    )
+@dataclass(frozen=True)
+class Beside:
+    """How a figure compares with the best of its column."""
+
+    value: str
+    """`×1.08`, `+0.4` or `best`; with ≈ where no difference was seen."""
+    interval: str
 
 
-def alike(group: Group, step: int) -> set[tuple[str, str]]:
-    """Contender and metric of all figures that were not told from the best of their column."""
-    return {(one.contender, one.metric) for one in _unseen(group, step)}
+def besides(group: Group, step: int) -> dict[tuple[str, str], Beside]:
+    """By contender and metric: all figures that can be compared, and the best of each column."""
+    known = [one for one in group.against if one.at == step]
+    compared = {
+        (one.contender, one.metric): found for one in known if (found := _beside(one)) is not None
+    }
+    best = {(one.best, one.metric): Beside("best", "") for one in known}
+    metrics = {metric for _, metric in compared}
+    return compared | {place: one for place, one in best.items() if place[1] in metrics}
 
 
 def seen_sentence(group: Group, step: int) -> str:
@@ -71,24 +65,17 @@ def _unseen(group: Group, step: int) -> list[Against]:
     return [one for one in group.against if one.at == step and one.outcome == NO_DIFFERENCE]
 
 
-def _figure(one: Against | None) -> str:
-    if one is None or one.value is None or one.low is None or one.high is None:
-        return DASH
-    if one.outcome == NO_DIFFERENCE:
-        value = f"{ALIKE} {_sees(one)}"
-    elif one.scale == "ratio":
-        value = f"×{times(one.value)}"
-    else:
-        value = _signed(one.value)
+def _beside(one: Against) -> Beside | None:
+    """None where too few blocks say nothing."""
+    if one.value is None or one.low is None or one.high is None:
+        return None
+    alike = f" {ALIKE}" if one.outcome == NO_DIFFERENCE else ""
     if one.scale == "ratio":
-        return f"{value}\n{between(one.value, one.low, one.high)}"
-    return f"{value}\n{_signed(one.low)} to {_signed(one.high)}"
-
-
-def _sees(one: Against) -> str:
-    if one.detectable is None:
-        return TOO_FEW_TO_SAY
-    return f"sees {_smallest(one)}" if one.detectable else "the same"
+        interval = between(one.value, one.low, one.high)
+        return (
+            None if interval == TOO_FEW_TO_SAY else Beside(f"×{times(one.value)}{alike}", interval)
+        )
+    return Beside(f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}")
 
 
 def _smallest(one: Against) -> str:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report import shapes
+from regatta.report.against import READ, besides, seen_sentence
 from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.charts import far_rows, latency_chart, measured_sides, metric_chart, metric_rows
 from regatta.report.claims.page import claims_section
@@ -53,6 +54,7 @@ def to_html(analysis: Analysis) -> str:
         soundness=soundness_tables(analysis),
         calibration_sentence=calibration_sentence(analysis),
         legend=f"{LEGEND} {FAMILIES}",
+        read=READ,
         designs=_designs(analysis, summaries),
         environment=environment_rows(analysis),
         notes=notes(analysis),
@@ -123,6 +125,7 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
             {
                 "at": step,
                 "sentence": verdict_sentence(group, verdict),
+                "seen": seen_sentence(group, step),
                 "rows": _standings(analysis, group, step, mark_of=verdict),
                 "latency": _latency(analysis, group, number, step, charts),
                 "tables": tables(analysis, group, step),
@@ -159,6 +162,7 @@ def _cell_title(group: Group, result: CellResult, step: int) -> str:
 def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> list[dict[str, Any]]:
     known = looks(analysis.contenders)
     results = group.at(step)
+    beside = besides(group, step)
     most = max(
         (
             estimate.high or estimate.value or 0.0
@@ -178,7 +182,13 @@ def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> lis
             "client_bound": result.client_bound,
             "held_up": result.held_up,
             "rate_words": rate_words(result),
-            "estimates": [result.estimates[side_of(metric), metric.name] for metric in STANDINGS],
+            "figures": [
+                (
+                    result.estimates[side_of(metric), metric.name],
+                    beside.get((result.cell.contender, metric.name)),
+                )
+                for metric in STANDINGS
+            ],
             "bar": _bar(result.estimates["server", PRIMARY.name], most),
         }
         for result in results

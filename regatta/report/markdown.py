@@ -2,6 +2,7 @@
 
 from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
+from regatta.report.against import READ, Beside, besides, seen_sentence
 from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.claims.markdown import claims_markdown
 from regatta.report.environment import environment_rows
@@ -33,7 +34,7 @@ def to_markdown(analysis: Analysis) -> str:
         lines += [f"**{escape(note.sentence)}**", ""]
     for group in analysis.groups:
         lines += _group(analysis, group, alone=len(analysis.groups) == 1)
-    lines += [LEGEND, "In brackets: 95 % intervals.", "", FAMILIES, ""]
+    lines += [f"{LEGEND} {READ}", "", FAMILIES, ""]
     for table in held_tables(analysis):
         lines += _table(table, "##")
     lines += claims_markdown(analysis.claims)
@@ -65,6 +66,7 @@ def _group(analysis: Analysis, group: Group, alone: bool) -> list[str]:
         titles = [_title(metric) for metric in STANDINGS]
         lines.append(f"| design | {' | '.join(titles)} |")
         lines.append("| --- |" + " ---: |" * len(titles))
+        beside = besides(group, step)
         for result in group.at(step):
             name = result.cell.contender
             star = mark(verdict, name)
@@ -75,9 +77,11 @@ def _group(analysis: Analysis, group: Group, alone: bool) -> list[str]:
                 label += f" ({plural(result.held_up, 'trial')} disturbed)"
             if not_held := rate_words(result):
                 label += f" ({not_held})"
-            cells = [_figure(result, metric) for metric in STANDINGS]
+            cells = [_figure(result, one, beside.get((name, one.name))) for one in STANDINGS]
             lines.append(f"| {label} | {' | '.join(cells)} |")
         lines += ["", escape(verdict_sentence(group, verdict)), ""]
+        if seen := seen_sentence(group, step):
+            lines += [escape(seen), ""]
         for table in tables(analysis, group, step):
             lines += _table(table, f"{heading}#")
     return lines
@@ -126,7 +130,11 @@ def _title(metric: Metric) -> str:
     return f"{metric.label}{unit}"
 
 
-def _figure(result: CellResult, metric: Metric) -> str:
+def _figure(result: CellResult, metric: Metric, beside: Beside | None) -> str:
     estimate = result.estimates[side_of(metric), metric.name]
-    interval = interval_of(estimate)
-    return f"{value_of(estimate)} [{interval}]" if interval else value_of(estimate)
+    level = _with(value_of(estimate), interval_of(estimate))
+    return level if beside is None else f"{_with(beside.value, beside.interval)}; {level}"
+
+
+def _with(value: str, interval: str) -> str:
+    return f"{value} [{interval}]" if interval else value

@@ -2,11 +2,11 @@
 
 import math
 
-from regatta.analysis.estimates import OVER, Estimate
+from regatta.analysis.columns import Against
+from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.standings import seen
 
 DASH = "–"
-UNBOUNDED = "?"
 TOO_FEW_TO_SAY = "too few blocks to say"
 
 
@@ -81,21 +81,27 @@ def interval_of(estimate: Estimate) -> str:
 def around(estimate: Estimate) -> tuple[str, str]:
     """The value and how far the further end of its interval lies from it, with its digits.
 
-    `?` where it lies further off than 1,000 %: a few blocks and a burst bound nothing.
+    The value alone where that is beyond 1,000 %: two blocks bound nothing.
     """
     value, half = estimate.value, half_width(estimate)
-    if value is None or estimate.low is None or estimate.high is None:
+    if value is None or estimate.low is None or estimate.high is None or not bounded(estimate):
         return value_of(estimate), ""
     scale, letter = scale_of(value)
     places = decimals(value / scale, None if half is None else half / scale)
     step = scale / 10**places
-    if value and not bounded(estimate):
-        return f"{fixed(value / scale, places)}{letter}", UNBOUNDED
     # Rounded up: what has an interval has no half-width of 0.
     further = math.ceil(max(value - estimate.low, estimate.high - value) / step - 1e-9) * step
     if not value:
         return "0", short(further)
     return f"{fixed(value / scale, places)}{letter}", f"{fixed(further / scale, places)}{letter}"
+
+
+def ratio_around(one: Against) -> tuple[str, str] | None:
+    """The same of a ratio to the best, as `1.24` and `.07`; None where it says nothing."""
+    if one.scale != "ratio" or one.value is None or one.low is None or one.high is None:
+        return None
+    value, half = around(Estimate(one.value, one.low, one.high, one.blocks, MEASURED))
+    return (value, half.removeprefix("0")) if half else None
 
 
 def times(ratio: float) -> str:

@@ -17,7 +17,7 @@ from regatta.report.held import held_lines
 from regatta.report.notes import COLUMNS, notes
 from regatta.report.numbers import TOO_FEW_TO_SAY, between, plural
 from regatta.report.plain import plain
-from regatta.report.screen_table import NO_END, RIVAL, has_no_end, sign, tables
+from regatta.report.screen_table import RIVAL, compares, sign, tables
 from regatta.report.sentences import headline
 
 LINES = 24
@@ -61,7 +61,8 @@ def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
         yield plain(f"{told} in the report", console, "dim")
     yield Text()
     title = f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
-    title += "; stars: in pairs within blocks"
+    if compares(analysis):
+        title = "Server CPU per request, times that of the best ± its 95 % interval, within blocks"
     yield plain(title, console, "dim")
 
 
@@ -87,8 +88,8 @@ def _below(analysis: Analysis, console: Console) -> Iterator[Text]:
         for result in group.at(step)
     }
     means = [says for star, says in MEANS.items() if star in signs]
-    if any(has_no_end(result) for group in analysis.groups for result in group.cells):
-        means.append(f"{NO_END} {TOO_FEW_TO_SAY}")
+    if compares(analysis):
+        means.append(f"{PRIMARY.unit}: of this machine in this hour only")
     if means:
         yield plain("; ".join(means), console, "dim")
     for line in held_lines(analysis):

@@ -1,6 +1,8 @@
 """The table of the screen: a row a contender, a column for each step of each group of cells.
 
-Groups stand side by side as far as the width allows; what does not fit comes below.
+What stands there can be compared between tables, hours and machines: how many times as much each
+needs as the best of its column. A last row says what that one needs, in this hour. Groups stand
+side by side as far as the width allows; what does not fit comes below.
 """
 
 from collections.abc import Iterator
@@ -11,9 +13,10 @@ from rich.console import Console
 from rich.text import Text
 
 from regatta.analysis.analyse import Analysis, CellResult, Group
+from regatta.analysis.columns import Against
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import Verdict
-from regatta.report.numbers import UNBOUNDED, around
+from regatta.report.numbers import around, ratio_around
 from regatta.report.palette import looks
 from regatta.report.plain import encodable, printable
 from regatta.report.sentences import mark
@@ -22,7 +25,9 @@ MOST_ROWS = 17
 """As many as there are designs."""
 FEWEST, WIDEST_NAME = 8, 24
 RIVAL = "?"
-NO_END = f"±{UNBOUNDED}"
+REFERENCE = "1"
+"""Stands where the best of a column does: all others are as many times as much."""
+LEVELS = f"{REFERENCE}, in {PRIMARY.unit}"
 GAPS = (3, 2, 1)
 """Between columns: the widest that fits."""
 
@@ -43,6 +48,8 @@ class Column:
     """The step of the axis."""
     figures: dict[str, Figure]
     """By contender."""
+    level: Figure | None
+    """What the best needs; None where nobody is compared with anybody."""
 
     @property
     def value_width(self) -> int:
@@ -51,8 +58,9 @@ class Column:
 
     @property
     def width(self) -> int:
+        shown = [*self.figures.values(), *([self.level] if self.level else [])]
         halves = max((cell_len(one.half) for one in self.figures.values()), default=0)
-        alone = max((cell_len(one.value) for one in self.figures.values()), default=0)
+        alone = max((cell_len(one.value + one.half) for one in shown), default=0)
         return max(cell_len(self.title), 1 + max(self.value_width + halves, alone))
 
 
@@ -76,8 +84,9 @@ class Part:
 def tables(analysis: Analysis, console: Console) -> Iterator[list[Text]]:
     """Each as its lines; together they show all groups."""
     beside: list[Part] = []
+    unit = f" {PRIMARY.unit}" if compares(analysis) else ""
     for group in analysis.groups:
-        for part in _parts(group, console):
+        for part in _parts(group, unit, console):
             if beside and not _fit([*beside, part], console):
                 yield _lines(analysis, beside, console)
                 beside = []
@@ -86,15 +95,26 @@ def tables(analysis: Analysis, console: Console) -> Iterator[list[Text]]:
         yield _lines(analysis, beside, console)
 
 
-def _parts(group: Group, console: Console) -> Iterator[Part]:
+def compares(analysis: Analysis) -> bool:
+    """Whether anybody's figure is a ratio."""
+    return any(_ratios(group, step) for group in analysis.groups for step in group.steps)
+
+
+def _ratios(group: Group, step: int) -> dict[str, Against]:
+    """Of all who can be compared with the best."""
+    return {
+        one.contender: one
+        for one in group.against
+        if (one.at, one.metric) == (step, PRIMARY.name) and ratio_around(one)
+    }
+
+
+def _parts(group: Group, unit: str, console: Console) -> Iterator[Part]:
     """The group's columns, in as many parts as the width asks for."""
     title, axis = _said(group.title, console), group.axis.many
     columns: list[Column] = []
     for verdict, step in zip(group.by_step, group.steps, strict=True):
-        figures = {
-            result.cell.contender: _figure(result, verdict, console) for result in group.at(step)
-        }
-        wider = [*columns, Column(f"{step:,}", figures)]
+        wider = [*columns, _column(group, verdict, step, unit, console)]
         if columns and _width([Part(title, axis, wider)], GAPS[-1], console) > console.width:
             yield Part(title, axis, columns)
             wider = wider[-1:]
@@ -103,17 +123,32 @@ def _parts(group: Group, console: Console) -> Iterator[Part]:
         yield Part(title, axis, columns)
 
 
-def _figure(result: CellResult, verdict: Verdict, console: Console) -> Figure:
-    value, half = around(result.estimates["server", PRIMARY.name])
-    if result.failed and not result.ok:
-        value = "failed"
-    pieces = sign(verdict, result) or " ", value, f"±{half}" if half else ""
-    return Figure(*(encodable(piece, console) for piece in pieces))
+def _column(group: Group, verdict: Verdict, step: int, unit: str, console: Console) -> Column:
+    """`unit`: of who cannot be compared, whose level stands among ratios."""
+    ratios = _ratios(group, step)
+    best = next((one.best for one in ratios.values()), None)
+    figures, level = {}, None
+    for result in group.at(step):
+        name = result.cell.contender
+        marked = sign(verdict, result)
+        own = around(result.estimates["server", PRIMARY.name])
+        if name == best:
+            level = _figure("", own, "", console)
+            figures[name] = _figure(marked, (REFERENCE, ""), "", console)
+        elif name in ratios:
+            figures[name] = _figure(marked, ratio_around(ratios[name]) or own, "", console)
+        elif result.failed and not result.ok:
+            figures[name] = _figure(marked, ("failed", ""), "", console)
+        else:
+            known = result.estimates["server", PRIMARY.name].value is not None
+            figures[name] = _figure(marked, own, unit if known else "", console)
+    return Column(f"{step:,}", figures, level)
 
 
-def has_no_end(result: CellResult) -> bool:
-    """Whether its figure stands with a half-width that says nothing."""
-    return around(result.estimates["server", PRIMARY.name])[1] == UNBOUNDED
+def _figure(marked: str, around: tuple[str, str], unit: str, console: Console) -> Figure:
+    value, half = around
+    pieces = (value, f"±{half}{unit}") if half else (f"{value}{unit}", "")
+    return Figure(*(encodable(piece, console) for piece in (marked or " ", *pieces)))
 
 
 def sign(verdict: Verdict, result: CellResult) -> str:
@@ -140,7 +175,8 @@ def _width(parts: list[Part], gap: int, console: Console) -> int:
 def _indent(parts: list[Part], console: Console) -> int:
     """Of the first column, which has the names."""
     names = [_said(name, console) for part in parts for name in part.names]
-    widest = max(cell_len(text) for text in [*names, *(part.axis for part in parts)])
+    rows = [*(part.axis for part in parts), LEVELS]
+    widest = max(cell_len(text) for text in [*names, *rows])
     return min(widest, WIDEST_NAME, max(FEWEST, console.width // 3))
 
 
@@ -165,9 +201,21 @@ def _lines(analysis: Analysis, parts: list[Part], console: Console) -> list[Text
             line.append_text(_entry(column, column.figures.get(name)))
         line.rstrip()
         lines.append(line)
+    if any(column.level for column in columns):
+        lines.append(_levels(columns, indent, gap, console))
     if len(names) > MOST_ROWS:
         lines.append(Text(f"and {len(names) - MOST_ROWS} more in the report", style="dim"))
     return lines
+
+
+def _levels(columns: list[Column], indent: int, gap: int, console: Console) -> Text:
+    line = Text(set_cell_size(_said(LEVELS, console), indent))
+    for column in columns:
+        line.append(" " * gap)
+        line.append_text(_entry(column, column.level))
+    line.rstrip()
+    line.stylize("dim")
+    return line
 
 
 def _cut(name: str, width: int, console: Console) -> str:

@@ -1,13 +1,12 @@
-"""Tables beside the standings, as rows of text: the best, a baseline, twins, workers.
+"""Tables beside the standings, as rows of text: a baseline, twins, workers.
 
-The same rows stand in every form of the report; in the terminal marks and a sentence stand for
-the first, and the workers of each pool are not there.
+The same rows stand in every form of the report; in the terminal the workers of each pool are not
+there.
 """
 
 from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.baseline import Difference
 from regatta.analysis.estimates import MEASURED, Estimate
-from regatta.report.against import against_table
 from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.text_table import Table
 from regatta.report.twins import twin_table
@@ -16,7 +15,6 @@ from regatta.report.twins import twin_table
 def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
     """Those that this race has at this step of the axis."""
     found = [
-        against_table(group, step),
         beyond_baseline(analysis, group, step),
         twin_table(analysis, group, step),
         _workers(group, step),

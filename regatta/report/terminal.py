@@ -5,9 +5,9 @@ from rich.table import Table
 from rich.text import Text
 
 from regatta.analysis.analyse import Analysis, CellResult, Group
-from regatta.analysis.metrics import PRIMARY, STANDINGS, THROUGHPUT, Metric, side_of
+from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.standings import Verdict
-from regatta.report.against import ALIKE, alike, seen_sentence
+from regatta.report.against import READ, Beside, besides, seen_sentence
 from regatta.report.calibration import calibration_sentence
 from regatta.report.claims.terminal import print_claims
 from regatta.report.held import sentences as held_sentences
@@ -37,11 +37,11 @@ HEADERS = {
     "latency_max_ms": "max\nms",
     "throughput_per_s": "throughput\n/s",
 }
-COSTS, ANSWERS = STANDINGS[:3], STANDINGS[3:]
+Figures = dict[tuple[str, str], Beside]
 
 
 def print_standings(analysis: Analysis, console: Console) -> None:
-    """Each value has its 95 % interval below it."""
+    """Each figure stands below how it compares with the best of its column."""
     for group in analysis.groups:
         if len(analysis.groups) > 1:
             console.print(Text(f"\n{group.title}", style="bold underline"))
@@ -53,7 +53,7 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     console.print()
     for sentence in held_sentences(analysis):
         console.print(_plain(sentence, console))
-    console.print(_plain(f"{LEGEND} Below each value: its 95 % interval.", console, "dim"))
+    console.print(_plain(f"{LEGEND} {READ}", console, "dim"))
     console.print(_plain(FAMILIES, console, "dim"))
     print_claims(analysis.claims, console)
     for sentence in (outlier_sentence(analysis), calibration_sentence(analysis)):
@@ -66,10 +66,8 @@ def print_standings(analysis: Analysis, console: Console) -> None:
 def _print_step(
     analysis: Analysis, group: Group, verdict: Verdict, step: int, console: Console
 ) -> None:
-    # Two narrow tables rather than one whose numbers wrap.
-    parts = [STANDINGS] if console.width >= _width(analysis) else [COSTS, ANSWERS]
     console.print(Text(f"\n{group.axis.count(step)}", style="bold"))
-    for number, columns in enumerate(parts):
+    for number, columns in enumerate(_parts(analysis, console)):
         if number:
             console.print()
         console.print(_table(analysis, group, verdict, columns, console))
@@ -122,7 +120,7 @@ def _table(
         )
     colours = looks(analysis.contenders)
     assert verdict.at is not None, "the overall verdict has no table"
-    unseen = alike(group, verdict.at)
+    beside = besides(group, verdict.at)
     for result in group.at(verdict.at):
         name = result.cell.contender
         star = _encodable(mark(verdict, name), console)
@@ -140,23 +138,28 @@ def _table(
         table.add_row(
             label,
             *(
-                _figure(result, metric, (name, metric.name) in unseen, console)
+                _figure(result, metric, beside.get((name, metric.name)), console)
                 for metric in columns
             ),
         )
     return table
 
 
-def _figure(result: CellResult, metric: Metric, unseen: bool, console: Console) -> Text:
-    estimate = result.estimates[side_of(metric), metric.name]
-    missing = estimate.value is None
-    text = Text(value_of(estimate), style="dim" if missing else "bold" if metric is PRIMARY else "")
-    if unseen:
-        text.append(f" {ALIKE}", style="dim not bold")
-    interval = interval_of(estimate)
-    if interval:
-        text.append(f"\n{interval}", style="dim not bold")
+def _figure(result: CellResult, metric: Metric, beside: Beside | None, console: Console) -> Text:
+    strong = "bold" if metric is PRIMARY else ""
+    text = Text()
+    if beside is not None:
+        text.append(beside.value, style=strong)
+        text.append(f" {beside.interval}\n" if beside.interval else "\n", style="dim")
+    level = _level(result, metric)
+    known = result.estimates[side_of(metric), metric.name].value is not None
+    text.append(level, style="dim" if beside is not None or not known else strong)
     return _fit(text, console)
+
+
+def _level(result: CellResult, metric: Metric) -> str:
+    estimate = result.estimates[side_of(metric), metric.name]
+    return f"{value_of(estimate)} {interval_of(estimate)}".strip()
 
 
 def _two_lines(figure: str, console: Console) -> Text:
@@ -172,9 +175,20 @@ def _fit(text: Text, console: Console) -> Text:
     return text
 
 
-def _width(analysis: Analysis) -> int:
-    columns = sum(_column_width(analysis, metric) + 2 for metric in STANDINGS)
-    return _name_width(analysis) + 2 + columns
+def _parts(analysis: Analysis, console: Console) -> list[tuple[Metric, ...]]:
+    """The columns in as many tables as the width asks for: narrow ones rather than wrapped ones."""
+    parts: list[tuple[Metric, ...]] = [()]
+    for metric in STANDINGS:
+        wider = (*parts[-1], metric)
+        if parts[-1] and _width(analysis, wider) > console.width:
+            parts.append((metric,))
+        else:
+            parts[-1] = wider
+    return parts
+
+
+def _width(analysis: Analysis, columns: tuple[Metric, ...]) -> int:
+    return _name_width(analysis) + 2 + sum(_column_width(analysis, one) + 2 for one in columns)
 
 
 def _name_width(analysis: Analysis) -> int:
@@ -185,10 +199,9 @@ def _column_width(analysis: Analysis, metric: Metric) -> int:
     """The same in all tables of a race, so that the columns stand below one another."""
     found = [len(line) for line in HEADERS[metric.name].splitlines()]
     for group in analysis.groups:
-        for result in group.cells:
-            estimate = result.estimates[side_of(metric), metric.name]
-            found += [len(value_of(estimate)) + len(f" {ALIKE}"), len(interval_of(estimate))]
+        found += [len(_level(result, metric)) for result in group.cells]
+        for step in group.steps:
+            for (_, name), one in besides(group, step).items():
+                if name == metric.name:
+                    found.append(len(f"{one.value} {one.interval}".strip()))
     return max(found)
-
-
-assert THROUGHPUT in ANSWERS, "all columns are shown on a narrow terminal too"

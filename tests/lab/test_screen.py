@@ -16,12 +16,14 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.columns import Against
 from regatta.analysis.estimates import Estimate
+from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE
 from regatta.analysis.warmup import WarmUp
 from regatta.ledger_read import read
 from regatta.report.notes import NOTES, notes
-from regatta.report.numbers import TOO_FEW_TO_SAY, around, between, more_than_one
+from regatta.report.numbers import TOO_FEW_TO_SAY, around, between, more_than_one, ratio_around
 from regatta.report.palette import LOOKS
 from regatta.report.screen import KEPT, LINES, print_screen
 from regatta.report.sentences import headline, verdict_sentence
@@ -89,21 +91,49 @@ def test_a_row_is_a_design_and_a_column_a_work_and_a_number_of_connections(tmp_p
     assert re.search(r"^connections +1 +10 +100 +1 +10 +100$", text, re.MULTILINE)
     for design in DESIGNS:
         (row,) = re.findall(rf"^{design} +(.*)$", text, re.MULTILINE)
-        figures = re.findall(r"([★☆]?)([\d.,]+)±([\d.,]+)", row)
-        assert len(figures) == 6
-        shown = [
-            result.estimates["server", "cpu_time_per_request_us"]
+        figures = re.findall(r"[★☆]?(1|[\d.,]+±[\d.,]+)(?: |$)", row)
+        beside = [
+            next((one for one in group.against if _is_of(one, design, step)), None)
             for group in analysis.groups
             for step in group.steps
-            for result in group.at(step)
-            if result.cell.contender == design
         ]
-        for (_, value, half), estimate in zip(figures, shown, strict=True):
-            assert (value, half) == around(estimate)
+        assert figures == ["1" if one is None else "±".join(ratio_around(one)) for one in beside]
     stars = [star for row in text.splitlines() for star in re.findall(r"([★☆])\d", row)]
     assert stars.count("★") + stars.count("☆") >= 6
     for group in analysis.groups:
         assert f"{group.title}: {headline(group)}"[:60] in text
+
+
+def _is_of(one: Against, contender: str, step: int) -> bool:
+    return (one.contender, one.at, one.metric) == (contender, step, PRIMARY.name)
+
+
+def test_the_last_row_is_what_the_best_needs_and_says_where_that_holds(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path)
+    text = printed(analysis)
+    (row,) = re.findall(r"^1, in µs +(.*)$", text, re.MULTILINE)
+    best = [
+        next(
+            result.estimates["server", PRIMARY.name]
+            for result in group.at(step)
+            if not any(_is_of(one, result.cell.contender, step) for one in group.against)
+        )
+        for group in analysis.groups
+        for step in group.steps
+    ]
+    assert re.findall(r"([\d.,]+)±([\d.,]+)", row) == [around(one) for one in best]
+    assert "µs: of this machine in this hour only" in " ".join(text.split())
+    assert text.index("times that of the best") < text.index("1, in µs")
+
+
+@pytest.mark.parametrize("changes", [{"blocks": 3}, {"contenders": ["alone"]}])
+def test_where_nobody_can_be_compared_the_table_has_levels(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    text = printed(analysis_of(tmp_path, **changes))
+    assert "Server CPU per request, µs ± its 95 % interval" in text
+    assert re.search(r"\d±\d", text)
+    assert "1, in µs" not in text
 
 
 @pytest.mark.parametrize(("low", "says"), [(1.1, " (over 1.10)"), (1e-9, "")])
@@ -133,7 +163,7 @@ def test_a_half_width_covers_both_ends_of_the_interval_and_is_never_a_zero_that_
         (0.0, 0.0, 0.0, ("0", "0")),
     ):
         assert around(Estimate(value, low, high, 10, "measured")) == words
-    assert around(Estimate(531.0, 431.0, 5_895.0, 10, "measured")) == ("531", "?")
+    assert around(Estimate(531.0, 431.0, 5_895.0, 10, "measured")) == ("531", "")
     assert around(Estimate(None, None, None, 0, "client-bound")) == ("client-bound", "")
     assert around(Estimate(3.0, None, None, 1, "measured")) == ("3.00", "")
 
@@ -175,7 +205,8 @@ def test_a_terminal_without_these_letters_gets_others(tmp_path: Path) -> None:
     out = Ascii()
     print_screen(analysis, Console(file=out, width=COLUMNS))
     out.getvalue().encode("ascii")
-    assert re.search(r"\*\d+\+-\d", out.getvalue())
+    assert re.search(r"\*1( |$)", out.getvalue(), re.MULTILINE)
+    assert re.search(r" 1\.\d\d\+-\.\d", out.getvalue())
 
 
 def test_of_many_groups_and_designs_it_shows_some_and_says_how_many_more(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from regatta.analysis.bootstrap import mean_interval
 from regatta.analysis.claims.bursts import BURST_TIME
 from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.measures import Measure, measure
@@ -14,6 +13,7 @@ from regatta.analysis.claims.result import Figure
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import MEASURED, OVER, Estimates
 from regatta.analysis.metrics import FRACTIONS
+from regatta.analysis.serial import mean_interval
 from regatta.ledger_read import Cell, Trial
 from regatta.study.claim import ITERATIVE, MICROSECONDS, Place, Within
 

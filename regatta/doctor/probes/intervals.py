@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.bootstrap import mean_interval
+from regatta.analysis.serial import mean_interval
 from regatta.analysis.swaps import Swapped
 from regatta.doctor.finding import Effect
 
