@@ -12,7 +12,7 @@ _regatta_server() {
     case $option in
         -d | --design) words=$("${COMP_WORDS[0]}" --list-designs 2>/dev/null | cut -d ' ' -f 1) ;;
         -l | --listen) words='127.0.0.1 0.0.0.0' ;;
-        -w | --work) words='scan classic snapshot wait=5ms spin=50us scan+spin=50us' ;;
+        -w | --work) words='scan classic snapshot wait=5ms spin=50us scan+spin=50us classic+spin=50us' ;;
         --source) words='auto procfs bpf' ;;
         --sandbox) words='on off' ;;
         --user) words=$(compgen -u) ;;

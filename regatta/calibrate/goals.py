@@ -61,11 +61,18 @@ class Context:
     """Shows one line of progress."""
     race: Callable[[Study, Path], Path]
     """Runs a study in that folder, or goes on with it, and returns the path of its ledger."""
+    shape: str = "quick"
+    """The study whose shape is raced: one that ships with the project, or a file."""
+    races: int | None = None
+    """How many fresh races a person asked for, of each part that needs some."""
 
     def place(self, name: str) -> Path:
         path = self.folder / name
         path.mkdir(parents=True, exist_ok=True)
         return path
+
+    def races_of(self, usual: int) -> int:
+        return usual if self.races is None else self.races
 
 
 @dataclass(frozen=True)
@@ -79,10 +86,18 @@ class Part:
     run: Callable[[Context], list[Goal]]
     takes_s: float
     """About how long a whole one takes on a quiet machine."""
+    races: int = 0
+    """How many fresh races that is, of a shape and in a number that a person may choose."""
     injected: tuple[str, ...] = ()
     """The errors that may be put into it."""
     reads_races: bool = False
     """It is judged anew from the races that are kept, each time; else its goals are kept."""
+
+    def expected_s(self, races: int | None) -> float:
+        """The same for so many races."""
+        return (
+            self.takes_s * races / self.races if races is not None and self.races else self.takes_s
+        )
 
 
 @dataclass(frozen=True)

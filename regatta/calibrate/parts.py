@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from regatta.calibrate import counters, false_alarms, power, raced, stars, stopped, window
+from regatta.calibrate import counters, equals, power, raced, stars, stopped, window
 from regatta.calibrate.goals import Part
 
 
 def all_parts() -> tuple[Part, ...]:
     """Every part of a whole calibration."""
     return (
-        false_alarms.PART,
+        equals.PART,
         power.PART,
         stars.PART,
         stopped.PART,

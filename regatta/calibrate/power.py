@@ -1,177 +1,193 @@
-"""Power: a server that is slowed by a known spin. How often is that seen, in how many blocks?"""
+"""Power: servers slowed by known spins in fresh races of a shipped study's shape; who is found?
+
+What counts is the effect that was there and not the length of the spin: the ratio that all races
+together read. Each race's own standings say whether the slower server is found, in a table of it
+and the plain one. Nothing is drawn but whole races, and these only for how sure the curve is.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
-from regatta.analysis.contrast import by_block, paired
+from regatta.analysis.analyse import Group, analyse
 from regatta.analysis.metrics import PRIMARY
+from regatta.calibrate.binomial import interval
+from regatta.calibrate.curve import Curve
 from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.power_picture import write_picture
+from regatta.calibrate.races import run_races
+from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import (
-    BLOCKS,
-    BUDGET_S,
-    ENOUGH_BLOCKS,
-    LEVEL,
-    LITTLE_PERCENT,
-    MUCH_PERCENT,
-    SEEN_PERCENT,
+    POWER_RACES,
+    POWER_WITHIN_PERCENT,
+    QUICK_RACES,
     SLOWER_PERCENT,
-    Sizes,
-    sizes,
 )
-from regatta.calibrate.studies import (
-    PLAIN,
-    slowed_name,
-    slowed_study,
-    spins_raced,
-)
-from regatta.calibrate.trials import Raced, read_raced
+from regatta.calibrate.slowed import PLAIN, slowed_study, spin_of
+from regatta.calibrate.workers import on_all_cpus
 from regatta.errors import CalibrationError
-from regatta.ledger_read import Trial
-from regatta.ledger_read import read as read_ledger
-from regatta.progress import duration
+from regatta.ledger_read import Ledger, read
+from regatta.plan import TIMED
+from regatta.study import Study
 
-SEED = 1993
-SIDE = "server"
 PILOT_BLOCKS = 4
-STEP = 1.25
-"""Between the numbers of blocks that are tried."""
+OVER_ALL = "over all steps"
+FEWEST_RACES = 5
+"""Fewer say next to nothing of the curve."""
+
+Place = int | None
+"""A step of the axis; None: over all of them."""
 
 
 @dataclass(frozen=True)
-class Slowed:
-    """The blocks that have both, and what is known of the slower one."""
+class Read:
+    """Of one race and one spin: by place what the race reads, in per cent, and what it finds."""
 
-    pairs: list[tuple[Trial, Trial]]
-    """The plain server's trial and the slowed one's."""
-    spin_us: int
-    plain_us: float
-    """CPU per request of the plain one."""
-    seen: str
-    """The slowdown as all blocks together show it."""
-    block_s: float
-    """What a block of these two takes."""
-
-    @property
-    def known_percent(self) -> float:
-        return 100 * self.spin_us / self.plain_us
+    effects: dict[Place, float]
+    found: dict[Place, bool]
 
 
 def run(context: Context) -> list[Goal]:
-    size = sizes(context.quick)
-    # What a request costs depends on who stands beside it, so it is measured in such company.
-    trial = replace(size, slowed_blocks=PILOT_BLOCKS)
-    study = slowed_study(context, trial, dict.fromkeys(SLOWER_PERCENT, 1))
-    pilot = context.race(study, context.place(f"{PART.name}-pilot"))
-    spins = spins_us(read_raced(pilot))
-    ledger = context.race(slowed_study(context, size, spins), context.place(PART.name))
-    raced = read_raced(ledger)
-    # Those of a race that was stopped, and gone on with, are not today's.
-    raced_us = spins_raced(read_ledger(ledger).meta["study_toml"])
-    found = {percent: slowed(raced, percent, raced_us[percent]) for percent in SLOWER_PERCENT}
+    shape = shape_of(context)
+    races = context.races_of(QUICK_RACES if context.quick else POWER_RACES)
+    if races < 2:
+        return [Goal(f"power: {shape.name}", "is known", "not run", met=None)]
+    spins = spins_us(context, shape)
+
+    def study_of(number: int) -> Study:
+        # Counted trials are in no time: nobody needs them here.
+        return slowed_study(context, shape, spins, number, counted_blocks=0)
+
+    ledgers = run_races(context, PART.name, shape, races, study_of)
+    context.say(f"judging {len(ledgers)} races")
+    told = on_all_cpus(readings, ledgers)
+    drawn = curves(told)
+    written = write_picture(context.place(PART.name), shape, drawn)
+    context.say(f"the power curves of {shape.name} are in {written}")
+    over_all, steps = drawn[0], drawn[1:]
+    goals = [judge(shape, over_all, POWER_WITHIN_PERCENT[0], [over_all])]
+    if steps:
+        hardest = max(steps, key=lambda one: one.seen)
+        goals.append(judge(shape, hardest, POWER_WITHIN_PERCENT[1], steps))
+    return goals
+
+
+def spins_us(context: Context, shape: Shape) -> list[int]:
+    """What makes a server that much slower, by what it needs in such company."""
+    folder = context.place(f"{PART.name}/{shape.name}-pilot")
+    alike = range(1, len(SLOWER_PERCENT) + 1)
+    study = slowed_study(context, shape, alike, 0, blocks=PILOT_BLOCKS, counted_blocks=0)
+    ledger = read(context.race(study, folder))
+    costs = [
+        value
+        for group in analyse(only(ledger, (PLAIN,))).groups
+        for one in group.cells
+        for value in one.blocks.get(PRIMARY.name, {}).values()
+    ]
+    if not costs:
+        raise CalibrationError("the pilot measured nothing")
+    cost_us = math.exp(fmean(map(math.log, costs)))
+    return sorted({max(1, round(cost_us * percent / 100)) for percent in SLOWER_PERCENT})
+
+
+def only(ledger: Ledger, names: Sequence[str]) -> Ledger:
+    """The race as if nobody else had been in it: the timed trials of these, for their CPU time."""
+    cells = [cell for cell in ledger.cells if cell.contender in names]
+    kept = {cell.id for cell in cells}
+    trials = [
+        replace(trial, samples=None)
+        for trial in ledger.trials
+        if trial.cell_id in kept and trial.kind == TIMED
+    ]
+    return replace(ledger, cells=cells, trials=trials, environment={})
+
+
+def readings(path: Path) -> dict[int, Read]:
+    """Of one race, by spin."""
+    return readings_of(read(path))
+
+
+def readings_of(ledger: Ledger) -> dict[int, Read]:
+    slowed = {cell.contender for cell in ledger.cells} - {PLAIN}
+    found: dict[int, Read] = {}
+    for name in slowed:
+        groups = analyse(only(ledger, (PLAIN, name))).groups
+        if len(groups) == 1:  # else nothing could be compared
+            found[spin_of(name)] = of_table(groups[0], name)
+    return found
+
+
+def of_table(group: Group, name: str) -> Read:
+    logs: dict[Place, float] = {}
+    for step in group.steps:
+        blocks = {one.cell.contender: one.blocks.get(PRIMARY.name, {}) for one in group.at(step)}
+        shared = blocks.get(name, {}).keys() & blocks.get(PLAIN, {}).keys()
+        if shared:
+            logs[step] = fmean(math.log(blocks[name][at] / blocks[PLAIN][at]) for at in shared)
+    if logs:
+        logs[None] = fmean(logs.values())
+    verdicts = {None: group.overall} | {verdict.at: verdict for verdict in group.by_step}
+    return Read(
+        effects={place: 100 * math.expm1(log) for place, log in logs.items()},
+        found={place: name in verdicts[place].worse for place in logs},
+    )
+
+
+def curves(told: Sequence[dict[int, Read]]) -> list[Curve]:
+    """The one over all steps first; of the races that have everything."""
+    spins = sorted(set.intersection(*(set(one) for one in told)))
+    if not spins:
+        raise CalibrationError("no race measured a slowed server")
+    places = set.intersection(*(set(one[spin].effects) for one in told for spin in spins))
+    if not places:
+        raise CalibrationError("the races have no step in common")
+    ordered = sorted(places, key=lambda place: -1 if place is None else place)
+    alone = len(ordered) == 2  # one step, and over all of it: the same
     return [
-        in_ten_blocks(found[MUCH_PERCENT], MUCH_PERCENT, size),
-        within_budget(found[LITTLE_PERCENT], LITTLE_PERCENT, size),
+        Curve(
+            OVER_ALL if place is None else f"at {place:,}",
+            np.array([[one[spin].effects[place] for spin in spins] for one in told]),
+            np.array([[one[spin].found[place] for spin in spins] for one in told]),
+        )
+        for place in (ordered[:1] if alone else ordered)
     ]
 
 
-def spins_us(raced: Raced) -> dict[int, int]:
-    """How long to spin for each slowdown, from what a request costs this server here."""
-    read = by_block(PRIMARY, SIDE, list(raced.timed.get(PLAIN, {}).values()))
-    if isinstance(read, str):
-        raise CalibrationError(f"what a request costs is not known: {read}")
-    mean_us = float(np.mean(list(read.values())))
-    return {percent: max(1, round(mean_us * percent / 100)) for percent in SLOWER_PERCENT}
-
-
-def slowed(raced: Raced, percent: int, spin_us: int) -> Slowed:
-    names = (PLAIN, slowed_name(percent))
-    blocks = raced.shared("timed", names)
-    if len(blocks) < BLOCKS:
-        raise CalibrationError(f"only {len(blocks)} blocks of the slowed server went well")
-    pairs = [(raced.timed[names[0]][at], raced.timed[names[1]][at]) for at in blocks]
-    plain = by_block(PRIMARY, SIDE, [pair[0] for pair in pairs])
-    contrast = paired(PRIMARY, SIDE, [pair[0] for pair in pairs], [pair[1] for pair in pairs])
-    if isinstance(plain, str) or isinstance(contrast, str):
-        raise CalibrationError(f"the slowed server cannot be compared: {plain}, {contrast}")
-    low, high = (100 * (end - 1) for end in contrast.interval(LEVEL))
-    return Slowed(
-        pairs=pairs,
-        spin_us=spin_us,
-        plain_us=float(np.mean(list(plain.values()))),
-        seen=f"{100 * (contrast.value - 1):.2f} % ({low:.2f} to {high:.2f})",
-        block_s=2 * raced.seconds_per_trial,
-    )
-
-
-def seen_percent(found: Slowed, blocks: int, draws: int) -> float:
-    """How often so many blocks show the slower server to be slower.
-
-    Drawn from the real blocks, each at most once; where more are asked for than half of them, anew
-    each time, or all draws would be much the same.
-    """
-    chance = np.random.default_rng([SEED, blocks])
-    again = 2 * blocks > len(found.pairs) and blocks > BLOCKS
-    hits = 0
-    for _ in range(draws):
-        drawn = chance.choice(len(found.pairs), blocks, replace=again)
-        # A block that is drawn twice stands for two that are alike.
-        first, second = (
-            [replace(found.pairs[at][side], block=number) for number, at in enumerate(drawn)]
-            for side in (0, 1)
-        )
-        contrast = paired(PRIMARY, SIDE, first, second)
-        hits += not isinstance(contrast, str) and contrast.value > 1 and contrast.p_value() <= LEVEL
-    return 100 * hits / draws
-
-
-def known(found: Slowed, percent: int) -> str:
-    return (
-        f"{percent} % is a spin of {found.spin_us} µs in {found.plain_us:.0f} µs, "
-        f"{found.known_percent:.2f} %; all {len(found.pairs)} blocks show {found.seen}"
-    )
-
-
-def in_ten_blocks(found: Slowed, percent: int, size: Sizes) -> Goal:
-    share = seen_percent(found, BLOCKS, size.draws)
-    wanted = SEEN_PERCENT[percent]
+def judge(shape: Shape, curve: Curve, within: float, shown: Sequence[Curve]) -> Goal:
+    low, high = curve.interval
+    where = OVER_ALL if curve.place == OVER_ALL else f"at one step (hardest: {curve.place})"
     return Goal(
-        f"power: a slowdown of {percent} % in {BLOCKS} blocks",
-        f"seen in at least {wanted:g} %",
-        f"{share:.1f} %",
-        met=share >= wanted if len(found.pairs) >= ENOUGH_BLOCKS else None,
-        detail=f"{size.draws:,} draws, {duration(BLOCKS * found.block_s)} of racing each; "
-        + known(found, percent),
-        value=share,
+        f"power: {shape.name}, {where}",
+        f"{within:g} % is found in 80 % of races",
+        f"{curve.seen:.1f} % ({low:.1f} to {high:.1f} %)",
+        met=curve.seen <= within if curve.races >= FEWEST_RACES else None,
+        detail=f"{curve.races} fresh races, {shape.said()}; a table of two; "
+        + "; ".join(f"{one.place}: {points(one)}" for one in shown),
+        value=curve.seen,
     )
 
 
-def within_budget(found: Slowed, percent: int, size: Sizes) -> Goal:
-    """The fewest blocks that see it often enough, and what they take."""
-    wanted = SEEN_PERCENT[percent]
-    most = max(BLOCKS, int(BUDGET_S / found.block_s))
-    blocks, share = BLOCKS, seen_percent(found, BLOCKS, size.draws)
-    while share < wanted and blocks < most:
-        blocks = min(most, round(blocks * STEP))
-        share = seen_percent(found, blocks, size.draws)
-    drawn = "drawn again and again from" if 2 * blocks > len(found.pairs) else "out of"
-    return Goal(
-        f"power: a slowdown of {percent} % in {duration(BUDGET_S)}",
-        f"seen in at least {wanted:g} %",
-        f"{share:.1f} % in {duration(blocks * found.block_s)}",
-        met=share >= wanted if len(found.pairs) >= ENOUGH_BLOCKS else None,
-        detail=f"{blocks} blocks {drawn} {len(found.pairs)}, {size.draws:,} times; "
-        + known(found, percent),
-        value=share,
+def points(curve: Curve) -> str:
+    """Each effect that was there with how often it was found."""
+    hits = curve.found.sum(axis=0)
+    return ", ".join(
+        f"{effect:.1f} % in {hit} of {curve.races} ({100 * low:.0f} to {100 * high:.0f} %)"
+        for effect, hit in zip(curve.observed, hits, strict=True)
+        for low, high in [interval(int(hit), curve.races)]
     )
 
 
 PART = Part(
     name="power",
-    says="a server that is slowed by a known amount, how often that is seen",
+    says="a server slowed by known amounts in fresh races: how often that is found",
     run=run,
-    takes_s=330,
+    takes_s=1_000,
+    races=POWER_RACES,
     reads_races=True,
 )

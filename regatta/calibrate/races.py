@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+from regatta.calibrate.goals import Context
+from regatta.calibrate.shape import Shape, about_s
 from regatta.ledger import FILE_NAME, open_ledger
 from regatta.programs import Programs
-from regatta.progress import Display
+from regatta.progress import Display, duration
 from regatta.race import Options, begin, reopen
 from regatta.study import Study
 
@@ -37,3 +40,29 @@ def race_with(
         return path
 
     return race
+
+
+def folder_of(context: Context, part: str, shape: Shape, number: int) -> Path:
+    """Where one of a part's races lies; numbers begin at 1."""
+    return context.place(f"{part}/{shape.name}-{number:02}")
+
+
+def run_races(
+    context: Context, part: str, shape: Shape, wanted: int, study_of: Callable[[int], Study]
+) -> list[Path]:
+    """The ledgers of that many races, those that are finished already among them."""
+    paths = [folder_of(context, part, shape, at + 1) / FILE_NAME for at in range(wanted)]
+    finished = [path for path in paths if is_finished(path)]
+    if context.inject and finished:
+        return finished  # an error that is put in needs no races of its own
+    left, done, begun_s = wanted - len(finished), 0, time.monotonic()
+    for number, path in enumerate(paths, start=1):
+        if path in finished:
+            continue
+        study = study_of(number)
+        each_s = (time.monotonic() - begun_s) / done if done else about_s(study)
+        told = f"{shape.said()}; about {duration(each_s * (left - done))} left"
+        context.say(f"race {number} of {wanted}, {told}")
+        context.race(study, path.parent)
+        done += 1
+    return paths

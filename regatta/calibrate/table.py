@@ -12,6 +12,10 @@ from rich.text import Text
 from regatta.calibrate.goals import Calibration, Goal
 from regatta.progress import duration
 
+EQUALS = "equals: "
+"""How the names of all goals of the true A/A begin."""
+PAIRS = f"{EQUALS}standings of pairs"
+NOT_RUN = "A/A: not run"
 MET = {True: ("met", "green"), False: ("MISSED", "bold red"), None: ("not measured", "yellow")}
 
 
@@ -26,6 +30,18 @@ def headline(calibration: Calibration) -> str:
         f"{kind}{error} of {moment}, in {duration(calibration.elapsed_s)}, "
         f"by Regatta {calibration.regatta_version}: {met} of {len(judged)} goals met"
     )
+
+
+def aa_state(calibration: Calibration) -> str:
+    """Whether equal copies were raced, and what came of it."""
+    found = [goal for goal in calibration.goals if goal.name.startswith(EQUALS)]
+    if not found:
+        return NOT_RUN
+    told = next((goal for goal in found if goal.name.startswith(PAIRS)), found[0])
+    if told.measured == NOT_RUN:
+        return NOT_RUN
+    few = ", too few to say that it is right" if told.met is None else ""
+    return f"A/A: equals told apart in {told.measured} races{few}"
 
 
 def goals_table(goals: Sequence[Goal]) -> Table:

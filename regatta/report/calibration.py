@@ -5,7 +5,7 @@ from __future__ import annotations
 from regatta.analysis.analyse import Analysis
 from regatta.calibrate.goals import Calibration
 from regatta.calibrate.store import from_plain
-from regatta.calibrate.table import headline
+from regatta.calibrate.table import aa_state, headline
 from regatta.report.text_table import Table
 
 KEY = "calibration"
@@ -14,8 +14,8 @@ NONE = (
     "`regatta calibrate` measures it."
 )
 SAYS = (
-    "Measured on this machine, not assumed: how often two names of one server are called "
-    "different, how small a difference is seen, and whether times and counts are right."
+    "Measured on this machine, not assumed: how often equal copies of one server are told apart, "
+    "how small a difference is seen, and whether times and counts are right."
 )
 
 
@@ -28,7 +28,8 @@ def calibration_sentence(analysis: Analysis) -> str:
         return calibration
     missed = ", ".join(goal.name for goal in calibration.missed)
     told = headline(calibration)
-    return f"{told[0].upper()}{told[1:]}{f'; missed: {missed}' if missed else ''}."
+    said = f"{told[0].upper()}{told[1:]}{f'; missed: {missed}' if missed else ''}"
+    return f"{said}. {aa_state(calibration)}."
 
 
 def calibration_table(analysis: Analysis) -> Table | None:

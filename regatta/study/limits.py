@@ -75,10 +75,10 @@ NAME_NEEDED = "letters, digits, `-`, `_` and `.`, at most 64"
 PATH_PATTERN = re.compile(r"/[!-~]{0,1023}")
 
 WORK_NEEDED = (
-    "one of scan, classic, snapshot, wait=TIME, spin=TIME, scan+spin=TIME; "
+    "one of scan, classic, snapshot, wait=TIME, spin=TIME, scan+spin=TIME, classic+spin=TIME; "
     "TIME is 1us to 60s, as 50us or 5ms"
 )
-WORK_PATTERN = re.compile(r"(?:wait|spin|scan\+spin)=(\d{1,8})(us|ms|s)")
+WORK_PATTERN = re.compile(r"(?:wait|spin|scan\+spin|classic\+spin)=(\d{1,8})(us|ms|s)")
 US_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
 
 
@@ -92,7 +92,7 @@ def is_work(value: object) -> bool:
 
 def is_afresh(work: str) -> bool:
     """True for what looks at all processes anew for each request: no snapshot, and none too old."""
-    return work == "classic" or work.startswith("scan")
+    return work.startswith(("classic", "scan"))
 
 
 def is_integer(value: object, low: int, high: int) -> bool:

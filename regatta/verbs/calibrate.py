@@ -18,6 +18,9 @@ from regatta.race import Options
 if TYPE_CHECKING:
     from regatta.calibrate.goals import Calibration, Context
 
+SHAPE = "quick"
+MOST_RACES = 1_000
+
 
 def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
     show: Annotated[
@@ -43,24 +46,43 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
         list[str] | None,
         typer.Option(help="Run this part alone; may be given again. Nothing is stored."),
     ] = None,
+    races: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=MOST_RACES,
+            help="Fresh races of equal copies, some two minutes each. More than before with the "
+            "same --out goes on; with 0 there is no A/A, and the calibration says so.",
+            show_default="40",
+        ),
+    ] = None,
+    shape: Annotated[
+        str,
+        typer.Option(
+            help="The study whose blocks, slices and cells those races have: its name, or a file. "
+            "Of another than quick nothing is stored."
+        ),
+    ] = SHAPE,
     inject: Annotated[
         str | None,
         typer.Option(
-            help="Put an error into the analysis on purpose, to see that it is found: requests "
+            help="Put an error in on purpose, to see that it is found. Into the analysis: requests "
             "(taken as independent), peek (stop when significant), next (a star compares the first "
             "with the second alone) or closed-load (clients that wait for a stopped server ask "
-            "nothing). The races are those of --out, or the newest calibration's. Nothing is "
-            "stored."
+            "nothing). Into the lab: bias=2% or bias=5% (one of two equals is favoured, otherwise "
+            "in each race), place=2% (who stands first in the study is slower), drift (equals "
+            "drift apart and back over some blocks). The races are those of --out, or the newest "
+            "calibration's. Nothing is stored."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Measure how often Regatta is wrong on this machine, and store it for every report.
 
-    Each part measures something whose truth is known: the same server under two names, a server
-    slowed by a known amount, one that is stopped for a known time. The exit status is 1 where a
-    goal is missed. It takes some twenty minutes on a quiet machine; Ctrl-C stops it, and --out with
-    the same folder goes on.
+    Each part measures something whose truth is known: equal copies of four designs in fresh races,
+    a server slowed by a known amount, one that is stopped for a known time. The exit status is 1
+    where a goal is missed. It takes an hour and a half on a quiet machine; Ctrl-C stops it, and
+    --out with the same folder goes on.
 
     [bold]Examples[/]
 
@@ -69,18 +91,20 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
       regatta calibrate --json > goals.json
       regatta calibrate --quick               every step, in a few minutes
       regatta calibrate --out races/calibration-20260101-120000
+      regatta calibrate --only equals --races 40 --out races/aa   the A/A alone
       regatta calibrate --inject requests     a wrong analysis: this must fail
+      regatta calibrate --inject bias=2%      a lab that favours one of two equals: so must this
       regatta calibrate --only counters       perf against the kernel, in half a minute
     """
     if show:
-        if quick or out or only or inject:
+        if quick or out or only or inject or races is not None or shape != SHAPE:
             raise UsageError("--show measures nothing; leave out every option but --json")
         show_stored(as_json)
         return
-    session = Session(out, quick, quiet)
+    session = Session(out, quick, quiet, shape, races)
     calibration = measure(session, only or [], inject)
     present(calibration, as_json)
-    if not (quick or only or inject):
+    if not (quick or only or inject or shape != SHAPE):
         from regatta.calibrate import store  # noqa: PLC0415
 
         store.save(calibration)
@@ -90,10 +114,14 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
 class Session:
     """One call of the verb: where it works and what it shows while it does."""
 
-    def __init__(self, out: Path | None, quick: bool, quiet: bool) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917  (what a person typed)
+        self, out: Path | None, quick: bool, quiet: bool, shape: str, races: int | None
+    ) -> None:
         self.out = out
         self.quick = quick
         self.quiet = quiet
+        self.shape = shape
+        self.races = races
         # The standard output is for the table, or the JSON.
         self.console = Console(stderr=True)
         self.folder: Path | None = None
@@ -130,15 +158,24 @@ def measure(session: Session, only: list[str], inject: str | None) -> Calibratio
         session.folder = newest_folder(session.quick) or session.folder
     session.say(f"the races are in {session.folder}")
     if not session.quick and inject is None:
-        whole_s = sum(part.takes_s for part in parts)
-        session.say(f"a whole one takes about {duration(whole_s)} on a quiet machine")
+        whole_s = sum(part.expected_s(session.races) for part in parts)
+        session.say(f"this takes about {duration(whole_s)} on a quiet machine")
     try:
         return run(parts, make_context(session, inject), session.say)
     except KeyboardInterrupt as error:
         raise InterruptedRaceError(
             "interrupted; what was finished is kept. Go on with: regatta calibrate "
-            f"{'--quick ' if session.quick else ''}--out {session.folder}"
+            f"{asked_again(session, only)}--out {session.folder}"
         ) from error
+
+
+def asked_again(session: Session, only: list[str]) -> str:
+    """The options that a calibration which goes on needs once more."""
+    words = ["--quick"] if session.quick else []
+    words += [f"--only {name}" for name in only]
+    words += [] if session.races is None else [f"--races {session.races}"]
+    words += [] if session.shape == SHAPE else [f"--shape {session.shape}"]
+    return "".join(f"{word} " for word in words)
 
 
 def make_context(session: Session, inject: str | None) -> Context:
@@ -156,6 +193,8 @@ def make_context(session: Session, inject: str | None) -> Context:
         inject=inject,
         say=session.say,
         race=race_with(programs, options, session.display),
+        shape=session.shape,
+        races=session.races,
     )
 
 

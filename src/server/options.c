@@ -41,6 +41,7 @@ static const char help[] =
     "                             wait=5ms   sleep that long, as on a database, then snapshot\n"
     "                             spin=50us  compute that long, then snapshot\n"
     "                             scan+spin=50us  compute that long, then scan\n"
+    "                             classic+spin=50us  compute that long, then classic\n"
     "                           (a whole number of us, ms or s, from 1us to 60s)\n"
     "      --max-age MS         age that a snapshot may have, 0 to 86400000 (default: 1000)\n"
     "      --source SOURCE      where process times are read from: auto, procfs, bpf\n"

@@ -38,11 +38,15 @@ static void offer(void *snapshot, const struct process *process) {
     snapshot_offer(snapshot, process);
 }
 
+static bool is_classic(enum work_kind kind) {
+    return kind == WORK_CLASSIC || kind == WORK_CLASSIC_SPIN;
+}
+
 static bool look(struct service *service, struct snapshot *snapshot) {
     int64_t begun_ns = clock_monotonic_ns();
     atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
     snapshot_begin(snapshot);
-    int error = service->work.kind == WORK_CLASSIC
+    int error = is_classic(service->work.kind)
                     ? classic_scan("/proc", &snapshot->scan, offer, snapshot)
                     : source_scan(service->source, &snapshot->scan, offer, snapshot);
     snapshot_end(snapshot);
@@ -152,12 +156,13 @@ static bool is_simplest(const struct request *request) {
 }
 
 static bool computes(const struct service *service) {
-    return service->work.kind == WORK_SPIN || service->work.kind == WORK_SCAN_SPIN;
+    return service->work.kind == WORK_SPIN || service->work.kind == WORK_SCAN_SPIN ||
+           service->work.kind == WORK_CLASSIC_SPIN;
 }
 
 static bool scans_afresh(const struct service *service) {
     return service->work.kind == WORK_SCAN || service->work.kind == WORK_SCAN_SPIN ||
-           service->work.kind == WORK_CLASSIC;
+           is_classic(service->work.kind);
 }
 
 /* Returns NULL, or what is wrong. */
@@ -185,7 +190,7 @@ static int open_parts(struct service *service, const struct service_options *opt
     unsigned paired = options->records ? SOURCE_PAIRED : 0;
     /* Whoever asks for the classic scan wants nothing that a server without it would not have. */
     enum source_kind wanted = options->source;
-    if (options->work.kind == WORK_CLASSIC && wanted == SOURCE_AUTO)
+    if (is_classic(options->work.kind) && wanted == SOURCE_AUTO)
         wanted = SOURCE_PROCFS;
     int error = source_open(&service->source, wanted, paired);
     if (error != 0)

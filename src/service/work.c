@@ -15,9 +15,13 @@ static const struct {
     enum work_kind kind;
     bool takes_duration;
 } works[] = {
-    {"scan", WORK_SCAN, false},         {"classic", WORK_CLASSIC, false},
-    {"snapshot", WORK_SNAPSHOT, false}, {"wait", WORK_WAIT, true},
-    {"spin", WORK_SPIN, true},          {"scan+spin", WORK_SCAN_SPIN, true},
+    {"scan", WORK_SCAN, false},
+    {"classic", WORK_CLASSIC, false},
+    {"snapshot", WORK_SNAPSHOT, false},
+    {"wait", WORK_WAIT, true},
+    {"spin", WORK_SPIN, true},
+    {"scan+spin", WORK_SCAN_SPIN, true},
+    {"classic+spin", WORK_CLASSIC_SPIN, true},
 };
 
 static const struct {
@@ -61,6 +65,6 @@ int work_parse(const char *text, struct work *work, const char **problem) {
         return 0;
     }
     *problem = "no such work; there are: scan, classic, snapshot, wait=DURATION, spin=DURATION, "
-               "scan+spin=DURATION";
+               "scan+spin=DURATION, classic+spin=DURATION";
     return -EINVAL;
 }

@@ -11,8 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
-    *("false alarms: CPU per request", "false alarms: latency p99", "power: a slowdown of 5 %"),
-    *("power: a slowdown of 2 %", "p99 of a stopped server", "CPU time of fork-per-client"),
+    *("equals: standings of pairs, CPU per request", "equals: secondary column, latency p99"),
+    *("equals: standings of 8, as raced", "equals: a table of claims"),
+    *("power: quick, over all steps", "power: quick, at one step"),
+    *("p99 of a stopped server", "CPU time of fork-per-client"),
     *("stars: 3 equal contenders", "stars: one of 3 is", "stars: 5 % cheaper, but with bursts"),
     *(
         "context switches of thread-per-client",
@@ -46,8 +48,8 @@ def test_a_quick_calibration_runs_every_part_and_an_error_put_in_makes_it_fail(
     # How good this machine is just now is not what is tested; that it is said, is.
     assert done.returncode == (0 if found["met"] else 1), done.stderr
     assert not (tmp_path / "state").exists()
-    wrong = calibrate(tmp_path, "--only", "false-alarms", "--inject", "requests")
+    wrong = calibrate(tmp_path, "--only", "equals", "--inject", "requests")
     assert wrong.returncode == 1
-    assert "goals missed: false alarms: CPU per request" in wrong.stderr
+    assert "goals missed: equals: standings of pairs, CPU per request" in wrong.stderr
     assert "MISSED" in wrong.stdout
     assert "trials, netns" not in wrong.stderr  # it raced nothing

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.servers import read_reply, rows_of, running
 
 MS = 1_000_000
@@ -45,11 +47,12 @@ def test_spin_computes_the_same_amount_for_each_request_whoever_shares_its_cpu(
     assert 0.9 * 4 * 50 * MS <= cpu_ns(summary) <= 2 * 4 * 50 * MS
 
 
-def test_a_slowed_scan_computes_and_scans_for_each_request(tmp_path: Path) -> None:
-    with running(tmp_path, "--work", "scan+spin=20ms") as server:
+@pytest.mark.parametrize("scan", ["scan", "classic"])
+def test_a_slowed_scan_computes_and_scans_for_each_request(tmp_path: Path, scan: str) -> None:
+    with running(tmp_path, "--work", f"{scan}+spin=20ms") as server:
         for _ in range(4):
             assert rows_of(server.ask(b"top 2\n"))
         summary = server.stop()
-    assert summary["work"] == "scan+spin=20ms"
+    assert summary["work"] == f"{scan}+spin=20ms"
     assert summary["scans"] == 4
     assert cpu_ns(summary) >= 0.9 * 4 * 20 * MS

@@ -12,6 +12,7 @@ from rich.console import Console
 from regatta.analysis.analyse import Analysis, analyse
 from regatta.calibrate.goals import Calibration, Goal
 from regatta.calibrate.store import to_plain
+from regatta.calibrate.table import PAIRS
 from regatta.ledger_read import read
 from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.html import to_html
@@ -20,7 +21,7 @@ from regatta.report.terminal import print_standings
 from tests.lab.synthetic import make
 
 GOALS = (
-    Goal("false alarms, CPU per request", "3.65 to 6.35 %", "4.9 %", True, "1,000 comparisons"),
+    Goal("power of quick", "8 % is found", "4.9 %", True, "1,000 comparisons"),
     Goal("p99 of a stopped server", "within 5 % of the truth", "7.1 % below", False),
     Goal("context switches", "within 1 %", "no perf here", None),
 )
@@ -40,7 +41,7 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
     assert isinstance(console.file, io.StringIO)
     terminal = console.file.getvalue()
     for text in (terminal, to_markdown(analysis), to_html(analysis)):
-        assert "1 of 2 goals met; missed: p99 of a stopped server." in text
+        assert "1 of 2 goals met; missed: p99 of a stopped server. A/A: not run." in text
     for text in (to_markdown(analysis), to_html(analysis)):
         assert "7.1 % below" in text
         assert "1,000 comparisons" in text
@@ -54,7 +55,7 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
     [
         (None, "This machine had not been calibrated"),
         ({"version": 1, "problem": "it is no JSON"}, "could not be read: it is no JSON."),
-        ({"version": 99}, "cannot be read: its version is 99 and not 1."),
+        ({"version": 99}, "cannot be read: its version is 99 and not 2."),
         ("nonsense", "cannot be read: it is no object."),
     ],
 )
@@ -64,6 +65,25 @@ def test_what_is_lacking_is_said(tmp_path: Path, stored: object, told: str) -> N
     assert calibration_table(analysis) is None
     assert told.split(":", maxsplit=1)[0] in to_html(analysis)
     assert told.split(":", maxsplit=1)[0] in to_markdown(analysis)
+
+
+@pytest.mark.parametrize(
+    ("goals", "told"),
+    [
+        ((), "A/A: not run."),
+        (("A/A: not run", None), "A/A: not run."),
+        (("2 of 40 (0.6 to 16.9 %)", True), "equals told apart in 2 of 40 (0.6 to 16.9 %) races."),
+        (("0 of 3 (0.0 to 70.8 %)", None), "0 of 3 (0.0 to 70.8 %) races, too few to say that"),
+    ],
+)
+def test_a_report_says_whether_equal_copies_were_raced(
+    tmp_path: Path, goals: tuple[Any, ...], told: str
+) -> None:
+    found = [Goal("window", "within 1 %", "0.1 %", True)]
+    if goals:
+        found.append(Goal(f"{PAIRS}, CPU per request", "in 6 of 40 or fewer", *goals))
+    stored = to_plain(Calibration(1_790_000_000.0, 1234.0, "0.1.0", {}, tuple(found)))
+    assert told in calibration_sentence(analysed(tmp_path, calibration=stored))
 
 
 def test_a_ledger_that_says_nothing_of_it_shows_nothing(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def plain(**changes: Any) -> dict[str, Any]:
         (json.dumps(plain())[:-20], "no JSON"),
         ("[" * 100_000, "recursion"),
         ("[]", "no object"),
-        (json.dumps(plain(version=2)), "version"),
+        (json.dumps(plain(version=1)), "version"),
         (json.dumps(plain(version="x" * 10_000)), "version"),
         (json.dumps(plain(goals=[])), "goals"),
         (json.dumps(plain(goals=[1])), "shape"),

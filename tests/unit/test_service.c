@@ -28,6 +28,7 @@ static void works_are_parsed(void **state) {
         {"spin=50us", {.kind = WORK_SPIN, .duration_ns = 50 * NS_PER_US}},
         {"spin=60000ms", {.kind = WORK_SPIN, .duration_ns = 60 * (int64_t)NS_PER_S}},
         {"scan+spin=30us", {.kind = WORK_SCAN_SPIN, .duration_ns = 30 * NS_PER_US}},
+        {"classic+spin=3us", {.kind = WORK_CLASSIC_SPIN, .duration_ns = 3 * NS_PER_US}},
     };
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
         struct work work;
@@ -52,6 +53,7 @@ static void anything_else_is_no_work(void **state) {
         "spin",      "spin=1e3us",    "spin=5m",
         "spin=5ns",  "spin=60001ms",  "spin=18446744073709551617us",
         "scan+spin", "scan+spin=0us", "scan+wait=5ms",
+        "classic+",  "classic+spin",  "classic=5us",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct work work;

@@ -1,0 +1,44 @@
+"""What a count of errors in independent races says: exact, with no large numbers assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.calibrate.goals import Goal
+from regatta.calibrate.sizes import ENOUGH_RACES, LEVEL
+
+CHANCE = 0.005
+"""Of missing a goal that is met: small, for a calibration has a dozen of them."""
+
+
+def interval(wrong: int, of: int) -> tuple[float, float]:
+    """Of the share, at 95 % (Clopper and Pearson 1934)."""
+    found = stats.binomtest(wrong, of).proportion_ci(0.95, method="exact")
+    return float(found.low), float(found.high)
+
+
+def allowed(races: int) -> int:
+    """The most errors in so many races that a true share of 5 % explains."""
+    return int(stats.binom.isf(CHANCE, races, LEVEL))
+
+
+def goal_of(name: str, wrong: Sequence[bool], detail: str) -> Goal:
+    """That a table errs in at most 5 % of races. Few races can show that it errs, not that it does
+    not."""
+    count, races = sum(wrong), len(wrong)
+    goal = f"wrong in at most {100 * LEVEL:g} % of races"
+    if not races:
+        return Goal(name, goal, "no race", met=None, detail=detail)
+    most = allowed(races)
+    low, high = (100 * end for end in interval(count, races))
+    beyond = count > most
+    return Goal(
+        name,
+        f"{goal}: in {most} of {races} or fewer",
+        f"{count} of {races} ({low:.1f} to {high:.1f} %)",
+        met=False if beyond else True if races >= ENOUGH_RACES else None,
+        detail=detail,
+        value=100 * count / races,
+    )

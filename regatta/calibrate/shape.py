@@ -1,0 +1,105 @@
+"""The shape of a shipped study: its blocks, slices and cells, for a calibration's contenders.
+
+It is read from the study's file, so that what is calibrated is what people race. Of several groups
+of cells the first is taken, and of several works, loads or dialects the first: no more is cut.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regatta.calibrate.goals import Context
+from regatta.calibrate.sizes import QUICK_BLOCKS
+from regatta.errors import UsageError
+from regatta.study import Study, find_study, load_study, parse_study
+from regatta.study.limits import DEFAULT_MAX_AGE_MS, is_afresh
+
+NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
+"""Of a group of cells: who races."""
+NOT_OF_ONE_RACE = ("seed", "sittings")
+TRIAL_S = 0.25
+"""About what a trial takes: to tell beforehand how long races take."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    name: str
+    race: Mapping[str, Any]
+    """The study's `[race]`."""
+    cells: Mapping[str, Any]
+    """Its first `[[cells]]`, without who races."""
+    groups: int
+    """How many it has in all."""
+    cut: bool = False
+    """A smoke check: hardly any blocks."""
+
+    @property
+    def work(self) -> str:
+        return str(self.cells["work"])
+
+    def said(self) -> str:
+        """What of the study is raced, in words."""
+        whole = "all cells" if self.groups == 1 else f"the first of {self.groups} groups of cells"
+        blocks = "hardly any blocks, its own" if self.cut else "own blocks,"
+        return f"{self.name}'s {blocks} slices and requests; {whole} (work {self.work})"
+
+    def command(self, server: str, design: str, work: str | None = None) -> list[str]:
+        """Our server as somebody's own, with the options that every design is raced with."""
+        found = [
+            *(server, "--design", design, "--listen", "{host}:{port}"),
+            *("--work", work or self.work, "--allow", "0.0.0.0/0", "--no-token", "--no-recorder"),
+            *("--source", "procfs", "--sandbox", "off"),
+        ]
+        if not is_afresh(self.work):
+            found += ["--max-age", str(self.cells.get("max_age_ms", DEFAULT_MAX_AGE_MS))]
+        return found
+
+    def study(
+        self,
+        context: Context,
+        title: str,
+        commands: Mapping[str, Sequence[str]],
+        **changes: int,
+    ) -> Study:
+        """The race of these contenders, in their order; `changes` are of `[race]`."""
+        race = {**self.race, **changes}
+        lines = ['name = "calibration"', f"title = {json.dumps(title)}", "[race]"]
+        # What JSON makes of numbers, texts and lists of them is TOML too.
+        lines += [f"{key} = {json.dumps(value)}" for key, value in race.items()]
+        dialect = f"dialect = {json.dumps(self.cells['dialect'])}"
+        for name, command in commands.items():
+            lines += [f"[contenders.{name}]", f"command = {json.dumps(command)}", dialect]
+        lines += ["[[cells]]", f"contenders = {json.dumps(list(commands))}"]
+        lines += [f"{key} = {json.dumps(value)}" for key, value in self.cells.items()]
+        return parse_study("\n".join(lines) + "\n", context.programs.designs, context.folder)
+
+
+def shape_of(context: Context) -> Shape:
+    """That of the study that the calibration is asked to take the shape of."""
+    study = load_study(find_study(context.shape), context.programs.designs)
+    content = tomllib.loads(study.toml)
+    group = content["cells"][0]
+    if study.cells[0].load == "matched":
+        raise UsageError(
+            f"--shape is {context.shape}, whose first cells are a search; take quick or reports"
+        )
+    chosen = {key: getattr(study.cells[0], key) for key in ("work", "load", "dialect")}
+    cells = {key: value for key, value in group.items() if key not in NOT_OF_THE_SHAPE} | chosen
+    race = {**content.get("race", {}), **(QUICK_BLOCKS if context.quick else {})}
+    return Shape(
+        name=study.name,
+        race={key: value for key, value in race.items() if key not in NOT_OF_ONE_RACE},
+        cells=cells,
+        groups=len(content["cells"]),
+        cut=context.quick,
+    )
+
+
+def about_s(study: Study) -> float:
+    """About how long a race of it takes."""
+    blocks = study.blocks + study.counted_blocks
+    return blocks * sum(TRIAL_S + (cell.duration_s or 0.0) for cell in study.cells)

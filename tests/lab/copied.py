@@ -1,0 +1,95 @@
+"""Races that nobody ran: what an honest lab would have measured of equal copies, or of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from regatta.calibrate.copies import DESIGNS, design_of, in_order
+from regatta.counters import COUNTED
+from regatta.ledger_read import Cell, Counter, Ledger, Trial
+
+CPU_US = dict(zip(DESIGNS, (640.0, 150.0, 110.0, 90.0), strict=True))
+BLOCKS, REQUESTS, STEPS = 10, 200, (1, 10)
+WITHIN = 0.025
+"""How far trials of one block lie apart, which is what pairing leaves."""
+BETWEEN = 0.05
+"""What blocks have in common, neighbours more than others."""
+
+
+def raced(number: int) -> Ledger:
+    """The race of that number: another order, other noise."""
+    return of({name: CPU_US[design_of(name)] for name in in_order(number)}, number)
+
+
+def of(cpu_us: Mapping[str, float], number: int, within: float = WITHIN) -> Ledger:
+    """A race of these contenders, by what they need for a request."""
+    chance = np.random.default_rng([4711, number])
+    places = [(order, name, step) for order, name in enumerate(cpu_us) for step in STEPS]
+    cells = [cell(at, name, order, step) for at, (order, name, step) in enumerate(places, start=1)]
+    drift = 0.0
+    trials: list[Trial] = []
+    for block in range(1, BLOCKS + 1):
+        drift = 0.6 * drift + chance.normal(0, BETWEEN)
+        for one in cells:
+            used_us = cpu_us[one.contender] * np.exp(drift + chance.normal(0, within))
+            trials.append(trial(chance, len(trials) + 1, block, one, used_us))
+    return Ledger({}, {}, cells, trials, len(trials), [])
+
+
+def cell(number: int, contender: str, order: int, connections: int) -> Cell:
+    plain: dict[str, Any] = {
+        "work": "classic",
+        "load": "burst",
+        "engine": "epoll",
+        "dialect": "line",
+        "rounds": REQUESTS // connections,
+        "duration_s": None,
+        "per_connection": None,
+        "top": 2,
+        "max_age_ms": 100,
+    }
+    return Cell(
+        id=number,
+        placement="netns",
+        contender=contender,
+        contender_order=order,
+        connections=connections,
+        **plain,
+    )
+
+
+def trial(chance: np.random.Generator, number: int, block: int, at: Cell, cpu_us: float) -> Trial:
+    counters = {
+        ("server", "kernel", "cpu-time"): counter(cpu_us * 1e3 * REQUESTS, "ns"),
+        ("server", "kernel", "context-switches"): counter(float(chance.poisson(400)), "count"),
+        ("server", "kernel", "page-faults"): counter(float(chance.poisson(3)), "count"),
+    }
+    return Trial(
+        id=number,
+        block=block,
+        cell_id=at.id,
+        kind="timed",
+        status="ok",
+        reason=None,
+        client_bound=None,
+        window_ns=int(cpu_us * 1e3 * REQUESTS),
+        requests=REQUESTS,
+        answered=REQUESTS,
+        unstarted=0,
+        throughput_per_s=1e6 / cpu_us,
+        conditions={},
+        workers=[],
+        attempt=1,
+        disturbed=None,
+        superseded=False,
+        scope="window",
+        samples=None,
+        counters=counters,
+    )
+
+
+def counter(value: float, unit: str) -> Counter:
+    return Counter(value, unit, 100.0, COUNTED)
