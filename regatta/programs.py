@@ -1,4 +1,4 @@
-"""Finds the two C programs and asks the server which designs it has."""
+"""Finds the C programs and asks the server which designs it has."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ class Programs:
     server_version: str
     client_version: str
     designs: tuple[Design, ...]
+    canary: Path | None = None
+    """Tells the clock of a CPU; a race can do without."""
 
 
 def candidate_folders() -> list[Path]:
@@ -110,7 +112,14 @@ def discover() -> Programs:
         server_version=ask(server, "--version"),
         client_version=ask(client, "--version"),
         designs=parse_designs(ask(server, "--list-designs", "--json")),
+        canary=find_beside(server, "regatta-canary"),
     )
+
+
+def find_beside(program: Path, name: str) -> Path | None:
+    """A program of the same build, if it has one of that name."""
+    path = program.with_name(name)
+    return path if path.is_file() and os.access(path, os.X_OK) else None
 
 
 def find_tool(name: str) -> str | None:

@@ -19,6 +19,7 @@ from typing import Any
 from regatta import doctor, environment, ledger, perf, placement, steering
 from regatta.blocks_needed import too_few_note
 from regatta.calibrate import store
+from regatta.canary import canary_on
 from regatta.cgroup import NO_GROUPS
 from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.events import About, Finished, SearchStarted, Started, Tell
@@ -274,7 +275,8 @@ def run(
     trials = len(book.plan())
     tell(Started(about, trials, trials - len(book.left()), told, study.sittings))
     started_s = time.monotonic()
-    run_sittings(book, rig, study, tell)
+    with canary_on(programs.canary, place.server.cpus) as canary:
+        run_sittings(book, replace(rig, canary=canary), study, tell)
     book.finish()
     elapsed_s = time.monotonic() - started_s
     tell(Finished(book.path.parent, tuple(book.failures()), elapsed_s))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from regatta.canary import Canary
 from regatta.perf import Perf
 from regatta.placement import Placement
 from regatta.programs import Programs
@@ -35,3 +36,6 @@ class Rig:
     def server_environment(self) -> dict[str, str]:
         """What every server, ours or not, is started with beside the lab's own environment."""
         return {PADDING: "x" * self.environment_bytes} if self.environment_bytes else {}
+
+    canary: Canary | None = None
+    """Tells the clock of the server's CPUs."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regatta import accounting, disturbance, rest
+from regatta import accounting, canary, disturbance, rest
 from regatta.disturbance import Others
 from regatta.errors import RegattaError, TrialError
 from regatta.load import SEEDS_PER_BLOCK, sliced, warm_up
@@ -59,6 +59,7 @@ class Trial:
         self.server = stack.enter_context(Side(SERVER, rig.scratch, not whole, whole))
         self.target = ""
         self.windows: list[Window] = []
+        self.clocks: list[canary.Clock] = []
 
     @property
     def failed(self) -> bool:
@@ -87,9 +88,15 @@ class Trial:
             self.target = start_server(self.rig, self.cell, self.wanted, self.server)
             warm_up(self.rig, self.cell, self.target)
 
+    def listen(self) -> None:
+        """How fast the server's CPUs are now; the server is at rest, or was just warmed up."""
+        if self.rig.canary is not None and (clock := self.rig.canary.ask()) is not None:
+            self.clocks.append(clock)
+
     def take(self, part: Cell, seed: int) -> None:
         """One slice of the load."""
         with self.guarded():
+            self.listen()
             self.windows.append(measure(self.rig, part, self.target, self.server, seed))
 
     def finish(self) -> None:
@@ -110,6 +117,7 @@ class Trial:
             ]
             if ends := [window.rest for window in self.windows if window.rest is not None]:
                 self.result.conditions |= rest.describe(ends)
+            self.result.conditions |= canary.describe(self.clocks)
             self.judge(self.others(self.own_ns()))
             self.judge_client()
 
@@ -185,6 +193,7 @@ class WholeTrial(Trial):
 
     def start(self) -> None:
         with self.guarded():
+            self.listen()
             self.before = disturbance.look(self.rig.placement.cpus())
             self.start_ns = time.monotonic_ns()
             self.target = start_server(self.rig, self.cell, self.wanted, self.server)

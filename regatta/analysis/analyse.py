@@ -9,6 +9,7 @@ from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.client_limit import comfortable_rate
+from regatta.analysis.clock import Ran, clocks
 from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.contrast import of_trials
 from regatta.analysis.estimates import (
@@ -134,6 +135,8 @@ class Analysis:
     """Those that count and whose server was not at rest at an end of a window."""
     repeated: Repeated = field(default_factory=Repeated)
     """What running disturbed trials again did."""
+    clocks: list[Ran] = field(default_factory=list)
+    """At what clock each contender ran; empty where nothing told it."""
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -192,6 +195,7 @@ def analyse(ledger: Ledger) -> Analysis:
         held=held_groups(ledger),
         restless=[Noted(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
         repeated=repeats_of(ledger, tables),
+        clocks=clocks(ledger, grouped),
         claims=judge_all(
             ledger.environment.get("claims"),
             Race(

@@ -60,6 +60,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "p_value": analysis.repeated.p_value,
             "verdicts_that_move": len(analysis.repeated.moved),
         },
+        "clocks": [asdict(ran) for ran in analysis.clocks],
         "environment": analysis.environment,
     }
 

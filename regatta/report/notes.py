@@ -8,6 +8,7 @@ from textwrap import shorten
 from regatta.analysis.analyse import Analysis, Noted
 from regatta.analysis.client_limit import uses_more_cpus
 from regatta.analysis.rate import is_held
+from regatta.report.clock import clock_sentence
 from regatta.report.numbers import plural, times
 from regatta.report.repeated import moved_sentence
 from regatta.report.restless import restless_sentence
@@ -127,6 +128,12 @@ def _repeated(analysis: Analysis) -> Note:
     return Note(moved_sentence(analysis), what, "end what else runs, then race anew")
 
 
+def _clock(analysis: Analysis) -> Note:
+    far = [ran for ran in analysis.clocks if ran.differs]
+    what = f"{few(ran.contender for ran in far)} ran at another clock" if far else ""
+    return Note(clock_sentence(analysis), what, "fix the clock (regatta doctor), then race anew")
+
+
 def _restless(analysis: Analysis) -> Note:
     return Note(restless_sentence(analysis))
 
@@ -140,6 +147,7 @@ NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _cold,
     _disturbed,
     _repeated,
+    _clock,
     _restless,
     _left_out,
 )

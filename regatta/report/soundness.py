@@ -1,10 +1,11 @@
-"""What a reader should know of the trials: repeats, those far from the others, and warm-up."""
+"""What a reader should know of the trials: repeats, the clock, those far from others, warm-up."""
 
 import math
 
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.outliers import Outlier
+from regatta.report.clock import clock_table
 from regatta.report.numbers import DASH, percent, plural, short, times
 from regatta.report.repeated import repeated_table
 from regatta.report.text_table import Table
@@ -27,7 +28,12 @@ WARM_SAYS = (
 
 def soundness_tables(analysis: Analysis) -> list[Table]:
     """Those that this race has."""
-    found = [repeated_table(analysis), outlier_table(analysis), warm_up_table(analysis)]
+    found = [
+        repeated_table(analysis),
+        clock_table(analysis),
+        outlier_table(analysis),
+        warm_up_table(analysis),
+    ]
     return [table for table in found if table is not None]
 
 
