@@ -12,6 +12,7 @@ from typing import Any
 from regatta.counters import COUNTED, Counter
 from regatta.errors import TrialError
 from regatta.samples import pack_samples
+from regatta.whole_cpu import BySide
 from regatta.window import Window
 
 NS_PER_S = 1e9
@@ -84,6 +85,15 @@ def due(client: dict[str, Any]) -> int:
 
 def add_up(parts: Sequence[dict[str, int]]) -> dict[str, int]:
     return {key: sum(part[key] for part in parts) for key in parts[0]}
+
+
+def merge_cpus(windows: Sequence[Window]) -> BySide:
+    """All that each side's CPUs did in the windows; nothing of a whole process, which has none."""
+    lengths = [window.length_ns for window in windows]
+    return {
+        side: merge_counters([window.cpus[side] for window in windows], lengths)
+        for side in windows[0].cpus
+    }
 
 
 def merge_windows(

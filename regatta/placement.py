@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from regatta import cgroup, steering
+from regatta import cgroup, sleep, steering
 from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.guard import guarded
 from regatta.programs import need_tool
 from regatta.steering import Steering
+from regatta.whole_cpu import WholeCpu
 
 NETNS = "netns"
 LOOPBACK = "loopback"
@@ -71,6 +72,8 @@ class Placement:
     rootless: bool = False
     steering: Steering = Steering()
     """Whose CPUs process what arrives."""
+    sleep_source: str = sleep.STAT
+    """From which it is read how long a CPU sleeps."""
     holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def close(self) -> None:
@@ -94,6 +97,11 @@ class Placement:
     def cpus(self) -> tuple[int, ...]:
         """Of both sides."""
         return tuple(sorted({*self.server.cpus, *self.client.cpus}))
+
+    @property
+    def whole_cpu(self) -> WholeCpu:
+        """The account of all that its CPUs do."""
+        return WholeCpu(self.sleep_source, self.server.cpus, self.client.cpus)
 
     def access(self) -> list[str]:
         """Options of our server: in a network of ours alone, whoever can reach it may ask.
@@ -139,6 +147,7 @@ class Placement:
             "client_cpus": list(self.client.cpus),
             "control_groups": self.server.groups is not None,
             **self.steering.describe(),
+            "whole_cpu": self.whole_cpu.describe(),
         }
 
 
@@ -301,6 +310,7 @@ def place_in_namespaces(
         client=Side((), client_cpus),
         server_address=SERVER_ADDRESS,
         rootless=rootless,
+        sleep_source=sleep.find_source(),
         holders=holders,
     )
     try:
@@ -335,6 +345,7 @@ def place_on_loopback(
         client=Side((), client_cpus, groups),
         server_address="127.0.0.1",
         steering=steering.on_loopback(steered),
+        sleep_source=sleep.find_source(),
     )
 
 

@@ -14,6 +14,7 @@ SERVER = "server"
 CLIENT = "client"
 PERF = "perf"
 KERNEL = "kernel"
+CPUS = "cpus"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from regatta import sleep
 from regatta.errors import UsageError
 from regatta.ledger import Ledger
 from regatta.perf import GROUP, Perf
@@ -40,6 +41,13 @@ def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
             "the race was begun with packets steered to the CPUs of their own side, which is not "
             "permitted now; resume it as root, as it was begun, or start a new race"
         )
+    source = (then.get("whole_cpu") or {}).get("source", place.sleep_source)
+    if source == sleep.TIMER_LIST and place.sleep_source != source:
+        raise UsageError(
+            "the race was begun with an exact account of its CPUs' sleep, which may not be read "
+            "now; resume it as root, as it was begun, or start a new race"
+        )
+    place.sleep_source = source
     if not grouped:
         place.server = replace(place.server, groups=None)
         place.client = replace(place.client, groups=None)

@@ -20,9 +20,9 @@ from regatta import accounting, canary, disturbance, rest
 from regatta.disturbance import Others
 from regatta.errors import RegattaError, TrialError
 from regatta.load import SEEDS_PER_BLOCK, sliced, warm_up
-from regatta.merge import merge_windows
+from regatta.merge import merge_cpus, merge_windows
 from regatta.plan import TIMED
-from regatta.result import CLIENT, FAILED, KERNEL, PERF, SERVER, Result, rows
+from regatta.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, rows
 from regatta.rig import Rig
 from regatta.serve import check_pinned, start_server, stop_server
 from regatta.side import Side
@@ -114,6 +114,11 @@ class Trial:
                 *rows(SERVER, KERNEL, accounts),
                 *rows(CLIENT, PERF, client_counters),
                 *rows(CLIENT, KERNEL, usage),
+                *(
+                    row
+                    for side, counters in merge_cpus(self.windows).items()
+                    for row in rows(side, CPUS, counters)
+                ),
             ]
             if ends := [window.rest for window in self.windows if window.rest is not None]:
                 self.result.conditions |= rest.describe(ends)

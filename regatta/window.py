@@ -7,7 +7,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from regatta import accounting, disturbance
@@ -22,6 +22,7 @@ from regatta.rig import Rig
 from regatta.serve import read_json
 from regatta.side import READY_TIMEOUT_S, STOP_TIMEOUT_S, Side
 from regatta.study import Cell
+from regatta.whole_cpu import BySide
 
 SAMPLES = "samples"
 
@@ -50,6 +51,8 @@ class Window:
     """What else took the race's CPUs meanwhile."""
     rest: Ends | None = None
     """None: of a whole process."""
+    cpus: BySide = field(default_factory=dict)
+    """All that each side's CPUs did."""
 
 
 def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
@@ -57,7 +60,7 @@ def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Windo
     load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
     command = client_command(rig, cell, target, load)
     with Side(CLIENT, rig.scratch) as client:
-        length_ns, accounts, others, rest = run_load(rig, cell, command, server, client)
+        length_ns, accounts, cpus, others, rest = run_load(rig, cell, command, server, client)
         summary = sum_up(cell, client, STOP_TIMEOUT_S)
         return Window(
             length_ns=length_ns,
@@ -67,6 +70,7 @@ def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Windo
             samples=(rig.scratch / SAMPLES).read_bytes(),
             others=others,
             rest=rest,
+            cpus=cpus,
         )
 
 
@@ -95,8 +99,9 @@ def measure_whole(rig: Rig, cell: Cell, target: str, server: Side, seed: int) ->
 
 def run_load(
     rig: Rig, cell: Cell, command: list[str], server: Side, client: Side
-) -> tuple[int, list[Counter], Others, Ends]:
-    """The measured load: the window's length, the server's accounts, what others did, and the rest.
+) -> tuple[int, list[Counter], BySide, Others, Ends]:
+    """The measured load: the window's length, the server's accounts, those of all that both sides'
+    CPUs did, what others did, and the rest.
 
     The accounts are read when the server is at rest, before the load and after it. One that is not
     at rest before has work of its own, and nobody can tell which is the load's: its account is
@@ -114,22 +119,23 @@ def run_load(
         client.find_program()
         opening = server.come_to_rest()
         others_before = disturbance.look(cpus, rig.placement.client.cpus)
-        before = server.accounts()
-        switch([server, client], "enable")
-        start_ns = time.monotonic_ns()
-        tell(gate, "go", client)
-        said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
-        window_ns = time.monotonic_ns() - start_ns
-        closing = server.come_to_rest() if opening.found else None
-        switch([server, client], "disable")
-        after = server.accounts()
+        with rig.placement.whole_cpu.account() as done:
+            before = server.accounts()
+            switch([server, client], "enable")
+            start_ns = time.monotonic_ns()
+            tell(gate, "go", client)
+            said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
+            window_ns = time.monotonic_ns() - start_ns
+            closing = server.come_to_rest() if opening.found else None
+            switch([server, client], "disable")
+            after = server.accounts()
         others_after = disturbance.look(cpus, rig.placement.client.cpus)
         others = disturbance.between(others_before, others_after, cpus)
         if said != "done":
             raise client.failure("the client said something else than done")
         tell(gate, "sum up", client)
     rest = Ends(opening, closing)
-    return window_ns, accounting.server_counters(before, after), others, rest
+    return window_ns, accounting.server_counters(before, after), done, others, rest
 
 
 def switch(sides: list[Side], command: str) -> None:

@@ -4,6 +4,7 @@ from collections import Counter as Tally
 from dataclasses import dataclass, field
 from typing import Any
 
+from regatta.analysis.accounts import Contradiction, contradictions
 from regatta.analysis.baseline import Baseline, Difference, differences, read_baseline
 from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
@@ -24,7 +25,7 @@ from regatta.analysis.estimates import (
 from regatta.analysis.grouping import Members, group, stands_at, titles
 from regatta.analysis.held import HeldGroup, held_groups
 from regatta.analysis.leads import Values, leads
-from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
+from regatta.analysis.metrics import BUSY, PRIMARY, STANDINGS, Metric, side_of
 from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
 from regatta.analysis.rate import is_held, started
@@ -91,6 +92,8 @@ class Group:
     """To the baseline, if the study names one."""
     against: list[Against]
     """Each contender against the best of each column, at each step."""
+    contradictions: list[Contradiction] = field(default_factory=list)
+    """Pairs that the two accounts of the server's CPU time rank otherwise."""
 
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]
@@ -270,6 +273,17 @@ def _group(
             for metric, own in columns.items()
             for one in against_best(own, decided.beside if metric is PRIMARY else None)
         ],
+        contradictions=contradictions(
+            {
+                step: {
+                    cell.contender: (own[PRIMARY.name], own[BUSY.name])
+                    for cell in members.at(step)
+                    if not results[cell.id].entry.barred
+                    and {PRIMARY.name, BUSY.name} <= (own := results[cell.id].blocks).keys()
+                }
+                for step in members.steps
+            }
+        ),
     )
 
 

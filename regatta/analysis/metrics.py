@@ -93,6 +93,14 @@ def plain(name: str) -> PerTrial:
     return read
 
 
+def busy_per_request(trial: Trial, side: str) -> Reading:
+    """A tick of steal may be more than CPUs that did next to nothing were busy."""
+    busy_ns = event(trial, side, "busy-time", "cpus")
+    if not isinstance(busy_ns, str) and busy_ns <= 0:
+        return NOT_COUNTED
+    return _divide(busy_ns, trial.answered, 1e-3)
+
+
 def cpus_utilized(trial: Trial, side: str) -> Reading:
     return _divide(event(trial, side, "cpu-time", "kernel"), trial.window_ns)
 
@@ -126,6 +134,13 @@ PRIMARY = _timed(
     "µs",
     per_request("cpu-time", "kernel", 1e-3),
     "User and system time of the process, its threads and its children, by the kernel's account.",
+)
+BUSY = _timed(
+    "cpu_busy_per_request_us",
+    "CPU busy per request",
+    "µs",
+    busy_per_request,
+    "All that the side's CPUs did, whoever was charged for it: tasks, softirqs and interrupts.",
 )
 P50 = _latency("latency_p50_ms", "latency p50", "Half of all requests were answered within this.")
 P99 = _latency("latency_p99_ms", "latency p99", "99 of 100 requests were answered within this.")
@@ -162,6 +177,7 @@ PAGE_FAULTS = _counted(
 
 METRICS: tuple[Metric, ...] = (
     PRIMARY,
+    BUSY,
     _counted(
         "task_clock_per_request_us",
         "task-clock per request",
@@ -293,7 +309,7 @@ METRICS: tuple[Metric, ...] = (
 
 BY_NAME = {metric.name: metric for metric in METRICS}
 
-STANDINGS = (PRIMARY, CONTEXT_SWITCHES, PAGE_FAULTS, P50, P99, LATENCY_MAX, THROUGHPUT)
+STANDINGS = (PRIMARY, BUSY, CONTEXT_SWITCHES, PAGE_FAULTS, P50, P99, LATENCY_MAX, THROUGHPUT)
 """The columns of the standings, in order."""
 
 

@@ -106,6 +106,7 @@ def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
         "by_step": [_verdict(group, verdict) for verdict in group.by_step],
         "differences": [asdict(difference) for difference in group.differences],
         "against_best": [asdict(one) for one in group.against],
+        "accounts_contradict": [asdict(one) for one in group.contradictions],
         "twins": [
             {**asdict(share), "sentence": twin_sentence(share)} for share in shares(analysis, group)
         ],

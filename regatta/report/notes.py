@@ -138,11 +138,28 @@ def _restless(analysis: Analysis) -> Note:
     return Note(restless_sentence(analysis))
 
 
+def _accounts(analysis: Analysis) -> Note:
+    found = [(group, one) for group in analysis.groups for one in group.contradictions]
+    if not found:
+        return Note("")
+    group, worst = min(found, key=lambda pair: pair[1].busy / pair[1].charged)
+    more = f", and so in {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+    sentence = (
+        f"{group.axis.at(worst.at)} the two accounts contradict each other: {worst.more} is "
+        f"charged {times(worst.charged)} times the server CPU per request of {worst.less}, but its "
+        f"CPUs are busy {times(worst.busy)} times as long{more}. Which is cheaper depends on "
+        "who shall pay for what the kernel receives (docs/reading.md, who pays for what)."
+    )
+    what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} otherwise{more}"
+    return Note(sentence, what, "read who pays for what")
+
+
 NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _progress,
     _failures,
     _client_bound,
     _shared_cache,
+    _accounts,
     _rate,
     _cold,
     _disturbed,

@@ -30,6 +30,7 @@ from regatta.report.text_table import Table as Extra
 
 HEADERS = {
     "cpu_time_per_request_us": "server CPU\nµs/request",
+    "cpu_busy_per_request_us": "CPU busy\nµs/request",
     "context_switches_per_request": "switches\n/request",
     "page_faults_per_request": "page faults\n/request",
     "latency_p50_ms": "p50\nms",

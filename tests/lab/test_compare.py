@@ -275,7 +275,7 @@ def test_json_says_all_that_the_table_says(before: Path, tmp_path: Path) -> None
     assert first["old"]["low"] <= first["old"]["value"]
     assert plain["standings"]["same_winner"] is True
     assert plain["standings"]["cells"]["of"] == 9
-    assert plain["standings"]["figures"]["of"] == 63
+    assert plain["standings"]["figures"]["of"] == 72
 
 
 def test_who_may_be_as_good_in_both_races_is_no_contradiction(tmp_path: Path) -> None:
