@@ -138,7 +138,30 @@ def test_nothing_is_attached_in_a_timed_trial(accounting: Path) -> None:
     query = (
         "SELECT DISTINCT origin FROM counter JOIN trial ON trial.id = trial_id WHERE kind = 'timed'"
     )
-    assert rows(accounting, query) == [("kernel",)]
+    assert set(rows(accounting, query)) == {("kernel",), ("cpus",)}
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="both sides share the only CPU")
+def test_a_sides_cpus_are_busy_for_at_least_what_it_is_charged(accounting: Path) -> None:
+    query = """
+        SELECT busy.value, own.value FROM counter AS busy JOIN counter AS own
+        ON busy.trial_id = own.trial_id AND busy.side = own.side
+        WHERE busy.event = 'busy-time' AND own.event = 'cpu-time' AND own.origin = 'kernel'
+    """
+    found = rows(accounting, query)
+    assert len(found) == 12
+    # Without rights both ends are told in ticks, and what the host took is in ticks anyway.
+    ticks_ns = 3 * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+    assert all(float(str(busy)) >= float(str(own)) - ticks_ns for busy, own in found)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="steering needs root")
+@pytest.mark.parametrize("asked", ["own-side", "none"])
+def test_a_race_says_where_its_packets_were_steered(asked: str, tmp_path: Path) -> None:
+    options = ("--blocks", "1", "--no-perf", "--placement", "netns", "--steering", asked)
+    folder = race(tmp_path, TINY, *options)
+    query = "SELECT json_extract(value, '$.steering') FROM environment WHERE key = 'placement'"
+    assert rows(folder, query) == [(asked,)]
 
 
 def test_the_window_holds_the_measured_load_only(accounting: Path) -> None:

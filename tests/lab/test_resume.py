@@ -12,9 +12,21 @@ from regatta.errors import UsageError
 from regatta.ledger import Ledger
 from regatta.perf import Perf
 from regatta.placement import Placement, Side
+from regatta.programs import Design
+from regatta.race import restore_place
 from regatta.resume import keep_accounts
+from regatta.sleep import STAT, TIMER_LIST
 from regatta.steering import NONE, OWN_SIDE, Steering
+from regatta.study import parse_study
 
+STUDY = """
+name = "mine"
+[placement]
+steering = "OTHER"
+[[cells]]
+designs = ["select"]
+connections = 1
+"""
 HOME = Home(Path("/nowhere"), "")
 THREADS = {"placement": {"control_groups": False}, "perf_follows": "threads"}
 CLOCKS = {"placement": {}}
@@ -60,6 +72,36 @@ def test_a_race_begun_with_control_groups_does_not_go_on_without() -> None:
     with pytest.raises(UsageError, match="resume it as root"):
         go_on(GROUPS, HOME, by_group=False)
     assert go_on(THREADS, None, by_group=False) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("then", "steered"),
+    [({"steering": "own-side"}, "own-side"), ({"steering": "none"}, "none"), ({}, "none")],
+)
+def test_a_race_goes_on_steered_as_it_was_whatever_its_study_says(
+    then: dict[str, object], steered: str
+) -> None:
+    class Begun(Book):
+        def placement(self) -> str:
+            return "netns"
+
+    book = Begun({"placement": {"server_cpus": [0], "client_cpus": [1], **then}})
+    other = "none" if steered == "own-side" else "own-side"
+    text = STUDY.replace("OTHER", other)
+    study = restore_place(parse_study(text, [Design("select", "")]), cast("Ledger", book))
+    assert (study.placement, study.server_cpus, study.steering) == ("netns", (0,), steered)
+
+
+def test_a_race_goes_on_with_the_account_of_sleep_that_it_was_begun_with() -> None:
+    found = Perf("perf", "9", ("task-clock",), None, None, by_group=False)
+    sides = (Side((), (0,)), Side((), (1,)))
+    exact = Placement("netns", None, *sides, "198.18.0.1", sleep_source=TIMER_LIST)
+    begun = Book({"placement": {"whole_cpu": {"source": STAT}}})
+    keep_accounts(cast("Ledger", begun), exact, found)
+    assert exact.sleep_source == STAT
+    begun = Book({"placement": {"whole_cpu": {"source": TIMER_LIST}}})
+    with pytest.raises(UsageError, match="resume it as root"):
+        keep_accounts(cast("Ledger", begun), exact, found)
 
 
 def test_a_race_begun_with_steering_does_not_go_on_without() -> None:
