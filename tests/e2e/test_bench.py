@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
-from bench.__main__ import stand_in_place
+from bench.__main__ import main, stand_in_place
 from bench.loads import CLIENT_CPU, SERVER_CPU, Closed, GetClient, Newcomers, RedisBenchmark, Wrk
 from bench.rest import MEMORY, Rest
 from bench.rows import Trial
@@ -30,10 +30,9 @@ def stand() -> Iterator[Stand]:
         yield made
 
 
-def bench(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def bench(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "bench", "--blocks", "2", *options],
-        env={**os.environ, **environment},
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -153,14 +152,18 @@ def test_connections_that_the_server_closed_were_not_held(tmp_path: Path) -> Non
     assert "closed 5 of 5" in complaint
 
 
-def test_a_peer_that_is_missing_is_named_before_anything_runs() -> None:
-    answer = bench("--only", "^epoll / bare epoll loop, 50 ", PATH="/nowhere")
-    assert answer.returncode == 2
-    assert "the program wrk is missing; install the package wrk" in answer.stderr
-    assert "Traceback" not in answer.stderr
+def test_a_peer_that_is_missing_is_named_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(typer.Exit) as ended:
+        main(only="^epoll / bare epoll loop, 50 ")
+    assert ended.value.exit_code == 2
+    assert "the program wrk is missing; install the package wrk" in capsys.readouterr().err
 
 
-def test_a_pattern_without_a_match_lists_what_there_is() -> None:
-    answer = bench("--only", "no such row")
-    assert answer.returncode == 2
-    assert "epoll / bare epoll loop, 50 connections" in answer.stderr
+def test_a_pattern_without_a_match_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        main(only="no such row")
+    assert ended.value.exit_code == 2
+    assert "epoll / bare epoll loop, 50 connections" in capsys.readouterr().err

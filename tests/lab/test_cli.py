@@ -197,7 +197,7 @@ def test_a_race_ends_with_one_screen_and_explains_on_request(lab: Lab) -> None:
         assert words in explained
         assert words not in " ".join(raced.stdout.split()).replace("± its 95 % interval", "")
     assert explained.splitlines()[-1] == "report: one/report.html"
-    also = lab.run("race", "tiny.toml", "--out", "two", "--quiet", "--explain")
+    also = lab.run("race", "tiny.toml", "--out", "two", "--quiet", "--explain", "--blocks", "1")
     assert "throughput" in also.stdout
 
 
