@@ -53,7 +53,9 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
 
     It looks through the ledgers in races/ for cells near the situation: within a factor 2 in
     connections, idle ones, rate, the time of the work and CPUs. What is farther off is "not
-    measured": it does not guess. Then it writes the study that would decide, and offers to run it.
+    measured", and so is what lies beyond a limit of a design (select's descriptors, a pool's
+    workers, a full CPU): it does not guess. Then it writes the study that would decide, and offers
+    to run it.
 
     Who failed or could not keep up is out; then who makes clients wait more than twice as long as
     the best (p50 or p99); the others follow by server CPU per request.

@@ -23,8 +23,12 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(folder / "ledger.sqlite", connections=[1, 10], blocks=3, requests=20)
 
 
-def test_every_chart_is_a_picture_in_both_schemes(ledger: Path, tmp_path: Path) -> None:
-    written = report.pictures(ledger, tmp_path / "new" / "folder")
+@pytest.fixture(scope="module")
+def written(ledger: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return report.pictures(ledger, tmp_path_factory.mktemp("pictures") / "new" / "folder")
+
+
+def test_every_chart_is_a_picture_in_both_schemes(ledger: Path, written: list[Path]) -> None:
     names = {path.name for path in written}
     assert {"server-cpu_time_per_request_us.png", "latency-10-dark.png"} <= names
     assert {name for name in names if not name.endswith("-dark.png")} == {
@@ -38,9 +42,8 @@ def test_every_chart_is_a_picture_in_both_schemes(ledger: Path, tmp_path: Path) 
         assert height > 150
 
 
-def test_both_schemes_differ(ledger: Path, tmp_path: Path) -> None:
-    report.pictures(ledger, tmp_path)
-    light, dark = (tmp_path / f"latency-1{suffix}.png" for suffix in ("", "-dark"))
+def test_both_schemes_differ(written: list[Path]) -> None:
+    light, dark = (written[0].with_name(f"latency-1{suffix}.png") for suffix in ("", "-dark"))
     assert light.read_bytes() != dark.read_bytes()
 
 
