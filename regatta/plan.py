@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 TIMED = "timed"
 COUNTED = "counted"
+ALONE = "alone"
+"""Timed, and with no other server up: what company does shows beside the timed ones."""
 
 
 @dataclass(frozen=True)
@@ -20,30 +23,51 @@ class Planned:
     sitting: int = 1
 
 
-def block_kinds(blocks: int, counted_blocks: int) -> list[str]:
-    """The kinds of all blocks in order, the counted ones spread evenly over the race.
+@dataclass(frozen=True)
+class Alone:
+    """Blocks in which each trial stands alone."""
 
-    Whatever drifts during a race (heat, neighbours) then touches both kinds alike.
+    blocks: int = 0
+    cells: tuple[int, ...] = ()
+    """That they hold: those that stand beside others elsewhere."""
+
+
+NOBODY_ALONE = Alone()
+
+
+def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int = 0) -> list[str]:
+    """The kinds of all blocks in order, the counted ones and those alone spread over the race.
+
+    Whatever drifts during a race (heat, neighbours) then touches all kinds alike.
     """
-    total = blocks + counted_blocks
-    kinds = [TIMED] * total
-    for number in range(counted_blocks):
-        kinds[(2 * number + 1) * total // (2 * counted_blocks)] = COUNTED
-    return kinds
+    return spread(spread([TIMED] * blocks, COUNTED, counted_blocks), ALONE, alone_blocks)
 
 
-def make_plan(
-    cells: int, blocks: int, counted_blocks: int, seed: int, sittings: int = 1
+def spread(kinds: Sequence[str], kind: str, count: int) -> list[str]:
+    """So many more of that kind among the others, evenly."""
+    total = len(kinds) + count
+    places = {(2 * number + 1) * total // (2 * count) for number in range(count)}
+    others = iter(kinds)
+    return [kind if place in places else next(others) for place in range(total)]
+
+
+def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
+    cells: int,
+    blocks: int,
+    counted_blocks: int,
+    seed: int,
+    sittings: int = 1,
+    alone: Alone = NOBODY_ALONE,
 ) -> list[Planned]:
     """Every block holds every cell once, in a fresh random order; every sitting all blocks.
 
     The blocks are counted through all sittings: each has a number of its own.
     """
     chance = random.Random(seed)
-    kinds = block_kinds(blocks, counted_blocks)
+    kinds = block_kinds(blocks, counted_blocks, alone.blocks)
     plan: list[Planned] = []
     for block, kind in enumerate(kinds * sittings, start=1):
-        order = list(range(1, cells + 1))
+        order = list(alone.cells if kind == ALONE else range(1, cells + 1))
         chance.shuffle(order)
         sitting = (block - 1) // len(kinds) + 1
         plan += [

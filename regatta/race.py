@@ -26,14 +26,14 @@ from regatta.events import About, Finished, SearchStarted, Started, Tell
 from regatta.ledger import Ledger
 from regatta.matched.held import held_by
 from regatta.matched.run import find_cells
-from regatta.plan import Planned, make_plan
+from regatta.plan import Alone, Planned, make_plan
 from regatta.programs import Programs, find_tool
 from regatta.published import read_published
 from regatta.published_claims import recorded_claims
 from regatta.resume import keep_accounts, keep_sittings
 from regatta.rig import Rig
 from regatta.sittings import run_sittings
-from regatta.study import Study, matched_cells, parse_study, with_rates
+from regatta.study import WINDOW, Study, matched_cells, parse_study, with_rates
 
 RACES = Path("races")
 SCRATCH = ".trial"
@@ -129,7 +129,10 @@ def placed(study: Study) -> placement.Placement:
 
 def plan_of(study: Study, seed: int) -> list[Planned]:
     blocks = study.blocks if study.width is None else study.width.most_blocks
-    return make_plan(len(study.cells), blocks, study.counted_blocks, seed, study.sittings)
+    beside = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
+    alone = Alone(study.alone_blocks, tuple(beside))
+    counted_blocks = study.counted_blocks
+    return make_plan(len(study.cells), blocks, counted_blocks, seed, study.sittings, alone)
 
 
 def check_programs(study: Study) -> None:

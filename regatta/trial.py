@@ -21,7 +21,7 @@ from regatta.disturbance import Others
 from regatta.errors import RegattaError, TrialError
 from regatta.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.merge import merge_cpus, merge_windows
-from regatta.plan import TIMED
+from regatta.plan import COUNTED
 from regatta.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, rows
 from regatta.rig import Rig
 from regatta.serve import check_pinned, start_server, stop_server
@@ -52,7 +52,7 @@ class Trial:
     def __init__(self, rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> None:
         self.rig = rig
         self.cell = cell
-        self.wanted = () if kind == TIMED else rig.events
+        self.wanted = rig.events if kind == COUNTED else ()
         self.result = Result(started_at=time.time(), conditions=conditions())
         whole = cell.scope == PROCESS
         # What starts a whole process would be in its group too: its threads' own clocks must do.

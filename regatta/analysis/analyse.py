@@ -12,6 +12,7 @@ from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.client_limit import comfortable_rate
 from regatta.analysis.clock import Ran, clocks
 from regatta.analysis.columns import Against, Column, against_best
+from regatta.analysis.company import Company, in_company
 from regatta.analysis.contrast import of_trials
 from regatta.analysis.estimates import (
     CLIENT_BOUND,
@@ -140,6 +141,8 @@ class Analysis:
     """What running disturbed trials again did."""
     clocks: list[Ran] = field(default_factory=list)
     """At what clock each contender ran; empty where nothing told it."""
+    company: list[Company] = field(default_factory=list)
+    """What it costs each to stand beside the others; empty where nobody was raced alone."""
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -199,6 +202,7 @@ def analyse(ledger: Ledger) -> Analysis:
         restless=[Noted(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
         repeated=repeats_of(ledger, tables),
         clocks=clocks(ledger, grouped),
+        company=in_company(ledger),
         claims=judge_all(
             ledger.environment.get("claims"),
             Race(

@@ -61,6 +61,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "verdicts_that_move": len(analysis.repeated.moved),
         },
         "clocks": [asdict(ran) for ran in analysis.clocks],
+        "company": [asdict(one) for one in analysis.company],
         "environment": analysis.environment,
     }
 

@@ -9,6 +9,7 @@ from regatta.analysis.analyse import Analysis, Noted
 from regatta.analysis.client_limit import uses_more_cpus
 from regatta.analysis.rate import is_held
 from regatta.report.clock import clock_sentence
+from regatta.report.company import company_sentence
 from regatta.report.numbers import plural, times
 from regatta.report.repeated import moved_sentence
 from regatta.report.restless import restless_sentence
@@ -134,6 +135,12 @@ def _clock(analysis: Analysis) -> Note:
     return Note(clock_sentence(analysis), what, "fix the clock (regatta doctor), then race anew")
 
 
+def _company(analysis: Analysis) -> Note:
+    moved = [one for one in analysis.company if one.differs]
+    what = f"Company changes what {few(one.contender for one in moved)} costs" if moved else ""
+    return Note(company_sentence(analysis), what, "race with `slices = 1`")
+
+
 def _restless(analysis: Analysis) -> Note:
     return Note(restless_sentence(analysis))
 
@@ -165,6 +172,7 @@ NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _disturbed,
     _repeated,
     _clock,
+    _company,
     _restless,
     _left_out,
 )

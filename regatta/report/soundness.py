@@ -6,6 +6,7 @@ from regatta.analysis.analyse import Analysis
 from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.outliers import Outlier
 from regatta.report.clock import clock_table
+from regatta.report.company import company_table
 from regatta.report.numbers import DASH, percent, plural, short, times
 from regatta.report.repeated import repeated_table
 from regatta.report.text_table import Table
@@ -31,6 +32,7 @@ def soundness_tables(analysis: Analysis) -> list[Table]:
     found = [
         repeated_table(analysis),
         clock_table(analysis),
+        company_table(analysis),
         outlier_table(analysis),
         warm_up_table(analysis),
     ]

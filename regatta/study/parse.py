@@ -11,7 +11,7 @@ from pathlib import Path
 from regatta.errors import StudyError
 from regatta.programs import Design
 from regatta.study.baseline import Baseline, read_baseline
-from regatta.study.cell import Cell
+from regatta.study.cell import PROCESS, Cell
 from regatta.study.cells import all_cells
 from regatta.study.claim import Claim, Source
 from regatta.study.claims import read_claims, read_sources
@@ -45,6 +45,7 @@ from regatta.study.table import Table, subtable
 RACE_KEYS = (
     "blocks",
     "counted_blocks",
+    "alone_blocks",
     "slices",
     "sittings",
     "pause",
@@ -108,6 +109,8 @@ class Study:
     """How often all of it is raced, each time with fresh networks and servers linked anew."""
     pause_s: int = 0
     """Between two sittings."""
+    alone_blocks: int = 0
+    """Further ones in which nobody stands beside the server that is raced."""
     claims: tuple[Claim, ...] = ()
     sources: tuple[Source, ...] = ()
 
@@ -156,6 +159,7 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
             "`race.width_percent` and `race.sittings` exclude each other: what is exact within one "
             "sitting may be far off in the next; say how many `blocks` each has"
         )
+    slices = race.integer("slices", 1, 1, MAX_SLICES)
     placement = subtable(content, "placement", ("kind", "server_cpus", "client_cpus", "steering"))
     contenders = read_contenders(content, [design.name for design in designs])
     cells = all_cells(content.get("cells"), designs, contenders)
@@ -166,7 +170,7 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         blocks=blocks,
         counted_blocks=race.integer("counted_blocks", DEFAULT_COUNTED_BLOCKS, 0, MAX_BLOCKS),
         width=width,
-        slices=race.integer("slices", 1, 1, MAX_SLICES),
+        slices=slices,
         seed=race.integer("seed", 0, 0, MAX_SEED) if race.has("seed") else None,
         warmup_rounds=race.integer("warmup_rounds", DEFAULT_WARMUP_ROUNDS, 0, MAX_WARMUP_ROUNDS),
         placement=placement.choice("kind", "auto", PLACEMENTS),
@@ -184,6 +188,7 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         search_blocks=race.integer("search_blocks", DEFAULT_SEARCH_BLOCKS, 2, MAX_SEARCH_BLOCKS),
         sittings=sittings,
         pause_s=parse_pause(race.text("pause", "0s"), "`race.pause`"),
+        alone_blocks=read_alone_blocks(race, slices, raced),
         claims=read_claims(content, cells),
         sources=read_sources(content),
     )
@@ -195,6 +200,17 @@ def read_disturbance_limit(race: Table) -> float:
     return race.number(
         "disturbance_limit_percent", MIN_DISTURBANCE_PERCENT, MAX_DISTURBANCE_PERCENT
     )
+
+
+def read_alone_blocks(race: Table, slices: int, cells: Sequence[Cell]) -> int:
+    """Where nobody stands beside another there is nothing to be checked."""
+    count = race.integer("alone_blocks", 0, 0, MAX_BLOCKS)
+    if count and (slices == 1 or all(cell.scope == PROCESS for cell in cells)):
+        raise StudyError(
+            "`race.alone_blocks` checks what the company does that `race.slices` makes, and in "
+            "this study every server stands alone; leave it out, or add slices"
+        )
+    return count
 
 
 def read_width(race: Table, blocks: int) -> Width | None:
