@@ -25,11 +25,16 @@ def fewest_blocks(level: float = LEVEL, directions: int = DIRECTIONS) -> int:
 
 
 FEWEST_BLOCKS = fewest_blocks()
+FEWEST_SITTINGS = 3
+"""They are turned in space, which needs no number of ways; but of two any difference would have to
+be 13 times its own error."""
 NAMED = 4
 
 
 def too_few_note(study: Study) -> str:
     """Which verdicts this study cannot carry; empty if it can carry all."""
+    if study.sittings > 1:
+        return _too_few_sittings(study)
     lacking = []
     if study.blocks < FEWEST_BLOCKS and _is_compared(study):
         lacking.append(f"the standings have {study.blocks}")
@@ -41,6 +46,15 @@ def too_few_note(study: Study) -> str:
     if not lacking:
         return ""
     return f"too few blocks for a verdict, which needs {FEWEST_BLOCKS}: {', '.join(lacking)}"
+
+
+def _too_few_sittings(study: Study) -> str:
+    """Where there are several, a verdict needs so many of them, and no number of blocks."""
+    if study.sittings >= FEWEST_SITTINGS:
+        return ""
+    return (
+        f"too few sittings for a verdict, which needs {FEWEST_SITTINGS}: there are {study.sittings}"
+    )
 
 
 def _is_compared(study: Study) -> bool:

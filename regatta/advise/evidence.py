@@ -12,6 +12,7 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate, estimate_cell
 from regatta.analysis.held import HOLDS, held_groups
 from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
+from regatta.analysis.units import BLOCKS, Units, units_of
 from regatta.errors import LedgerError
 from regatta.ledger import FILE_NAME
 from regatta.ledger_read import Cell, Ledger, Trial, ledger_path, read
@@ -54,6 +55,8 @@ class Place:
     """It was raced on another machine."""
     server_cpus: int | None
     measured: list[Measured]
+    units: Units = BLOCKS
+    """Of its race."""
 
     @property
     def cell(self) -> Cell:
@@ -113,6 +116,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
     known = designs if isinstance(designs, dict) else {}
     cpus = _server_cpus(ledger)
     held = _held(ledger)
+    units = units_of(ledger)
     together: dict[tuple[object, ...], list[Cell]] = {}
     for cell in ledger.cells:
         if cell.contender in known and distance(situation, cell, cpus) is not None:
@@ -120,7 +124,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
     found = []
     for cells in (part for alike in together.values() for part in _parted(alike)):
         try:
-            measured = [_measured(cell, ledger.trials_of(cell), held) for cell in cells]
+            measured = [_measured(cell, ledger.trials_of(cell), held, units) for cell in cells]
         except LedgerError as error:  # samples are unpacked only here
             raise LedgerError(f"{path}: {error}") from error
         if all(one.cpu.value is None and one.failed is None for one in measured):
@@ -128,7 +132,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
         apart = distance(situation, cells[0], cpus)
         assert apart is not None, "only near cells are kept"
         created = float(ledger.meta.get("created_at") or 0)
-        found.append(Place(path, created, apart, elsewhere, cpus, measured))
+        found.append(Place(path, created, apart, elsewhere, cpus, measured, units))
     return found
 
 
@@ -156,8 +160,8 @@ def _held(ledger: Ledger) -> Held:
     }
 
 
-def _measured(cell: Cell, trials: list[Trial], held: Held) -> Measured:
-    estimates, _ = estimate_cell(trials)
+def _measured(cell: Cell, trials: list[Trial], held: Held, units: Units) -> Measured:
+    estimates, _ = estimate_cell(trials, units)
     blocks = by_block(PRIMARY, side_of(PRIMARY), trials)
     all_failed = bool(trials) and all(trial.status != "ok" for trial in trials)
     return Measured(

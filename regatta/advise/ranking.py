@@ -24,6 +24,7 @@ from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import LARGER
+from regatta.analysis.units import Units
 
 MOST_WAITING = 2.0
 KEEPS_UP = 0.95
@@ -74,7 +75,7 @@ def rank(situation: Situation, place: Place) -> Ranking:
             left_out.append((one.design, why))
         else:
             quick.append(one)
-    favoured = _favoured(quick)
+    favoured = _favoured(quick, place.units)
     named = {one.measured.design for one in favoured}
     return Ranking(
         place,
@@ -83,7 +84,7 @@ def rank(situation: Situation, place: Place) -> Ranking:
     )
 
 
-def _favoured(measured: list[Measured]) -> list[Favoured]:
+def _favoured(measured: list[Measured], units: Units) -> list[Favoured]:
     """All are one family, the sizes of a pool too: each might have been the one that is shown."""
     by_id = {str(one.cell.id): one for one in measured}
     column = Column(
@@ -92,7 +93,7 @@ def _favoured(measured: list[Measured]) -> list[Favoured]:
         {number: one.cpu.value or 0.0 for number, one in by_id.items()},
         {number: one.blocks for number, one in by_id.items()},
     )
-    compared = {one.contender: one for one in against_best([column])}
+    compared = {one.contender: one for one in against_best([column], units=units)}
     found: list[Favoured] = []
     # The best is in none of the comparisons.
     for number in sorted(by_id, key=lambda number: (number in compared, column.figures[number])):

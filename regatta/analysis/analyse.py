@@ -6,6 +6,7 @@ from typing import Any
 
 from regatta.analysis.accounts import Contradiction, contradictions
 from regatta.analysis.baseline import Baseline, Difference, differences, read_baseline
+from regatta.analysis.between import Between, between
 from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
@@ -34,10 +35,11 @@ from regatta.analysis.repeated import Repeated, Table, repeats_of
 from regatta.analysis.standings import FAILED, TOO_SLOW, Entries, Entry, Verdict, verdicts
 from regatta.analysis.swaps import Swapped
 from regatta.analysis.turned import BlockValues
+from regatta.analysis.units import BLOCKS, Units, units_of
 from regatta.analysis.warmup import WarmUp, warm_ups
 from regatta.analysis.workers import connections_by_rank
 from regatta.axes import Axis
-from regatta.ledger_read import Cell, Ledger, Trial
+from regatta.ledger_read import Cell, Ledger, Sitting, Trial
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,10 @@ class Group:
     by_step: list[Verdict]
     """One for each step."""
     overall: Verdict
+    units: Units
+    """What is independent: what every interval and verdict rests on."""
+    between: Between | None
+    """How far sittings differ; None: too few of them, or of blocks in them."""
     differences: list[Difference]
     """To the baseline, if the study names one."""
     against: list[Against]
@@ -131,6 +137,8 @@ class Analysis:
     trials: int
     planned: int
     trial_kinds: dict[str, int]
+    units: Units = BLOCKS
+    sittings: list[Sitting] = field(default_factory=list)
     claims: list[ClaimResult] = field(default_factory=list)
     """Of the study, in its order; empty if it has none."""
     held: list[HeldGroup] = field(default_factory=list)
@@ -162,12 +170,13 @@ def analyse(ledger: Ledger) -> Analysis:
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     grouped = group(ledger.cells)
     cpus = _client_cpus(ledger.environment)
-    results = {cell.id: _result(cell, ledger.trials_of(cell), cpus) for cell in ledger.cells}
+    units = units_of(ledger)
+    results = {cell.id: _result(cell, ledger.trials_of(cell), cpus, units) for cell in ledger.cells}
     baseline = read_baseline(ledger.environment)
     last = ledger.last_attempts
     kinds = Tally(trial.kind for trial in last if trial.status == "ok")
     groups = [
-        _group(title, members, results, baseline)
+        _group(title, members, results, baseline, units)
         for title, members in zip(titles(grouped), grouped, strict=True)
     ]
     tables = [
@@ -198,6 +207,8 @@ def analyse(ledger: Ledger) -> Analysis:
         trials=len(last),
         planned=ledger.planned,
         trial_kinds=dict(kinds),
+        units=units,
+        sittings=ledger.sittings,
         held=held_groups(ledger),
         restless=[Noted(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
         repeated=repeats_of(ledger, tables),
@@ -210,6 +221,7 @@ def analyse(ledger: Ledger) -> Analysis:
                 trials=ledger.by_cell,
                 estimates={number: result.estimates for number, result in results.items()},
                 left_out=ledger.environment.get("left_out") or {},
+                units=units,
             ),
         ),
     )
@@ -253,12 +265,13 @@ def _group(
     members: Members,
     results: dict[int, CellResult],
     baseline: Baseline | None,
+    units: Units,
 ) -> Group:
     def position(cell: Cell) -> tuple[int, int, str]:
         return getattr(cell, members.axis.name) or 0, cell.contender_order, cell.contender
 
     values = _values(members, {number: result.blocks for number, result in results.items()})
-    decided = verdicts(_entries(members, results))
+    decided = verdicts(_entries(members, results), units)
     columns = {
         metric: [_column(members, results, step, metric) for step in members.steps]
         for metric in STANDINGS
@@ -271,11 +284,13 @@ def _group(
         cells=[results[cell.id] for cell in sorted(members.cells, key=position)],
         by_step=decided.by_step,
         overall=decided.overall,
-        differences=differences(values, baseline.contender) if baseline else [],
+        units=units,
+        between=between(list(values.values()), units.sitting_of) if units.sitting_of else None,
+        differences=differences(values, baseline.contender, units) if baseline else [],
         against=[
             one
             for metric, own in columns.items()
-            for one in against_best(own, decided.beside if metric is PRIMARY else None)
+            for one in against_best(own, decided.beside if metric is PRIMARY else None, units)
         ],
         contradictions=contradictions(
             {
@@ -296,8 +311,8 @@ def _client_cpus(environment: dict[str, Any]) -> int:
     return len(place.get("client_cpus") or [0]) if isinstance(place, dict) else 1
 
 
-def _result(cell: Cell, trials: list[Trial], client_cpus: int) -> CellResult:
-    estimates, latencies = estimate_cell(trials)
+def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> CellResult:
+    estimates, latencies = estimate_cell(trials, units)
     ok = [trial for trial in trials if trial.status == "ok"]
     bound = [trial for trial in ok if trial.is_client_bound]
     return CellResult(

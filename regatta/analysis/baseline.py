@@ -11,7 +11,7 @@ from typing import Any
 
 from regatta.analysis.joint import AROUND, Mean, agreeing, decide_jointly
 from regatta.analysis.turned import BlockValues
-from regatta.blocks_needed import FEWEST_BLOCKS
+from regatta.analysis.units import BLOCKS, Units
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ def read_baseline(environment: dict[str, Any]) -> Baseline | None:
     return Baseline(known["contender"], Published(**published) if published else None)
 
 
-def differences(values: dict[int, dict[str, BlockValues]], baseline: str) -> list[Difference]:
+def differences(
+    values: dict[int, dict[str, BlockValues]], baseline: str, units: Units = BLOCKS
+) -> list[Difference]:
     """One for each step and contender that shares a block with the baseline."""
     found: list[tuple[str, int, BlockValues]] = []
     for step, by_contender in values.items():
@@ -63,16 +65,19 @@ def differences(values: dict[int, dict[str, BlockValues]], baseline: str) -> lis
         for name, mine in by_contender.items():
             shared = sorted(mine.keys() & base.keys())
             if name != baseline and shared:
-                found.append((name, step, {block: mine[block] - base[block] for block in shared}))
-    joint = decide_jointly([less for _, _, less in found])
+                less = {block: mine[block] - base[block] for block in shared}
+                found.append((name, step, units.gathered(less)))
+    joint = decide_jointly([less for _, _, less in found], units=units)
     return [
-        _difference(name, step, less, side.side, joint.score)
+        _difference(name, step, less, side.side, joint.score if len(less) >= units.fewest else None)
         for (name, step, less), side in zip(found, joint.sides, strict=True)
     ]
 
 
-def _difference(name: str, step: int, less: BlockValues, side: int, score: float) -> Difference:
+def _difference(
+    name: str, step: int, less: BlockValues, side: int, score: float | None
+) -> Difference:
+    """`score`: how far its interval reaches; None with too few units for one."""
     mean = Mean.of_blocks(less)
-    enough = mean.count >= FEWEST_BLOCKS
-    low, high = agreeing(mean.interval(score), 0.0, side) if enough else (None, None)
+    low, high = (None, None) if score is None else agreeing(mean.interval(score), 0.0, side)
     return Difference(name, step, mean.value, low, high, mean.count, side != AROUND)

@@ -41,9 +41,9 @@ from regatta.analysis.turned import (
     critical,
     step_down,
     t_of,
-    turned,
 )
-from regatta.blocks_needed import FEWEST_BLOCKS, LEVEL
+from regatta.analysis.units import BLOCKS, Units
+from regatta.blocks_needed import LEVEL
 
 JUST_BEYOND = 1e-9
 """No difference, and none smaller than it."""
@@ -71,28 +71,31 @@ Place = Sequence[Mapping[str, BlockValues]]
 """Who is compared: the figures at one step, or at several whose mean is compared."""
 
 
-def standings(places: Sequence[Place], level: float = LEVEL) -> list[dict[str, Standing]]:
-    """Of each place everybody who shares enough blocks with another; the others are in none."""
-    pairs = [_Pairs.of(place) for place in places]
-    blocks = sorted({block for place in pairs for block in place.blocks})
-    ways = turned(len(blocks))
-    family = _Family.of(pairs, [ways[:, np.searchsorted(blocks, one.blocks)] for one in pairs])
+def standings(
+    places: Sequence[Place], level: float = LEVEL, units: Units = BLOCKS
+) -> list[dict[str, Standing]]:
+    """Of each place everybody who shares enough units with another; the others are in none."""
+    pairs = [_Pairs.of(place, units) for place in places]
+    numbers = sorted({number for place in pairs for number in place.numbers})
+    ways = units.ways(len(numbers))
+    family = _Family.of(pairs, [ways[:, np.searchsorted(numbers, one.numbers)] for one in pairs])
     return family.decide(level)
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """All pairs of one place: the first's figure less the second's in each block."""
+    """All pairs of one place: the first's figure less the second's in each unit."""
 
     names: list[str]
-    blocks: list[int]
+    numbers: list[int]
+    """Of the units: blocks or sittings."""
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     rows: Rows
-    """One for each pair; of the blocks that both have."""
+    """One for each pair; of the units that both have."""
 
     @classmethod
-    def of(cls, place: Place) -> _Pairs:
+    def of(cls, place: Place, units: Units) -> _Pairs:
         names = sorted({name for step in place for name, own in step.items() if own})
         blocks = sorted({block for step in place for own in step.values() for block in own})
         figures = np.array(
@@ -111,9 +114,11 @@ class _Pairs:
         steps = np.maximum(both.sum(axis=0), 1)
         apart = counted / steps[:, None]
         known = np.isfinite(apart) & both.any(axis=0)[:, None]
-        enough = known.sum(axis=1) >= FEWEST_BLOCKS
+        numbers, apart = units.columns(blocks, np.where(known, apart, math.nan))
+        known = np.isfinite(apart)
+        enough = known.sum(axis=1) >= units.fewest
         rows = Rows(np.where(known, apart, 0.0)[enough], known[enough])
-        return cls(names, blocks, first[enough], second[enough], rows)
+        return cls(names, numbers, first[enough], second[enough], rows)
 
     def worst(self, scores: Floats) -> Floats:
         """For each name, how far it is behind whom it is furthest behind; one row a way."""

@@ -12,6 +12,7 @@ from regatta.analysis.contrast import FURTHEST, Scale
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
 from regatta.analysis.turned import BlockValues
+from regatta.analysis.units import BLOCKS, Units
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,16 @@ class Column:
 
 
 def against_best(
-    columns: list[Column], beside: list[dict[str, Standing]] | None = None
+    columns: list[Column],
+    beside: list[dict[str, Standing]] | None = None,
+    units: Units = BLOCKS,
 ) -> list[Against]:
     """Every contender but the best, of one metric's column at each step.
 
     `beside`: what was decided already, of the metric that decides the standings.
     """
     if beside is None:
-        beside = standings([[column.losses()] for column in columns])
+        beside = standings([[column.losses()] for column in columns], units=units)
     return [
         _against(column, name, best, known.get(name))
         for column, known in zip(columns, beside, strict=True)

@@ -1,5 +1,6 @@
 """From the trials of one cell to one estimate for each metric and side."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from regatta.analysis import metrics
 from regatta.analysis.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, Reading
 from regatta.analysis.percentile_intervals import Over, percentile_intervals
 from regatta.analysis.serial import Interval, mean_interval
+from regatta.analysis.units import BLOCKS, Units
 from regatta.analysis.waits import Waits, pool, waits
 from regatta.ledger_read import Trial
 from regatta.plan import COUNTED, TIMED
@@ -46,7 +48,7 @@ class Latencies:
     that the others took longer."""
 
 
-def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
+def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates, Latencies]:
     """The estimates of all metrics from the trials of a cell that say something about it."""
     kept = usable(trials)
     absent = behind(trials) or NO_TRIAL
@@ -56,10 +58,11 @@ def estimate_cell(trials: list[Trial]) -> tuple[Estimates, Latencies]:
             continue
         for side in metric.sides:
             own = taken(metric, told(metric, side, trials))
-            one = summarize(readings(metric, side, own), absent)
+            blocks = [trial.block for trial in own]
+            one = summarize(readings(metric, side, own), absent, blocks, units)
             state = one.state if one.value is None else behind(own) or one.state
             found[side, metric.name] = replace(one, state=state)
-    of_latency, latencies = estimate_latency(kept, absent)
+    of_latency, latencies = estimate_latency(kept, absent, units)
     return found | of_latency, latencies
 
 
@@ -122,28 +125,39 @@ def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
     return [metric.read(trial, side) for trial in taken(metric, trials)]
 
 
-def summarize(found: list[Reading], absent: str = NO_TRIAL) -> Estimate:
-    numbers = [reading for reading in found if not isinstance(reading, str)]
+def summarize(
+    found: list[Reading], absent: str, blocks: Sequence[int], units: Units = BLOCKS
+) -> Estimate:
+    """`blocks`: of each reading."""
+    numbers = {
+        block: reading
+        for block, reading in zip(blocks, found, strict=True)
+        if not isinstance(reading, str)
+    }
     if numbers:
-        interval = mean_interval(np.array(numbers, dtype=np.float64))
-        return _measured(interval, len(numbers))
+        values = np.array(list(numbers.values()), dtype=np.float64)
+        return _measured(mean_interval(values, units.reach_of(list(numbers))), len(numbers))
     words = [reading for reading in found if isinstance(reading, str)]
     return Estimate(None, None, None, 0, words[0] if words else absent)
 
 
-def estimate_latency(ok: list[Trial], absent: str = NO_TRIAL) -> tuple[Estimates, Latencies]:
+def estimate_latency(
+    ok: list[Trial], absent: str = NO_TRIAL, units: Units = BLOCKS
+) -> tuple[Estimates, Latencies]:
     """Percentiles of the pooled requests.
 
     The slowest of all is the last of them: more requests may find a slower one, so its interval has
     no upper end.
     """
-    per_trial = [waits(trial) for trial in ok if takes(metrics.P50, trial)]
-    per_trial = [trial for trial in per_trial if trial.count > 0]
+    by_block = {trial.block: waits(trial) for trial in ok if takes(metrics.P50, trial)}
+    by_block = {block: own for block, own in by_block.items() if own.count > 0}
+    per_trial = list(by_block.values())
     if not per_trial:
         none = Estimate(None, None, None, 0, absent)
         return {("client", name): none for name in FRACTIONS}, Latencies(0, [])
     count = len(per_trial)
-    intervals = percentile_intervals(per_trial, list(FRACTIONS.values()))
+    reach = units.reach_of(list(by_block))
+    intervals = percentile_intervals(per_trial, list(FRACTIONS.values()), reach)
     found = {
         ("client", name): Estimate(None, one.at_least / NS_PER_MS, None, count, OVER)
         if isinstance(one, Over)

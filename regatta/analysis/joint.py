@@ -17,14 +17,13 @@ from scipy import stats  # type: ignore[import-untyped]
 from regatta.analysis.turned import (
     POWER,
     Rows,
-    Ways,
     batches,
     critical,
     step_down,
     t_of,
-    turned,
 )
-from regatta.blocks_needed import FEWEST_BLOCKS, LEVEL
+from regatta.analysis.units import BLOCKS, Units
+from regatta.blocks_needed import LEVEL
 
 BELOW, AROUND, ABOVE = -1, 0, 1
 JUST_BEYOND = 1e-9
@@ -82,19 +81,15 @@ def errors_of(score: float, blocks: int) -> float:
 
 
 def decide_jointly(
-    differences: Sequence[Mapping[int, float]], level: float = LEVEL, ways: Ways | None = None
+    differences: Sequence[Mapping[int, float]], level: float = LEVEL, units: Units = BLOCKS
 ) -> Joint:
-    """Each is one number a block; one of too few blocks is not in the family.
-
-    `ways`: one column for each block that any of them has.
-    """
-    enough = [at for at, one in enumerate(differences) if len(one) >= FEWEST_BLOCKS]
+    """Each is one number a unit; one of too few is not in the family."""
+    enough = [at for at, one in enumerate(differences) if len(one) >= units.fewest]
     sides = [Side(AROUND, 1.0) for _ in differences]
     if not enough:
         return Joint(sides, math.inf)
     rows = Rows.of([differences[at] for at in enough])
-    ways = turned(rows.values.shape[1]) if ways is None else ways
-    parts = batches(ways)
+    parts = batches(units.ways(rows.values.shape[1]))
     chance = np.concatenate([rows.scores(part) for part in parts])
     p_values, shown = step_down(np.abs(chance), level)
     for row, at in enumerate(enough):

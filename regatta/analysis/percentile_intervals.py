@@ -27,17 +27,15 @@ percentile that reaches into them has no interval, and an interval that does has
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.serial import LEVEL, Interval, inflation, reach_of
+from regatta.analysis.serial import LEVEL, Interval, Reach, inflation, reach_of
 from regatta.analysis.waits import Waits, pool
 
 Floats = NDArray[np.float64]
-Reach = Callable[[Floats], float | None]
 
 
 ENOUGH_SLOWER = 10

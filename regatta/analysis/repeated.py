@@ -16,6 +16,7 @@ from regatta.analysis.estimates import told
 from regatta.analysis.grouping import Members
 from regatta.analysis.metrics import PRIMARY, side_of
 from regatta.analysis.standings import Entries, Verdict, verdicts
+from regatta.analysis.units import units_of
 from regatta.ledger_read import Ledger, Trial
 
 DRAWS = 4_096
@@ -147,7 +148,7 @@ def _moved(ledger: Ledger, tables: Sequence[Table]) -> list[Moved]:
             first.setdefault(trial.cell_id, []).append(replace(trial, superseded=False))
     found: list[Moved] = []
     for number, own in enumerate(tables):
-        then = verdicts(_first_entries(own, first))
+        then = verdicts(_first_entries(own, first), units_of(ledger))
         pairs = [*zip(own.by_step, then.by_step, strict=True)]
         if len(pairs) > 1:
             pairs.append((own.overall, then.overall))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from regatta.analysis.best import Standing, standings
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.turned import BlockValues
+from regatta.analysis.units import BLOCKS, Units
 
 LARGER = "larger than the noise"
 NO_DIFFERENCE = "no difference seen"
@@ -77,14 +78,14 @@ class Standings:
     """What the verdict of each step rests on: logarithms of ratios."""
 
 
-def verdicts(entries: dict[int, Entries]) -> Standings:
+def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
     """One verdict for each step of the axis, and the overall one.
 
     With one step the overall verdict is that one, and no further comparison.
     """
     logs = [_logs(step) for step in entries.values()]
     places = [[step] for step in logs]
-    found = standings([*places, logs] if len(logs) > 1 else places)
+    found = standings([*places, logs] if len(logs) > 1 else places, units=units)
     by_step = [
         _verdict(at, step, _log_means([_logs(step)]), beside)
         for (at, step), beside in zip(entries.items(), found, strict=False)

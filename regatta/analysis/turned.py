@@ -70,11 +70,14 @@ class Rows:
 
     def scores(self, ways: Ways) -> Floats:
         """How far out each row's mean is, in standard deviations; one row a way."""
-        sums = ways.astype(np.float64) @ self.values.T
+        turns = ways.astype(np.float64)
+        sums = turns @ self.values.T
         squares = (self.values * self.values).sum(axis=1)
-        # What the sum of squares allows is the same however blocks are turned.
+        # What the sum of squares allows is the same however blocks are turned; of a row that lacks
+        # some, what a way in space has of the others.
+        most = (turns * turns) @ self.known.T * squares
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(squares > 0, sums * sums / (self.count * squares), 0.0)
+            share = np.where(most > 0, sums * sums / most, 0.0)
         return np.sign(sums) * score_of(np.minimum(share, 1 - 1e-12), self.count - 1)
 
     def furthest(self, ways: Ways) -> Floats:

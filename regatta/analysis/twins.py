@@ -6,6 +6,7 @@ a request the twin's share is what the strategy costs, and the rest is the desig
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import numpy as np
 from regatta.analysis.analyse import CellResult, Group
 from regatta.analysis.metrics import PRIMARY, side_of
 from regatta.analysis.swaps import Swapped
+from regatta.analysis.units import Units
 
 
 @dataclass(frozen=True)
@@ -41,21 +43,27 @@ def twin_shares(group: Group, twins: Mapping[str, str]) -> list[TwinShare]:
         for twin in group.at(step)
         for design in group.at(step)
         if twins.get(twin.cell.contender) == design.cell.contender
-        for share in [_share(step, design, twin)]
+        for share in [_share(step, design, twin, group.units)]
         if share is not None
     ]
 
 
-def _share(step: int, design: CellResult, twin: CellResult) -> TwinShare | None:
-    """None where fewer than two blocks hold both, or a figure is not known."""
+def _share(step: int, design: CellResult, twin: CellResult, units: Units) -> TwinShare | None:
+    """None where fewer than two units hold both, or a figure is not known."""
     ours, bare = (one.blocks.get(PRIMARY.name, {}) for one in (design, twin))
     us, twin_us = (one.estimates[side_of(PRIMARY), PRIMARY.name].value for one in (design, twin))
     shared = sorted(ours.keys() & bare.keys())
-    ratios = [ours[block] / bare[block] for block in shared if bare[block] > 0 < ours[block]]
-    swapped = Swapped(np.log(np.array(ratios)))
-    interval = swapped.interval() if len(ratios) > 1 else None
+    logs = units.gathered(
+        {
+            block: math.log(ours[block] / bare[block])
+            for block in shared
+            if bare[block] > 0 < ours[block]
+        }
+    )
+    swapped = Swapped(np.array(list(logs.values())))
+    interval = swapped.interval() if len(logs) > 1 else None
     if us is None or twin_us is None or interval is None:
         return None
     ratio, low, high = (float(np.exp(end)) for end in (swapped.mean, *interval))
     names = design.cell.contender, twin.cell.contender
-    return TwinShare(step, *names, us, twin_us, ratio, low, high, len(ratios))
+    return TwinShare(step, *names, us, twin_us, ratio, low, high, len(logs))

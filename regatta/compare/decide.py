@@ -17,6 +17,7 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import OVER, Estimate
 from regatta.analysis.holm import Decision, holm
 from regatta.analysis.metrics import Metric, side_of
+from regatta.analysis.units import units_of
 from regatta.analysis.unpaired import Change, Sample, correlation, unpaired
 from regatta.errors import UsageError
 from regatta.ledger_read import Cell, Ledger
@@ -74,7 +75,7 @@ Blocks = dict[int, float] | str
 
 
 def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, Sample | str]:
-    """One for each cell of the race, in the order of its blocks.
+    """One for each cell of the race, in the order of its blocks; of several sittings, of these.
 
     With a reference each number is divided by that contender's in the same block: what the machine
     did to both cancels, and so does most of what it does in one hour and not in the next.
@@ -85,12 +86,18 @@ def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, 
     }
     if reference is not None:
         blocks = _relative(ledger.cells, blocks, reference)
-    series = {
-        cell_id: np.array([found[block] for block in sorted(found)])
+    units = units_of(ledger)
+    gathered = {
+        cell_id: units.gathered(found)
         for cell_id, found in blocks.items()
         if not isinstance(found, str)
     }
-    rho = correlation(list(series.values()))
+    series = {
+        cell_id: np.array([found[number] for number in sorted(found)])
+        for cell_id, found in gathered.items()
+    }
+    # Blocks that are alike lie in one sitting; those of another began anew.
+    rho = 0.0 if units.sitting_of else correlation(list(series.values()))
     return {
         cell_id: found if isinstance(found, str) else Sample(series[cell_id], rho)
         for cell_id, found in blocks.items()

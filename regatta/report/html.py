@@ -22,6 +22,7 @@ from regatta.report.notes import notes
 from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.palette import looks
 from regatta.report.sentences import FAMILIES, LEGEND, headline, mark, rate_words, verdict_sentence
+from regatta.report.sittings import sittings_sentence
 from regatta.report.soundness import soundness_tables
 from regatta.report.tables import tables, worker_columns
 
@@ -55,6 +56,7 @@ def to_html(analysis: Analysis) -> str:
         calibration_sentence=calibration_sentence(analysis),
         legend=f"{LEGEND} {FAMILIES}",
         read=READ,
+        sittings=sittings_sentence(analysis),
         designs=_designs(analysis, summaries),
         environment=environment_rows(analysis),
         notes=notes(analysis),

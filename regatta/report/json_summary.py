@@ -14,6 +14,7 @@ from regatta.report.claims.words import detectable, seen_of
 from regatta.report.held import held_json
 from regatta.report.notes import notes
 from regatta.report.sentences import FAMILIES, cell_words, verdict_sentence
+from regatta.report.sittings import sittings_sentence
 from regatta.report.twins import shares, twin_sentence
 
 
@@ -35,6 +36,9 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         },
         "contenders": analysis.contenders,
         "families": {"primary": PRIMARY.name, "fewest_blocks": FEWEST_BLOCKS, "says": FAMILIES},
+        "units": {"are": analysis.units.name, "fewest": analysis.units.fewest},
+        "sittings": [asdict(sitting) for sitting in analysis.sittings],
+        "sittings_say": sittings_sentence(analysis),
         "groups": [_group(analysis, group) for group in analysis.groups],
         "held": held_json(analysis),
         "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
@@ -106,6 +110,7 @@ def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
         "overall": _verdict(group, group.overall),
         "by_step": [_verdict(group, verdict) for verdict in group.by_step],
         "differences": [asdict(difference) for difference in group.differences],
+        "between_sittings": None if group.between is None else asdict(group.between),
         "against_best": [asdict(one) for one in group.against],
         "accounts_contradict": [asdict(one) for one in group.contradictions],
         "twins": [

@@ -18,6 +18,7 @@ from regatta.report.sentences import (
     rate_words,
     verdict_sentence,
 )
+from regatta.report.sittings import sittings_sentence
 from regatta.report.soundness import soundness_tables
 from regatta.report.tables import tables
 from regatta.report.text_table import Table
@@ -35,6 +36,7 @@ def to_markdown(analysis: Analysis) -> str:
     for group in analysis.groups:
         lines += _group(analysis, group, alone=len(analysis.groups) == 1)
     lines += [f"{LEGEND} {READ}", "", FAMILIES, ""]
+    lines += [escape(sittings_sentence(analysis)), ""]
     for table in held_tables(analysis):
         lines += _table(table, "##")
     lines += claims_markdown(analysis.claims)

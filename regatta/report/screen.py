@@ -19,6 +19,7 @@ from regatta.report.numbers import TOO_FEW_TO_SAY, between, plural
 from regatta.report.plain import plain
 from regatta.report.screen_table import RIVAL, compares, sign, tables
 from regatta.report.sentences import headline
+from regatta.report.sittings import sittings_line
 
 LINES = 24
 KEPT = 3
@@ -94,6 +95,8 @@ def _below(analysis: Analysis, console: Console) -> Iterator[Text]:
         yield plain("; ".join(means), console, "dim")
     for line in held_lines(analysis):
         yield plain(line, console)
+    if line := sittings_line(analysis):
+        yield plain(line, console, "dim")
     if analysis.claims:
         yield plain(tally(analysis.claims), console, "bold")
     wrong = [note.line for note in notes(analysis) if note.line]

@@ -20,14 +20,13 @@ from regatta.analysis.standings import (
     Verdict,
 )
 from regatta.analysis.warmup import WarmUp
-from regatta.blocks_needed import FEWEST_BLOCKS
 from regatta.report.numbers import between, percent, plural, times, value_of
 
 REASONS = {
     CLIENT_BOUND: "that is known at its client's limit alone",
     DISTURBED: "others took its client's CPU, so that is at another pace",
     TOO_SLOW: "it does not hold the rate, so that is under another load",
-    TOO_FEW: f"fewer than {FEWEST_BLOCKS} of its blocks can be paired with another's",
+    TOO_FEW: "too few of its blocks or sittings can be paired with another's",
 }
 """Why somebody cannot win, in a sentence."""
 
@@ -66,7 +65,8 @@ def verdict_sentence(group: Group, verdict: Verdict) -> str:
     if verdict.outcome == TOO_FEW:
         return (
             f"{where} {names[0]} needed the least server CPU per request, but whether that is "
-            f"noise cannot be said: fewer than {FEWEST_BLOCKS} blocks can be paired."
+            f"noise cannot be said: fewer than {group.units.fewest} {group.units.name} can be "
+            "paired."
         )
     if verdict.outcome == NO_DIFFERENCE:
         return (

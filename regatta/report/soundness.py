@@ -1,4 +1,4 @@
-"""What a reader should know of the trials: repeats, the clock, those far from others, warm-up."""
+"""What a reader should know of the trials: sittings, repeats, the clock, far ones, warm-up."""
 
 import math
 
@@ -9,6 +9,7 @@ from regatta.report.clock import clock_table
 from regatta.report.company import company_table
 from regatta.report.numbers import DASH, percent, plural, short, times
 from regatta.report.repeated import repeated_table
+from regatta.report.sittings import sittings_tables
 from regatta.report.text_table import Table
 
 MOST = 25
@@ -30,6 +31,7 @@ WARM_SAYS = (
 def soundness_tables(analysis: Analysis) -> list[Table]:
     """Those that this race has."""
     found = [
+        *sittings_tables(analysis),
         repeated_table(analysis),
         clock_table(analysis),
         company_table(analysis),

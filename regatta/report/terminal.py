@@ -24,6 +24,7 @@ from regatta.report.sentences import (
     rate_words,
     verdict_sentence,
 )
+from regatta.report.sittings import sittings_sentence
 from regatta.report.soundness import outlier_sentence
 from regatta.report.tables import beyond_baseline
 from regatta.report.text_table import Table as Extra
@@ -57,7 +58,8 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     console.print(_plain(f"{LEGEND} {READ}", console, "dim"))
     console.print(_plain(FAMILIES, console, "dim"))
     print_claims(analysis.claims, console)
-    for sentence in (outlier_sentence(analysis), calibration_sentence(analysis)):
+    said = (sittings_sentence(analysis), outlier_sentence(analysis), calibration_sentence(analysis))
+    for sentence in said:
         if sentence:
             console.print(_plain(sentence, console, "dim"))
     for note in notes(analysis):

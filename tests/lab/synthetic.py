@@ -331,6 +331,7 @@ def meta(race: Race) -> dict[str, str]:
         "study_title": race.title,
         "study_toml": 'name = "quick"\n',
         "seed": "4711",
+        "sittings": str(race.sittings),
         "created_at": "1760000000.000",
         "finished_at": "1760000060.000",
     }

@@ -18,6 +18,7 @@ from regatta.analysis.claims.evidence import Blocks
 from regatta.analysis.claims.result import Scale
 from regatta.analysis.contrast import FURTHEST, TOO_FEW_BLOCKS
 from regatta.analysis.joint import Mean, errors_of
+from regatta.analysis.units import BLOCKS, Units
 
 Ends = tuple[float | None, float | None]
 FEWEST_TO_SHOW = 2
@@ -162,19 +163,35 @@ class Growth:
         return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
 
 
-def of_two(first: Blocks, second: Blocks, *, differences: bool, times: bool) -> Test | str:
-    """`differences`: the values are to be subtracted; `times`: it is asked how many times."""
-    shared = first.keys() & second.keys()
-    if len(shared) < FEWEST_TO_SHOW:
+def of_two(
+    first: Blocks, second: Blocks, *, differences: bool, times: bool, units: Units = BLOCKS
+) -> Test | str:
+    """`differences`: the values are to be subtracted; `times`: it is asked how many times.
+
+    The test has one number a unit for each of the two, over the blocks that both have.
+    """
+    shared = sorted(first.keys() & second.keys())
+    both = [{block: values[block] for block in shared} for values in (first, second)]
+    apart = differences or any(value <= 0 for own in both for value in own.values())
+    mine, theirs = (units.gathered(own) if apart else _in_logs(own, units) for own in both)
+    if len(mine) < FEWEST_TO_SHOW:
         return TOO_FEW_BLOCKS
-    if differences or min(min(first[block], second[block]) for block in shared) <= 0:
-        return Times(first, second) if times else OfTwo(first, second, "difference")
-    return OfTwo(first, second, "ratio")
+    if apart:
+        return Times(mine, theirs) if times else OfTwo(mine, theirs, "difference")
+    return OfTwo(mine, theirs, "ratio")
 
 
-def growth(columns: dict[int, Blocks]) -> Growth | str:
+def _in_logs(values: Blocks, units: Units) -> Blocks:
+    """Gathered as ratios are: their geometric means."""
+    if not units.sitting_of:
+        return values
+    logs = units.gathered({block: math.log(value) for block, value in values.items()})
+    return {number: math.exp(value) for number, value in logs.items()}
+
+
+def growth(columns: dict[int, Blocks], units: Units = BLOCKS) -> Growth | str:
     """Of the metric by number of connections."""
-    found = exponents(columns)
+    found = units.gathered(exponents(columns))
     return TOO_FEW_BLOCKS if len(found) < FEWEST_TO_SHOW else Growth(found)
 
 

@@ -28,7 +28,7 @@ from regatta.analysis.claims.result import (
 )
 from regatta.analysis.contrast import TOO_FEW_BLOCKS
 from regatta.analysis.joint import ABOVE, BELOW, Joint, Side, agreeing, decide_jointly
-from regatta.blocks_needed import FEWEST_BLOCKS
+from regatta.analysis.units import BLOCKS, Units
 from regatta.counters import NOT_COUNTED, NOT_SUPPORTED
 
 CANNOT = "cannot run here"
@@ -44,6 +44,7 @@ class Asked:
     comparison: Comparison
     test: Test
     claimed: Bounds
+    units: Units
 
     @property
     def bounds(self) -> list[float]:
@@ -60,7 +61,7 @@ class Asked:
 
     def decided(self, sides: Sequence[Side], score: float) -> Part:
         """As the family says."""
-        enough = self.test.blocks >= FEWEST_BLOCKS
+        enough = self.test.blocks >= self.units.fewest
         by_bound = dict(zip(self.bounds, sides, strict=False))
         ends: Bounds = self.test.interval(score) if enough else (None, None)
         for bound, found in by_bound.items() if enough else ():
@@ -120,7 +121,8 @@ def decide(cases: Sequence[tuple[Evidence, list[Comparison]]]) -> list[tuple[Ver
 
 def _jointly(asked: Sequence[Asked]) -> list[Part]:
     differences = [one.differences() for one in asked]
-    joint: Joint = decide_jointly([row for own in differences for row in own])
+    units = asked[0].units if asked else BLOCKS
+    joint: Joint = decide_jointly([row for own in differences for row in own], units=units)
     sides = iter(joint.sides)
     return [
         one.decided([next(sides) for _ in own], joint.score)
@@ -136,6 +138,7 @@ def together(verdicts: list[Verdict]) -> Verdict:
 
 def ask(evidence: Evidence, comparison: Comparison) -> Asked | str:
     """The test of a comparison, or the words that say why there is none."""
+    units = evidence.race.units
     columns: list[Blocks] = []
     for term in comparison.terms:
         values = evidence.values(term)
@@ -144,18 +147,19 @@ def ask(evidence: Evidence, comparison: Comparison) -> Asked | str:
         columns.append(values)
     if comparison.relation == GROWS:
         counts = [term.place.connections for term in comparison.terms]
-        grown = growth(dict(zip(counts, columns, strict=True)))
-        return grown if isinstance(grown, str) else Asked(comparison, grown, around(comparison))
+        grown = growth(dict(zip(counts, columns, strict=True)), units)
+        if isinstance(grown, str):
+            return grown
+        return Asked(comparison, grown, around(comparison), units)
     first, second = columns
     over = measure(comparison.terms[0].metric, evidence.scope).over_iterative
     if comparison.relation == EQUAL:
         return _ask_equal(evidence, comparison, first, second, over)
-    test = of_two(first, second, differences=over, times=comparison.at_least != 1)
+    test = of_two(first, second, differences=over, times=comparison.at_least != 1, units=units)
     if isinstance(test, str):
         return test
-    return Asked(
-        comparison, test, (0.0 if test.scale == "difference" else comparison.at_least, None)
-    )
+    least = 0.0 if test.scale == "difference" else comparison.at_least
+    return Asked(comparison, test, (least, None), units)
 
 
 def _ask_equal(
@@ -169,13 +173,14 @@ def _ask_equal(
     share = comparison.within.share
     larger = max(abs(sum(of[block] for block in shared)) for of in (first, second)) / len(shared)
     absolute = amount is not None and (share is None or amount >= share * larger)
-    test = of_two(first, second, differences=over or absolute, times=not absolute)
+    units = evidence.race.units
+    test = of_two(first, second, differences=over or absolute, times=not absolute, units=units)
     if isinstance(test, str):
         return test
     if absolute:
         assert amount is not None
-        return Asked(comparison, test, (-amount, amount))
-    return Asked(comparison, test, around(comparison))
+        return Asked(comparison, test, (-amount, amount), units)
+    return Asked(comparison, test, around(comparison), units)
 
 
 def around(comparison: Comparison) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import MEASURED, OVER, Estimates
 from regatta.analysis.metrics import FRACTIONS
 from regatta.analysis.serial import mean_interval
+from regatta.analysis.units import BLOCKS, Units
 from regatta.ledger_read import Cell, Trial
 from regatta.study.claim import ITERATIVE, MICROSECONDS, Place, Within
 
@@ -33,6 +34,7 @@ class Race:
     left_out: dict[str, str]
     taken: dict[tuple[int, str, str], Blocks | str] = field(default_factory=dict)
     """What was computed already, by cell, side and the metric's name."""
+    units: Units = BLOCKS
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Evidence:
                 state = found
             elif found:
                 numbers = np.array(list(found.values()), dtype=np.float64)
-                interval = mean_interval(numbers)
+                interval = mean_interval(numbers, self.race.units.reach_of(list(found)))
                 value, low, high = interval.value, interval.low, interval.high
                 trials = len(found)
         return Figure(

@@ -27,7 +27,6 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.claims.words import NEEDS, number, told, words_of
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
 from regatta.analysis.metrics import NO_TRIAL
-from regatta.blocks_needed import FEWEST_BLOCKS
 from regatta.study import PROCESS, WINDOW
 from regatta.study.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
 
@@ -116,7 +115,8 @@ def too_few(case: Case) -> str | None:
     if not found:
         return None
     part = min((part for _, part in found), key=lambda part: part.blocks)
-    return f"{part.label}: {part.blocks} blocks in common, and a verdict needs {FEWEST_BLOCKS}"
+    units = case.evidence[case.scope].race.units
+    return f"{part.label}: {part.blocks} {units.name} in common, and a verdict needs {units.fewest}"
 
 
 def undecided(case: Case) -> str | None:
@@ -127,7 +127,8 @@ def undecided(case: Case) -> str | None:
     comparison, part = max(found, key=lambda pair: abs((pair[1].detectable or 1) - 1))
     if part.value is None or part.reason:
         return f"{part.label}: {REASONS.get(part.reason, part.reason) or NO_NUMBER}"
-    text = f"{told(comparison, part, unit_of(case, comparison))}, in {part.blocks} blocks"
+    units = case.evidence[case.scope].race.units
+    text = f"{told(comparison, part, unit_of(case, comparison))}, in {part.blocks} {units.name}"
     if comparison.relation == EQUAL:
         margin = comparison.within.words()
         return f"{text}, which is not shown to be within {margin}, nor beyond"
