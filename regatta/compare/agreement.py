@@ -60,7 +60,7 @@ class Agreement:
 
 
 def agree(old: Analysis, new: Analysis) -> Agreement:
-    tables = [(theirs, ours) for ours in new.groups if (theirs := _same_table(ours, old))]
+    tables = [(theirs, ours) for ours in new.groups if (theirs := same_table(ours, old))]
     pairs = _pairs(old, new)
     return Agreement(
         overall=[
@@ -82,7 +82,7 @@ def agree(old: Analysis, new: Analysis) -> Agreement:
     )
 
 
-def _same_table(mine: Group, analysis: Analysis) -> Group | None:
+def same_table(mine: Group, analysis: Analysis) -> Group | None:
     """The placement is not part of what makes it the same table."""
     for group in analysis.groups:
         facts = {name: value for name, value in group.facts.items() if name != "placement"}

@@ -21,6 +21,7 @@ from regatta.compare.decide import (
     samples,
 )
 from regatta.compare.match import Matched, differences, match
+from regatta.compare.moved import Moved, moved
 from regatta.compare.same_share import at_rates_of
 from regatta.errors import LedgerError, UsageError
 from regatta.ledger_read import Cell, Ledger, Trial, ledger_path, read
@@ -62,6 +63,8 @@ class Comparison:
     matched: Matched
     cells: list[Compared]
     agreement: Agreement
+    moved: list[Moved]
+    """Places and claims of which the two say otherwise."""
 
     @property
     def verdict(self) -> str:
@@ -117,6 +120,7 @@ def compare(request: Request) -> Comparison:
         matched=matched,
         cells=cells,
         agreement=agree(*results),
+        moved=moved(*results),
     )
 
 

@@ -16,6 +16,7 @@ from regatta.compare.agreement import SAME, Agreement, Overlap, Winners
 from regatta.compare.compare import Comparison, Race
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
 from regatta.compare.match import places
+from regatta.compare.moved import Moved
 from regatta.ledger_read import Cell
 from regatta.report.numbers import interval_of, plural, short, value_of
 from regatta.report.plain import encodable, plain
@@ -45,6 +46,9 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     console.print()
     _line(verdict_sentence(comparison), console, "bold")
     _line(standings_sentence(comparison.agreement), console)
+    if comparison.moved:
+        console.print()
+        console.print(_moved_table(comparison.moved, console))
     for notice in comparison.notices:
         _line(notice, console, "yellow")
 
@@ -103,6 +107,16 @@ def _change(compared: Compared) -> str:
     half = max((compared.high - compared.low) / 2, 1e-12)
     parts = [short(end, half) for end in (compared.value, compared.low, compared.high)]
     return f"{'+' if compared.value > 0 else ''}{parts[0]}\n{parts[1]} to {parts[2]}"
+
+
+def _moved_table(moved: list[Moved], console: Console) -> Table:
+    title = Text("what moved: places by server CPU per request, and claims", style="bold")
+    table = Table(title=title, title_justify="left", box=None, header_style="dim", pad_edge=False)
+    for name in ("where", "design or claim", "OLD", "NEW"):
+        table.add_column(name, overflow="fold")
+    for one in moved:
+        table.add_row(*(plain(text, console) for text in (one.where, one.what, one.old, one.new)))
+    return table
 
 
 def reasons(comparison: Comparison) -> list[str]:
@@ -191,6 +205,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
             "cells": {**asdict(agreement.cells), "share": agreement.cells.share},
             "figures": {**asdict(agreement.figures), "share": agreement.figures.share},
         },
+        "moved": [asdict(one) for one in comparison.moved],
     }
 
 

@@ -294,7 +294,7 @@ def counters(
     whole = trial.cell.scope == "process"
     if not whole:
         # Not drawn: what is made up otherwise stays what it was.
-        swing = 1 + race.noise * (trial.block * 7 % 5 - 2) / 2
+        swing = 1 + race.noise * (trial.block * 7 % 5 - 2) / 20
         busy_ns = cpu_ns * race.busy.get(contender, BUSY) * swing
         rows += [
             counted("cpus", "busy-time", busy_ns, "ns"),

@@ -287,6 +287,30 @@ def test_who_may_be_as_good_in_both_races_is_no_contradiction(tmp_path: Path) ->
     assert "the same set of the best, iterative and select and thread-per-client" in says
 
 
+def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
+    before = folder(tmp_path, "before", connections=(10,))
+    after = folder(tmp_path, "after", connections=(10,), cpu_us=CPU_US | {"select": 800.0})
+    found = compared(before, after)
+    assert {one.where.rpartition(": ")[2] for one in found.moved} == {"At 10 connections"}
+    assert {(one.what, one.old, one.new) for one in found.moved} == {
+        ("select", "1. of 3, among the best", "3. of 3, shown to need more"),
+        (
+            "iterative",
+            "2. of 3, shown to need more",
+            "1. of 3, among the best",
+        ),
+        (
+            "thread-per-client",
+            "3. of 3, shown to need more",
+            "2. of 3, shown to need more",
+        ),
+    }
+    assert "what moved" in shown(found)
+    assert "3. of 3, shown to need more" in shown(found, width=200)
+    again = folder(tmp_path, "again", connections=(10,))
+    assert "what moved" not in shown(compared(before, again))
+
+
 def test_standings_agree_with_themselves_and_not_with_others(tmp_path: Path) -> None:
     first = analyse(read(folder(tmp_path, "one", blocks=8) / FILE_NAME))
     same = agree(first, first)
