@@ -53,22 +53,27 @@ def run(context: Context) -> list[Goal]:
     context.say(f"judging {len(ledgers)} races")
     asked = [Question(path, number, context.inject) for number, path in enumerate(ledgers, start=1)]
     if context.inject in alarms.WRONG:
-        return judge_columns(shape, on_all_cpus(by_wrong_analysis, asked))
-    found = on_all_cpus(answer, asked)
-    return [judge_as_raced(shape, found), *judge_columns(shape, [one.apart for one in found])]
+        return judge_columns(shape.said(), on_all_cpus(by_wrong_analysis, asked))
+    return judge(shape, on_all_cpus(answer, asked))
+
+
+def judge(shape: Shape, found: Sequence[Said]) -> list[Goal]:
+    linked = sum(one.linked_anew for one in found)
+    how = f"{shape.said()}; pairs linked in two orders in {linked} of {len(found)} races"
+    return [judge_as_raced(how, found), *judge_columns(how, [one.apart for one in found])]
 
 
 def raced(context: Context, shape: Shape) -> list[Path]:
     """The ledgers of all races; the copies of each are there while it runs, and no longer."""
 
+    def study_of(number: int) -> Study:
+        folder = folder_of(context, PART.name, shape, number)
+        return copies_study(context, shape, make_files(context, folder, number), number)
+
     def race(study: Study, folder: Path) -> Path:
-        make_files(folder, context.programs.server)
         path = context.race(study, folder)
         remove_files(folder)
         return path
-
-    def study_of(number: int) -> Study:
-        return copies_study(context, shape, folder_of(context, PART.name, shape, number), number)
 
     wanted = context.races_of(QUICK_RACES if context.quick else RACES)
     return run_races(replace(context, race=race), PART.name, shape, wanted, study_of)
@@ -85,7 +90,7 @@ def by_wrong_analysis(question: Question) -> dict[str, list[str]]:
     return alarms.told_apart(alarms.WRONG[question.inject or ""], read(question.ledger))
 
 
-def judge_as_raced(shape: Shape, found: Sequence[Said]) -> Goal:
+def judge_as_raced(how: str, found: Sequence[Said]) -> Goal:
     """Wrong where a copy of the cheapest design is called worse: its equal is nowhere cheaper.
 
     Which one that is, at each step, is known from all races together.
@@ -108,17 +113,17 @@ def judge_as_raced(shape: Shape, found: Sequence[Said]) -> Goal:
     return goal_of(
         f"{EQUALS}standings of {2 * len(DESIGNS)}, {AS_RACED}",
         wrong,
-        f"{shape.said()}; a copy of the cheapest design is called worse; cheapest: {steps}",
+        f"{how}; a copy of the cheapest design is called worse; cheapest: {steps}",
     )
 
 
-def judge_columns(shape: Shape, found: Sequence[dict[str, list[str]]]) -> list[Goal]:
+def judge_columns(how: str, found: Sequence[dict[str, list[str]]]) -> list[Goal]:
     """The four pairs in one table: one goal for each of its columns, and one for the claims."""
     return [
         goal_of(
             label_of(column),
             [bool(one[column]) for one in found if column in one],
-            detail_of(shape, column, found),
+            detail_of(how, column, found),
         )
         for column in COLUMNS
         if any(column in one for one in found)
@@ -132,11 +137,11 @@ def label_of(column: str) -> str:
     return f"{kind}, {BY_NAME[column].label}"
 
 
-def detail_of(shape: Shape, column: str, found: Sequence[dict[str, list[str]]]) -> str:
+def detail_of(how: str, column: str, found: Sequence[dict[str, list[str]]]) -> str:
     wrong = [place for one in found for place in one.get(column, [])]
     often = sorted(set(wrong), key=lambda place: (-wrong.count(place), place))
     told = ", ".join(f"{place} ({wrong.count(place)})" for place in often[:4])
-    return f"{shape.said()}; {len(DESIGNS)} pairs" + (f"; most often {told}" if told else "")
+    return f"{how}; {len(DESIGNS)} pairs" + (f"; most often {told}" if told else "")
 
 
 PART = Part(

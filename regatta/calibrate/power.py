@@ -187,7 +187,7 @@ PART = Part(
     name="power",
     says="a server slowed by known amounts in fresh races: how often that is found",
     run=run,
-    takes_s=1_000,
+    takes_s=700,
     races=POWER_RACES,
     reads_races=True,
 )

@@ -17,7 +17,7 @@ from regatta.analysis.analyse import Analysis, Group, analyse
 from regatta.analysis.claims.result import REFUTED, SUPPORTED
 from regatta.analysis.metrics import PRIMARY, STANDINGS
 from regatta.analysis.standings import LARGER, TOO_FEW
-from regatta.calibrate.copies import design_of, pairs
+from regatta.calibrate.copies import design_of, is_linked_anew, pairs
 from regatta.ledger_read import Cell, Ledger
 from regatta.study.claim import ORDER, Claim, Statement
 
@@ -40,6 +40,8 @@ class Said:
     """As raced: the logarithm of what each design needs, its two copies' mean."""
     apart: dict[str, list[str]]
     """By the metric's name, or `claims`: where two equals were told apart; of what was measured."""
+    linked_anew: bool = False
+    """The two of each pair had their functions in another order."""
 
 
 def said(ledger: Ledger) -> Said:
@@ -50,7 +52,7 @@ def said(ledger: Ledger) -> Said:
         for verdict in (group.overall, *group.by_step):
             worse[number, verdict.at] = frozenset(map(design_of, verdict.worse))
             needs[number, verdict.at] = needed(group, verdict.at)
-    return Said(worse, needs, told_apart(analyse(in_pairs(ledger))))
+    return Said(worse, needs, told_apart(analyse(in_pairs(ledger))), is_linked_anew(ledger))
 
 
 def needed(group: Group, at: int | None) -> dict[str, float]:

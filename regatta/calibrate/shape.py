@@ -20,7 +20,7 @@ from regatta.study.limits import DEFAULT_MAX_AGE_MS, is_afresh
 
 NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
 """Of a group of cells: who races."""
-NOT_OF_ONE_RACE = ("seed", "sittings")
+NOT_OF_ONE_RACE = ("seed", "sittings", "pause")
 TRIAL_S = 0.25
 """About what a trial takes: to tell beforehand how long races take."""
 

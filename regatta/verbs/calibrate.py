@@ -51,9 +51,10 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
         typer.Option(
             min=0,
             max=MOST_RACES,
-            help="Fresh races of equal copies, some two minutes each. More than before with the "
-            "same --out goes on; with 0 there is no A/A, and the calibration says so.",
-            show_default="40",
+            help="Fresh races of equal copies, and of slowed servers, one to two minutes each. More "
+            "than before with the same --out goes on; with 0 there are none, and the calibration "
+            "says so.",
+            show_default="40 and 10",
         ),
     ] = None,
     shape: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,15 @@ from typer.testing import CliRunner
 from regatta import cli
 from regatta.analysis.analyse import analyse
 from regatta.calibrate import binomial, equals, labs, races
-from regatta.calibrate.copies import DESIGNS, NAMES, copies_study, design_of, in_order
+from regatta.calibrate.copies import (
+    DESIGNS,
+    NAMES,
+    copies_study,
+    design_of,
+    in_order,
+    is_linked_anew,
+    make_files,
+)
 from regatta.calibrate.goals import Context, Goal
 from regatta.calibrate.said import Said, in_pairs, said
 from regatta.calibrate.shape import Shape, shape_of
@@ -30,6 +38,7 @@ RACES, FEW = 40, 16
 """Few are enough where most of them are wrong."""
 SHAPE = Shape("quick", {}, {"work": "classic"}, 2)
 SERVER = Path("/opt/regatta-server")
+FILES = {name: Path(f"/opt/{name}") for name in NAMES}
 DESIGNS_HERE = tuple(
     Design(name, "", pool=name.startswith("pre"))
     for name in (
@@ -64,11 +73,7 @@ def told(lab: str | None, number: int) -> Said:
 def judged(lab: str | None, count: int) -> dict[str, Goal]:
     """The goals of so many races."""
     found = [told(lab, number) for number in range(1, count + 1)]
-    goals = [
-        equals.judge_as_raced(SHAPE, found),
-        *equals.judge_columns(SHAPE, [one.apart for one in found]),
-    ]
-    return {goal.name.removeprefix("equals: "): goal for goal in goals}
+    return {goal.name.removeprefix("equals: "): goal for goal in equals.judge(SHAPE, found)}
 
 
 PAIRS = "standings of pairs, CPU per request"
@@ -140,7 +145,7 @@ def test_a_copy_of_a_dear_design_may_be_called_worse_and_one_of_the_cheapest_not
         return Said({(0, 1): frozenset(worse)}, {(0, 1): {**needs, "epoll": 4.5}}, {})
 
     races = [race("fork-per-client", "thread-per-client")] * 39 + [race("epoll")]
-    goal = equals.judge_as_raced(SHAPE, races)
+    goal = equals.judge_as_raced("", races)
     assert goal.value == 100 / 40
     assert goal.met is True
 
@@ -161,7 +166,7 @@ def test_the_interval_and_the_limit_are_exact() -> None:
 def test_each_race_has_the_shape_of_the_shipped_study(tmp_path: Path) -> None:
     here = context(tmp_path)
     shape = shape_of(here)
-    study = copies_study(here, shape, tmp_path, 1)
+    study = copies_study(here, shape, FILES, 1)
     shipped = tomllib.loads(find_study("quick").read_text())
     race, cells = shipped["race"], shipped["cells"][0]
     assert (study.blocks, study.counted_blocks) == (race["blocks"], race["counted_blocks"])
@@ -176,7 +181,7 @@ def test_each_race_has_the_shape_of_the_shipped_study(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["reports", "chapter-30"])
 def test_any_shipped_study_of_bursts_lends_its_shape(tmp_path: Path, name: str) -> None:
     here = context(tmp_path, shape=name)
-    study = copies_study(here, shape_of(here), tmp_path, 1)
+    study = copies_study(here, shape_of(here), FILES, 1)
     assert {cell.contender for cell in study.cells} == set(NAMES)
     shipped = load_study(find_study(name), DESIGNS_HERE).cells[0]
     alike = ("work", "load", "dialect", "engine", "rate", "duration_s", "path", "scope")
@@ -193,7 +198,7 @@ def test_a_study_whose_load_is_searched_has_no_shape_to_lend(tmp_path: Path) -> 
 
 def test_copies_differ_in_name_file_and_place_and_in_nothing_else(tmp_path: Path) -> None:
     here = context(tmp_path)
-    studies = [copies_study(here, shape_of(here), tmp_path, number) for number in (1, 2)]
+    studies = [copies_study(here, shape_of(here), FILES, number) for number in (1, 2)]
     orders = [list(study.contenders) for study in studies]
     assert orders[0] != orders[1]
     for study in studies:
@@ -204,6 +209,47 @@ def test_copies_differ_in_name_file_and_place_and_in_nothing_else(tmp_path: Path
                 command[1:] for name, command in commands.items() if design_of(name) == design
             )
             assert first == second
+
+
+def test_each_copy_of_a_pair_is_linked_in_an_order_of_its_own(tmp_path: Path) -> None:
+    asked: list[dict[int, int]] = []
+
+    def relink(server: Path, orders: Mapping[int, int], folder: Path) -> dict[int, Path]:
+        asked.append(dict(orders))
+        for order in orders:
+            (folder / str(order)).mkdir(parents=True)
+            (folder / str(order) / server.name).write_text(f"in order {order}")
+        return {order: folder / str(order) / server.name for order in orders}
+
+    here = with_server(tmp_path)
+    found = [make_files(here, tmp_path / str(number), number, relink) for number in (1, 2)]
+    assert len({order for orders in asked for order in orders}) == 4  # others in each race
+    for files in found:
+        texts = {name: path.read_text() for name, path in files.items()}
+        for design in DESIGNS:
+            assert texts[f"{design}-a"] != texts[f"{design}-b"]
+    study = copies_study(here, shape_of(here), found[0], 1)
+    assert is_linked_anew(replace(honest(1), meta={"study_toml": study.toml}))
+
+
+def test_where_nothing_can_be_linked_copies_of_the_one_file_race_and_it_is_said(
+    tmp_path: Path,
+) -> None:
+    said: list[str] = []
+    here = with_server(tmp_path, say=said.append)
+    files = make_files(here, tmp_path / "race", 1)
+    assert len(set(files.values())) == len(NAMES)
+    assert "one order of functions" in said[0]
+    study = copies_study(here, shape_of(here), files, 1)
+    assert not is_linked_anew(replace(honest(1), meta={"study_toml": study.toml}))
+
+
+def with_server(folder: Path, **changes: object) -> Context:
+    """Programs that can be copied, from no build."""
+    server = folder / "alone" / "bin" / "server"
+    server.parent.mkdir(parents=True)
+    server.touch()
+    return context(folder, programs=Programs(server, server, "", "", DESIGNS_HERE), **changes)
 
 
 Racing = Callable[[Study, Path], Path]
@@ -228,11 +274,8 @@ def test_races_that_were_stopped_go_on_where_they_were(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(races, "is_finished", lambda path: (path.parent / "finished").exists())
-    server = tmp_path / "server"
-    server.touch()
     lines: list[str] = []
-    programs = Programs(server, server, "", "", DESIGNS_HERE)
-    here = context(tmp_path / "here", programs=programs, races=5, say=lines.append)
+    here = with_server(tmp_path / "here", races=5, say=lines.append)
     shape = shape_of(here)
     called: list[Path] = []
     with pytest.raises(KeyboardInterrupt):
