@@ -35,7 +35,7 @@ def newest_folder(quick: bool) -> Path | None:
     for path in RACES.glob(f"*/{STATE}"):
         with suppress(CalibrationError):
             if read_state(path.parent).get("quick") is quick and any(
-                path.parent.glob("*/*.sqlite")
+                path.parent.glob("**/*.sqlite")
             ):
                 found.append((path.stat().st_mtime, path.parent))
     return max(found)[1].absolute() if found else None

@@ -51,9 +51,9 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
         typer.Option(
             min=0,
             max=MOST_RACES,
-            help="Fresh races of equal copies, and of slowed servers, one to two minutes each. More "
-            "than before with the same --out goes on; with 0 there are none, and the calibration "
-            "says so.",
+            help="Fresh races of equal copies, and of slowed servers, one to two minutes each. "
+            "More than before with the same --out goes on; with 0 there are none, and the "
+            "calibration says so.",
             show_default="40 and 10",
         ),
     ] = None,

@@ -25,9 +25,10 @@ from regatta.calibrate.copies import (
     make_files,
 )
 from regatta.calibrate.goals import Context, Goal
+from regatta.calibrate.run import newest_folder
 from regatta.calibrate.said import Said, in_pairs, said
 from regatta.calibrate.shape import Shape, shape_of
-from regatta.errors import GoalsMissedError, UsageError
+from regatta.errors import GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.ledger_read import Ledger
 from regatta.programs import Design, Programs
 from regatta.race import Options
@@ -337,3 +338,27 @@ def test_without_races_the_goal_is_not_measured_and_says_so(kept: list[str]) -> 
     (goal,) = json.loads(done.stdout)["goals"]
     assert goal["met"] is None
     assert goal["measured"] == "A/A: not run"
+
+
+def test_an_error_that_is_put_in_finds_the_races_of_the_newest_calibration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("begun", "raced"):
+        Path("races", name, "equals/quick-01").mkdir(parents=True)
+        Path("races", name, "calibration.json").write_text('{"quick": false}')
+    Path("races/raced/equals/quick-01/ledger.sqlite").touch()
+    assert newest_folder(quick=False) == tmp_path / "races/raced"
+
+
+def test_who_stops_the_races_is_told_the_options_to_go_on_with(
+    kept: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> list[Path]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(equals, "run_races", stopped)
+    done = CliRunner().invoke(cli.app, [*kept, "--races", "50", "--shape", "reports"])
+    assert isinstance(done.exception, InterruptedRaceError)
+    said = str(done.exception)
+    assert "regatta calibrate --only equals --races 50 --shape reports --out " in said
