@@ -75,8 +75,11 @@ def linked_anew(
 
     A sitting that is not in it races the server as it was built.
     """
-    ours = any(cell.contender not in study.contenders for cell in study.cells)
-    if study.sittings == 1 or not ours:
+    if study.sittings == 1:
+        return {}
+    if said := kept_as_they_are(study):
+        tell(Note(said))
+    if all(cell.contender in study.contenders for cell in study.cells):
         return {}
     folder = book.path.parent / SERVERS
     if not folder.is_dir() and book.was_begun():
@@ -87,6 +90,17 @@ def linked_anew(
     except RegattaError as error:
         tell(Note(f"our server is the same file in every sitting, as it was built: {error}"))
         return {}
+
+
+def kept_as_they_are(study: Study) -> str:
+    """Whose layout no sitting changes; empty if everybody's does."""
+    names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
+    if not names:
+        return ""
+    return (
+        f"the same file in every sitting: {', '.join(names)}; nobody but who built a server can "
+        "link it in another order"
+    )
 
 
 def rest(study: Study, number: int, tell: Tell) -> None:

@@ -11,12 +11,13 @@ import fake_programs
 import pytest
 
 from regatta import sittings
+from regatta.blocks_needed import too_few_note
 from regatta.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
 from regatta.ledger_read import read
 from regatta.placement import Placement, make_placement
 from regatta.programs import discover
 from regatta.race import Options, begin, reopen
-from regatta.sittings import MOST_BYTES, drawn
+from regatta.sittings import MOST_BYTES, drawn, kept_as_they_are
 from regatta.study import Study, parse_study
 
 SITTINGS = 3
@@ -186,6 +187,24 @@ def test_the_command_line_wants_more_sittings_than_the_study(
     folder = reopen(tmp_path / "race", None, discover(), lambda _: None)
     assert rows(folder, "SELECT DISTINCT sitting FROM trial ORDER BY 1") == [(1,), (2,)]
     assert slept == [7]
+
+
+def test_servers_of_somebody_else_are_named_as_what_no_sitting_changes() -> None:
+    assert kept_as_they_are(study()) == ""
+    text = STUDY.replace('["iterative", "select"]', '["select"]\ncontenders = ["go"]\nload = "burst"')
+    own = text + '[contenders.go]\ncommand = "go {host} {port}"\ndialect = "line"\n'
+    said = kept_as_they_are(parse_study(own, fake_programs.DESIGNS))
+    assert said.startswith("the same file in every sitting: go;")
+
+
+@pytest.mark.parametrize(("sittings", "words"), [(2, "which needs 3: there are 2"), (3, "")])
+def test_the_race_says_before_it_starts_if_its_sittings_carry_no_verdict(
+    sittings: int, words: str
+) -> None:
+    text = STUDY.replace(f"sittings = {SITTINGS}", f"sittings = {sittings}")
+    said = too_few_note(parse_study(text, fake_programs.DESIGNS))
+    assert words in said
+    assert bool(said) == bool(words), "two blocks in each are enough where there are three"
 
 
 def test_the_seed_draws_what_is_new_and_one_sitting_is_as_built() -> None:

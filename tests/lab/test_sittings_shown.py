@@ -7,13 +7,18 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import synthetic
 from rich.console import Console
+from scipy import stats  # type: ignore[import-untyped]
 
 from regatta import report
 from regatta.analysis.analyse import analyse
+from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.units import units_of
 from regatta.compare.compare import Request, compare
+from regatta.compare.decide import samples
 from regatta.ledger_read import read
 from regatta.report.screen import LINES
 from regatta.report.sittings import ONE, share_words, sittings_sentence, sittings_tables
@@ -48,6 +53,18 @@ def test_every_verdict_and_interval_rests_on_sittings(path: Path) -> None:
     assert {verdict.blocks for verdict in verdicts} == {SITTINGS}
     assert {one.blocks for one in group.against if one.scale is not None} <= {SITTINGS, 0}
     assert analysis.units.name == "sittings"
+
+
+def test_the_interval_of_a_level_is_students_of_the_sittings_means(path: Path) -> None:
+    ledger = read(path)
+    result = analyse(ledger).groups[0].cells[0]
+    values = result.blocks[PRIMARY.name]
+    means = list(units_of(ledger).gathered(values).values())
+    estimate = result.estimates["server", PRIMARY.name]
+    low, high = stats.t.interval(0.95, SITTINGS - 1, np.mean(means), stats.sem(means))
+    assert (estimate.low, estimate.high) == pytest.approx((low, high))
+    p50 = result.estimates["client", "latency_p50_ms"]
+    assert p50.low < p50.value < p50.high
 
 
 def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path: Path) -> None:
@@ -111,3 +128,7 @@ def test_races_in_sittings_are_compared_as_others(path: Path, tmp_path: Path) ->
     for old, new in ((path, other), (other, path)):
         found = compare(Request(old, new, 0.05, metrics))
         assert len(found.cells) == 6
+    known = samples(PRIMARY, read(path), None)
+    assert {len(one.values) for one in known.values() if not isinstance(one, str)} == {SITTINGS}
+    beside = samples(PRIMARY, read(path), "select")
+    assert {len(one.values) for one in beside.values() if not isinstance(one, str)} == {SITTINGS}
