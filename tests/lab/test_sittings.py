@@ -191,7 +191,8 @@ def test_the_command_line_wants_more_sittings_than_the_study(
 
 def test_servers_of_somebody_else_are_named_as_what_no_sitting_changes() -> None:
     assert kept_as_they_are(study()) == ""
-    text = STUDY.replace('["iterative", "select"]', '["select"]\ncontenders = ["go"]\nload = "burst"')
+    theirs = '["select"]\ncontenders = ["go"]\nload = "burst"'
+    text = STUDY.replace('["iterative", "select"]', theirs)
     own = text + '[contenders.go]\ncommand = "go {host} {port}"\ndialect = "line"\n'
     said = kept_as_they_are(parse_study(own, fake_programs.DESIGNS))
     assert said.startswith("the same file in every sitting: go;")
