@@ -9,7 +9,10 @@ is not, and all intervals hold.
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from regatta.analysis.joint import AROUND, Mean, agreeing, decide_jointly
+from regatta.analysis.serial import reach_of
 from regatta.analysis.turned import BlockValues
 from regatta.analysis.units import BLOCKS, Units
 
@@ -69,15 +72,27 @@ def differences(
                 found.append((name, step, units.gathered(less)))
     joint = decide_jointly([less for _, _, less in found], units=units)
     return [
-        _difference(name, step, less, side.side, joint.score if len(less) >= units.fewest else None)
+        _difference(name, step, less, side.side, _reaching(less, joint.score, units))
         for (name, step, less), side in zip(found, joint.sides, strict=True)
     ]
 
 
 def _difference(
-    name: str, step: int, less: BlockValues, side: int, score: float | None
+    name: str, step: int, less: BlockValues, side: int, reaching: tuple[float, float] | None
 ) -> Difference:
-    """`score`: how far its interval reaches; None with too few units for one."""
+    low, high = (None, None) if reaching is None else agreeing(reaching, 0.0, side)
     mean = Mean.of_blocks(less)
-    low, high = (None, None) if score is None else agreeing(mean.interval(score), 0.0, side)
     return Difference(name, step, mean.value, low, high, mean.count, side != AROUND)
+
+
+def _reaching(less: BlockValues, score: float, units: Units) -> tuple[float, float] | None:
+    """The ends of its interval; None with too few units for one."""
+    if len(less) < units.fewest:
+        return None
+    mean = Mean.of_blocks(less)
+    low, high = mean.interval(score)
+    if units.sitting_of:
+        return low, high
+    # In µs it is a level: a machine that is slow for a while makes all of it dearer.
+    reach = reach_of(np.array([less[block] for block in sorted(less)])) or 0.0
+    return min(low, mean.value - reach), max(high, mean.value + reach)

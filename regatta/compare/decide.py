@@ -17,8 +17,9 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import OVER, Estimate
 from regatta.analysis.holm import Decision, holm
 from regatta.analysis.metrics import Metric, side_of
-from regatta.analysis.units import units_of
-from regatta.analysis.unpaired import Change, Sample, correlation, unpaired
+from regatta.analysis.turned import BlockValues
+from regatta.analysis.units import Units, units_of
+from regatta.analysis.unpaired import Change, Sample, unpaired
 from regatta.errors import UsageError
 from regatta.ledger_read import Cell, Ledger
 
@@ -87,21 +88,15 @@ def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, 
     if reference is not None:
         blocks = _relative(ledger.cells, blocks, reference)
     units = units_of(ledger)
-    gathered = {
-        cell_id: units.gathered(found)
-        for cell_id, found in blocks.items()
-        if not isinstance(found, str)
-    }
-    series = {
-        cell_id: np.array([found[number] for number in sorted(found)])
-        for cell_id, found in gathered.items()
-    }
-    # Blocks that are alike lie in one sitting; those of another began anew.
-    rho = 0.0 if units.sitting_of else correlation(list(series.values()))
     return {
-        cell_id: found if isinstance(found, str) else Sample(series[cell_id], rho)
+        cell_id: found if isinstance(found, str) else _sample(units.gathered(found), units)
         for cell_id, found in blocks.items()
     }
+
+
+def _sample(found: BlockValues, units: Units) -> Sample:
+    """Blocks that are alike lie in one sitting; those of another began anew."""
+    return Sample(np.array([found[number] for number in sorted(found)]), not units.sitting_of)
 
 
 def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> dict[int, Blocks]:
