@@ -56,7 +56,10 @@ def states() -> dict[int, State]:
 
 
 def parse(text: str) -> dict[int, State]:
-    """Of every CPU; LookupError where the kernel keeps no account of its sleep."""
+    """Of every CPU; LookupError where the kernel keeps no account of its sleep.
+
+    In a container the file may be there and empty.
+    """
     found: dict[int, State] = {}
     for section in re.split(r"^cpu: ", text, flags=re.MULTILINE)[1:]:
         cpu, _, rest = section.partition("\n")
@@ -67,6 +70,8 @@ def parse(text: str) -> dict[int, State]:
         slept_ns = fields["idle_sleeptime"] + fields["iowait_sleeptime"]
         slept = Slept(fields["idle_entrytime"], slept_ns)
         found[int(cpu)] = State(slept, bool(fields["tick_stopped"]))
+    if not found:
+        raise LookupError("no CPU is listed")
     return found
 
 

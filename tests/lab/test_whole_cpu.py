@@ -207,11 +207,19 @@ def test_the_kernels_list_of_timers_is_read_whatever_the_flag_is_called() -> Non
     }
 
 
-@pytest.mark.parametrize("flag", ["nohz           : 0", "something      : 1"])
-def test_without_tickless_idling_there_is_no_exact_account(
-    flag: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    "text",
+    [
+        TIMERS.replace("nohz           : 1", "nohz           : 0"),
+        TIMERS.replace("nohz           : 1", "something      : 1"),
+        TIMERS.replace("idle_sleeptime", "slept_by_another_name"),
+        "",
+    ],
+)
+def test_without_an_account_of_sleep_in_ns_ticks_must_do(
+    text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / TIMER_LIST).write_text(TIMERS.replace("nohz           : 1", flag))
+    (tmp_path / TIMER_LIST).write_text(text)
     monkeypatch.setattr(sleep, "PROC", tmp_path)
     assert sleep.find_source() == STAT
 
