@@ -31,8 +31,9 @@ from regatta.proc import (
     read_stat,
 )
 
-# Less is never called a disturbance, however short the window is: a tick of a daemon.
-LEAST_NS = 5_000_000
+# Less is never called a disturbance, however short the window is: there what is ordinary of others
+# is a large share, and short windows would be cleaned of what long ones keep.
+LEAST_NS = 20_000_000
 NAMED = 3
 # Threads of the kernel that carry the trial's own packets, timers and frees.
 CARRIERS = ("ksoftirqd", "kworker", "rcu", "napi", "irq/", "migration", "cpuhp")

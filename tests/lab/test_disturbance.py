@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import fake_programs
+import numpy as np
 import pytest
 
 from regatta import disturbance, report
@@ -106,22 +107,50 @@ def timed_look() -> float:
             Others(100_000_000, {"rustc": 41_000_000, "python": 12_000_000}),
             "others used 53 % of a CPU (rustc 41 %, python 12 %)",
         ),
-        (Others(50_000_000, {"cron": 4_000_000}), None),
+        (Others(50_000_000, {"cron": 16_000_000}), None),
         (Others(40_000_000, {"cron": LEAST_NS - 1}), None),
-        (Others(40_000_000, {"cron": LEAST_NS + 1}), "cron used 13 % of a CPU"),
+        (Others(40_000_000, {"cron": LEAST_NS + 1}), "cron used 50 % of a CPU"),
         (Others(1_000_000_000, {"cron": 99_000_000}), None),
         (Others(1_000_000_000, {"cron": 101_000_000}), "cron used 10 % of a CPU"),
-        (Others(100_000_000, steal_ns=20_000_000), None),
-        (Others(100_000_000, steal_ns=30_000_000), "the host took 30 % of a CPU"),
+        (Others(100_000_000, steal_ns=30_000_000), None),
+        (Others(100_000_000, steal_ns=40_000_000), "the host took 40 % of a CPU"),
         (
-            Others(100_000_000, {"rustc": 41_000_000}, steal_ns=30_000_000),
-            "rustc used 41 % of a CPU and the host took 30 % of a CPU",
+            Others(100_000_000, {"rustc": 41_000_000}, steal_ns=40_000_000),
+            "rustc used 41 % of a CPU and the host took 40 % of a CPU",
         ),
         (Others(100_000_000, kernel_ns=50_000_000), None),
     ],
 )
 def test_what_is_too_much(others: Others, words: str | None) -> None:
     assert too_much(others, 10) == words
+
+
+def met(chance: np.random.Generator, length_s: float) -> float:
+    """What others used in a window, in s: a daemon's ticks, 1 % in all, and bursts of 50 ms."""
+    used_s = chance.gamma(length_s * 0.01 / 0.004, 0.004)
+    for _ in range(chance.poisson(0.5 * (length_s + 0.3))):
+        start_s, burst_s = chance.uniform(-0.3, length_s), chance.exponential(0.05)
+        used_s += max(0.0, min(start_s + burst_s, length_s) - max(start_s, 0.0))
+    return float(used_s)
+
+
+def test_short_windows_are_cleaned_no_more_than_long_ones() -> None:
+    """Both are repeated until neither is disturbed; then others have used alike of both."""
+    chance = np.random.default_rng(1)
+    lengths_s = np.array([0.06, 0.6])
+    shares = []
+    for _ in range(20_000):
+        for _ in range(MAX_ATTEMPTS):
+            used_s = np.array([met(chance, length_s) for length_s in lengths_s])
+            others = [
+                Others(round(length_s * 1e9), {"cron": round(used * 1e9)})
+                for length_s, used in zip(lengths_s, used_s, strict=True)
+            ]
+            if not any(too_much(one, 10) for one in others):
+                break
+        shares.append(used_s / lengths_s)
+    short, long = np.mean(shares, axis=0)
+    assert abs(short - long) < 0.006, "by a trial that costs half as much more: 0.3 %"
 
 
 STOLEN = Others(10**9, steal_ns=450_000_000, client_steal_ns=450_000_000)
