@@ -14,7 +14,7 @@ from regatta.analysis.client_limit import comfortable_rate
 from regatta.analysis.clock import Ran, clocks
 from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.company import Company, in_company
-from regatta.analysis.contrast import of_trials
+from regatta.analysis.contrast import of_trials, requests_of
 from regatta.analysis.estimates import (
     CLIENT_BOUND,
     DISTURBED,
@@ -32,6 +32,7 @@ from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
 from regatta.analysis.rate import is_held, started
 from regatta.analysis.repeated import Repeated, Table, repeats_of
+from regatta.analysis.slower import Requests
 from regatta.analysis.standings import FAILED, TOO_SLOW, Entries, Entry, Verdict, verdicts
 from regatta.analysis.swaps import Swapped
 from regatta.analysis.turned import BlockValues
@@ -49,6 +50,8 @@ class CellResult:
     latencies: Latencies
     blocks: dict[str, BlockValues]
     """What the columns of the standings rest on: by metric, one number a block."""
+    requests: Requests
+    """What its percentiles are of, by block."""
     perf: PerfTable
     workers: list[float]
     """Connections of each worker of a pool, the busiest first; empty without a pool."""
@@ -251,13 +254,15 @@ def _entries(members: Members, results: dict[int, CellResult]) -> dict[int, Entr
 def _column(members: Members, results: dict[int, CellResult], step: int, metric: Metric) -> Column:
     figures: dict[str, float] = {}
     blocks: dict[str, BlockValues] = {}
+    requests: dict[str, Requests] = {}
     for cell in members.at(step):
         result = results[cell.id]
         estimate = result.estimates[side_of(metric), metric.name]
         if estimate.value is not None and metric.name in result.blocks:
             figures[cell.contender] = estimate.value
             blocks[cell.contender] = result.blocks[metric.name]
-    return Column(step, metric, figures, blocks)
+            requests[cell.contender] = result.requests
+    return Column(step, metric, figures, blocks, requests)
 
 
 def _group(
@@ -320,6 +325,7 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         estimates=estimates,
         latencies=latencies,
         blocks=_by_block(trials),
+        requests=requests_of(trials),
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),

@@ -65,8 +65,12 @@ class Standing:
     """Of the comparison with the best of the others."""
     detectable: float
     """The smallest `value` that would have been seen four times in five."""
+    score: float
+    """How far all intervals reach."""
 
 
+Apart = Mapping[tuple[str, str], BlockValues]
+"""The first's figure less the second's, one a unit, of pairs that have no figures of their own."""
 Place = Sequence[Mapping[str, BlockValues]]
 """Who is compared: the figures at one step, or at several whose mean is compared."""
 
@@ -75,7 +79,17 @@ def standings(
     places: Sequence[Place], level: float = LEVEL, units: Units = BLOCKS
 ) -> list[dict[str, Standing]]:
     """Of each place everybody who shares enough units with another; the others are in none."""
-    pairs = [_Pairs.of(place, units) for place in places]
+    return _decided([_Pairs.of(place, units) for place in places], level, units)
+
+
+def standings_of_pairs(
+    places: Sequence[Apart], level: float = LEVEL, units: Units = BLOCKS
+) -> list[dict[str, Standing]]:
+    """The same where each pair is compared in a way of its own."""
+    return _decided([_Pairs.of_rows(place, units) for place in places], level, units)
+
+
+def _decided(pairs: list[_Pairs], level: float, units: Units) -> list[dict[str, Standing]]:
     numbers = sorted({number for place in pairs for number in place.numbers})
     ways = units.ways(len(numbers))
     family = _Family.of(pairs, [ways[:, np.searchsorted(numbers, one.numbers)] for one in pairs])
@@ -120,6 +134,15 @@ class _Pairs:
         rows = Rows(np.where(known, apart, 0.0)[enough], known[enough])
         return cls(names, numbers, first[enough], second[enough], rows)
 
+    @classmethod
+    def of_rows(cls, place: Apart, units: Units) -> _Pairs:
+        known = {pair: row for pair, row in place.items() if len(row) >= units.fewest}
+        names = sorted({name for pair in known for name in pair})
+        numbers = sorted({number for row in known.values() for number in row})
+        places = np.array([[names.index(name) for name in pair] for pair in known], dtype=np.int64)
+        first, second = places.reshape(len(known), 2).T
+        return cls(names, numbers, first, second, Rows.of(list(known.values())))
+
     def worst(self, scores: Floats) -> Floats:
         """For each name, how far it is behind whom it is furthest behind; one row a way."""
         found = np.full((len(scores), len(self.names)), -np.inf)
@@ -147,6 +170,7 @@ class _Pairs:
             p_value=p_value,
             blocks=int(free[best]) + 1,
             detectable=float(seen),
+            score=score,
         )
 
 

@@ -5,11 +5,14 @@ Each column is a family of its own over all steps of the axis, decided as the st
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 
-from regatta.analysis.best import Standing, standings
+from regatta.analysis.best import Standing, standings, standings_of_pairs
 from regatta.analysis.contrast import FURTHEST, Scale
-from regatta.analysis.metrics import STANDINGS, Metric, side_of
+from regatta.analysis.joint import ABOVE, AROUND, agreeing
+from regatta.analysis.metrics import FRACTIONS, STANDINGS, Metric, side_of
+from regatta.analysis.slower import Requests, Slower, slower
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
 from regatta.analysis.turned import BlockValues
 from regatta.analysis.units import BLOCKS, Units
@@ -48,6 +51,26 @@ class Column:
     figures: dict[str, float]
     """As the table shows them."""
     blocks: dict[str, BlockValues]
+    requests: dict[str, Requests] = field(default_factory=dict)
+    """Of a percentile: what it is one of."""
+
+    @property
+    def fraction(self) -> float | None:
+        """Of the requests, where the metric is a percentile."""
+        return FRACTIONS.get(self.metric.name)
+
+    def apart(self, units: Units) -> dict[tuple[str, str], BlockValues]:
+        """Of a percentile: how much more of each one's requests are slow than of another's."""
+        found = {}
+        for name, other in combinations(sorted(self.requests), 2):
+            pair = self.pair(other, name, units)
+            if isinstance(pair, Slower):
+                found[name, other] = pair.against(1.0)
+        return found
+
+    def pair(self, first: str, second: str, units: Units) -> Slower | str:
+        assert self.fraction is not None
+        return slower(self.requests[first], self.requests[second], self.fraction, units)
 
     @property
     def scale(self) -> Scale:
@@ -85,9 +108,9 @@ def against_best(
     `beside`: what was decided already, of the metric that decides the standings.
     """
     if beside is None:
-        beside = standings([[column.losses()] for column in columns], units=units)
+        beside = _decided(columns, units)
     return [
-        _against(column, name, best, known.get(name))
+        _against(column, name, best, known.get(name), units)
         for column, known in zip(columns, beside, strict=True)
         if (best := _best(column, known)) is not None
         for name in column.figures
@@ -95,17 +118,29 @@ def against_best(
     ]
 
 
+def _decided(columns: list[Column], units: Units) -> list[dict[str, Standing]]:
+    if columns and columns[0].fraction is not None:
+        return standings_of_pairs([column.apart(units) for column in columns], units=units)
+    return standings([[column.losses()] for column in columns], units=units)
+
+
 def _best(column: Column, beside: dict[str, Standing]) -> str | None:
     """By its mean loss, as ratios are compared, of those not shown to be worse than another."""
     known = [name for name in column.figures if name not in beside or not beside[name].worse]
+    if column.fraction is not None:
+        return min(known, key=lambda name: (column.figures[name], name), default=None)
     losses = {name: sum(own.values()) / len(own) for name, own in column.losses().items() if own}
     return min(known, key=lambda name: (losses.get(name, math.inf), name), default=None)
 
 
-def _against(column: Column, name: str, best: str, beside: Standing | None) -> Against:
+def _against(
+    column: Column, name: str, best: str, beside: Standing | None, units: Units
+) -> Against:
     place = (column.at, column.metric.name, side_of(column.metric), name, best)
     if beside is None:
         return Against(*place, None, None, None, None, None, 0, None, TOO_FEW)
+    if column.fraction is not None:
+        return _against_percentile(column, name, best, beside, units)
     low, high = sorted((column.figure(beside.low), column.figure(beside.high)))
     detectable = column.figure(beside.detectable)
     visible = column.scale == "difference" or seen(max(detectable, 1 / detectable)) is not None
@@ -118,6 +153,30 @@ def _against(column: Column, name: str, best: str, beside: Standing | None) -> A
         p_value=beside.p_value,
         blocks=beside.blocks,
         detectable=detectable if visible else None,
+        outcome=LARGER if beside.worse else NO_DIFFERENCE,
+    )
+
+
+def _against_percentile(
+    column: Column, name: str, best: str, beside: Standing, units: Units
+) -> Against:
+    """Beside the best; the decision is the table's."""
+    place = (column.at, column.metric.name, side_of(column.metric), name, best)
+    pair = column.pair(best, name, units)
+    if isinstance(pair, str):
+        return Against(*place, None, None, None, None, None, 0, None, TOO_FEW)
+    ends = pair.interval(beside.score)
+    low, high = agreeing(ends, 1.0, ABOVE if beside.worse else AROUND)
+    detectable = pair.detectable(beside.score)
+    return Against(
+        *place,
+        scale=pair.scale,
+        value=pair.value,
+        low=low,
+        high=high,
+        p_value=beside.p_value,
+        blocks=pair.blocks,
+        detectable=None if detectable is None else seen(detectable),
         outcome=LARGER if beside.worse else NO_DIFFERENCE,
     )
 

@@ -14,9 +14,10 @@ from typing import Literal
 import numpy as np
 
 from regatta.analysis.estimates import OVER, taken, usable
-from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, Metric, Reading
+from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, P50, Metric, Reading
+from regatta.analysis.slower import slower
 from regatta.analysis.swaps import Swapped
-from regatta.analysis.waits import waits
+from regatta.analysis.waits import Waits, waits
 from regatta.ledger_read import Trial
 
 NS_PER_MS = 1e6
@@ -67,7 +68,15 @@ class Contrast:
 
 
 def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -> Contrast | str:
-    """The contrast of two cells of one race, or the words that say why there is none."""
+    """The contrast of two cells of one race, or the words that say why there is none.
+
+    Of a percentile it is the share of requests that are slower (slower.py).
+    """
+    if metric.name in FRACTIONS:
+        pair = slower(requests_of(first), requests_of(second), FRACTIONS[metric.name])
+        if isinstance(pair, str):
+            return pair
+        return Contrast("difference", Swapped(np.array(list(pair.against(1.0).values()))))
     mine, theirs = (by_block(metric, side, trials) for trials in (first, second))
     if isinstance(mine, str):
         return mine
@@ -86,6 +95,12 @@ def of_blocks(
     if scale != "difference" and min(ours.min(), others.min()) > 0:
         return Contrast("ratio", Swapped(np.log(others / ours)))
     return Contrast("difference", Swapped(others - ours))
+
+
+def requests_of(trials: list[Trial]) -> dict[int, Waits]:
+    """By block, of the trials in which the client kept up: what a percentile is one of."""
+    found = {trial.block: waits(trial) for trial in taken(P50, usable(trials))}
+    return {block: own for block, own in found.items() if own.count}
 
 
 def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:

@@ -67,15 +67,25 @@ def _unseen(group: Group, step: int) -> list[Against]:
 
 def _beside(one: Against) -> Beside | None:
     """None where too few blocks say nothing."""
-    if one.value is None or one.low is None or one.high is None:
+    if one.value is None:
         return None
     alike = f" {ALIKE}" if one.outcome == NO_DIFFERENCE else ""
+    if one.low is None or one.high is None:
+        ends = _open(one.low, one.high)
+        return Beside(f"×{times(one.value)}{alike}", ends) if ends else None
     if one.scale == "ratio":
         interval = between(one.value, one.low, one.high)
         return (
             None if interval == TOO_FEW_TO_SAY else Beside(f"×{times(one.value)}{alike}", interval)
         )
     return Beside(f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}")
+
+
+def _open(low: float | None, high: float | None) -> str:
+    """Of a percentile whose slow requests are mostly of one trial: nothing bounds it there."""
+    if low is not None:
+        return f"over {times(low)}"
+    return "" if high is None else f"under {times(high)}"
 
 
 def _smallest(one: Against) -> str:

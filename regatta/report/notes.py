@@ -7,9 +7,11 @@ from textwrap import shorten
 
 from regatta.analysis.analyse import Analysis, Noted
 from regatta.analysis.client_limit import uses_more_cpus
+from regatta.analysis.metrics import FRACTIONS, P99
 from regatta.analysis.rate import is_held
 from regatta.report.clock import clock_sentence
 from regatta.report.company import company_sentence
+from regatta.analysis.slower import FEWEST_BEYOND, enough_beyond
 from regatta.report.numbers import plural, times
 from regatta.report.repeated import moved_sentence
 from regatta.report.restless import restless_sentence
@@ -161,6 +163,23 @@ def _accounts(analysis: Analysis) -> Note:
     return Note(sentence, what, "read who pays for what")
 
 
+def _few_requests(analysis: Analysis) -> Note:
+    requests = [
+        result.latencies.requests
+        for group in analysis.groups
+        for result in group.cells
+        if 0 < result.latencies.requests
+        and not enough_beyond(FRACTIONS[P99.name], result.latencies.requests)
+    ]
+    if not requests:
+        return Note("")
+    return Note(
+        f"The p99 of {plural(len(requests), 'cell')} has fewer than {FEWEST_BEYOND} requests that "
+        f"are slower (the fewest: of {min(requests):,}): it stands in the tables and is compared "
+        "with nothing."
+    )
+
+
 NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _progress,
     _failures,
@@ -174,6 +193,7 @@ NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _clock,
     _company,
     _restless,
+    _few_requests,
     _left_out,
 )
 """In the order in which they are shown; each is empty where there is nothing to tell."""

@@ -10,7 +10,7 @@ supported if it is shown to be above the one and below the other: no difference 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from regatta.analysis.claims.asked import Test, Times, growth, of_two
@@ -28,6 +28,7 @@ from regatta.analysis.claims.result import (
 )
 from regatta.analysis.contrast import TOO_FEW_BLOCKS
 from regatta.analysis.joint import ABOVE, BELOW, Joint, Side, agreeing, decide_jointly
+from regatta.analysis.slower import Requests, slower
 from regatta.analysis.units import BLOCKS, Units
 from regatta.counters import NOT_COUNTED, NOT_SUPPORTED
 
@@ -138,6 +139,8 @@ def together(verdicts: list[Verdict]) -> Verdict:
 
 def ask(evidence: Evidence, comparison: Comparison) -> Asked | str:
     """The test of a comparison, or the words that say why there is none."""
+    if comparison.relation != GROWS and evidence.fraction(comparison.terms[0]) is not None:
+        return _ask_of_percentiles(evidence, comparison)
     units = evidence.race.units
     columns: list[Blocks] = []
     for term in comparison.terms:
@@ -153,34 +156,50 @@ def ask(evidence: Evidence, comparison: Comparison) -> Asked | str:
         return Asked(comparison, grown, around(comparison), units)
     first, second = columns
     over = measure(comparison.terms[0].metric, evidence.scope).over_iterative
-    if comparison.relation == EQUAL:
-        return _ask_equal(evidence, comparison, first, second, over)
-    test = of_two(first, second, differences=over, times=comparison.at_least != 1, units=units)
+    means = [abs(sum(of.values()) / len(of)) for of in columns if of]
+    amount = _amount(evidence, comparison, max(means, default=0.0))
+    test = of_two(
+        first,
+        second,
+        differences=over or amount is not None,
+        times=amount is None and (comparison.relation == EQUAL or comparison.at_least != 1),
+        units=units,
+    )
     if isinstance(test, str):
         return test
-    least = 0.0 if test.scale == "difference" else comparison.at_least
-    return Asked(comparison, test, (least, None), units)
+    return Asked(comparison, test, claimed(comparison, test, amount), units)
 
 
-def _ask_equal(
-    evidence: Evidence, comparison: Comparison, first: Blocks, second: Blocks, over: bool
-) -> Asked | str:
-    """By the wider of the two margins, as large as they are on the mean."""
-    shared = first.keys() & second.keys()
-    if not shared:
-        return TOO_FEW_BLOCKS
-    amount = evidence.amount(comparison.terms[0], comparison.within)
+def _ask_of_percentiles(evidence: Evidence, comparison: Comparison) -> Asked | str:
+    fraction, units = evidence.fraction(comparison.terms[0]), evidence.race.units
+    cells: list[Requests] = []
+    for term in comparison.terms:
+        found = evidence.requests(term)
+        if isinstance(found, str):
+            return found
+        cells.append(found)
+    assert fraction is not None
+    test = slower(cells[0], cells[1], fraction, units)
+    if isinstance(test, str):
+        return test
+    amount = _amount(evidence, comparison, test.larger_ms)
+    test = test if amount is None else replace(test, scale="difference")
+    return Asked(comparison, test, claimed(comparison, test, amount), units)
+
+
+def _amount(evidence: Evidence, comparison: Comparison, larger: float) -> float | None:
+    """The margin of what is equal, if it is the wider of the two on the larger of the figures."""
     share = comparison.within.share
-    larger = max(abs(sum(of[block] for block in shared)) for of in (first, second)) / len(shared)
-    absolute = amount is not None and (share is None or amount >= share * larger)
-    units = evidence.race.units
-    test = of_two(first, second, differences=over or absolute, times=not absolute, units=units)
-    if isinstance(test, str):
-        return test
-    if absolute:
-        assert amount is not None
-        return Asked(comparison, test, (-amount, amount), units)
-    return Asked(comparison, test, around(comparison), units)
+    amount = evidence.amount(comparison.terms[0], comparison.within)
+    wider = amount is not None and (share is None or amount >= share * larger)
+    return amount if comparison.relation == EQUAL and wider else None
+
+
+def claimed(comparison: Comparison, test: Test, amount: float | None) -> Bounds:
+    """Between which values the claim says that the test's lies."""
+    if comparison.relation != EQUAL:
+        return (0.0 if test.scale == "difference" else comparison.at_least), None
+    return around(comparison) if amount is None else (-amount, amount)
 
 
 def around(comparison: Comparison) -> tuple[float, float]:

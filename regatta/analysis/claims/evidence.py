@@ -10,11 +10,12 @@ from regatta.analysis.claims.bursts import BURST_TIME
 from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.measures import Measure, measure
 from regatta.analysis.claims.result import Figure
-from regatta.analysis.contrast import by_block
+from regatta.analysis.contrast import by_block, requests_of
 from regatta.analysis.estimates import MEASURED, OVER, Estimates
 from regatta.analysis.metrics import FRACTIONS
 from regatta.analysis.serial import mean_interval
 from regatta.analysis.units import BLOCKS, Units
+from regatta.analysis.slower import Requests
 from regatta.ledger_read import Cell, Trial
 from regatta.study.claim import ITERATIVE, MICROSECONDS, Place, Within
 
@@ -53,6 +54,15 @@ class Evidence:
         if isinstance(base, str):
             return base
         return {block: mine[block] - base[block] for block in sorted(mine.keys() & base.keys())}
+
+    def requests(self, term: Term) -> Requests | str:
+        """What a percentile is one of, by block."""
+        cell = self._cell(term.place)
+        return cell if isinstance(cell, str) else requests_of(self.race.trials.get(cell.id, []))
+
+    def fraction(self, term: Term) -> float | None:
+        """Where the term is a percentile of requests."""
+        return FRACTIONS.get(self._how(term).metric.name)
 
     def figure(self, term: Term) -> Figure:
         """The term's mean with its interval; of latencies the pooled percentile."""
@@ -107,12 +117,18 @@ class Evidence:
         return measure(term.metric, self.scope)
 
     def _raw(self, place: Place, side: str, how: Measure) -> Blocks | str:
-        cell = self.cells.get(place)
-        if cell is None:
-            reason = self.race.left_out.get(place.design)
-            return NOT_RACED if reason is None else f"{place.design} cannot run here: {reason}"
+        cell = self._cell(place)
+        if isinstance(cell, str):
+            return cell
         key = (cell.id, side, how.metric.name)
         if key not in self.race.taken:
             trials = self.race.trials.get(cell.id, [])
             self.race.taken[key] = by_block(how.metric, side, trials)
         return self.race.taken[key]
+
+    def _cell(self, place: Place) -> Cell | str:
+        cell = self.cells.get(place)
+        if cell is not None:
+            return cell
+        reason = self.race.left_out.get(place.design)
+        return NOT_RACED if reason is None else f"{place.design} cannot run here: {reason}"
