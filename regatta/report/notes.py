@@ -9,9 +9,9 @@ from regatta.analysis.analyse import Analysis, Noted
 from regatta.analysis.client_limit import uses_more_cpus
 from regatta.analysis.metrics import FRACTIONS, P99
 from regatta.analysis.rate import is_held
+from regatta.analysis.slower import FEWEST_BEYOND, enough_beyond
 from regatta.report.clock import clock_sentence
 from regatta.report.company import company_sentence
-from regatta.analysis.slower import FEWEST_BEYOND, enough_beyond
 from regatta.report.numbers import plural, times
 from regatta.report.repeated import moved_sentence
 from regatta.report.restless import restless_sentence
@@ -168,7 +168,7 @@ def _few_requests(analysis: Analysis) -> Note:
         result.latencies.requests
         for group in analysis.groups
         for result in group.cells
-        if 0 < result.latencies.requests
+        if result.latencies.requests > 0
         and not enough_beyond(FRACTIONS[P99.name], result.latencies.requests)
     ]
     if not requests:

@@ -2,7 +2,7 @@
 
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.twins import TwinShare, twin_shares
-from regatta.report.numbers import short, times
+from regatta.report.numbers import percent, short, times
 from regatta.report.text_table import Table
 
 
@@ -14,7 +14,11 @@ def shares(analysis: Analysis, group: Group) -> list[TwinShare]:
 def twin_sentence(share: TwinShare) -> str:
     """One share in words. A twin that costs more than its design says nothing of a rest."""
     if share.twin_us > share.us:
-        return f"{share.design}: {short(share.us)} µs, no more than its bare twin"
+        most = f", and at most {percent(share.high - 1)}" if share.high > 1 else ""
+        return (
+            f"{share.design}: {short(share.us)} µs, {short(share.twin_us)} of its bare twin: "
+            f"no cost of its own was seen{most}"
+        )
     return (
         f"{share.design}: of {short(share.us)} µs, {short(share.twin_us)} are the strategy "
         "(its bare twin)"

@@ -14,8 +14,8 @@ from regatta.analysis.contrast import by_block, requests_of
 from regatta.analysis.estimates import MEASURED, OVER, Estimates
 from regatta.analysis.metrics import FRACTIONS
 from regatta.analysis.serial import mean_interval
-from regatta.analysis.units import BLOCKS, Units
 from regatta.analysis.slower import Requests
+from regatta.analysis.units import BLOCKS, Units
 from regatta.ledger_read import Cell, Trial
 from regatta.study.claim import ITERATIVE, MICROSECONDS, Place, Within
 
