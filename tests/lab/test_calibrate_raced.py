@@ -112,9 +112,19 @@ def test_only_a_missing_counter_keeps_a_claim_from_a_verdict(
     hardware: bool, met: bool, words: str
 ) -> None:
     recorded = recorded_claims(parse_study(CLAIMS, DESIGNS))
-    race("reports", NOW, hardware=hardware, environment={"claims": recorded})
+    how = {"hardware": hardware, "counted_blocks": 6, "environment": {"claims": recorded}}
+    race("reports", NOW, **how)
     assert only(raced.claims(context())).met is None, "the other study was not raced"
-    race("chapter-30", NOW, hardware=hardware, environment={"claims": recorded})
+    race("chapter-30", NOW, **how)
     goal = only(raced.claims(context()))
     assert goal.met is met
     assert goal.measured.startswith(words)
+
+
+def test_a_claim_that_has_too_few_blocks_for_a_verdict_misses_the_goal() -> None:
+    recorded = recorded_claims(parse_study(CLAIMS, DESIGNS))
+    for study in ("reports", "chapter-30"):
+        race(study, NOW, hardware=True, counted_blocks=2, environment={"claims": recorded})
+    goal = only(raced.claims(context()))
+    assert goal.met is False
+    assert "X2 have too few blocks" in goal.measured
