@@ -38,7 +38,7 @@ from regatta.calibrate.sizes import (
     Sizes,
     sizes,
 )
-from regatta.calibrate.trials import read_raced
+from regatta.ledger_read import read
 from regatta.study import Study, parse_study
 
 SEED = 1984
@@ -122,9 +122,9 @@ def all_study(context: Context, size: Sizes) -> Study:
 
 def noise_of(ledger: Path) -> Floats:
     """What is left of each contender without its mean, one row each: logarithms, block by block."""
-    timed = read_raced(ledger).timed
-    read = [by_block(PRIMARY, side_of(PRIMARY), list(own.values())) for own in timed.values()]
-    known = [own for own in read if not isinstance(own, str)]
+    raced = read(ledger)
+    blocks = [by_block(PRIMARY, side_of(PRIMARY), raced.trials_of(cell)) for cell in raced.cells]
+    known = [own for own in blocks if not isinstance(own, str)]
     # Who failed too often would take its blocks from all others.
     kept = [own for own in known if 2 * len(own) > max(map(len, known))]
     shared = sorted(set.intersection(*map(set, kept))) if kept else []
