@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from regatta.calibrate import counters, equals, power, raced, stars, stopped, window
+from regatta.calibrate.coverage import part as coverage
 from regatta.calibrate.goals import Part
 
 
@@ -12,6 +13,7 @@ def all_parts() -> tuple[Part, ...]:
         equals.PART,
         power.PART,
         stars.PART,
+        coverage.PART,
         stopped.PART,
         counters.PART,
         window.PART,

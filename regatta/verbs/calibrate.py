@@ -68,12 +68,12 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
         str | None,
         typer.Option(
             help="Put an error in on purpose, to see that it is found. Into the analysis: requests "
-            "(taken as independent), peek (stop when significant), next (a star compares the first "
-            "with the second alone) or closed-load (clients that wait for a stopped server ask "
-            "nothing). Into the lab: bias=2% or bias=5% (one of two equals is favoured, otherwise "
-            "in each race), place=2% (who stands first in the study is slower), drift (equals "
-            "drift apart and back over some blocks). The races are those of --out, or the newest "
-            "calibration's. Nothing is stored."
+            "(taken as independent), independent (blocks are), peek (stop when significant), next "
+            "(a star compares the first with the second alone) or closed-load (clients that wait "
+            "for a stopped server ask nothing). Into the lab: bias=2% or bias=5% (one of two "
+            "equals is favoured, otherwise in each race), place=2% (who stands first in the study "
+            "is slower), drift (equals drift apart and back over some blocks). The races are those "
+            "of --out, or the newest calibration's. Nothing is stored."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,

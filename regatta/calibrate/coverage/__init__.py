@@ -1,0 +1,1 @@
+"""How often the intervals of a report hold the truth, where neighbouring blocks are alike."""

@@ -1,0 +1,82 @@
+"""Races without end, drawn from the blocks of a real one, whose neighbours are as alike as theirs.
+
+The real blocks are put in order of a figure, and a chain wanders through that order: a normal
+autoregression with the correlation of real neighbours. Each real block comes as often as any other
+in the long run, whole and as it was; so what is true of the chain is what holds of all real blocks
+together, and it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats  # type: ignore[import-untyped]
+
+Floats = NDArray[np.float64]
+Blocks = NDArray[np.int64]
+"""Numbers of real blocks, in the order of the race that they make."""
+HIGHEST = 0.8
+"""The strongest correlation that is drawn: beyond it a whole race is one stretch."""
+FEWEST = 4
+
+
+@dataclass(frozen=True)
+class Chain:
+    order: Blocks
+    """All real blocks, from the least of the figure to the most."""
+    correlation: float
+    """Of neighbours."""
+
+    @classmethod
+    def all_of(cls, figures: Sequence[Floats]) -> list[Chain]:
+        """One for each series of figures, one a real block, in the order of the race.
+
+        All have one correlation: of a single series most of what is seen of it is chance.
+        """
+        alike = correlation([scores(own) for own in figures])
+        return [cls(np.argsort(own, kind="stable"), alike) for own in figures]
+
+    def race(self, chance: np.random.Generator, blocks: int) -> Blocks:
+        """A new one of so many blocks."""
+        steps = chance.standard_normal(blocks)
+        wide = np.sqrt(1 - self.correlation**2)
+        height, place = steps[0], np.empty(blocks)
+        for at, step in enumerate(steps):
+            height = height if at == 0 else self.correlation * height + wide * step
+            place[at] = height
+        shares = special.ndtr(place)
+        last = len(self.order) - 1
+        found: Blocks = self.order[np.minimum((shares * len(self.order)).astype(np.int64), last)]
+        return found
+
+
+def stretches(of: int, blocks: int) -> list[Blocks]:
+    """All stretches of so many real blocks in a row; the last is followed by the first."""
+    return [(np.arange(blocks) + start) % of for start in range(of)]
+
+
+def scores(figures: Floats) -> Floats:
+    """As a normal's, by their ranks: where a chain would have to stand to draw them."""
+    ranks = stats.rankdata(figures)
+    found: Floats = special.ndtri((ranks - 0.5) / len(ranks))
+    return found
+
+
+def correlation(series: Sequence[Floats]) -> float:
+    """Of a block with the next, from 0 to `HIGHEST`: the mean over all series.
+
+    What is seen in a short series is less than the truth, by 1 + 3 times it in each block; that is
+    given back.
+    """
+    found = []
+    for values in series:
+        left = values - values.mean()
+        if len(left) >= FEWEST and left.any():
+            found.append(float((left[:-1] * left[1:]).sum() / (left * left).sum()))
+    if not found:
+        return 0.0
+    count = len(series[0])
+    return float(np.clip((np.mean(found) + 1 / count) / (1 - 3 / count), 0, HIGHEST))

@@ -1,0 +1,127 @@
+"""Coverage: how often each interval that a report prints holds what is true.
+
+One race of a few designs gives real blocks. Thousands of shorter races are drawn from them, in
+which neighbours are as alike as in the real one (draw.py), and of each the intervals are made as a
+report makes them. What rests on a level may hold the truth more often than in 97 %: few blocks
+cannot tell how alike neighbours are, and it errs to the wide side (serial.py). The detail also
+tells what stretches of consecutive real blocks show, drawn from nothing: there are few that do not
+overlap, so they can contradict only roughly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regatta.analysis.serial import reach_of
+from regatta.calibrate.binomial import interval
+from regatta.calibrate.coverage.draw import Chain, stretches
+from regatta.calibrate.coverage.intervals import KINDS, Asked, Kind, Reach, independent
+from regatta.calibrate.coverage.real import Real, read_real
+from regatta.calibrate.goals import Context, Goal, Part
+from regatta.study import Study, parse_study
+
+INDEPENDENT = "independent"
+"""The error that may be put in: blocks are taken for independent trials."""
+SEED = 1927
+LEAST = 0.93
+DESIGNS = ("iterative", "thread-per-client", "epoll")
+CONNECTIONS = 10
+
+
+@dataclass(frozen=True)
+class Sizes:
+    blocks: int
+    requests: int
+    draws: int
+    """Of races, for each kind of interval and number of blocks."""
+
+
+WHOLE = Sizes(blocks=120, requests=500, draws=2_000)
+QUICK = Sizes(blocks=20, requests=100, draws=200)
+
+
+def study(context: Context, size: Sizes) -> Study:
+    lines = [
+        'name = "calibration"',
+        'title = "Blocks to draw races from"',
+        "[race]",
+        f"blocks = {size.blocks}",
+        "counted_blocks = 0",
+        "slices = 5",
+        "[[cells]]",
+        f"designs = {list(DESIGNS)}",
+        f"connections = {CONNECTIONS}",
+        'load = "burst"',
+        'work = "classic"',
+        f"requests = {size.requests}",
+    ]
+    return parse_study("\n".join(lines) + "\n", context.programs.designs, context.folder)
+
+
+def run(context: Context) -> list[Goal]:
+    size = QUICK if context.quick else WHOLE
+    ledger = context.race(study(context, size), context.place(PART.name))
+    context.say(f"drawing {size.draws:,} races for each kind of interval")
+    return goals(read_real(ledger, CONNECTIONS), size.draws, context.inject)
+
+
+def goals(
+    real: Real, draws: int, inject: str | None = None, kinds: Sequence[Kind] = KINDS
+) -> list[Goal]:
+    reach: Reach = independent if inject == INDEPENDENT else reach_of
+    return [goal for kind in kinds for goal in _goals(kind, real, reach, draws)]
+
+
+def _goals(kind: Kind, real: Real, reach: Reach, draws: int) -> Iterator[Goal]:
+    asked = list(kind.asked(real, reach))
+    chains = Chain.all_of([one.figures for one in asked])
+    for number, blocks in enumerate(kind.blocks):
+        name = f"{kind.name}, {blocks} blocks"
+        most = f"to {kind.most:.0%}" if kind.most < 1 else "or more"
+        goal = f"{LEAST:.0%} {most}"
+        if not asked:
+            yield Goal(name, goal, "no real block shows it", met=None)
+            continue
+        chance = np.random.default_rng([SEED, number])
+        held = [
+            one.holds(*(chain.race(chance, blocks) for _ in range(one.races)))
+            for one, chain in zip(asked, chains, strict=True)
+            for _ in range(-(-draws // len(asked)))
+        ]
+        yield _goal(name, goal, kind, held, _detail(kind, asked, chains, blocks))
+
+
+def _goal(name: str, goal: str, kind: Kind, held: list[bool], detail: str) -> Goal:
+    share = sum(held) / len(held)
+    low, high = interval(sum(held), len(held))
+    return Goal(
+        name=name,
+        goal=goal,
+        measured=f"{100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
+        # Missed if so many races cannot come of a share that is met.
+        met=high >= LEAST and low <= kind.most,
+        detail=f"{len(held):,} races; {detail}",
+        value=100 * share,
+    )
+
+
+def _detail(kind: Kind, asked: list[Asked], chains: list[Chain], blocks: int) -> str:
+    alike = chains[0].correlation
+    detail = f"printed in {kind.where}; neighbours correlate by {alike:.2f}"
+    if any(one.races > 1 for one in asked):
+        return detail
+    found = [one.holds(stretch) for one in asked for stretch in stretches(len(one.figures), blocks)]
+    return f"{detail}; in stretches of real blocks {sum(found) / len(found):.0%}"
+
+
+PART = Part(
+    name="coverage",
+    says="how often each interval of a report holds the truth, where blocks are alike",
+    run=run,
+    takes_s=300,
+    injected=(INDEPENDENT,),
+    reads_races=True,
+)

@@ -1,0 +1,67 @@
+"""What the blocks of a real race show of its contenders, ready to be drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regatta.analysis.contrast import by_block
+from regatta.analysis.metrics import STANDINGS, Metric, side_of
+from regatta.analysis.waits import Waits, waits
+from regatta.analysis.warmup import FEWEST_SEGMENTS, segments
+from regatta.calibrate.trials import read_raced
+from regatta.ledger_read import Trial
+
+Floats = NDArray[np.float64]
+DISTINCT = 0.5
+"""A figure that is one of a few numbers in most blocks says nothing of intervals."""
+
+
+@dataclass(frozen=True)
+class Real:
+    figures: dict[str, dict[str, Floats]]
+    """By metric and contender, one a block, in the order of the race."""
+    waits: dict[str, list[Waits]]
+    """By contender, of each block."""
+    first_to_last: dict[str, Floats]
+    """By contender, one a block: the logarithm of how much slower a trial began than it ended."""
+
+
+def read_real(ledger: Path, connections: int) -> Real:
+    """Of the blocks in which every contender has a trial that says something."""
+    raced = read_raced(ledger)
+    names = tuple(sorted(raced.timed))
+    blocks = raced.shared("timed", names)
+    trials = {name: [raced.timed[name][block] for block in blocks] for name in names}
+    return Real(
+        {metric.name: _figures(metric, trials) for metric in STANDINGS},
+        {name: [waits(trial) for trial in own] for name, own in trials.items()},
+        {
+            name: first
+            for name, own in trials.items()
+            if (first := _first_to_last(own, connections)) is not None
+        },
+    )
+
+
+def _figures(metric: Metric, trials: dict[str, list[Trial]]) -> dict[str, Floats]:
+    """Empty unless every contender has a figure in every block."""
+    found: dict[str, Floats] = {}
+    for name, own in trials.items():
+        by_number = by_block(metric, side_of(metric), own)
+        if isinstance(by_number, str) or len(by_number) < len(own):
+            return {}
+        found[name] = np.array([by_number[block] for block in sorted(by_number)])
+        if len(np.unique(found[name])) < DISTINCT * len(own):
+            return {}
+    return found
+
+
+def _first_to_last(trials: list[Trial], connections: int) -> Floats | None:
+    medians = [segments(trial, connections) for trial in trials]
+    if any(len(one) < FEWEST_SEGMENTS or one.min() <= 0 for one in medians):
+        return None
+    return np.array([float(np.log(one[0] / one[-1])) for one in medians])
