@@ -104,7 +104,7 @@ def test_slow_connections_send_and_read_a_byte_each_10_ms(dialect: str) -> None:
     replies = len(REPLIES[dialect])
     with serving(handler) as server:
         result, status = result_of(
-            *(*CLOSED, "3.5", "--slow", "1", "--dialect", dialect), server.address
+            *(*CLOSED, "6", "--slow", "1", "--dialect", dialect), server.address
         )
     assert status == 0
     assert result["slow_lost"] == 0
