@@ -12,8 +12,8 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
 from regatta.analysis.waits import Waits, waits
 from regatta.analysis.warmup import FEWEST_SEGMENTS, segments
-from regatta.calibrate.trials import read_raced
-from regatta.ledger_read import Trial
+from regatta.ledger_read import Trial, read
+from regatta.plan import TIMED
 
 Floats = NDArray[np.float64]
 DISTINCT = 0.5
@@ -32,10 +32,17 @@ class Real:
 
 def read_real(ledger: Path, connections: int) -> Real:
     """Of the blocks in which every contender has a trial that says something."""
-    raced = read_raced(ledger)
-    names = tuple(sorted(raced.timed))
-    blocks = raced.shared("timed", names)
-    trials = {name: [raced.timed[name][block] for block in blocks] for name in names}
+    raced = read(ledger)
+    timed = {
+        cell.contender: {
+            trial.block: trial
+            for trial in raced.trials_of(cell)
+            if trial.kind == TIMED and trial.counts
+        }
+        for cell in raced.cells
+    }
+    blocks = sorted(set.intersection(*map(set, timed.values())))
+    trials = {name: [timed[name][block] for block in blocks] for name in sorted(timed)}
     return Real(
         {metric.name: _figures(metric, trials) for metric in STANDINGS},
         {name: [waits(trial) for trial in own] for name, own in trials.items()},
