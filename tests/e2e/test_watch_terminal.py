@@ -151,7 +151,8 @@ def test_json_is_one_object_a_line(pair: tuple[Server, Server]) -> None:
     assert said["target"] == server.address
     expected = answer('quote" \\ \x1b \x9b é', "b")
     assert {key: said[key] for key in expected} == expected
-    assert len(real["processes"]) == 10
+    # The newest of the sleepers may have come after its reading.
+    assert 0 < len(real["processes"]) <= 10
     assert real["tasks_seen"] > 0
 
 
