@@ -101,7 +101,9 @@ class Slower:
         if self.scale != "ratio" or low is None or high is None:
             return None
         reach = math.log(high / low) / 2
-        lucky = float(stats.t.ppf(POWER, self.blocks - 1)) / errors_of(score, self.blocks)
+        errors = errors_of(score, self.blocks)
+        # Where no block differs from another anything beyond the reach would have been seen.
+        lucky = float(stats.t.ppf(POWER, self.blocks - 1)) / errors if errors else 0.0
         return math.exp(reach * (1 + lucky))
 
     def _excludes(self, score: float) -> Callable[[float], bool]:

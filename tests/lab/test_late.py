@@ -44,11 +44,20 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return next(trial for trial in read(path).trials if trial.kind == "timed")
 
 
-def with_seen(trial: Trial, seen: Seen) -> Trial:
+def with_seen(trial: Trial, seen: Seen, block: int = 1) -> Trial:
     asked = len(seen.records) - seen.unstarted
     return replace(
-        trial, samples=seen.samples(), requests=asked, answered=asked, unstarted=seen.unstarted
+        trial,
+        block=block,
+        samples=seen.samples(),
+        requests=asked,
+        answered=asked,
+        unstarted=seen.unstarted,
     )
+
+
+def in_blocks(trial: Trial, seen: Sequence[Seen]) -> list[Trial]:
+    return [with_seen(trial, one, block) for block, one in enumerate(seen, 1)]
 
 
 def check(trials: Sequence[Trial], seen: Sequence[Seen]) -> None:
@@ -85,7 +94,7 @@ def windows(draw: st.DrawFn) -> list[Seen]:
 
 @given(seen=windows())
 def test_no_percentile_of_any_queue_is_below_the_truth(trial: Trial, seen: list[Seen]) -> None:
-    check([with_seen(trial, one) for one in seen], seen)
+    check(in_blocks(trial, seen), seen)
 
 
 @pytest.mark.parametrize("seed", [None, 1, 2])
@@ -93,9 +102,8 @@ def test_a_queue_at_three_times_its_capacity_is_over_from_the_third_on(
     trial: Trial, seed: int | None
 ) -> None:
     seen = overloaded(3, poisson_seed=seed)
-    late = with_seen(trial, seen)
-    check([late], [seen])
-    estimates, latencies = estimate_latency([late, late, late])
+    check(in_blocks(trial, [seen]), [seen])
+    estimates, latencies = estimate_latency(in_blocks(trial, [seen] * 3))
     for metric in (P50, P99, P999, LATENCY_MAX):
         estimate = estimates["client", metric.name]
         assert (estimate.value, estimate.state) == (None, OVER)
@@ -111,17 +119,17 @@ def test_a_queue_at_three_times_its_capacity_is_over_from_the_third_on(
 
 def test_a_queue_below_its_capacity_has_plain_numbers(trial: Trial) -> None:
     seen = overloaded(0.5)
-    estimates, latencies = estimate_latency([with_seen(trial, seen)] * 3)
+    estimates, latencies = estimate_latency(in_blocks(trial, [seen] * 3))
     assert {estimate.state for estimate in estimates.values()} == {MEASURED}
     assert estimates["client", P99.name].value == pytest.approx(0.5 / 300 * 1e3, rel=1e-6)
     assert latencies.quantiles_ms[-1][0] == 1
 
 
 def test_an_interval_that_reaches_into_the_late_ones_has_no_upper_end(trial: Trial) -> None:
-    plain, late = (with_seen(trial, overloaded(times)) for times in (0.5, 1.9))
-    steady = estimate_latency([plain] * 9 + [late])[0]["client", P50.name]
+    plain, late = overloaded(0.5), overloaded(1.9)
+    steady = estimate_latency(in_blocks(trial, [plain] * 9 + [late]))[0]["client", P50.name]
     assert None not in (steady.value, steady.low, steady.high)
-    wide = estimate_latency([plain, late] * 2)[0]["client", P50.name]
+    wide = estimate_latency(in_blocks(trial, [plain, late] * 2))[0]["client", P50.name]
     assert wide.value is not None
     assert wide.high is None
     assert interval_of(wide).startswith("over ")
