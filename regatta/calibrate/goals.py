@@ -13,6 +13,10 @@ if TYPE_CHECKING:  # a race reads what is stored here, and so may not be importe
     from regatta.study import Study
 
 
+MET, NOT_REFUTED, MISSED, NOT_MEASURED = "met", "not refuted", "missed", "not measured"
+"""What a goal can come to. Only what is missed is a failure, and only what is met is proven."""
+
+
 @dataclass(frozen=True)
 class Goal:
     """One thing that must hold, and whether it does."""
@@ -24,11 +28,18 @@ class Goal:
     measured: str
     """In words, with its unit: `2.1 % above`. What could not be measured says why here."""
     met: bool | None
-    """None: it could not be measured here, which is no failure of the instrument."""
+    """None: neither is shown, which is no failure of the instrument. It could not be measured here,
+    or too little was: then it has a `value`."""
     detail: str = ""
     """One sentence more, for whoever wants to know how: sizes, sources, what it rests on."""
     value: float | None = None
     """`measured` as a number, in the goal's unit."""
+
+    @property
+    def outcome(self) -> str:
+        if self.met is None:
+            return NOT_MEASURED if self.value is None else NOT_REFUTED
+        return MET if self.met else MISSED
 
 
 def within(percent: float, name: str, of: str, off: float, detail: str) -> Goal:
@@ -115,4 +126,13 @@ class Calibration:
 
     @property
     def missed(self) -> list[Goal]:
-        return [goal for goal in self.goals if goal.met is False]
+        return self.that_are(MISSED)
+
+    def that_are(self, outcome: str) -> list[Goal]:
+        return [goal for goal in self.goals if goal.outcome == outcome]
+
+    @property
+    def outcome(self) -> str:
+        """Of all together: the worst of what was measured."""
+        worst_first = (MISSED, NOT_REFUTED, MET)
+        return next((word for word in worst_first if self.that_are(word)), NOT_MEASURED)

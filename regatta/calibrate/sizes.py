@@ -11,8 +11,8 @@ ENOUGH_BLOCKS = 2 * BLOCKS
 """Of fewer all draws are much the same: they prove nothing either way."""
 RACES = 40
 """Fresh ones of equal copies."""
-ENOUGH_RACES = 40
-"""Fewer may show that a table errs, and never that it does not."""
+TOO_OFTEN = 0.1
+"""A true share of errors that must be excluded before it is said that the 5 % are kept."""
 QUICK_RACES = 2
 QUICK_BLOCKS = {"blocks": 6, "counted_blocks": 2}
 """Of a race's shape: the fewest that can tell anything apart."""

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from regatta import environment
-from regatta.calibrate.goals import Calibration, Goal
+from regatta.calibrate.goals import MET, MISSED, Calibration, Goal
 from regatta.errors import CalibrationError
 
 VERSION = 2
 """1 counted false alarms by drawing names within the blocks of one race."""
+OUTCOME = "outcome"
+"""In words: for whoever reads it; it follows from the rest."""
 MOST_BYTES = 1 << 20
 MOST_GOALS = 1_000
 MACHINE = ("cpu_model", "cpus", "architecture", "virtualisation", "kernel", "clock_source")
@@ -48,8 +50,9 @@ def to_plain(calibration: Calibration) -> dict[str, Any]:
     return {
         "version": VERSION,
         **plain,
-        "goals": [asdict(goal) for goal in calibration.goals],
-        "met": not calibration.missed,
+        "goals": [{**asdict(goal), OUTCOME: goal.outcome} for goal in calibration.goals],
+        "met": {MET: True, MISSED: False}.get(calibration.outcome),
+        OUTCOME: calibration.outcome,
     }
 
 
@@ -84,7 +87,8 @@ def is_number(value: object) -> bool:
 
 
 def read_goal(plain: object) -> Goal:
-    if not isinstance(plain, dict) or plain.keys() - {field.name for field in fields(Goal)}:
+    known = {field.name for field in fields(Goal)} | {OUTCOME}
+    if not isinstance(plain, dict) or plain.keys() - known:
         raise ValueError("one of its goals is of another shape")
     words = (plain.get("name"), plain.get("goal"), plain.get("measured"), plain.get("detail", ""))
     if not all(isinstance(word, str) for word in words):

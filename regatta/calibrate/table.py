@@ -9,14 +9,21 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from regatta.calibrate.goals import Calibration, Goal
+from regatta.calibrate.goals import (
+    MET,
+    MISSED,
+    NOT_MEASURED,
+    NOT_REFUTED,
+    Calibration,
+    Goal,
+)
 from regatta.progress import duration
 
 EQUALS = "equals: "
 """How the names of all goals of the true A/A begin."""
 PAIRS = f"{EQUALS}standings of pairs"
 NOT_RUN = "A/A: not run"
-MET = {True: ("met", "green"), False: ("MISSED", "bold red"), None: ("not measured", "yellow")}
+STYLES = {MET: "green", NOT_REFUTED: "yellow", MISSED: "bold red", NOT_MEASURED: "yellow"}
 
 
 def headline(calibration: Calibration) -> str:
@@ -24,11 +31,12 @@ def headline(calibration: Calibration) -> str:
     moment = datetime.fromtimestamp(calibration.taken_at, UTC).strftime("%d %B %Y, %H:%M UTC")
     kind = "quick calibration, which proves little," if calibration.quick else "calibration"
     error = f" with an error put in ({calibration.inject})" if calibration.inject else ""
-    judged = [goal for goal in calibration.goals if goal.met is not None]
-    met = sum(goal.met is True for goal in judged)
+    counts = {word: len(calibration.that_are(word)) for word in (MET, NOT_REFUTED, MISSED)}
+    open_too = f", {counts[NOT_REFUTED]} not refuted" if counts[NOT_REFUTED] else ""
     return (
         f"{kind}{error} of {moment}, in {duration(calibration.elapsed_s)}, "
-        f"by Regatta {calibration.regatta_version}: {met} of {len(judged)} goals met"
+        f"by Regatta {calibration.regatta_version}: {counts[MET]} of "
+        f"{sum(counts.values())} goals met{open_too}"
     )
 
 
@@ -49,9 +57,9 @@ def goals_table(goals: Sequence[Goal]) -> Table:
     for heading in ("what", "goal", "measured", ""):
         table.add_column(heading, overflow="fold")
     for goal in goals:
-        word, style = MET[goal.met]
+        word = goal.outcome.upper() if goal.outcome == MISSED else goal.outcome
         texts = [Text(words) for words in (goal.name, goal.goal, goal.measured)]
-        table.add_row(*texts, Text(word, style=style))
+        table.add_row(*texts, Text(word, style=STYLES[goal.outcome]))
     return table
 
 

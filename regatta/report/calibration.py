@@ -37,9 +37,8 @@ def calibration_table(analysis: Analysis) -> Table | None:
     calibration = _stored(analysis)
     if isinstance(calibration, str):
         return None
-    words = {True: "met", False: "missed", None: "not measured"}
     rows = [
-        [goal.name, goal.goal, goal.measured, words[goal.met], goal.detail]
+        [goal.name, goal.goal, goal.measured, goal.outcome, goal.detail]
         for goal in calibration.goals
     ]
     header = ["what", "goal", "measured", "", "how"]

@@ -24,6 +24,7 @@ GOALS = (
     Goal("power of quick", "8 % is found", "4.9 %", True, "1,000 comparisons"),
     Goal("p99 of a stopped server", "within 5 % of the truth", "7.1 % below", False),
     Goal("context switches", "within 1 %", "no perf here", None),
+    Goal("equals: claims", "at most 5 %", "2 of 40", None, value=5.0),
 )
 STORED = to_plain(Calibration(1_790_000_000.0, 1234.0, "0.1.0", {"cpus": 2}, GOALS))
 
@@ -41,13 +42,15 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
     assert isinstance(console.file, io.StringIO)
     terminal = console.file.getvalue()
     for text in (terminal, to_markdown(analysis), to_html(analysis)):
-        assert "1 of 2 goals met; missed: p99 of a stopped server. A/A: not run." in text
+        assert "1 of 3 goals met, 1 not refuted; missed: p99 of a stopped server." in text
+        aa = "A/A: equals told apart in 2 of 40 races, too few to say that it is right."
+        assert aa in " ".join(text.split())
     for text in (to_markdown(analysis), to_html(analysis)):
         assert "7.1 % below" in text
         assert "1,000 comparisons" in text
     table = calibration_table(analysis)
     assert table is not None
-    assert [row[3] for row in table.rows] == ["met", "missed", "not measured"]
+    assert [row[3] for row in table.rows] == ["met", "missed", "not measured", "not refuted"]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def test_effects_that_drown_miss_the_goal_and_few_races_prove_nothing() -> None:
     assert goal.met is False
     few = judge(SHAPE, curves(told()[:3])[0], 5.0, [])
     assert few.met is None
+    assert few.outcome == "not refuted"
     good = judge(SHAPE, found()[OVER_ALL], 5.0, [found()[OVER_ALL]])
     assert good.met is True
     assert f"of {RACES}" in good.detail

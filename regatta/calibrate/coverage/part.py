@@ -101,11 +101,17 @@ def _goal(name: str, goal: str, kind: Kind, held: list[bool], detail: str) -> Go
         name=name,
         goal=goal,
         measured=f"{100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
-        # Missed if so many races cannot come of a share that is met.
-        met=high >= LEAST and low <= kind.most,
+        met=_met(low, high, kind.most),
         detail=f"{len(held):,} races; {detail}",
         value=100 * share,
     )
+
+
+def _met(low: float, high: float, most: float) -> bool | None:
+    """Missed if so many races cannot come of a share that is wanted; met if of no other."""
+    if high < LEAST or low > most:
+        return False
+    return True if low >= LEAST and high <= most else None
 
 
 def _detail(kind: Kind, asked: list[Asked], chains: list[Chain], blocks: int) -> str:
