@@ -2,17 +2,19 @@
 
 One is what was charged to the server, the other all that its CPUs did; the truth lies between them.
 Two contenders stand in contradiction where each account shows another one to need less. All pairs
-at all steps of a table, by both accounts, are one family (regatta/analysis/best.py): in 19 of 20
-tables no pair is called so by chance. Nothing is decided by it: stars rest on the first account.
+at all steps of a table are a family for each account (regatta/analysis/joint.py): in 19 of 20
+tables an account shows no order that is not there. Nothing is decided by it: stars rest on the
+first one.
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 
-from regatta.analysis.best import standings
+from regatta.analysis.joint import BELOW, Mean, decide_jointly
 from regatta.analysis.turned import BlockValues
+from regatta.analysis.units import BLOCKS, Units
 
 
 @dataclass(frozen=True)
@@ -33,27 +35,36 @@ Accounts = tuple[BlockValues, BlockValues]
 """Of one contender: what it was charged for a request, and how long its CPUs were busy."""
 
 
-def contradictions(steps: Mapping[int, Mapping[str, Accounts]]) -> list[Contradiction]:
+def contradictions(
+    steps: Mapping[int, Mapping[str, Accounts]], units: Units = BLOCKS
+) -> list[Contradiction]:
     """The furthest apart first."""
     asked = [
         (at, first, second)
         for at, known in steps.items()
         for first, second in combinations(sorted(known), 2)
     ]
-    places = [
-        [{name: _logs(steps[at][name][account]) for name in (first, second)}]
-        for (at, first, second), account in product(asked, (0, 1))
-    ]
-    decided = standings(places) if places else []
+    charged, busy = (
+        [
+            units.gathered(_apart(steps[at][first][account], steps[at][second][account]))
+            for at, first, second in asked
+        ]
+        for account in (0, 1)
+    )
+    by_charge, by_busy = (decide_jointly(one, units=units).sides for one in (charged, busy))
     found: list[Contradiction] = []
     for number, (at, first, second) in enumerate(asked):
-        charged, busy = decided[2 * number], decided[2 * number + 1]
-        for less, more in ((first, second), (second, first)):
-            if less in busy and more in charged and charged[more].worse and busy[less].worse:
-                ratios = math.exp(charged[more].value), math.exp(-busy[less].value)
-                found.append(Contradiction(at, less, more, *ratios))
+        if by_charge[number].side * by_busy[number].side < 0:
+            less, more = (first, second) if by_charge[number].side == BELOW else (second, first)
+            apart = [abs(Mean.of_blocks(account[number]).value) for account in (charged, busy)]
+            found.append(Contradiction(at, less, more, math.exp(apart[0]), math.exp(-apart[1])))
     return sorted(found, key=lambda one: one.busy / one.charged)
 
 
-def _logs(values: BlockValues) -> BlockValues:
-    return {block: math.log(value) for block, value in values.items() if value > 0}
+def _apart(first: BlockValues, second: BlockValues) -> BlockValues:
+    """The logarithms of their ratios, in the blocks in which both are above 0."""
+    return {
+        block: math.log(value / second[block])
+        for block, value in first.items()
+        if value > 0 and second.get(block, 0.0) > 0
+    }

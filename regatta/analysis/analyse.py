@@ -306,7 +306,8 @@ def _group(
                     and {PRIMARY.name, BUSY.name} <= (own := results[cell.id].blocks).keys()
                 }
                 for step in members.steps
-            }
+            },
+            units,
         ),
     )
 

@@ -53,7 +53,9 @@ class Repeated:
     hits: list[Hit] = field(default_factory=list)
     """Empty where no trial was run again."""
     p_value: float = 1.0
-    """Of the contender that was hit furthest beyond chance."""
+    """Of the contender that was hit furthest beyond chance, …"""
+    furthest: str = ""
+    """… by what chance does to its own trials: of many trials a few more are nothing."""
     moved: list[Moved] = field(default_factory=list)
 
     @property
@@ -77,8 +79,8 @@ def repeats_of(ledger: Ledger, tables: Sequence[Table]) -> Repeated:
     if not any(trial.superseded for trial in ledger.trials):
         return Repeated()
     heats = _heats(ledger)
-    hits, p_value = _hits(ledger, heats)
-    return Repeated(hits, p_value, _moved(ledger, tables))
+    hits, p_value, furthest = _hits(ledger, heats)
+    return Repeated(hits, p_value, furthest, _moved(ledger, tables))
 
 
 def _heats(ledger: Ledger) -> list[list[tuple[str, bool]]]:
@@ -93,7 +95,7 @@ def _heats(ledger: Ledger) -> list[list[tuple[str, bool]]]:
     return list(found.values())
 
 
-def _hits(ledger: Ledger, heats: list[list[tuple[str, bool]]]) -> tuple[list[Hit], float]:
+def _hits(ledger: Ledger, heats: list[list[tuple[str, bool]]]) -> tuple[list[Hit], float, str]:
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     names = sorted(order, key=lambda name: (order[name], name))
     seen, chance = _counts(heats, names)
@@ -108,7 +110,7 @@ def _hits(ledger: Ledger, heats: list[list[tuple[str, bool]]]) -> tuple[list[Hit
     far = np.divide(seen - expected, spread, out=np.zeros(len(names)), where=spread > 0)
     drawn = np.divide(chance - expected, spread, out=np.zeros_like(chance), where=spread > 0)
     reached = (drawn.max(axis=1, initial=0.0) >= far.max(initial=0.0) - 1e-9).sum()
-    return hits, float((reached + 1) / (DRAWS + 1))
+    return hits, float((reached + 1) / (DRAWS + 1)), names[int(far.argmax())]
 
 
 def _counts(

@@ -26,7 +26,7 @@ def clock_table(analysis: Analysis) -> Table | None:
             f"{times(ran.clock)}\n{times(ran.low)}{DASH}{times(ran.high)}",
             f"{ran.low_ns / 1000:.1f} µs",
             times(ran.median_ns / ran.low_ns),
-            "differs" if ran.differs else "the same",
+            "differs" if ran.differs else "no difference seen",
         ]
         for ran in analysis.clocks
     ]
@@ -40,11 +40,11 @@ def clock_sentence(analysis: Analysis) -> str:
     if not slower:
         return ""
     return (
-        f"Not all ran at the same clock: {'; '.join(map(_told, slower))} of the mean of those that "
-        "it is compared with. Their CPU times are of different clocks, and not of different work "
-        "alone."
+        "Not all ran at the same clock: by the mean clock of those that are compared, "
+        f"{'; '.join(map(_told, slower))}. Their CPU times are of different clocks, and not of "
+        "different work alone."
     )
 
 
 def _told(ran: Ran) -> str:
-    return f"{ran.contender} at {times(ran.clock)} ({times(ran.low)} to {times(ran.high)})"
+    return f"{ran.contender} ran at {times(ran.clock)} ({times(ran.low)} to {times(ran.high)})"

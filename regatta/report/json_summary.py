@@ -62,6 +62,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "repeated": {
             "contenders": [asdict(hit) for hit in analysis.repeated.hits],
             "p_value": analysis.repeated.p_value,
+            "furthest": analysis.repeated.furthest,
             "verdicts_that_move": len(analysis.repeated.moved),
         },
         "clocks": [asdict(ran) for ran in analysis.clocks],

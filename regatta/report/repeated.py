@@ -37,10 +37,9 @@ def repeated_table(analysis: Analysis) -> Table | None:
 def _unequal(analysis: Analysis) -> str:
     found = analysis.repeated
     if not found.is_unequal:
-        return "Nobody was disturbed more often than chance makes it."
-    worst = max(found.hits, key=lambda hit: hit.disturbed - hit.by_chance)
+        return "Nobody was seen to be disturbed more often than chance makes it."
     beyond = f"was disturbed more often than chance makes it (p = {found.p_value:.2g})"
-    return f"{worst.contender} {beyond}."
+    return f"{found.furthest} {beyond}."
 
 
 def moved_sentence(analysis: Analysis) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import pytest
 import synthetic
 from rich.console import Console
 
@@ -12,6 +14,7 @@ from regatta import report
 from regatta.analysis import metrics
 from regatta.analysis.accounts import contradictions
 from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.units import Units
 from regatta.ledger_read import Counter, Trial, read
 from regatta.report.notes import notes
 
@@ -62,6 +65,36 @@ def test_a_pair_that_one_account_does_not_tell_apart_is_no_contradiction() -> No
     assert not contradictions({1: {"a": few, "b": few[::-1]}})
     assert not contradictions({1: {"a": (apart, more)}})
     assert not contradictions({})
+
+
+def test_accounts_that_contradict_in_one_sitting_of_several_do_not_contradict() -> None:
+    """Thirty blocks, but five numbers; what lies between sittings is no order of the two."""
+    sitting_of = {block: block // 6 for block in range(30)}
+    far = {0: 1.3, 1: 1.01, 2: 0.99, 3: 1.02, 4: 0.98}
+    noise = np.random.default_rng(1).normal(1.0, 0.005, (4, 30))
+    up = {block: far[sitting_of[block]] * noise[0, block] for block in sitting_of}
+    down = {block: noise[1, block] / far[sitting_of[block]] for block in sitting_of}
+    even = [{block: float(row[block]) for block in sitting_of} for row in noise[2:]]
+    steps = {1: {"a": (up, down), "b": (even[0], even[1])}}
+    assert contradictions(steps)
+    assert not contradictions(steps, Units(sitting_of))
+    steady = {block: 1.2 * noise[0, block] for block in sitting_of}
+    (found,) = contradictions(
+        {1: {"a": (steady, even[1]), "b": (even[0], steady)}}, Units(sitting_of)
+    )
+    assert (found.less, found.more) == ("b", "a")
+    assert found.charged == pytest.approx(1.2, abs=0.01)
+    assert found.busy == pytest.approx(1 / 1.2, abs=0.01)
+
+
+def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path) -> None:
+    for number, sittings in enumerate((1, 2)):
+        (tmp_path / f"{number}").mkdir()
+        analysis = analysed(
+            tmp_path / f"{number}", busy=OTHERWISE, connections=(10,), sittings=sittings
+        )
+        # Two sittings show no order, however many blocks they have.
+        assert bool(analysis.groups[0].contradictions) == (sittings == 1)
 
 
 def test_who_wins_is_decided_by_what_is_charged_alone(tmp_path: Path) -> None:

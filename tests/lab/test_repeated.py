@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,17 +22,21 @@ BLOCKS = range(1, 11)
 
 
 def raced(
-    folder: Path, hit: dict[str, Sequence[int]], dearer: float = 1.1, second_us: float = 640.0
+    folder: Path,
+    hit: dict[str, Sequence[int]],
+    dearer: float = 1.1,
+    second_us: float = 640.0,
+    **changes: Any,
 ) -> Analysis:
-    """A race of two; the blocks in which one was hit were run again, and cost that one more."""
+    """A race (of two); the blocks in which one was hit were run again, and cost that one more."""
     path = make(
         folder / "ledger.sqlite",
-        contenders=("first", "second"),
-        cpu_us={"first": 600.0, "second": second_us},
+        cpu_us={"first": 600.0, "second": second_us, "third": 660.0},
         connections=[10],
         requests=40,
         counted_blocks=0,
         noise=0.002,
+        **({"contenders": ("first", "second")} | changes),
     )
     with closing(sqlite3.connect(path)) as ledger, ledger:
         for block in sorted({block for blocks in hit.values() for block in blocks}):
@@ -120,3 +125,23 @@ def test_who_was_hit_more_often_than_chance_makes_it_is_named(
     table = repeated_table(analysis)
     assert table is not None
     assert ("first was disturbed more often" in table.says) == is_unequal
+    assert ("Nobody was seen to be disturbed more often" in table.says) != is_unequal
+
+
+def test_whoever_the_chance_is_of_is_who_is_named(tmp_path: Path) -> None:
+    # Of forty trials of the first 24 were hit, where 19 would be; of four of the third all four.
+    hit: dict[str, Sequence[int]] = {
+        "first": range(5, 29),
+        "second": range(29, 41),
+        "third": range(1, 5),
+    }
+    gone = {("third", 10, block) for block in range(5, 41)}
+    names = ("first", "second", "third")
+    analysis = raced(tmp_path, hit, dearer=1.0, contenders=names, blocks=40, fail=gone)
+    beyond = {one.contender: one.disturbed - one.by_chance for one in analysis.repeated.hits}
+    assert beyond["first"] > beyond["third"] > 0
+    assert analysis.repeated.is_unequal
+    assert analysis.repeated.furthest == "third"
+    table = repeated_table(analysis)
+    assert table is not None
+    assert "third was disturbed more often" in table.says
