@@ -295,8 +295,11 @@ def situation(study: Study, place: placement.Placement) -> doctor.Situation:
 
 
 def notes(study: Study, place: placement.Placement, found: perf.Perf) -> tuple[str, ...]:
-    """What is not as the study, or a person, may have expected."""
+    """What is not as the study, or a person, may have expected, and what it will not see."""
+    from regatta.foretell import foretold  # noqa: PLC0415  (heavy: statistics)
+
     without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
     clocks = None if place.server.groups else NO_GROUPS
-    told = (place.note, place.steering.note, clocks, found.note, too_few_note(study))
+    verdicts = (too_few_note(study), foretold(study))
+    told = (place.note, place.steering.note, clocks, found.note, *verdicts)
     return tuple(note for note in (*without, *told) if note)
