@@ -7,13 +7,14 @@ other races can show how often a table is wrong. Nothing is drawn and nothing is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
 from regatta.analysis.metrics import BY_NAME, PRIMARY, STANDINGS
 from regatta.calibrate import alarms
+from regatta.calibrate.as_sittings import SITTINGS, grouped, said_of_sittings
 from regatta.calibrate.binomial import goal_of
 from regatta.calibrate.copies import (
     DESIGNS,
@@ -29,10 +30,11 @@ from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import LEVEL, QUICK_RACES, RACES
 from regatta.calibrate.table import EQUALS, NOT_RUN, PAIRS
 from regatta.calibrate.workers import on_all_cpus
-from regatta.ledger_read import read
+from regatta.ledger_read import Ledger, read
 from regatta.study import Study
 
 AS_RACED = "as raced"
+IN_SITTINGS = f"{EQUALS}pairs in {SITTINGS} sittings"
 COLUMNS = (*(metric.name for metric in STANDINGS), CLAIMS)
 
 
@@ -54,7 +56,9 @@ def run(context: Context) -> list[Goal]:
     asked = [Question(path, number, context.inject) for number, path in enumerate(ledgers, start=1)]
     if context.inject in alarms.WRONG:
         return judge_columns(shape.said(), on_all_cpus(by_wrong_analysis, asked))
-    return judge(shape, on_all_cpus(answer, asked))
+    goals = judge(shape, on_all_cpus(answer, asked))
+    together = [[asked[at] for at in group] for group in grouped(len(asked))]
+    return goals + judge_sittings(shape, on_all_cpus(answer_together, together))
 
 
 def judge(shape: Shape, found: Sequence[Said]) -> list[Goal]:
@@ -79,11 +83,26 @@ def raced(context: Context, shape: Shape) -> list[Path]:
     return run_races(replace(context, race=race), PART.name, shape, wanted, study_of)
 
 
+def judge_sittings(shape: Shape, found: Sequence[dict[str, list[str]]]) -> list[Goal]:
+    """The same table of pairs, of every five races as a race in five sittings."""
+    how = f"{shape.said()}; every {SITTINGS} races as one of {SITTINGS} sittings"
+    return judge_columns(how, found, lambda column: f"{IN_SITTINGS}, {words_of(column)}")
+
+
 def answer(question: Question) -> Said:
+    return said(raced_in_lab(question))
+
+
+def answer_together(questions: Sequence[Question]) -> dict[str, list[str]]:
+    return said_of_sittings([raced_in_lab(question) for question in questions])
+
+
+def raced_in_lab(question: Question) -> Ledger:
+    """What was raced, with the error that is put in, if one is."""
     ledger = read(question.ledger)
-    if question.inject is not None:
-        ledger = in_lab(question.inject, ledger, question.number)
-    return said(ledger)
+    if question.inject is None:
+        return ledger
+    return in_lab(question.inject, ledger, question.number)
 
 
 def by_wrong_analysis(question: Question) -> dict[str, list[str]]:
@@ -117,11 +136,13 @@ def judge_as_raced(how: str, found: Sequence[Said]) -> Goal:
     )
 
 
-def judge_columns(how: str, found: Sequence[dict[str, list[str]]]) -> list[Goal]:
+def judge_columns(
+    how: str, found: Sequence[dict[str, list[str]]], label: Callable[[str], str] | None = None
+) -> list[Goal]:
     """The four pairs in one table: one goal for each of its columns, and one for the claims."""
     return [
         goal_of(
-            label_of(column),
+            (label or label_of)(column),
             [bool(one[column]) for one in found if column in one],
             detail_of(how, column, found),
         )
@@ -134,7 +155,11 @@ def label_of(column: str) -> str:
     if column == CLAIMS:
         return f"{EQUALS}a table of claims on pairs"
     kind = PAIRS if column == PRIMARY.name else f"{EQUALS}secondary column"
-    return f"{kind}, {BY_NAME[column].label}"
+    return f"{kind}, {words_of(column)}"
+
+
+def words_of(column: str) -> str:
+    return CLAIMS if column == CLAIMS else BY_NAME[column].label
 
 
 def detail_of(how: str, column: str, found: Sequence[dict[str, list[str]]]) -> str:

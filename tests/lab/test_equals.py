@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from regatta import cli
 from regatta.analysis.analyse import analyse
-from regatta.calibrate import binomial, equals, labs, races
+from regatta.calibrate import as_sittings, binomial, equals, labs, races
 from regatta.calibrate.copies import (
     DESIGNS,
     NAMES,
@@ -71,6 +71,22 @@ def told(lab: str | None, number: int) -> Said:
     return said(ledger if lab is None else labs.in_lab(lab, ledger, number))
 
 
+@cache
+def told_together(lab: str | None, races: range) -> dict[str, list[str]]:
+    """The same of races that are taken for sittings of one."""
+    ledgers = [honest(at + 1) for at in races]
+    if lab is not None:
+        ledgers = [labs.in_lab(lab, one, at + 1) for at, one in zip(races, ledgers, strict=True)]
+    return as_sittings.said_of_sittings(ledgers)
+
+
+def in_sittings(lab: str | None, count: int) -> Goal:
+    """The goal of the pairs' CPU per request, of so many races."""
+    found = [told_together(lab, races) for races in as_sittings.grouped(count)]
+    goals = {goal.name: goal for goal in equals.judge_sittings(SHAPE, found)}
+    return goals["equals: pairs in 5 sittings, CPU per request"]
+
+
 def judged(lab: str | None, count: int) -> dict[str, Goal]:
     """The goals of so many races."""
     found = [told(lab, number) for number in range(1, count + 1)]
@@ -116,6 +132,34 @@ def test_a_lab_in_which_equals_drift_apart_over_neighbouring_blocks_is_found() -
     goals = judged("drift", FEW)
     assert goals[PAIRS].met is False
     assert (goals[PAIRS].value or 0) >= 25
+
+
+@pytest.mark.parametrize("lab", [None, "bias=5%"])
+def test_what_differs_from_race_to_race_is_no_error_where_races_are_sittings(
+    lab: str | None,
+) -> None:
+    """In each race alone a bias of 5 % is one in most tables."""
+    goal = in_sittings(lab, RACES)
+    assert goal.outcome == "not refuted"
+    assert "of 8 " in goal.measured
+
+
+def test_whoever_is_favoured_in_every_race_is_found_by_sittings_too() -> None:
+    goal = in_sittings("place=2%", RACES)
+    assert goal.met is False
+    assert (goal.value or 0) >= 75
+
+
+def test_races_are_taken_together_with_all_their_trials_and_none_twice() -> None:
+    ledgers = [in_pairs(honest(number)) for number in (1, 2, 3)]
+    whole = as_sittings.as_sittings(ledgers)
+    assert len({trial.id for trial in whole.trials}) == sum(len(one.trials) for one in ledgers)
+    places = {(trial.block, trial.cell_id) for trial in whole.trials}
+    assert len(places) == len(whole.trials)
+    assert {trial.sitting for trial in whole.trials} == {1, 2, 3}
+    blocks = {trial.block: trial.sitting for trial in whole.trials}
+    assert list(blocks.values()) == [sitting for sitting in (1, 2, 3) for _ in range(10)]
+    assert [list(one) for one in as_sittings.grouped(13)] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 
 
 def test_columns_that_the_lab_did_not_touch_stay_right() -> None:
