@@ -7,11 +7,12 @@ Each column is a family of its own over all steps of the axis, decided as the st
 import math
 from dataclasses import dataclass, field
 from itertools import combinations
+from statistics import fmean
 
 from regatta.analysis.best import Standing, standings, standings_of_pairs
 from regatta.analysis.contrast import FURTHEST, Scale
 from regatta.analysis.joint import ABOVE, AROUND, agreeing
-from regatta.analysis.metrics import FRACTIONS, STANDINGS, Metric, side_of
+from regatta.analysis.metrics import COUNTS, FRACTIONS, NEAR_ZERO, STANDINGS, Metric, side_of
 from regatta.analysis.slower import Requests, Slower, slower
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
 from regatta.analysis.turned import BlockValues
@@ -74,9 +75,11 @@ class Column:
 
     @property
     def scale(self) -> Scale:
-        """What may be 0 has no ratio."""
+        """What may be 0 has no ratio, nor has a count of next to nothing."""
         least = min((min(own.values()) for own in self.blocks.values() if own), default=0.0)
-        return "ratio" if least > 0 else "difference"
+        means = [fmean(own.values()) for own in self.blocks.values() if own]
+        near = self.metric.name in COUNTS and min(means, default=0.0) < NEAR_ZERO
+        return "difference" if near or least <= 0 else "ratio"
 
     @property
     def sign(self) -> int:

@@ -313,6 +313,11 @@ STANDINGS = (PRIMARY, BUSY, CONTEXT_SWITCHES, PAGE_FAULTS, P50, P99, LATENCY_MAX
 """The columns of the standings, in order."""
 
 
+NEAR_ZERO = 0.1
+COUNTS = frozenset({CONTEXT_SWITCHES.name, PAGE_FAULTS.name})
+"""A ratio to less than NEAR_ZERO of these a request says nothing: x 28 may be one in a hundred."""
+
+
 def side_of(metric: Metric) -> str:
     """The side whose figure the standings show."""
     return metric.sides[0]

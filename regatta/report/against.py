@@ -1,14 +1,14 @@
 """Each contender against the best of each column, in words: by how much, or what would be seen.
 
-It stands before the figure itself, everywhere: ratios within blocks can be compared between tables
-and hours, figures cannot.
+It stands before the figure itself, everywhere: what the machine did to both in the same minutes
+cancels in a ratio within blocks, and in no figure.
 """
 
 from dataclasses import dataclass
 
 from regatta.analysis.analyse import Group
 from regatta.analysis.columns import Against
-from regatta.analysis.metrics import BY_NAME, STANDINGS
+from regatta.analysis.metrics import BY_NAME, NEAR_ZERO, STANDINGS
 from regatta.analysis.standings import NO_DIFFERENCE
 from regatta.report.numbers import TOO_FEW_TO_SAY, between, more_than_one, short, times
 
@@ -16,9 +16,11 @@ ALIKE = "≈"
 """Stands at a figure that was not told from the best of its column."""
 READ = (
     "First how many times as much as the best of the column (or how much more, where a figure may "
-    "be 0), in pairs within blocks, with an interval; all intervals of a column hold together at "
-    "95 %. This compares between tables and hours. Below it the figure itself with its 95 % "
-    "interval: of this machine in this hour only."
+    f"be 0, or the least of a count is below {NEAR_ZERO} a request), in pairs within blocks, with "
+    "an interval; all intervals of a column hold together at 95 %. What the machine did to both in "
+    "the same minutes cancels; the interval is of this sitting, and of other builds and hours only "
+    "where a race has several. Below it the figure itself with its 95 % interval: of this machine "
+    "in this hour only."
 )
 """How the figures of a table are read."""
 

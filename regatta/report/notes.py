@@ -25,6 +25,7 @@ from regatta.report.sentences import (
     warm_up_sentence,
 )
 from regatta.report.shared_cache import shared_cache_sentence
+from regatta.report.unsteered import unsteered_sentence
 
 COLUMNS = 80
 """Of the line, whatever the terminal: what is printed is the same in a log."""
@@ -163,6 +164,10 @@ def _accounts(analysis: Analysis) -> Note:
     return Note(sentence, what, "read who pays for what")
 
 
+def _unsteered(analysis: Analysis) -> Note:
+    return Note(unsteered_sentence(analysis))
+
+
 def _few_requests(analysis: Analysis) -> Note:
     requests = [
         result.latencies.requests
@@ -186,6 +191,7 @@ NOTES: tuple[Callable[[Analysis], Note], ...] = (
     _client_bound,
     _shared_cache,
     _accounts,
+    _unsteered,
     _rate,
     _cold,
     _disturbed,

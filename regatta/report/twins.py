@@ -41,7 +41,7 @@ def twin_table(analysis: Analysis, group: Group, step: int) -> Table | None:
     ]
     says = (
         f"{'; '.join(map(twin_sentence, found))}. Server CPU per request; the ratio is paired "
-        "within blocks, with its 95 % interval, and compares between tables and hours."
+        "within blocks, with its 95 % interval, which is of this sitting."
     )
     header = ["design", "ratio", "µs per request", "of its bare twin"]
     return Table("What is the strategy's", says, header, rows)

@@ -361,6 +361,7 @@ def environment(race: Race) -> dict[str, Any]:
             "server_address": "10.77.0.1",
             "server_cpus": [0],
             "client_cpus": [1],
+            "steering": "own-side",
         },
         "seed": 4711,
         "perf_version": "perf version 6.1.0" if race.perf else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,26 @@ def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path) -> None:
         )
         # Two sittings show no order, however many blocks they have.
         assert bool(analysis.groups[0].contradictions) == (sittings == 1)
+
+
+def test_a_race_without_steering_says_whose_receiving_the_server_pays_for(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, connections=(10,))
+
+    def told(**changes: object) -> list[str]:
+        environment = {**analysis.environment, **changes}
+        found = notes(replace(analysis, environment=environment))
+        assert not any(note.line for note in found), "there is nothing to do about it on a screen"
+        return [note.sentence for note in found if "not steered" in note.sentence]
+
+    none = {"placement": {"kind": "loopback", "steering": "none"}}
+    (sentence,) = told(**none)
+    assert "server CPU per request has the client's receive path in it" in sentence
+    (before_steering,) = told(placement={"kind": "netns"})
+    assert before_steering == sentence
+    (apart,) = told(**none, irq_time_accounting=True)
+    assert apart.startswith("Packets were not steered: CPU busy per request has")
+    assert "charges neither to the server" in apart
+    assert told() == told(placement="?") == []
 
 
 def test_who_wins_is_decided_by_what_is_charged_alone(tmp_path: Path) -> None:

@@ -175,6 +175,29 @@ def test_a_report_of_no_trial_at_all_can_be_made(tmp_path: Path) -> None:
     assert table(path, 100)
 
 
+def test_next_to_no_switches_and_faults_have_a_difference_and_no_ratio(tmp_path: Path) -> None:
+    """The best makes 0.02 switches a request: that others make 52 times as many says little."""
+    path = make(tmp_path / "ledger.sqlite", counted_blocks=8, connections=[10])
+    found = report.summary_json(path)["groups"][0]["against_best"]
+    scales = {one["metric"]: one["scale"] for one in found}
+    assert (
+        scales["context_switches_per_request"] == scales["page_faults_per_request"] == "difference"
+    )
+    assert scales["cpu_time_per_request_us"] == scales["latency_p50_ms"] == "ratio"
+    (threads,) = (
+        one
+        for one in found
+        if (one["contender"], one["metric"])
+        == ("thread-per-client", "context_switches_per_request")
+    )
+    assert threads["outcome"] == "larger than the noise"
+    assert 0.9 < threads["low"] < threads["value"] < threads["high"] < 1.2
+    report.write(path)
+    summary = (tmp_path / "summary.md").read_text()
+    assert re.search(r"\| \+1\.0\d* \[", summary)
+    assert "the least of a count is below 0.1 a request" in summary
+
+
 def test_what_was_not_told_from_the_best_says_what_would_have_been_seen(tmp_path: Path) -> None:
     costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
