@@ -86,9 +86,14 @@ class Units:
 BLOCKS = Units()
 
 
+def sittings_of(ledger: Ledger) -> int:
+    """That the race was asked for."""
+    return int(ledger.meta.get("sittings", 1))
+
+
 def units_of(ledger: Ledger) -> Units:
     """Of a race that was asked for several sittings, whether it has come to them or not."""
-    if int(ledger.meta.get("sittings", 1)) < 2:
+    if sittings_of(ledger) < 2:
         return BLOCKS
     return Units({trial.block: trial.sitting for trial in ledger.trials})
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from regatta.analysis.analyse import Analysis, CellResult, analyse
 from regatta.analysis.metrics import BY_NAME, Metric, side_of
+from regatta.analysis.units import sittings_of
 from regatta.analysis.unpaired import Sample
 from regatta.compare.agreement import Agreement, agree
 from regatta.compare.decide import (
@@ -50,6 +51,7 @@ class Race:
     path: Path
     study: str
     created_at: str | None
+    sittings: int
     versions: dict[str, Any]
 
 
@@ -156,6 +158,7 @@ def _race(path: Path, ledger: Ledger) -> Race:
         path,
         ledger.meta.get("study_name", "unknown"),
         ledger.meta.get("created_at"),
+        sittings_of(ledger),
         versions if isinstance(versions, dict) else {},
     )
 

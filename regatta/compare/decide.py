@@ -54,7 +54,8 @@ class Compared:
     p_value: float | None = None
     """That the truth is at the threshold, after Holm's correction."""
     blocks_needed: int | None = None
-    """Of each race, to tell no change from the threshold four times in five."""
+    """Of each race, to tell no change from the threshold four times in five; sittings, if either
+    race has several."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from regatta.analysis.grouping import LOOSE, WORDED
+from regatta.analysis.units import sittings_of
 from regatta.axes import AXES
 from regatta.ledger_read import Cell, Ledger
+from regatta.report.numbers import plural
 from regatta.study.cell import IDENTITY
 
 MACHINE = {
@@ -57,7 +59,13 @@ def match(old: Ledger, new: Ledger) -> Matched:
 
 def differences(old: Ledger, new: Ledger, matched: Matched) -> list[str]:
     """One line for each thing that is not the same in both races, or is not as it should be."""
-    lines = [_study(old, new), _machine(old, new), _placement(old, new), _accounts(old, new)]
+    lines = [
+        _study(old, new),
+        _machine(old, new),
+        _placement(old, new),
+        _accounts(old, new),
+        _sittings(old, new),
+    ]
     for name, cells in (("OLD", matched.only_old), ("NEW", matched.only_new)):
         if cells:
             shown = "; ".join(cell.label() for cell in cells[:3])
@@ -129,6 +137,22 @@ def _accounts(old: Ledger, new: Ledger) -> str:
 def _by_group(ledger: Ledger) -> bool:
     where = ledger.environment.get("placement")
     return isinstance(where, dict) and where.get("control_groups") is True
+
+
+def _sittings(old: Ledger, new: Ledger) -> str:
+    then, now = sittings_of(old), sittings_of(new)
+    if max(then, now) < 2:
+        return (
+            "Each race is one sitting: what another link order, boot or hour would change is in no "
+            "interval here (`--sittings 5` in both would have it)."
+        )
+    if min(then, now) > 1:
+        return ""
+    one, other = ("OLD", "NEW") if then < now else ("NEW", "OLD")
+    return (
+        f"{one} is one sitting, of {plural(max(then, now), 'sitting')} in {other}: it is taken to "
+        f"be as far from others like it as those of {other} are from each other."
+    )
 
 
 def _word(value: Any) -> str:

@@ -135,17 +135,30 @@ def verdict_sentence(comparison: Comparison) -> str:
     of = plural(len(comparison.cells), "comparison")
     if comparison.verdict == REGRESSION:
         # Holm's correction stands behind these: none of them is the luck of many tries.
-        return f"Regression beyond {limit} in {len(found)} of {of}."
+        return f"Regression beyond {limit} in {len(found)} of {of}{_in_sittings(comparison)}."
     if comparison.verdict == NO_REGRESSION:
-        return f"No regression beyond {limit}: in all of {of} the interval stays on its good side."
+        return (
+            f"No regression beyond {limit}{_in_sittings(comparison)}: in all of {of} the interval "
+            "stays on its good side."
+        )
+    unit = "block" if _are_one_sitting_each(comparison) else "sitting"
     needed = [each.blocks_needed for each in found if each.blocks_needed is not None]
     advice = (
-        f" Where nothing has changed, {plural(max(needed), 'block')} in each race would say so "
+        f" Where nothing has changed, {plural(max(needed), unit)} in each race would say so "
         "four times in five."
         if needed
         else ""
     )
     return f"Undecided at this size: {len(found)} of {of} may be beyond {limit} or not.{advice}"
+
+
+def _in_sittings(comparison: Comparison) -> str:
+    """What a verdict of two races that cannot know of other sittings is confined to."""
+    return ", in these two sittings" if _are_one_sitting_each(comparison) else ""
+
+
+def _are_one_sitting_each(comparison: Comparison) -> bool:
+    return max(comparison.old.sittings, comparison.new.sittings) < 2
 
 
 def standings_sentence(agreement: Agreement) -> str:

@@ -48,7 +48,8 @@ def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pers
     2 the two cannot be compared (no ledger, a newer one, a damaged one, nothing in common).
 
     Race both on the same quiet machine, soon after each other: what a machine does in one hour and
-    not in the next looks like a change. A --reference takes most of that out.
+    not in the next looks like a change. A --reference takes most of that out. Another link order
+    looks like one too: races of several --sittings know it.
 
     [bold]Examples[/]
 

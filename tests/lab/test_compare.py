@@ -69,7 +69,7 @@ def test_where_nothing_has_changed_there_is_no_regression(before: Path, tmp_path
     found = compared(before, after, threshold=0.1)
     assert {each.verdict for each in found.cells} == {NO_REGRESSION}
     assert len(found.cells) == 9
-    assert not found.notices
+    assert [notice.split(":")[0] for notice in found.notices] == ["Each race is one sitting"]
     assert status(before, after, "--threshold", 10) == 0
 
 
@@ -136,6 +136,49 @@ def test_a_server_that_fails_in_every_trial_is_a_regression(before: Path, tmp_pa
     assert any("trials failed" in notice for notice in found.notices)
     # The other way round there is nothing to compare that cell with.
     assert compared(after, before, threshold=0.1).verdict == NO_REGRESSION
+
+
+def test_two_races_in_one_sitting_each_know_nothing_of_another_and_say_so(
+    before: Path, tmp_path: Path
+) -> None:
+    slower = {**CPU_US, "select": CPU_US["select"] * 1.2}
+    after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
+    worse, better = compared(before, after), compared(after, before, threshold=0.1)
+    assert "in 3 of 9 comparisons, in these two sittings." in shown(worse)
+    assert "No regression beyond 10 %, in these two sittings: in all" in shown(better)
+    text = "what another link order, boot or hour would change is in no interval here"
+    assert text in shown(worse)
+    assert to_dict(worse)["old"]["sittings"] == 1
+
+
+def test_of_races_in_several_sittings_the_advice_is_of_sittings(tmp_path: Path) -> None:
+    several = [
+        folder(tmp_path, f"{seed}", blocks=2, sittings=5, sitting_noise=0.03, seed=seed)
+        for seed in (1, 2)
+    ]
+    one = folder(tmp_path, "one", blocks=20, seed=3)
+    both, mixed = compared(*several), compared(one, several[1])
+    assert both.verdict == mixed.verdict == UNDECIDED
+    assert not both.notices
+    for found in (both, mixed):
+        assert "sittings in each race would say so" in shown(found)
+        assert "these two sittings" not in shown(found)
+    assert mixed.notices == [
+        "OLD is one sitting, of 5 sittings in NEW: it is taken to be as far from others like it as "
+        "those of NEW are from each other."
+    ]
+    assert compared(several[1], one).notices[0].startswith("NEW is one sitting, of 5 sittings in")
+
+
+def test_one_sitting_of_another_build_is_no_regression_where_sittings_differ_as_much(
+    tmp_path: Path,
+) -> None:
+    several = folder(tmp_path, "several", blocks=4, sittings=8, sitting_noise=0.04, seed=1)
+    dearer = {name: value * 1.08 for name, value in CPU_US.items()}
+    one = folder(tmp_path, "one", blocks=20, seed=2, cpu_us=dearer)
+    assert compared(several, one, threshold=0.01).verdict == UNDECIDED
+    alone = folder(tmp_path, "alone", blocks=20, seed=3)
+    assert compared(alone, one, threshold=0.01).verdict == REGRESSION
 
 
 def test_what_only_one_race_has_is_said_and_not_compared(before: Path, tmp_path: Path) -> None:
@@ -207,6 +250,7 @@ def test_other_studies_machines_and_placements_are_said(before: Path, tmp_path: 
         "Different machines",
         "Different placements",
         "Different accounts of the server's CPU time",
+        "Each race is one sitting",
     ]
 
 

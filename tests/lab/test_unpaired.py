@@ -61,6 +61,24 @@ def test_sittings_that_began_anew_are_compared_as_welch_does() -> None:
     assert change.p_value(1.0) == pytest.approx(expected, rel=1e-6)
 
 
+def test_a_race_in_one_sitting_is_as_far_off_as_a_sitting_of_the_other_race() -> None:
+    """Twenty blocks of one link order and hour say nothing of what another would change."""
+    generator = np.random.default_rng(7)
+    seen = {False: 0, True: 0}
+    for _ in range(RACES):
+        sittings = np.exp(generator.normal(0, 0.02, 5) + generator.normal(0, 0.02 / 6**0.5, 5))
+        blocks = np.exp(generator.normal(0, 0.02) + generator.normal(0, 0.02, 20))
+        for alike in seen:
+            for both in (sittings, blocks), (blocks, sittings):
+                own = [Sample(one, alike or one is blocks) for one in both]
+                change = unpaired(*own)
+                assert change is not None
+                seen[alike] += change.p_value(1.0) <= 0.05
+    wrong = {alike: count / (2 * RACES) for alike, count in seen.items()}
+    assert wrong[False] < 0.05 + SLACK
+    assert wrong[True] > 0.1
+
+
 def test_one_slow_block_among_five_does_not_hide_a_change_of_half() -> None:
     generator = np.random.default_rng(7)
     old, new = (mean * generator.lognormal(0, 0.02, 5) for mean in (600.0, 900.0))
