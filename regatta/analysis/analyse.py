@@ -216,7 +216,7 @@ def analyse(ledger: Ledger) -> Analysis:
         restless=[Noted(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
         repeated=repeats_of(ledger, tables),
         clocks=clocks(ledger, grouped),
-        company=in_company(ledger),
+        company=in_company(ledger, units),
         claims=judge_all(
             ledger.environment.get("claims"),
             Race(

@@ -20,7 +20,8 @@ from regatta.study.limits import DEFAULT_MAX_AGE_MS, is_afresh
 
 NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
 """Of a group of cells: who races."""
-NOT_OF_ONE_RACE = ("seed", "sittings", "pause")
+NOT_OF_ONE_RACE = ("seed", "sittings", "pause", "alone_blocks")
+"""Of a race: what is of several, and blocks that are in no average."""
 TRIAL_S = 0.25
 """About what a trial takes: to tell beforehand how long races take."""
 

@@ -244,6 +244,7 @@ def test_any_shipped_study_of_bursts_lends_its_shape(tmp_path: Path, name: str) 
     here = context(tmp_path, shape=name)
     study = copies_study(here, shape_of(here), FILES, 1)
     assert {cell.contender for cell in study.cells} == set(NAMES)
+    assert study.alone_blocks == 0, "in no average, so in no calibration"
     shipped = load_study(find_study(name), DESIGNS_HERE).cells[0]
     alike = ("work", "load", "dialect", "engine", "rate", "duration_s", "path", "scope")
     for cell in study.cells:
