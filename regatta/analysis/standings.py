@@ -29,7 +29,7 @@ FAILED = "failed"
 TOO_SLOW = "too slow for the rate"
 
 SEEN_TO = 11.0
-"""As a ratio: a race that sees nothing smaller than 1,000 % has too few blocks to say what."""
+"""As a ratio: a race that sees nothing smaller than 1,000 % has too few units to say what."""
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ ALIKE = "≈"
 """Stands at a figure that was not told from the best of its column."""
 READ = (
     "First how many times as much as the best of the column (or how much more, where a figure may "
-    f"be 0, or the least of a count is below {NEAR_ZERO} a request), in pairs within blocks, with "
-    "an interval; all intervals of a column hold together at 95 %. What the machine did to both in "
-    "the same minutes cancels; the interval is of this sitting, and of other builds and hours only "
-    "where a race has several. Below it the figure itself with its 95 % interval: of this machine "
-    "in this hour only."
+    f"be 0, or the least of a count is below {NEAR_ZERO} a request), in pairs within blocks (of "
+    "several sittings by the mean of each), with an interval; all intervals of a column hold "
+    "together at 95 %. What the machine did to both in the same minutes cancels; the interval is "
+    "of this sitting, and of other builds and hours only where a race has several. Below it the "
+    "figure itself with its 95 % interval: of this machine in this hour only."
 )
 """How the figures of a table are read."""
 

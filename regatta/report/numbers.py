@@ -7,7 +7,8 @@ from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.standings import seen
 
 DASH = "–"
-TOO_FEW_TO_SAY = "too few blocks to say"
+TOO_FEW_TO_SAY = "too few to say"
+"""Of what a race counts by: blocks, or sittings."""
 
 
 def decimals(value: float, half_width: float | None = None) -> int:
@@ -118,7 +119,7 @@ def percent(share: float) -> str:
 
 
 def more_than_one(ratio: float | None) -> str:
-    """What could be seen, as `8.3 %`; beyond 1,000 % a race has too few blocks to say what."""
+    """What could be seen, as `8.3 %`; beyond 1,000 % a race has too few to say what."""
     if ratio is None or seen(ratio) is None:
         return TOO_FEW_TO_SAY
     return percent(abs(ratio - 1))

@@ -63,7 +63,8 @@ def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
     yield Text()
     title = f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
     if compares(analysis):
-        title = "Server CPU per request, times that of the best ± its 95 % interval, within blocks"
+        within = "by sitting" if analysis.units.sitting_of else "within blocks"
+        title = f"Server CPU per request, times that of the best ± its 95 % interval, {within}"
     yield plain(title, console, "dim")
 
 

@@ -71,13 +71,13 @@ def verdict_sentence(group: Group, verdict: Verdict) -> str:
     if verdict.outcome == NO_DIFFERENCE:
         return (
             f"{where} there is no difference that this race could see between {listed(names)} in "
-            f"server CPU per request{_worse(verdict)}. {_lead(verdict)}{_rivals(verdict)}"
+            f"server CPU per request{_worse(verdict)}. {_lead(group, verdict)}{_rivals(verdict)}"
         ).strip()
     if verdict.outcome == RIVALS:
-        return f"{where} {_held_back(verdict, names)}"
+        return f"{where} {_held_back(group, verdict, names)}"
     return (
-        f"{where} {names[0]} needs the least server CPU per request. {_lead(verdict)} That is "
-        "larger than the noise."
+        f"{where} {names[0]} needs the least server CPU per request. {_lead(group, verdict)} That "
+        "is larger than the noise."
     )
 
 
@@ -98,7 +98,8 @@ def headline(group: Group) -> str:
         ALONE: f"{first} raced alone",
         ONLY: f"{first} is the only one that could be measured",
     }
-    return says.get(verdict.outcome, f"{first} is ahead, with too few blocks to be sure")
+    too_few = f"{first} is ahead, with too few {group.units.name} to be sure"
+    return says.get(verdict.outcome, too_few)
 
 
 def _ahead(verdict: Verdict, first: str) -> str:
@@ -277,7 +278,7 @@ def _worse(verdict: Verdict) -> str:
     return "; all others need more" if verdict.worse and not verdict.rivals else ""
 
 
-def _lead(verdict: Verdict) -> str:
+def _lead(group: Group, verdict: Verdict) -> str:
     if verdict.lead is None or verdict.low is None or verdict.high is None:
         return ""
     lead = (
@@ -286,7 +287,7 @@ def _lead(verdict: Verdict) -> str:
     )
     if verdict.outcome != NO_DIFFERENCE:
         return lead
-    return f"{lead} {_detectable(verdict)}"
+    return f"{lead} {_detectable(group, verdict)}"
 
 
 def _rivals(verdict: Verdict) -> str:
@@ -294,15 +295,15 @@ def _rivals(verdict: Verdict) -> str:
     return f" {listed(told)} may be as good." if told else ""
 
 
-def _held_back(verdict: Verdict, names: list[str]) -> str:
+def _held_back(group: Group, verdict: Verdict, names: list[str]) -> str:
     if verdict.front in verdict.rivals:
         return (
             f"nobody wins: {names[0]} needs the least server CPU per request, but "
-            f"{_why(verdict, verdict.front)}. {_lead(verdict)}"
+            f"{_why(verdict, verdict.front)}. {_lead(group, verdict)}"
         ).strip()
     return (
         f"{names[0]} needs the least server CPU per request of those that can be compared. "
-        f"{_lead(verdict)}{_rivals(verdict)}"
+        f"{_lead(group, verdict)}{_rivals(verdict)}"
     )
 
 
@@ -310,9 +311,9 @@ def _with(verdict: Verdict, why: str) -> list[str]:
     return [name for name, found in verdict.rivals.items() if found == why]
 
 
-def _detectable(verdict: Verdict) -> str:
+def _detectable(group: Group, verdict: Verdict) -> str:
     if verdict.detectable is None:
-        return "It had too few blocks to say what difference it would have seen."
+        return f"It had too few {group.units.name} to say what difference it would have seen."
     return (
         "The smallest difference it would have seen four times in five: "
         f"{percent(verdict.detectable - 1)}."

@@ -155,8 +155,8 @@ def test_a_comparison_in_words(made: Part, value: str, interval: str) -> None:
         (1.083, "differences below 8.3 % cannot be seen here"),
         (3.4, "differences below 240 % cannot be seen here"),
         (10.9, "differences below 990 % cannot be seen here"),
-        (42.0, "too few blocks to say what could be seen"),
-        (1e50, "too few blocks to say what could be seen"),
+        (42.0, "too few to say what could be seen"),
+        (1e50, "too few to say what could be seen"),
     ],
 )
 def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,13 @@ from scipy import stats  # type: ignore[import-untyped]
 from regatta import report
 from regatta.analysis.analyse import analyse
 from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.standings import NO_DIFFERENCE
 from regatta.analysis.units import units_of
 from regatta.compare.compare import Request, compare
 from regatta.compare.decide import samples
 from regatta.ledger_read import read
 from regatta.report.screen import LINES
+from regatta.report.sentences import headline, verdict_sentence
 from regatta.report.sittings import ONE, share_words, sittings_sentence, sittings_tables
 
 SITTINGS = 5
@@ -118,6 +121,18 @@ def test_two_sittings_carry_no_verdict_and_say_so(tmp_path: Path) -> None:
     analysis = analyse(read(two))
     assert "a verdict needs 3 of them" in sittings_sentence(analysis)
     assert "fewer than 3 sittings can be paired" in shown(two, explain=True)
+
+
+def test_what_is_too_few_is_called_by_its_name(path: Path, tmp_path: Path) -> None:
+    """Twelve blocks in two sittings are two numbers, and no blocks that were too few."""
+    two = synthetic.make(tmp_path / "ledger.sqlite", blocks=6, sittings=2, connections=[10])
+    group = analyse(read(two)).groups[0]
+    assert headline(group).endswith("is ahead, with too few sittings to be sure")
+    unseen = replace(
+        group.by_step[0], outcome=NO_DIFFERENCE, lead=1.1, low=0.1, high=9.0, detectable=None
+    )
+    assert "It had too few sittings to say what" in verdict_sentence(group, unseen)
+    assert "interval, by sitting" in shown(path, explain=False)
 
 
 def test_races_in_sittings_are_compared_as_others(path: Path, tmp_path: Path) -> None:
