@@ -10,8 +10,9 @@ import pytest
 
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.waits import Waits
+from regatta.calibrate.coverage.asked import Asked, Kind, together, within
 from regatta.calibrate.coverage.draw import Chain, correlation, scores, stretches
-from regatta.calibrate.coverage.intervals import KINDS, Kind
+from regatta.calibrate.coverage.intervals import KINDS
 from regatta.calibrate.coverage.part import INDEPENDENT, goals
 from regatta.calibrate.coverage.real import Real
 from regatta.calibrate.goals import Goal
@@ -49,10 +50,11 @@ def of(real: Real, *names: str, inject: str | None = None) -> list[Goal]:
 
 
 def test_intervals_of_levels_hold_what_is_true_of_real_blocks(real: Real) -> None:
-    found = of(real, "level of server CPU", "difference of two", "p50")
+    found = of(real, "level of server CPU", "all beyond a baseline", "p50")
     assert [goal.measured for goal in found if goal.met is False] == []
-    assert "neighbours correlate by 0.6" in found[0].detail
-    assert "in stretches of real blocks" in found[0].detail
+    level = next(goal for goal in found if goal.name.startswith("level"))
+    assert "neighbours correlate by 0.6" in level.detail
+    assert "in stretches of real blocks" in level.detail
 
 
 def test_intervals_that_ignore_that_blocks_are_alike_miss_the_goal(real: Real) -> None:
@@ -66,6 +68,29 @@ def test_intervals_that_ignore_that_blocks_are_alike_miss_the_goal(real: Real) -
 def test_ratios_and_changes_between_races_hold_it_too(real: Real) -> None:
     for goal in of(real, "ratio of two", "change between races"):
         assert goal.met is not False, goal.name
+
+
+def test_what_a_table_says_at_once_holds_at_once_by_blocks_and_by_sittings(real: Real) -> None:
+    families = ("a column beside its best", "all claims on server CPU", "all claims on p50")
+    found = of(real, *families, "5 sittings: a column", "5 sittings: a level")
+    assert len(found) == 13
+    assert [goal.measured for goal in found if goal.met is False] == []
+
+
+def test_an_interval_without_an_end_is_counted_and_proves_nothing(real: Real) -> None:
+    assert within(2.0, 1.0, 3.0) is True
+    assert within(2.0, None, 3.0) is within(2.0, 1.0, float("inf")) is None
+    assert within(2.0, None, 1.0) is within(2.0, 3.0, None) is False
+    assert together([True, None]) is None
+    assert together([None, False, True]) is False
+
+    def asked(real: Real, _: object) -> list[Asked]:
+        figures = next(iter(real.figures[PRIMARY.name].values()))
+        return [Asked(figures, lambda _race: within(0.0, None, None))]
+
+    (goal,) = goals(real, 200, None, [Kind("any", "nowhere", asked, (6,))])  # type: ignore[arg-type]
+    assert goal.outcome == "not refuted"
+    assert "100.0% lack an end" in goal.measured
 
 
 def test_what_no_real_block_shows_is_not_measured(real: Real) -> None:

@@ -109,7 +109,7 @@ def decide(cases: Sequence[tuple[Evidence, list[Comparison]]]) -> list[tuple[Ver
     """Of each claim the verdict and every part, in the order of the claim."""
     tested = [[ask(evidence, one) for one in asked] for evidence, asked in cases]
     ready = [one for claim in tested for one in claim if isinstance(one, Asked)]
-    parts = iter(_jointly(ready))
+    parts = iter(jointly(ready))
     found: list[tuple[Verdict, list[Part]]] = []
     for (_, asked), claim in zip(cases, tested, strict=True):
         own = [
@@ -120,7 +120,7 @@ def decide(cases: Sequence[tuple[Evidence, list[Comparison]]]) -> list[tuple[Ver
     return found
 
 
-def _jointly(asked: Sequence[Asked]) -> list[Part]:
+def jointly(asked: Sequence[Asked]) -> list[Part]:
     differences = [one.differences() for one in asked]
     units = asked[0].units if asked else BLOCKS
     joint: Joint = decide_jointly([row for own in differences for row in own], units=units)

@@ -1,4 +1,4 @@
-"""Every kind of interval that a report prints: how it is made of some blocks, and what is true.
+"""Kinds of intervals that a report prints: how each is made of some blocks, and what is true.
 
 `KINDS` is the list. What is true is what all real blocks together show, as each of them comes as
 often as any other where races are drawn from them.
@@ -7,51 +7,29 @@ often as any other where races are drawn from them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.best import standings
 from regatta.analysis.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
 from regatta.analysis.percentile_intervals import percentile_intervals
 from regatta.analysis.serial import Interval
 from regatta.analysis.swaps import Swapped
 from regatta.analysis.unpaired import Sample, unpaired
 from regatta.analysis.waits import Waits, pool
+from regatta.calibrate.coverage.asked import Asked, Floats, Holds, Kind, Reach, within
 from regatta.calibrate.coverage.draw import Blocks
+from regatta.calibrate.coverage.families import (
+    SITTINGS,
+    beside_the_best,
+    beyond_a_baseline,
+    claims,
+    claims_on,
+    level_by_sittings,
+    logs_apart,
+)
 from regatta.calibrate.coverage.real import Real
-
-Floats = NDArray[np.float64]
-Reach = Callable[[Floats], float | None]
-"""How far the interval of a mean reaches."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One interval that a race of real blocks has."""
-
-    figures: Floats
-    """One a real block: those that are near by them are near in a drawn race."""
-    holds: Callable[..., bool]
-    """Whether it holds what is true. It is given the blocks of each race."""
-    races: int = 1
-
-
-@dataclass(frozen=True)
-class Kind:
-    name: str
-    where: str
-    """It is printed."""
-    asked: Callable[[Real, Reach], Iterator[Asked]]
-    """One for each contender or pair."""
-    blocks: tuple[int, ...]
-    most: float = 1.0
-    """It holds the truth in no larger share: beyond it an interval is wider than it need be. Where
-    few blocks cannot tell how alike neighbours are it errs to the wide side, and this is 1."""
 
 
 def independent(values: Floats) -> float | None:
@@ -75,9 +53,10 @@ def held(real: Real, reach: Reach) -> Iterator[Asked]:
         yield Asked(logs, lambda race, of=logs: _near(of, race, reach))
 
 
-def _near(figures: Floats, race: Blocks, reach: Reach) -> bool:
-    drawn = figures[race]
-    return abs(float(drawn.mean() - figures.mean())) <= (reach(drawn) or 0.0)
+def _near(figures: Floats, race: Blocks, reach: Reach) -> Holds:
+    drawn, found = figures[race], reach(figures[race])
+    mean, far = float(drawn.mean()), math.inf if found is None else found
+    return within(float(figures.mean()), mean - far, mean + far)
 
 
 def percentiles(metric: str) -> Callable[[Real, Reach], Iterator[Asked]]:
@@ -87,13 +66,12 @@ def percentiles(metric: str) -> Callable[[Real, Reach], Iterator[Asked]]:
         for trials in real.waits.values():
             truth = pool(trials).percentile(fraction)
 
-            def holds(race: Blocks, trials: list[Waits] = trials, truth: float = truth) -> bool:
+            def holds(race: Blocks, trials: list[Waits] = trials, truth: float = truth) -> Holds:
                 own = [trials[block] for block in race]
                 (found,) = percentile_intervals(own, [fraction], reach)
                 if not isinstance(found, Interval):
-                    return found.at_least <= truth
-                low, high = found.low or 0.0, np.inf if found.high is None else found.high
-                return bool(low <= truth <= high)
+                    return within(truth, found.at_least, None)
+                return within(truth, found.low or 0.0, found.high)
 
             yield Asked(np.array([trial.percentile(fraction) for trial in trials]), holds)
 
@@ -113,15 +91,9 @@ def slowest(real: Real, reach: Reach) -> Iterator[Asked]:
 
 
 def ratios(real: Real, _: Reach) -> Iterator[Asked]:
-    """Leads, twins and the parts of claims: the mean of the logarithms of pairs."""
-    for values in _logs_apart(real.figures[PRIMARY.name]):
+    """Leads and twins: the mean of the logarithms of pairs."""
+    for values in logs_apart(real.figures[PRIMARY.name]):
         yield Asked(values, lambda race, of=values: _in_pairs(of, race))
-
-
-def differences(real: Real, reach: Reach) -> Iterator[Asked]:
-    """CPU time beyond a baseline."""
-    for one, other in combinations(real.figures[PRIMARY.name].values(), 2):
-        yield Asked(other - one, lambda race, of=other - one: _near(of, race, reach))
 
 
 def warm_up(real: Real, _: Reach) -> Iterator[Asked]:
@@ -129,61 +101,46 @@ def warm_up(real: Real, _: Reach) -> Iterator[Asked]:
         yield Asked(values, lambda race, of=values: _in_pairs(of, race))
 
 
-def _in_pairs(values: Floats, race: Blocks) -> bool:
-    low, high = Swapped(values[race]).interval() or (-np.inf, np.inf)
-    return bool(low <= float(values.mean()) <= high)
-
-
-def _logs_apart(figures: Mapping[str, Floats]) -> list[Floats]:
-    return [np.log(other / one) for one, other in combinations(figures.values(), 2)]
-
-
-def beside_the_best(real: Real, _: Reach) -> Iterator[Asked]:
-    """A whole column at once: each contender beside the best of the others."""
-    logs = {name: np.log(own) for name, own in real.figures[PRIMARY.name].items()}
-    truth = {name: float(own.mean()) for name, own in logs.items()}
-
-    def holds(race: Blocks) -> bool:
-        drawn = {name: dict(enumerate(own[race])) for name, own in logs.items()}
-        (found,) = standings([[drawn]])
-        return all(one.low <= _behind(truth, name) <= one.high for name, one in found.items())
-
-    # What a block does to all of them is in no ratio; neighbours are as alike as ratios are.
-    yield from (Asked(values, holds) for values in _logs_apart(real.figures[PRIMARY.name]))
-
-
-def _behind(truth: Mapping[str, float], name: str) -> float:
-    return truth[name] - min(loss for other, loss in truth.items() if other != name)
+def _in_pairs(values: Floats, race: Blocks) -> Holds:
+    low, high = Swapped(values[race]).interval() or (None, None)
+    return within(float(values.mean()), low, high)
 
 
 def change(real: Real, _: Reach) -> Iterator[Asked]:
     """`compare`: the same contender in two races between which nothing changed."""
     for own in real.figures[PRIMARY.name].values():
 
-        def holds(old: Blocks, new: Blocks, own: Floats = own) -> bool:
+        def holds(old: Blocks, new: Blocks, own: Floats = own) -> Holds:
             found = unpaired(Sample(own[old]), Sample(own[new]))
             assert found is not None
-            low, high = found.interval()
-            return low <= 1 <= high
+            return within(1.0, *found.interval())
 
         yield Asked(own, holds, races=2)
 
 
 BLOCKS = (5, 10, 20)
+FAMILIES = (6, 10, 20)
 LEVELS = (5, 6, 8, 10, 20, 40)
 SEARCHES = (4,)
+IN_SITTINGS = (2, 6)
 MOST = 0.97
+SLOW = 5
 
 KINDS = (
-    Kind("ratio of two", "leads, twins, claims", ratios, BLOCKS, MOST),
-    Kind("a column beside its best", "standings, advice", beside_the_best, (6, 10, 20)),
+    Kind("ratio of two", "leads, twins", ratios, BLOCKS, MOST),
+    Kind("a column beside its best", "standings, advice", beside_the_best(), FAMILIES),
+    Kind("all claims on server CPU", "claims", claims, FAMILIES),
+    Kind("all claims on p50", "claims", claims_on(P50.name), FAMILIES, every=SLOW),
+    Kind("all claims on p99", "claims", claims_on(P99.name), FAMILIES, every=SLOW),
+    Kind("all beyond a baseline", "the baseline's table", beyond_a_baseline, FAMILIES),
     Kind("first segment to last", "warm-up", warm_up, BLOCKS, MOST),
-    Kind("level of server CPU", "standings, charts, claims", levels(PRIMARY.name), LEVELS),
+    Kind("level of server CPU", "standings, charts", levels(PRIMARY.name), LEVELS),
     Kind("level of throughput", "standings, charts", levels(THROUGHPUT.name), LEVELS),
-    Kind("difference of two", "beyond a baseline", differences, BLOCKS),
     Kind("p50", "standings, charts, knee", percentiles(P50.name), LEVELS),
     Kind("p99", "standings, charts, knee", percentiles(P99.name), LEVELS),
     Kind("slowest of as many again", "standings", slowest, BLOCKS),
     Kind("rate that is held", "matched loads", held, SEARCHES),
     Kind("change between races", "compare", change, BLOCKS),
+    Kind("5 sittings: a column", "standings", beside_the_best(SITTINGS), IN_SITTINGS),
+    Kind("5 sittings: a level", "standings, charts", level_by_sittings, IN_SITTINGS),
 )
