@@ -12,7 +12,10 @@ WITHOUT_IRQ_TIME = "tsc=noirqtime"
 
 
 def irq_time_accounting(root: Path = ROOT) -> bool | None:
-    """Whether time in interrupts is kept apart and charged to nobody; None: it is not told."""
+    """Whether it was built to keep time in interrupts apart, which is then charged to nobody.
+
+    One built so may have it off, where its clock proved unstable: it tells nobody. None: not told.
+    """
     built = setting("CONFIG_IRQ_TIME_ACCOUNTING", root)
     if built is None:
         return None

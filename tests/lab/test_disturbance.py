@@ -85,6 +85,18 @@ def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
     assert found.describe()["others"][0]["name"].startswith("python")
 
 
+@pytest.mark.parametrize(("allowed", "busy_ns"), [({0, 1}, 60_000_000), ({0, 1, 2}, 100_000_000)])
+def test_the_labs_time_is_no_part_of_how_busy_cpus_were_that_it_stays_off(
+    allowed: set[int], busy_ns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed)
+    before, after = (
+        Moment(at_ns, {os.getpid(): ran_ns}, ticks, 0)
+        for at_ns, ran_ns, ticks in ((0, 0, 0), (500_000_000, 40_000_000, 10))
+    )
+    assert between(before, after, [0, 1]).busy_ns == busy_ns
+
+
 def test_looking_is_cheap() -> None:
     best = min(timed_look() for _ in range(20))
     processes = sum(path.name.isdigit() for path in Path("/proc").iterdir())
@@ -196,12 +208,12 @@ def test_programs_that_have_ended_show_in_the_ticks_beyond_chance() -> None:
 
 def test_what_the_lab_itself_runs_is_no_program_that_has_ended() -> None:
     """It reads the accounts of 10,000 threads between the two looks."""
-    lab = os.getpid()
+    lab, cpus = os.getpid(), sorted(os.sched_getaffinity(0))
     before = Moment(0, {lab: 0}, busy_ticks=0, steal_ticks=0)
     after = Moment(10**9, {lab: 10**9}, busy_ticks=100, steal_ticks=0)
-    alone = between(before, after, [0])
+    alone = between(before, after, cpus)
     assert disturbance.with_ended(alone, 0.0, 2) is alone
-    unknown = between(before, replace(after, clocks={lab: 0}), [0])
+    unknown = between(before, replace(after, clocks={lab: 0}), cpus)
     assert ENDED in disturbance.with_ended(unknown, 0.0, 2).used_ns
 
 

@@ -267,6 +267,7 @@ def test_a_kernel_that_charges_interrupts_to_nobody_is_said(
     assert found.level == level
     if level == MINOR:
         assert "CPU busy per request" in found.advice
+        assert "was built to charge" in found.says, "whether it does so it tells nobody"
 
 
 def test_what_a_kernel_was_built_with_is_also_told_by_the_kernel_itself(tmp_path: Path) -> None:
