@@ -30,8 +30,8 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
         return Finding(
             NAME,
             MINOR,
-            "the kernel was built to charge time in interrupts to nobody (IRQ_TIME_ACCOUNTING): where "
-            "its clock is stable server CPU lacks what it does to receive",
+            "the kernel was built to charge time in interrupts to nobody (IRQ_TIME_ACCOUNTING): "
+            "where its clock is stable server CPU lacks what it does to receive",
             MATTERS,
             advice="Read CPU busy per request beside it; on x86 a boot with tsc=noirqtime has it "
             "charged to whatever is interrupted.",
