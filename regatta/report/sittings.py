@@ -23,6 +23,11 @@ WHEN_SAYS = (
     "in our server was drawn with. Environment: bytes of padding that every server was given."
 )
 AS_BUILT = "as built"
+OF_THESE = " of standings, claims and accounts; clocks, repeats and warm-up are of blocks or trials"
+SEARCHED_ONCE = (
+    ". What each contender holds was searched once, before the first sitting, with the server as "
+    "it was built: its interval is of that hour"
+)
 
 
 def sittings_sentence(analysis: Analysis) -> str:
@@ -31,7 +36,8 @@ def sittings_sentence(analysis: Analysis) -> str:
     if not units.sitting_of:
         return ONE
     count = len(set(units.sitting_of.values()))
-    unit = f"{plural(count, 'sitting')}: each is one number in every verdict and interval"
+    unit = f"{plural(count, 'sitting')}: each is one number in every verdict and interval{OF_THESE}"
+    unit += SEARCHED_ONCE if analysis.held else ""
     if count < units.fewest:
         return f"{unit}, and a verdict needs {units.fewest} of them."
     told = [

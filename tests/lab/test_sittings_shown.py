@@ -16,6 +16,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from regatta import report
 from regatta.analysis.analyse import analyse
+from regatta.analysis.held import HeldGroup
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import NO_DIFFERENCE
 from regatta.analysis.units import units_of
@@ -80,6 +81,10 @@ def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path
     said = sittings_sentence(analysis)
     assert said.startswith("5 sittings: each is one number in every verdict and interval")
     assert f"{share_words(found)} of the variance lies between them" in said
+    assert "clocks, repeats and warm-up are of blocks or trials" in said
+    assert "searched once" not in said
+    searched = replace(analysis, held=[HeldGroup("", 50.0, [])])
+    assert "What each contender holds was searched once" in sittings_sentence(searched)
     for text in (shown(path, explain=True), report.summary_json(path)["sittings_say"]):
         assert "of the variance lies between them" in " ".join(text.split())
 
