@@ -86,7 +86,7 @@ def metric_chart(
     drawn = _dots if one_step else _lines
     chart = drawn(analysis, group.axis, metric, base, rows)
     if far:
-        chart = chart + _rings(analysis, metric, far, one_step)
+        chart = _rings(analysis, metric, rows, far, one_step) + chart
     return _finished(chart, analysis)
 
 
@@ -96,9 +96,13 @@ def line_chart(analysis: Analysis, axis: Axis, metric: Metric, rows: Rows) -> di
     return _finished(_lines(analysis, axis, metric, base, rows), analysis)
 
 
-def _rings(analysis: Analysis, metric: Metric, far: Rows, one_step: bool) -> alt.Chart:
-    data = alt.Chart(alt.InlineData(values=far)).transform_filter(SHOWN)
-    rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25, opacity=0.9)
+def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: bool) -> alt.Chart:
+    # The estimates are among them unseen: where the designs of all far trials are taken out of a
+    # chart, a layer of nothing would have no scale.
+    values = [*rows, *({**row, "far": True} for row in far)]
+    data = alt.Chart(alt.InlineData(values=values)).transform_filter(SHOWN)
+    rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25)
+    seen = alt.condition("datum.far", alt.value(0.9), alt.value(0))
     value = "value:Q"
     places = {"x": value, "y": "design:N"} if one_step else {"x": "step:Q", "y": value}
     tooltip = [
@@ -106,7 +110,9 @@ def _rings(analysis: Analysis, metric: Metric, far: Rows, one_step: bool) -> alt
         alt.Tooltip("trial:N", title="a trial"),
         alt.Tooltip("says:N", title=metric.label),
     ]
-    drawn: alt.Chart = rings.encode(**places, color=_colour(analysis), tooltip=tooltip)
+    drawn: alt.Chart = rings.encode(
+        **places, color=_colour(analysis), opacity=seen, tooltip=tooltip
+    )
     return drawn
 
 
