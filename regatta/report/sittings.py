@@ -14,8 +14,9 @@ ONE = (
 BETWEEN = "How far sittings differ"
 BETWEEN_SAYS = (
     "Of the variance of one block's ratio between two contenders, averaged over all pairs: what "
-    "lies between sittings is what more blocks do not average out. Another race: how far the "
-    "ratios of a race in one sitting, of as many blocks, would be from these, 95 times in 100."
+    "lies between sittings is what more blocks do not average out. Another race: how far a "
+    "ratio of a race in one sitting, of as many blocks, would be from its own here, 95 times in "
+    "100; all ratios of a table at once are so less often."
 )
 WHEN = "When each sitting was, and with what"
 WHEN_SAYS = (
@@ -42,7 +43,7 @@ def sittings_sentence(analysis: Analysis) -> str:
         return f"{unit}, and a verdict needs {units.fewest} of them."
     told = [
         f"{_titled(group, analysis)}{share_words(group.between)} of the variance lies between "
-        f"them, and another race in one would find ratios within ±{percent(group.between.reach)}"
+        f"them, and another race in one would find a ratio within ±{percent(group.between.reach)}"
         for group in analysis.groups
         if group.between is not None
     ]
