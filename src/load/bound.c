@@ -28,7 +28,8 @@ bool bound_rate_is_held(uint64_t started, uint64_t due) {
 }
 
 double bound_started_percent(uint64_t started, uint64_t due) {
-    return due > 0 ? (double)(started * 1000 / due) / 10 : 100;
+    uint64_t tenths = due > 0 ? started * 1000 / due : 1000; /* downwards: 98.96 % is not 99 */
+    return (double)tenths / 10;
 }
 
 void bound_explain(const struct load *load, struct text *why) {
