@@ -22,13 +22,15 @@ from regatta.analysis.turned import Floats, Rows, Ways, critical, turned
 from regatta.analysis.units import rotated
 from regatta.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
 from regatta.ledger_read import Cell
-from regatta.study import WINDOW, Study
+from regatta.study import WINDOW, Study, matched_cells, with_rates
 
 VARIES = 0.05
 """A ratio in one unit, as a standard deviation."""
 WISHED_PERCENT = 10
 TRIED: tuple[int, ...] = (*range(FEWEST_SITTINGS, 13), 14, 16, 20, 24, 32, 48, 64)
 DRAWS = 5
+ANY_RATE = 1_000_000
+"""Stands for what a search has yet to find."""
 SOME_WAYS = 1_024
 """Enough for a number that is told in whole per cent."""
 
@@ -64,7 +66,9 @@ def foretold(study: Study) -> str:
 
 def shapes(study: Study) -> list[tuple[Shape, int]]:
     """Of each table with more than one contender, and how many units it has."""
-    cells = [Cell(**vars(cell), id=at, placement="") for at, cell in enumerate(study.cells)]
+    # Shares of any rate are as many steps.
+    known = with_rates(study.cells, dict.fromkeys(matched_cells(study.cells), ANY_RATE))
+    cells = [Cell(**vars(cell), id=at, placement="") for at, cell in enumerate(known)]
     found = []
     for members in group(cells):
         steps = [{cell.contender for cell in members.at(step)} for step in members.steps]

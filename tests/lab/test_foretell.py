@@ -45,6 +45,22 @@ def test_each_table_has_its_contenders_steps_and_blocks() -> None:
     assert shapes(study(sittings=5)) == [((3, 3), 5), ((2,), 5)]
 
 
+def test_a_matched_load_has_a_step_for_each_share_before_any_rate_is_known() -> None:
+    text = """
+name = "matched"
+[race]
+blocks = 8
+[[cells]]
+designs = ["select", "thread-per-client"]
+connections = 16
+load = "matched"
+shares = [0.25, 0.5, 0.75]
+duration_s = 0.5
+dialect = "http"
+"""
+    assert shapes(parse_study(text, fake_programs.DESIGNS)) == [((2, 2, 2), 8)]
+
+
 @pytest.mark.parametrize(("count", "in_sittings"), [(6, False), (10, False), (5, True)])
 def test_what_is_foretold_is_what_the_table_says_it_would_have_seen(
     count: int, in_sittings: bool
