@@ -1,5 +1,5 @@
 /* The exchange: one connection's conversation, sans-I/O. Bytes in, requests out, replies in, bytes
- * out; no system call, so it is tested and fuzzed without a socket.
+ * out; no system call, so it is tested without a socket.
  *
  *     space = exchange_space(x)          read what the client sent into it
  *     exchange_received(x, n)            n == 0: the client will send no more
@@ -35,7 +35,7 @@ struct exchange {
     struct text output;
     const struct token *token; /* to be known by who asks; NULL: none */
     uint32_t output_sent;
-    uint32_t reply_from; /* in the output: the reply that is being made */
+    uint32_t reply_from; /* in the output: room for the head of the reply that is being made */
     uint8_t dialect;
     bool ended;      /* the client will send no more */
     bool closing;    /* nothing more is read: close once all is sent */

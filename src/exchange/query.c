@@ -4,7 +4,6 @@
 #include "base/hot.h"
 #include "base/limits.h"
 #include "base/number.h"
-#include "exchange/slice.h"
 
 #include <assert.h>
 #include <string.h>
@@ -116,20 +115,20 @@ HOT static void take(struct query *query, unsigned at, struct slice value) {
     query->given |= 1U << at;
 }
 
-HOT void query_take(struct query *query, const char *bytes, size_t length) {
-    const char *mark = memchr(bytes, '=', length);
-    struct slice name = {bytes, mark != NULL ? (size_t)(mark - bytes) : length};
-    for (unsigned i = 0; mark != NULL && i < sizeof parameters / sizeof parameters[0]; i++)
+HOT void query_take(struct query *query, struct slice parameter) {
+    struct slice name;
+    bool has_value = slice_cut(&parameter, '=', &name);
+    for (unsigned i = 0; has_value && i < sizeof parameters / sizeof parameters[0]; i++)
         if (slice_equals(name, parameters[i].name)) {
-            take(query, i, (struct slice){mark + 1, length - name.length - 1});
+            take(query, i, parameter);
             return;
         }
     refuse(query->request, "unknown parameter; there are n, format, by, window, group, threads "
                            "and command, each as NAME=VALUE");
 }
 
-HOT void query_take_rows(struct query *query, const char *bytes, size_t length) {
-    take(query, ROWS, (struct slice){bytes, length});
+HOT void query_take_rows(struct query *query, struct slice value) {
+    take(query, ROWS, value);
 }
 
 HOT void query_end(struct query *query) {

@@ -1,9 +1,8 @@
 /* The parameters of a request for the top: "n=5", "by=recent". The same in both dialects, which
  * differ in what stands between them: '&' or a blank. Pure. */
 #pragma once
+#include "exchange/slice.h"
 #include "service/request.h"
-
-#include <stddef.h>
 
 struct query {
     struct request *request;
@@ -15,10 +14,10 @@ void query_begin(struct query *query, struct request *request);
 
 /* Takes "NAME=VALUE". What is wrong, unknown or given twice makes the request REQUEST_INVALID; of
  * several problems the first is told. */
-void query_take(struct query *query, const char *bytes, size_t length);
+void query_take(struct query *query, struct slice parameter);
 
 /* Takes the value of "n" alone. */
-void query_take_rows(struct query *query, const char *bytes, size_t length);
+void query_take_rows(struct query *query, struct slice value);
 
 /* After the last: what does not go together makes it invalid too. */
 void query_end(struct query *query);

@@ -1,7 +1,8 @@
-/* A part of a request, where it came in. */
+/* A part of what a client sent, where it came in. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct slice {
     const char *bytes;
@@ -16,3 +17,35 @@ static inline bool slice_equals(struct slice slice, const char *word) {
         i++;
     return i == slice.length && word[i] == '\0';
 }
+
+/* The same where case does not matter; the word is in small letters. No locale has a say in it. */
+bool slice_equals_any_case(struct slice slice, const char *word);
+bool slice_starts_any_case(struct slice slice, const char *word);
+
+/* Without the first `length` bytes. */
+static inline struct slice slice_after(struct slice slice, size_t length) {
+    return (struct slice){slice.bytes + length, slice.length - length};
+}
+
+/* Cuts what comes before `mark` off *rest, with the mark; false if there is no mark. */
+static inline bool slice_cut(struct slice *rest, char mark, struct slice *before) {
+    const char *at = memchr(rest->bytes, mark, rest->length);
+    if (at == NULL)
+        return false;
+    *before = (struct slice){rest->bytes, (size_t)(at - rest->bytes)};
+    *rest = slice_after(*rest, before->length + 1);
+    return true;
+}
+
+/* The next item of a list: up to `mark`, or all that is left. */
+static inline struct slice slice_next(struct slice *rest, char mark) {
+    struct slice item;
+    if (slice_cut(rest, mark, &item))
+        return item;
+    item = *rest;
+    *rest = slice_after(item, item.length);
+    return item;
+}
+
+/* Without blanks and tabs around it. */
+struct slice slice_trim(struct slice slice);

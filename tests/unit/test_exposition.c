@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "exchange/accept.h"
+#include "exchange/http_accept.h"
 #include "service/metrics.h"
 
 #include <stdio.h>
@@ -63,10 +63,10 @@ static void no_name_can_leave_its_quotes(void **state) {
 }
 
 static enum format wanted(const char *first, const char *second) {
-    struct accept accept = {0};
-    accept_add(&accept, first, strlen(first));
-    accept_add(&accept, second, strlen(second));
-    return accept_metrics(&accept);
+    struct http_accept accept = {0};
+    http_accept_add(&accept, (struct slice){first, strlen(first)});
+    http_accept_add(&accept, (struct slice){second, strlen(second)});
+    return http_accept_metrics(&accept);
 }
 
 static void the_format_is_the_one_that_is_wanted_most(void **state) {

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "exchange/http.h"
-#include "exchange/line.h"
+#include "exchange/http_request.h"
+#include "exchange/line_request.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static struct request parse(int dialect, const char *parameters) {
     if (dialect == 0) {
         struct request request;
         int length = snprintf(line, sizeof line, "top%s%s", *parameters ? " " : "", parameters);
-        line_parse(line, (size_t)length, &request);
+        line_parse((struct slice){line, (size_t)length}, &request);
         return request;
     }
     struct http_head head;
@@ -25,7 +25,7 @@ static struct request parse(int dialect, const char *parameters) {
         if (*at == ' ')
             *at = '&';
     length += snprintf(line + length, sizeof line - (size_t)length, " HTTP/1.1\r\nHost: x\r\n\r\n");
-    http_parse_head(line, (size_t)length, &head);
+    http_parse_head((struct slice){line, (size_t)length}, &head);
     assert_true(head.keep_alive);
     return head.request;
 }

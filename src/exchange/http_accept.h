@@ -1,8 +1,8 @@
-/* Which format of /metrics an Accept header asks for (RFC 9110, 12.5.1): a pure parser. */
+/* What an Accept header asks for (RFC 9110, 12.5.1): a pure parser. */
 #pragma once
+#include "exchange/slice.h"
 #include "service/request.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* How much a format is wanted: by the closest of the media ranges that include it. */
@@ -12,12 +12,16 @@ struct preference {
 };
 
 /* A struct of zeroes: nothing was said. */
-struct accept {
+struct http_accept {
     struct preference prometheus, openmetrics;
 };
 
 /* Takes the value of an Accept header into account; there may be several. */
-void accept_add(struct accept *accept, const char *value, size_t length);
+void http_accept_add(struct http_accept *accept, struct slice value);
 
 /* FORMAT_OPENMETRICS or FORMAT_PROMETHEUS, which is for whoever did not say or named neither. */
-enum format accept_metrics(const struct accept *accept);
+enum format http_accept_metrics(const struct http_accept *accept);
+
+/* Of a page in text or JSON: the first of the two that is named and wanted, else `otherwise`. Other
+ * q-values than 0 nobody sends in earnest who asks a server for its processes. */
+enum format http_accept_page(struct slice value, enum format otherwise);

@@ -1,0 +1,99 @@
+/* Replies on their way out: each body is written where it is sent from; its head, which says how
+ * long it is, is then put before it. */
+#include "exchange/exchange.h"
+
+#include "base/hot.h"
+#include "exchange/state.h"
+
+#include <assert.h>
+#include <string.h>
+
+HOT struct text *exchange_begin_reply(struct exchange *exchange) {
+    struct text *out = &exchange->output;
+    if (out->bytes == NULL) {
+        struct buffer buffer = buffers_take(exchange->buffers);
+        out->bytes = buffer.bytes;
+        out->capacity = buffer.capacity;
+        out->is_owned = !buffers_is_lent(exchange->buffers, buffer.bytes);
+    }
+    exchange->reply_from = out->length;
+    if (text_reserve(out, HTTP_REPLY_HEAD_LIMIT))
+        out->length += HTTP_REPLY_HEAD_LIMIT;
+    return out;
+}
+
+/* Writes what goes before the body; returns where that begins. */
+HOT static char *put_head(const struct exchange *exchange, const struct request *request,
+                          enum status status, char *body, uint32_t body_length) {
+    static const char error[] = "error: ";
+    if (exchange->dialect == DIALECT_HTTP) {
+        const char *connection = !exchange->keeps_open ? "close"
+                                 : exchange->says_keep ? "keep-alive"
+                                                       : NULL;
+        return http_put_reply_head(body, request, status, body_length, connection);
+    }
+    if (status == STATUS_OK)
+        return body;
+    return memcpy(body - (sizeof error - 1), error, sizeof error - 1);
+}
+
+/* Leaves no gap before the reply, which began further on than where its head might have. Nothing
+ * moves, unless other replies wait before it. */
+HOT static void close_gap(struct exchange *exchange, const char *reply) {
+    struct text *out = &exchange->output;
+    char *place = out->bytes + exchange->reply_from;
+    const uint32_t gap = (uint32_t)(reply - place);
+    if (exchange->reply_from == 0) {
+        exchange->output_sent = gap;
+    } else {
+        out->length -= gap;
+        memmove(place, reply, (size_t)(out->bytes + out->length - place));
+    }
+}
+
+HOT void exchange_end_reply(struct exchange *exchange, const struct request *request,
+                            enum status status) {
+    struct text *out = &exchange->output;
+    const uint32_t body_from = exchange->reply_from + HTTP_REPLY_HEAD_LIMIT;
+    const bool is_http = exchange->dialect == DIALECT_HTTP;
+    assert(out->overflow || out->length - body_from <= REPLY_LIMIT);
+    if (!is_http)
+        text_add(out, "\n", 1);
+    const bool is_lost = out->overflow; /* no memory was left */
+    out->overflow = false;
+    if (is_lost) {
+        out->length = exchange->reply_from;
+    } else {
+        const uint32_t body_length = out->length - body_from;
+        if (is_http && exchange->is_head)
+            out->length = body_from;
+        close_gap(exchange,
+                  put_head(exchange, request, status, out->bytes + body_from, body_length));
+    }
+    /* The next reply would be taken for the one that is left out: with no memory left, it is over
+     * after those before. */
+    if (!exchange->keeps_open || is_lost) {
+        exchange->closing = true;
+        exchange->is_refused |= request->kind == REQUEST_INVALID;
+        exchange_drop_input(exchange);
+    }
+}
+
+void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
+                    const struct text *body) {
+    text_add(exchange_begin_reply(exchange), body->bytes, body->length);
+    exchange_end_reply(exchange, request, status);
+}
+
+#define REFUSAL(status, length, problem)                                                           \
+    "HTTP/1.1 " status "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " length    \
+    "\r\nConnection: close\r\n\r\nerror: " problem "\n\n"
+
+struct span exchange_refusal(enum status status) {
+    static char full[] =
+        REFUSAL("503 Service Unavailable", "55", "the server has as many clients as it can serve");
+    static char denied[] =
+        REFUSAL("403 Forbidden", "53", "this address is not among those that may ask");
+    return status == STATUS_FORBIDDEN ? (struct span){denied, sizeof denied - 1}
+                                      : (struct span){full, sizeof full - 1};
+}

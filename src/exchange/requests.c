@@ -1,0 +1,135 @@
+/* Requests out of the bytes that came: which dialect, where one ends, whether who asks may. */
+#include "exchange/exchange.h"
+
+#include "base/hot.h"
+#include "exchange/http_request.h"
+#include "exchange/line_request.h"
+#include "exchange/state.h"
+
+#include <string.h>
+
+static void consume(struct exchange *exchange, size_t length) {
+    exchange->input_from += (uint32_t)length;
+    if (exchange_waiting(exchange).length == 0)
+        exchange_drop_input(exchange);
+}
+
+/* Invalid, and the last: what follows on this connection is dropped. */
+static bool refuse(struct exchange *exchange, enum status status, const char *problem,
+                   struct request *request) {
+    *request = (struct request){.kind = REQUEST_INVALID, .status = status, .problem = problem};
+    exchange->is_head = exchange->keeps_open = exchange->says_keep = false;
+    exchange->closing = exchange->is_refused = true;
+    exchange_drop_input(exchange);
+    return true;
+}
+
+/* HTTP begins with a method, which is in capitals; the line dialect's words are not. */
+static enum dialect tell_dialect(char first) {
+    return first >= 'A' && first <= 'Z' ? DIALECT_HTTP : DIALECT_LINE;
+}
+
+/* Nothing is told to a client that has not said the token, but that the server is alive. */
+static void deny(struct request *request, const char *problem) {
+    if (request->kind == REQUEST_INVALID || request->kind == REQUEST_HEALTH)
+        return;
+    *request = (struct request){
+        .kind = REQUEST_INVALID, .status = STATUS_UNAUTHORIZED, .problem = problem};
+}
+
+/* "auth TOKEN": from here on this client may ask. */
+static void take_auth(struct exchange *exchange, struct slice given, struct request *request) {
+    if (given.length > 0 && given.bytes[given.length - 1] == '\r')
+        given.length--;
+    exchange->has_token =
+        exchange->token == NULL || token_is(exchange->token, given.bytes, given.length);
+    *request = (struct request){.kind = REQUEST_AUTH, .status = STATUS_OK};
+    if (!exchange->has_token)
+        deny(request, "this is not the token");
+}
+
+HOT static bool next_line(struct exchange *exchange, struct slice waiting,
+                          struct request *request) {
+    static const char auth[] = "auth ";
+    const size_t auth_length = sizeof auth - 1;
+    bool is_auth = waiting.length >= auth_length && memcmp(waiting.bytes, auth, auth_length) == 0;
+    size_t limit = is_auth ? auth_length + TOKEN_LIMIT + 1 : LINE_LIMIT;
+    struct slice line, rest = waiting;
+    bool has_end = slice_cut(&rest, '\n', &line);
+    if ((has_end ? line.length : waiting.length) > limit)
+        return refuse(exchange, STATUS_URI_TOO_LONG, "the request is too long", request);
+    if (!has_end)
+        return exchange->ended &&
+               refuse(exchange, STATUS_BAD_REQUEST, "the request has no end of line", request);
+    if (is_auth) {
+        take_auth(exchange, slice_after(line, auth_length), request);
+    } else {
+        line_parse(line, request);
+        if (exchange->token != NULL && !exchange->has_token)
+            deny(request, "this server asks for a token; say first: auth TOKEN");
+    }
+    exchange->keeps_open = request->kind != REQUEST_INVALID;
+    consume(exchange, line.length + 1);
+    return true;
+}
+
+HOT static bool next_head(struct exchange *exchange, struct slice waiting,
+                          struct request *request) {
+    if (waiting.length > REQUEST_LINE_LIMIT &&
+        memchr(waiting.bytes, '\n', REQUEST_LINE_LIMIT + 1) == NULL)
+        return refuse(exchange, STATUS_URI_TOO_LONG, "the request line is too long", request);
+    struct slice text = {waiting.bytes, http_head_length(waiting)};
+    if (text.length == 0) {
+        if (waiting.length >= HEAD_LIMIT)
+            return refuse(exchange, STATUS_HEAD_TOO_LARGE, "the request head is too large",
+                          request);
+        return exchange->ended &&
+               refuse(exchange, STATUS_BAD_REQUEST, "the request is not complete", request);
+    }
+    struct http_head head;
+    http_parse_head(text, &head);
+    *request = head.request;
+    if (exchange->token != NULL &&
+        !token_is(exchange->token, head.bearer.bytes, head.bearer.length))
+        deny(request, "this server asks for a token; send: Authorization: Bearer TOKEN");
+    exchange->is_head = head.is_head;
+    exchange->keeps_open = head.keep_alive;
+    exchange->says_keep = head.says_keep;
+    consume(exchange, text.length);
+    return true;
+}
+
+/* Empty lines before an HTTP request are to be ignored (RFC 9112, 2.2). */
+static void skip_empty_lines(struct exchange *exchange) {
+    struct slice waiting;
+    while (exchange->dialect != DIALECT_LINE &&
+           (waiting = exchange_waiting(exchange)).length >= 2 &&
+           memcmp(waiting.bytes, "\r\n", 2) == 0)
+        consume(exchange, 2);
+}
+
+HOT bool exchange_next(struct exchange *exchange, struct request *request) {
+    if (exchange->closing || exchange->output.length > OUTPUT_LIMIT - REPLY_ROOM)
+        return false;
+    skip_empty_lines(exchange);
+    struct slice waiting = exchange_waiting(exchange);
+    if (waiting.length == 0) {
+        exchange_drop_input(exchange); /* nothing came into it */
+        return false;
+    }
+    if (exchange->dialect == DIALECT_UNKNOWN) {
+        if (waiting.bytes[0] == '\r' && waiting.length == 1 && !exchange->ended)
+            return false; /* the first half of an empty line, perhaps */
+        exchange->dialect = (uint8_t)tell_dialect(waiting.bytes[0]);
+    }
+    return exchange->dialect == DIALECT_HTTP ? next_head(exchange, waiting, request)
+                                             : next_line(exchange, waiting, request);
+}
+
+bool exchange_time_out(struct exchange *exchange, struct request *request) {
+    if (exchange_is_partial(exchange))
+        return refuse(exchange, STATUS_TIMEOUT, "the request took too long", request);
+    exchange->closing = true;
+    exchange_drop_output(exchange);
+    return false;
+}

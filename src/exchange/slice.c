@@ -1,0 +1,35 @@
+#include "exchange/slice.h"
+
+#include "base/hot.h"
+
+/* How many bytes of the word it begins with. */
+HOT static size_t begins_any_case(struct slice slice, const char *word) {
+    size_t i = 0;
+    for (; i < slice.length && word[i] != '\0'; i++) {
+        char c = slice.bytes[i];
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i])
+            break;
+    }
+    return i;
+}
+
+HOT bool slice_equals_any_case(struct slice slice, const char *word) {
+    size_t same = begins_any_case(slice, word);
+    return same == slice.length && word[same] == '\0';
+}
+
+bool slice_starts_any_case(struct slice slice, const char *word) {
+    return word[begins_any_case(slice, word)] == '\0';
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+HOT struct slice slice_trim(struct slice slice) {
+    while (slice.length > 0 && is_blank(slice.bytes[0]))
+        slice = slice_after(slice, 1);
+    while (slice.length > 0 && is_blank(slice.bytes[slice.length - 1]))
+        slice.length--;
+    return slice;
+}
