@@ -28,8 +28,8 @@ from bench.servers import sample_body
 from bench.side_by_side import Measured, Trials, decide, estimate, plan, run_all, screening
 from bench.stand import Stand, raise_descriptor_limit, widen_ports
 from bench.table import Report, as_json, tables
-from regatta import placement, programs
 from regatta.errors import RegattaError, UsageError
+from regatta.machine import placement, programs
 
 # Columns of a table that goes to a file.
 FILE_WIDTH = 120

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.paths import BUILT
 from regatta.errors import RegattaError, TrialError
-from regatta.guard import guard_environment
+from regatta.machine.guard import guard_environment
 
 PID_MAX = Path("/proc/sys/kernel/pid_max")
 # Pids that the rest of the machine may need meanwhile.

@@ -6,8 +6,8 @@ import re
 import subprocess
 from typing import Any
 
-from regatta import environment, programs
-from regatta.placement import Placement
+from regatta.machine import environment, programs
+from regatta.machine.placement import Placement
 
 # How each peer is asked for its version; some say it on stderr, and wrk with exit status 1.
 VERSIONS = {

@@ -18,8 +18,8 @@ from bench.paths import BUILT
 from bench.rest import holding
 from bench.servers import PATH, Server, Serving
 from bench.stand import Figures, Stand
-from regatta import accounting, programs
 from regatta.errors import TrialError
+from regatta.machine import accounting, programs
 
 SERVER_CPU = "server CPU per request, µs"
 CLIENT_CPU = "client CPU per request, µs"

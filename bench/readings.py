@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from bench.crowds import NOBODY, Crowd
 from bench.paths import BUILT
 from bench.stand import Figures, Stand
-from regatta import programs
 from regatta.errors import TrialError
-from regatta.guard import guard_environment
+from regatta.machine import programs
+from regatta.machine.guard import guard_environment
 
 PER_PROCESS = "CPU to read all processes, µs for each"
 TIMEOUT_S = 60

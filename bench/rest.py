@@ -13,9 +13,9 @@ from pathlib import Path
 from bench.paths import HERE
 from bench.servers import Serving
 from bench.stand import Figures, Stand
-from regatta import accounting
 from regatta.errors import TrialError
-from regatta.guard import guard_environment
+from regatta.machine import accounting
+from regatta.machine.guard import guard_environment
 
 FOOTPRINT = "resident memory of the server's first process, KiB"
 

@@ -16,9 +16,9 @@ from typing import Protocol
 
 from bench.paths import BUILT, HERE
 from bench.stand import DESCRIPTORS, NO_PERF, Stand, free_port
-from regatta import programs
 from regatta.errors import TrialError
-from regatta.side import STOP_TIMEOUT_S, Side
+from regatta.machine import programs
+from regatta.trial.side import STOP_TIMEOUT_S, Side
 
 READY_TIMEOUT_S = 10
 PATH = "/top?n=2"

@@ -18,8 +18,8 @@ from bench.loads import SERVER_CPU
 from bench.readings import Reading
 from bench.rows import Best, Row, Trial, Turns
 from bench.stand import Figures, Stand
-from regatta.analysis.serial import reach_of
-from regatta.analysis.swaps import Swapped
+from regatta.analysis.statistics.serial import reach_of
+from regatta.analysis.statistics.swaps import Swapped
 from regatta.errors import RegattaError
 
 SCREENING_BLOCKS = 3

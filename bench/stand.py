@@ -14,11 +14,11 @@ from pathlib import Path
 from bench.ask import NOBODY_LISTENS
 from bench.crowds import Crowds
 from bench.paths import HERE
-from regatta import perf
 from regatta.errors import RegattaError, TrialError
-from regatta.guard import guard_environment
-from regatta.placement import NETNS, Placement
-from regatta.side import Side
+from regatta.machine import perf
+from regatta.machine.guard import guard_environment
+from regatta.machine.placement import NETNS, Placement
+from regatta.trial.side import Side
 
 ASK_TIMEOUT_S = 20
 CLIENT_TIMEOUT_S = 120

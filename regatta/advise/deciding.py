@@ -9,7 +9,7 @@ from regatta.advise.limits import POOLS_THAT_HOLD
 from regatta.advise.power import Spread, spread
 from regatta.advise.ranking import Ranking
 from regatta.advise.situation import Situation
-from regatta.report.numbers import percent
+from regatta.report.text.numbers import percent
 from regatta.study.limits import DEFAULT_REQUESTS, MAX_REQUESTS
 
 MARK = "# Written by `regatta advise`."

@@ -12,10 +12,10 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate, estimate_cell
 from regatta.analysis.held import HOLDS, held_groups
 from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
-from regatta.analysis.units import BLOCKS, Units, units_of
+from regatta.analysis.statistics.units import BLOCKS, Units, units_of
 from regatta.errors import LedgerError
-from regatta.ledger import FILE_NAME
-from regatta.ledger_read import Cell, Ledger, Trial, ledger_path, read
+from regatta.ledger.read import Cell, Ledger, Trial, ledger_path, read
+from regatta.ledger.write import FILE_NAME
 from regatta.study.matched import MATCHED
 
 Held = dict[tuple[object, ...], float]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from regatta.advise.evidence import Measured, Place
 from regatta.advise.situation import Situation
-from regatta.ledger_read import Cell
+from regatta.ledger.read import Cell
 
 POOLS_THAT_HOLD = ("prefork", "prethread")
 """A worker of these serves one client to its end, silent or not."""

@@ -18,8 +18,8 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.advise.evidence import Measured
-from regatta.analysis.turned import POWER
-from regatta.blocks_needed import LEVEL
+from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.turned import POWER
 
 FEWEST_SHARED = 3
 """Blocks in common: fewer say nothing of how much two vary."""

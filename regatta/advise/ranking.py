@@ -8,7 +8,7 @@
 3. The others by server CPU per request: the least, and up to two more that cannot be told from it
    or are next. Of a pool in several sizes the best one stands for it.
 "Clearly" means: by their 95 % intervals; in rule 3 as the standings of a race decide, all at once
-(regatta/analysis/best.py): the best was chosen by the figures that it is then compared with.
+(statistics/best.py): the best was chosen by the figures that it is then compared with.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
 from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import LARGER
-from regatta.analysis.units import Units
+from regatta.analysis.statistics.units import Units
 
 MOST_WAITING = 2.0
 KEEPS_UP = 0.95

@@ -13,9 +13,8 @@ from regatta.advise.deciding import Deciding
 from regatta.advise.evidence import Measured, Place
 from regatta.advise.ranking import Favoured
 from regatta.analysis.estimates import Estimate
-from regatta.axes import AXES
-from regatta.ledger_read import Cell
-from regatta.report.numbers import (
+from regatta.ledger.read import Cell
+from regatta.report.text.numbers import (
     TOO_FEW_TO_SAY,
     between,
     interval_of,
@@ -23,7 +22,8 @@ from regatta.report.numbers import (
     times,
     value_of,
 )
-from regatta.report.plain import plain
+from regatta.report.text.plain import plain
+from regatta.study.axes import AXES
 
 MOST_OTHERS = 3
 CORRECTED = "Differences hold together at 95 %, for all that could be compared here."

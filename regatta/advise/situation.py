@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regatta.errors import UsageError
-from regatta.ledger_read import Cell
+from regatta.ledger.read import Cell
 from regatta.study.limits import (
     MAX_CONNECTIONS,
     MAX_CPU,

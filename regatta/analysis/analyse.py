@@ -4,16 +4,11 @@ from collections import Counter as Tally
 from dataclasses import dataclass, field
 from typing import Any
 
-from regatta.analysis.accounts import Contradiction, contradictions
 from regatta.analysis.baseline import Baseline, Difference, differences, read_baseline
-from regatta.analysis.between import Between, between
 from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import ClaimResult
-from regatta.analysis.client_limit import comfortable_rate
-from regatta.analysis.clock import Ran, clocks
 from regatta.analysis.columns import Against, Column, against_best
-from regatta.analysis.company import Company, in_company
 from regatta.analysis.contrast import of_trials, requests_of
 from regatta.analysis.estimates import (
     CLIENT_BOUND,
@@ -26,21 +21,26 @@ from regatta.analysis.estimates import (
 )
 from regatta.analysis.grouping import Members, group, stands_at, titles
 from regatta.analysis.held import HeldGroup, held_groups
-from regatta.analysis.leads import Values, leads
 from regatta.analysis.metrics import BUSY, PRIMARY, STANDINGS, Metric, side_of
-from regatta.analysis.outliers import Outlier, outliers
 from regatta.analysis.perf_table import PerfTable, perf_table
-from regatta.analysis.rate import is_held, started
-from regatta.analysis.repeated import Repeated, Table, repeats_of
-from regatta.analysis.slower import Requests
+from regatta.analysis.soundness.accounts import Contradiction, contradictions
+from regatta.analysis.soundness.client_limit import comfortable_rate
+from regatta.analysis.soundness.clock import Ran, clocks
+from regatta.analysis.soundness.company import Company, in_company
+from regatta.analysis.soundness.outliers import Outlier, outliers
+from regatta.analysis.soundness.rate import is_held, started
+from regatta.analysis.soundness.repeated import Repeated, Table, repeats_of
+from regatta.analysis.soundness.warmup import WarmUp, warm_ups
+from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import FAILED, TOO_SLOW, Entries, Entry, Verdict, verdicts
-from regatta.analysis.swaps import Swapped
-from regatta.analysis.turned import BlockValues
-from regatta.analysis.units import BLOCKS, Units, units_of
-from regatta.analysis.warmup import WarmUp, warm_ups
-from regatta.analysis.workers import connections_by_rank
-from regatta.axes import Axis
-from regatta.ledger_read import Cell, Ledger, Sitting, Trial
+from regatta.analysis.statistics.between import Between, between
+from regatta.analysis.statistics.leads import Values, leads
+from regatta.analysis.statistics.slower import Requests
+from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.units import BLOCKS, Units, units_of
+from regatta.ledger.read import Cell, Ledger, Sitting, Trial
+from regatta.study.axes import Axis
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 The book's table: the CPU time of each design less the iterative server's is what it spends on
 managing processes and threads. Differences are paired within blocks. All of them at all steps are
-one family (regatta/analysis/joint.py): in 19 of 20 tables none is called larger than the noise that
+one family (statistics/joint.py): in 19 of 20 tables none is called larger than the noise that
 is not, and all intervals hold.
 """
 
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from regatta.analysis.joint import AROUND, Mean, agreeing, decide_jointly
-from regatta.analysis.serial import reach_of
-from regatta.analysis.turned import BlockValues
-from regatta.analysis.units import BLOCKS, Units
+from regatta.analysis.statistics.joint import AROUND, Mean, agreeing, decide_jointly
+from regatta.analysis.statistics.serial import reach_of
+from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.units import BLOCKS, Units
 
 
 @dataclass(frozen=True)

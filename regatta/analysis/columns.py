@@ -1,7 +1,7 @@
 """Who is as good as the best: in each column of the standings, each contender against the best.
 
 Each column is a family of its own over all steps of the axis, decided as the standings are
-(regatta/analysis/best.py). The column of the winners has the very decisions of the standings.
+(statistics/best.py). The column of the winners has the very decisions of the standings.
 """
 
 import math
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
 
-from regatta.analysis.best import Standing, standings, standings_of_pairs
 from regatta.analysis.contrast import FURTHEST, Scale
-from regatta.analysis.joint import ABOVE, AROUND, agreeing
 from regatta.analysis.metrics import COUNTS, FRACTIONS, NEAR_ZERO, STANDINGS, Metric, side_of
-from regatta.analysis.slower import Requests, Slower, slower
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
-from regatta.analysis.turned import BlockValues
-from regatta.analysis.units import BLOCKS, Units
+from regatta.analysis.statistics.best import Standing, standings, standings_of_pairs
+from regatta.analysis.statistics.joint import ABOVE, AROUND, agreeing
+from regatta.analysis.statistics.slower import Requests, Slower, slower
+from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.units import BLOCKS, Units
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ import numpy as np
 
 from regatta.analysis.estimates import OVER, taken, usable
 from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, P50, Metric, Reading
-from regatta.analysis.slower import slower
-from regatta.analysis.swaps import Swapped
-from regatta.analysis.waits import Waits, waits
-from regatta.ledger_read import Trial
+from regatta.analysis.statistics.slower import slower
+from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.waits import Waits, waits
+from regatta.ledger.read import Trial
 
 NS_PER_MS = 1e6
 FEWEST_BLOCKS = 2

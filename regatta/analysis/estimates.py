@@ -7,13 +7,13 @@ import numpy as np
 
 from regatta.analysis import metrics
 from regatta.analysis.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, Reading
-from regatta.analysis.percentile_intervals import Over, percentile_intervals
-from regatta.analysis.serial import Interval, mean_interval
-from regatta.analysis.units import BLOCKS, Units
-from regatta.analysis.waits import Waits, pool, waits
-from regatta.ledger_read import Trial
-from regatta.plan import COUNTED, TIMED
+from regatta.analysis.statistics.percentile_intervals import Over, percentile_intervals
+from regatta.analysis.statistics.serial import Interval, mean_interval
+from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.analysis.statistics.waits import Waits, pool, waits
+from regatta.ledger.read import Trial
 from regatta.study import PROCESS
+from regatta.study.plan import COUNTED, TIMED
 
 MEASURED = "measured"
 CLIENT_BOUND = "client-bound"

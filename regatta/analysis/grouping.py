@@ -1,7 +1,7 @@
 """Which cells stand in one table: those that differ in nothing but the contender and one quantity.
 
 The quantity is the axis of the table and its charts: whatever the study varies most finely
-(regatta/axes.py). Other quantities that vary part the cells into several tables.
+(regatta/study/axes.py). Other quantities that vary part the cells into several tables.
 """
 
 from collections import Counter as Tally
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from regatta.axes import AXES, Axis, choose_axis
-from regatta.ledger_read import Cell
+from regatta.ledger.read import Cell
+from regatta.study.axes import AXES, Axis, choose_axis
 from regatta.study.cell import TRAITS
 
 FACTS = (

@@ -13,15 +13,15 @@ import numpy as np
 
 from regatta.analysis.estimates import CLIENT_BOUND, MEASURED, NS_PER_MS, OVER, Estimate
 from regatta.analysis.grouping import group, titles
-from regatta.analysis.percentile_intervals import Over, percentile_intervals
-from regatta.analysis.serial import reach_of
 from regatta.analysis.standings import FAILED
-from regatta.analysis.waits import Waits, waits_of
-from regatta.ledger_read import Cell, Ledger, SearchRecord
-from regatta.matched.held import holds_nothing, middle, rates_of, searches
-from regatta.matched.judge import CLIENT
-from regatta.matched.probe import KNEE, Probe
-from regatta.matched.search import Search
+from regatta.analysis.statistics.percentile_intervals import Over, percentile_intervals
+from regatta.analysis.statistics.serial import reach_of
+from regatta.analysis.statistics.waits import Waits, waits_of
+from regatta.ledger.probe import KNEE, Probe
+from regatta.ledger.read import Cell, Ledger, SearchRecord
+from regatta.race.matched.held import holds_nothing, middle, rates_of, searches
+from regatta.race.matched.judge import CLIENT
+from regatta.race.matched.search import Search
 
 HOLDS, AT_LEAST, NOTHING, UNKNOWN = "holds", "holds at least", "holds nothing", "not known yet"
 FRACTIONS = (0.5, 0.99)

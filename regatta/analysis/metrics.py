@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Literal
 
-from regatta.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED, take_apart
-from regatta.ledger_read import Trial
-from regatta.plan import COUNTED as COUNTED_TRIAL
-from regatta.plan import TIMED
+from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED
+from regatta.ledger.read import Trial
+from regatta.machine.perf_output import take_apart
+from regatta.study.plan import COUNTED as COUNTED_TRIAL
+from regatta.study.plan import TIMED
 
 NO_TRIAL = "no trial"
 SIDES = ("server", "client")

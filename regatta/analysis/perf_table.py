@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from regatta.analysis.metrics import SIDES
-from regatta.counters import COUNTED, take_apart
-from regatta.ledger_read import Counter, Trial
-from regatta.plan import COUNTED as COUNTED_TRIAL
-from regatta.plan import TIMED
+from regatta.ledger.counters import COUNTED
+from regatta.ledger.read import Counter, Trial
+from regatta.machine.perf_output import take_apart
+from regatta.study.plan import COUNTED as COUNTED_TRIAL
+from regatta.study.plan import TIMED
 
 PERF_ORDER = (
     "task-clock",

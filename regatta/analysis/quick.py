@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from regatta.ledger_read import connect
-from regatta.ledger_schema import SUPERSEDED
+from regatta.ledger.read import connect
+from regatta.ledger.schema import SUPERSEDED
 
 QUERY = f"""
 SELECT contender, connections, rate, idle, slow, workers, work, load, engine, dialect,

@@ -1,7 +1,7 @@
 """Who won: the standings at each step of the axis, and overall, with verdicts.
 
 The winner is a set: whoever is not shown to need more server CPU per request than another
-(regatta/analysis/best.py), at 95 % for the whole table. A set of one has won. Nobody wins past a
+(statistics/best.py), at 95 % for the whole table. A set of one has won. Nobody wins past a
 rival who may be as good: one that failed has no figure, one that was too slow for the rate worked
 under another load, and one whose client set the pace has shown what it needs at that client's limit
 alone. That limit makes requests cheaper and never dearer, so who needs more there is worse.
@@ -11,10 +11,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from regatta.analysis.best import Standing, standings
 from regatta.analysis.metrics import PRIMARY
-from regatta.analysis.turned import BlockValues
-from regatta.analysis.units import BLOCKS, Units
+from regatta.analysis.statistics.best import Standing, standings
+from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.units import BLOCKS, Units
 
 LARGER = "larger than the noise"
 NO_DIFFERENCE = "no difference seen"

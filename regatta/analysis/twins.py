@@ -14,8 +14,8 @@ import numpy as np
 
 from regatta.analysis.analyse import CellResult, Group
 from regatta.analysis.metrics import PRIMARY, side_of
-from regatta.analysis.swaps import Swapped
-from regatta.analysis.units import Units
+from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.units import Units
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.contrast import FEWEST_BLOCKS, Scale
-from regatta.analysis.serial import LEVEL, Uncertain, uncertain
-from regatta.analysis.swaps import FEWEST_ALIKE
+from regatta.analysis.statistics.serial import LEVEL, Uncertain, uncertain
+from regatta.analysis.statistics.swaps import FEWEST_ALIKE
 
 Floats = NDArray[np.float64]
 SETTLED = 10

@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 
 from regatta.analysis.analyse import leads_of
-from regatta.ledger_read import read
+from regatta.ledger.read import read
 
 LEVEL = 0.05
 """An interval misses the truth with this probability."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # a race reads what is stored here, and so may not be imported by it
-    from regatta.programs import Programs
-    from regatta.race import Options
+    from regatta.machine.programs import Programs
+    from regatta.race.race import Options
     from regatta.study import Study
 
 

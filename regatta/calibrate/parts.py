@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from regatta.calibrate import counters, equals, power, raced, stars, stopped, window
+from regatta.calibrate import raced, stars
 from regatta.calibrate.coverage import part as coverage
+from regatta.calibrate.equals import part as equals
 from regatta.calibrate.goals import Part
+from regatta.calibrate.instruments import counters, stopped, window
+from regatta.calibrate.power import part as power
 
 
 def all_parts() -> tuple[Part, ...]:

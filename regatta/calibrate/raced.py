@@ -16,11 +16,11 @@ from regatta.analysis.claims.result import NOT_MEASURABLE, TOO_FEW, ClaimResult
 from regatta.calibrate.goals import Context, Goal, Part
 from regatta.calibrate.store import machine
 from regatta.compare import agree
-from regatta.counters import COUNTED
 from regatta.errors import LedgerError
-from regatta.ledger import FILE_NAME
-from regatta.ledger_read import Ledger, connect, read
-from regatta.race import RACES
+from regatta.ledger.counters import COUNTED
+from regatta.ledger.read import Ledger, connect, read
+from regatta.ledger.write import FILE_NAME
+from regatta.race.race import RACES
 
 CLAIMED = ("reports", "chapter-30")
 TWICE = "quick"

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from regatta.calibrate.goals import Context
 from regatta.calibrate.shape import Shape, about_s
-from regatta.ledger import FILE_NAME, open_ledger
-from regatta.programs import Programs
-from regatta.progress import Display, duration
-from regatta.race import Options, begin, reopen
+from regatta.ledger.write import FILE_NAME, open_ledger
+from regatta.machine.programs import Programs
+from regatta.race.events import Display
+from regatta.race.race import Options, begin, reopen
+from regatta.report.text.durations import duration
 from regatta.study import Study
 
 

@@ -13,7 +13,7 @@ from regatta import __version__
 from regatta.calibrate import store
 from regatta.calibrate.goals import Calibration, Context, Goal, Part
 from regatta.errors import CalibrationError, RegattaError, UsageError
-from regatta.race import RACES, held
+from regatta.race.race import RACES, held
 
 NAME = "calibration"
 STATE = "calibration.json"

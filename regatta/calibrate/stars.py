@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.best import standings
 from regatta.analysis.contrast import by_block
-from regatta.analysis.leads import leads
 from regatta.analysis.metrics import PRIMARY, side_of
-from regatta.blocks_needed import LEVEL as TABLE_LEVEL
+from regatta.analysis.statistics.best import standings
+from regatta.analysis.statistics.blocks_needed import LEVEL as TABLE_LEVEL
+from regatta.analysis.statistics.leads import leads
 from regatta.calibrate.goals import Context, Goal, Part
 from regatta.calibrate.sizes import (
     BLOCKS,
@@ -38,7 +38,7 @@ from regatta.calibrate.sizes import (
     Sizes,
     sizes,
 )
-from regatta.ledger_read import read
+from regatta.ledger.read import read
 from regatta.study import Study, parse_study
 
 SEED = 1984

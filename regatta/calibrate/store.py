@@ -14,9 +14,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from regatta import environment
 from regatta.calibrate.goals import MET, MISSED, Calibration, Goal
 from regatta.errors import CalibrationError
+from regatta.machine import environment
 
 VERSION = 2
 """1 counted false alarms by drawing names within the blocks of one race."""

@@ -17,7 +17,7 @@ from regatta.calibrate.goals import (
     Calibration,
     Goal,
 )
-from regatta.progress import duration
+from regatta.report.text.durations import duration
 
 EQUALS = "equals: "
 """How the names of all goals of the true A/A begin."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from regatta.analysis.analyse import Analysis, CellResult, analyse
 from regatta.analysis.metrics import BY_NAME, Metric, side_of
-from regatta.analysis.units import sittings_of
+from regatta.analysis.statistics.units import sittings_of
 from regatta.analysis.unpaired import Sample
 from regatta.compare.agreement import Agreement, agree
 from regatta.compare.decide import (
@@ -25,7 +25,7 @@ from regatta.compare.match import Matched, differences, match
 from regatta.compare.moved import Moved, moved
 from regatta.compare.same_share import at_rates_of
 from regatta.errors import LedgerError, UsageError
-from regatta.ledger_read import Cell, Ledger, Trial, ledger_path, read
+from regatta.ledger.read import Cell, Ledger, Trial, ledger_path, read
 
 EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 

@@ -15,13 +15,13 @@ import numpy as np
 
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import OVER, Estimate
-from regatta.analysis.holm import Decision, holm
 from regatta.analysis.metrics import Metric, side_of
-from regatta.analysis.turned import BlockValues
-from regatta.analysis.units import Units, units_of
+from regatta.analysis.statistics.holm import Decision, holm
+from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.units import Units, units_of
 from regatta.analysis.unpaired import Change, Sample, unpaired
 from regatta.errors import UsageError
-from regatta.ledger_read import Cell, Ledger
+from regatta.ledger.read import Cell, Ledger
 
 REGRESSION = "regression"
 NO_REGRESSION = "no regression"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from regatta.analysis.grouping import LOOSE, WORDED
-from regatta.analysis.units import sittings_of
-from regatta.axes import AXES
-from regatta.ledger_read import Cell, Ledger
-from regatta.report.numbers import plural
+from regatta.analysis.statistics.units import sittings_of
+from regatta.ledger.read import Cell, Ledger
+from regatta.report.text.numbers import plural
+from regatta.study.axes import AXES
 from regatta.study.cell import IDENTITY
 
 MACHINE = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from regatta.ledger_read import Cell, Ledger
+from regatta.ledger.read import Cell, Ledger
 from regatta.study.matched import MATCHED
 
 Load = tuple[object, ...]

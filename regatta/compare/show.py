@@ -11,15 +11,15 @@ from rich.text import Text
 
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.metrics import PRIMARY, Metric
-from regatta.axes import AXES
 from regatta.compare.agreement import SAME, Agreement, Overlap, Winners
 from regatta.compare.compare import Comparison, Race
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
 from regatta.compare.match import places
 from regatta.compare.moved import Moved
-from regatta.ledger_read import Cell
-from regatta.report.numbers import interval_of, plural, short, value_of
-from regatta.report.plain import encodable, plain
+from regatta.ledger.read import Cell
+from regatta.report.text.numbers import interval_of, plural, short, value_of
+from regatta.report.text.plain import encodable, plain
+from regatta.study.axes import AXES
 from regatta.study.cell import IDENTITY
 
 STYLES = {REGRESSION: "bold red", UNDECIDED: "yellow", NO_REGRESSION: "green"}

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from regatta.doctor.machine import Machine
-from regatta.proc import (
+from regatta.machine.proc import (
     BEGAN,
     BUSY,
     PARENT,

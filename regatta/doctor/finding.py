@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regatta.doctor.machine import cpus_text
-from regatta.steering import OWN_SIDE, Steering
+from regatta.machine.steering import OWN_SIDE, Steering
 
 SERIOUS = "serious"
 MINOR = "minor"

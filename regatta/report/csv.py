@@ -6,9 +6,9 @@ from io import StringIO
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.metrics import BY_NAME
-from regatta.ledger_read import Cell
-from regatta.report.held import held_rows
-from regatta.report.sentences import cell_words
+from regatta.ledger.read import Cell
+from regatta.report.tables.held import held_rows
+from regatta.report.text.sentences import cell_words
 
 HEADER = (
     "contender",

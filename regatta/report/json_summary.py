@@ -6,16 +6,16 @@ from typing import Any
 from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.metrics import BY_NAME, PRIMARY
-from regatta.analysis.outliers import Outlier
+from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.standings import Verdict
-from regatta.axes import AXES
-from regatta.blocks_needed import FEWEST_BLOCKS
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.report.claims.words import detectable, seen_of
-from regatta.report.held import held_json
-from regatta.report.notes import notes
-from regatta.report.sentences import FAMILIES, cell_words, verdict_sentence
-from regatta.report.sittings import sittings_sentence
-from regatta.report.twins import shares, twin_sentence
+from regatta.report.soundness.notes import notes
+from regatta.report.soundness.sittings import sittings_sentence
+from regatta.report.tables.held import held_json
+from regatta.report.tables.twins import shares, twin_sentence
+from regatta.report.text.sentences import FAMILIES, cell_words, verdict_sentence
+from regatta.study.axes import AXES
 
 
 def to_dict(analysis: Analysis) -> dict[str, Any]:

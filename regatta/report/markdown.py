@@ -2,15 +2,18 @@
 
 from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
-from regatta.report.against import READ, Beside, besides, seen_sentence
-from regatta.report.calibration import calibration_sentence, calibration_table
 from regatta.report.claims.markdown import claims_markdown
-from regatta.report.environment import environment_rows
-from regatta.report.escape import escape
-from regatta.report.held import held_tables
-from regatta.report.notes import notes
-from regatta.report.numbers import interval_of, plural, value_of
-from regatta.report.sentences import (
+from regatta.report.soundness.notes import notes
+from regatta.report.soundness.sittings import sittings_sentence
+from regatta.report.soundness.table import soundness_tables
+from regatta.report.tables.against import READ, Beside, besides, seen_sentence
+from regatta.report.tables.calibration import calibration_sentence, calibration_table
+from regatta.report.tables.environment import environment_rows
+from regatta.report.tables.estimates import tables
+from regatta.report.tables.held import held_tables
+from regatta.report.text.escape import escape
+from regatta.report.text.numbers import interval_of, plural, value_of
+from regatta.report.text.sentences import (
     FAMILIES,
     LEGEND,
     headline,
@@ -18,10 +21,7 @@ from regatta.report.sentences import (
     rate_words,
     verdict_sentence,
 )
-from regatta.report.sittings import sittings_sentence
-from regatta.report.soundness import soundness_tables
-from regatta.report.tables import tables
-from regatta.report.text_table import Table
+from regatta.report.text.table import Table
 
 
 def to_markdown(analysis: Analysis) -> str:

@@ -13,10 +13,16 @@ import vl_convert
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.metrics import METRICS, Metric
 from regatta.errors import RegattaError
-from regatta.report.charts import far_rows, latency_chart, measured_sides, metric_chart, metric_rows
+from regatta.report.charts.charts import (
+    far_rows,
+    latency_chart,
+    measured_sides,
+    metric_chart,
+    metric_rows,
+)
+from regatta.report.charts.knee import knee_charts
+from regatta.report.charts.theme import SCHEMES, config
 from regatta.report.claims.picture import claim_pictures
-from regatta.report.knee import knee_charts
-from regatta.report.theme import SCHEMES, config
 
 WIDTH = 640
 SCALE = 2.0

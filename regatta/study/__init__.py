@@ -5,7 +5,7 @@ Everything is checked before anything starts. Each complaint names the key and w
 
 from regatta.study.baseline import Baseline
 from regatta.study.cell import PROCESS, WINDOW, Cell
-from regatta.study.claim import Claim, Source
+from regatta.study.claims.claim import Claim, Source
 from regatta.study.contender import Contender
 from regatta.study.find import find_study, shipped_names
 from regatta.study.limits import MAX_BLOCKS, MAX_SEED, MAX_SITTINGS, PLACEMENTS, STEERINGS

@@ -17,7 +17,7 @@ class Baseline:
 
     contender: str
     published: str | None
-    """A CSV file, from the study's folder (regatta/published.py); its figures stand beside ours."""
+    """A CSV file, from the study's folder (published.py); its figures stand beside ours."""
     published_at: int | None
     """The step of the axis that they belong to; None: all."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from regatta.axes import AXES
+from regatta.study.axes import AXES
 
 WINDOW, PROCESS = "window", "process"
 TRAITS = (

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from regatta.errors import StudyError
-from regatta.programs import Design
 from regatta.study.cell import PROCESS, Cell
 from regatta.study.contender import Contender, read_path
+from regatta.study.design import Design
 from regatta.study.limits import (
     ARRIVALS,
     DEFAULT_MATCHED_CONNECTIONS,

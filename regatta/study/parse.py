@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.errors import StudyError
-from regatta.programs import Design
 from regatta.study.baseline import Baseline, read_baseline
 from regatta.study.cell import PROCESS, Cell
 from regatta.study.cells import all_cells
-from regatta.study.claim import Claim, Source
-from regatta.study.claims import read_claims, read_sources
+from regatta.study.claims.claim import Claim, Source
+from regatta.study.claims.parse import read_claims, read_sources
 from regatta.study.contender import Contender, read_contenders
+from regatta.study.design import Design
 from regatta.study.limits import (
     DEFAULT_BLOCKS,
     DEFAULT_COUNTED_BLOCKS,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.programs import find_tool
+from regatta.machine.programs import find_tool
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "REGATTA_TEST_MARK"
@@ -361,7 +361,7 @@ def open_folder() -> Iterator[Path]:
 def test_without_rights_it_races_too(open_folder: Path) -> None:
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     prefix = nobody if os.geteuid() == 0 else []
-    probe = [*prefix, sys.executable, "-c", "import regatta.cli"]
+    probe = [*prefix, sys.executable, "-c", "import regatta.cli.main"]
     able = subprocess.run(probe, cwd=ROOT, capture_output=True, text=True, check=False)
     if able.returncode != 0:
         pytest.skip(f"a user without rights cannot run this Python: {able.stderr.strip()[-200:]}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.report import summary_json
+from regatta.report.report import summary_json
 from tests.e2e.test_race import ROOT, race
 
 pytestmark = pytest.mark.skipif(

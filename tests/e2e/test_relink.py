@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta import relink
-from regatta.programs import ask
-from regatta.relink import RelinkError, build_of, functions, relink_all
+from regatta.machine.programs import ask
+from regatta.race import relink
+from regatta.race.relink import RelinkError, build_of, functions, relink_all
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = ROOT / "bin" / "regatta-server"

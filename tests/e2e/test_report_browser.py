@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
-from regatta import report
 from regatta.analysis.analyse import analyse
-from regatta.ledger_read import read
-from regatta.report.html import to_html
+from regatta.ledger.read import read
+from regatta.report import report
+from regatta.report.page.html import to_html
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
 from tests.lab.synthetic_held import add_held

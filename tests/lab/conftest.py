@@ -16,4 +16,4 @@ sys.path.insert(0, str(ROOT))
 def quiet_machine(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """No trial of a test is disturbed by what else this machine does, unless it is about that."""
     if request.node.get_closest_marker("disturbed") is None:
-        monkeypatch.setattr("regatta.disturbance.too_much", lambda *_: None)
+        monkeypatch.setattr("regatta.machine.disturbance.too_much", lambda *_: None)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from regatta.calibrate.copies import DESIGNS, design_of, in_order
-from regatta.counters import COUNTED
-from regatta.ledger_read import Cell, Counter, Ledger, Trial
+from regatta.calibrate.equals.copies import DESIGNS, design_of, in_order
+from regatta.ledger.counters import COUNTED
+from regatta.ledger.read import Cell, Counter, Ledger, Trial
 
 CPU_US = dict(zip(DESIGNS, (640.0, 150.0, 110.0, 90.0), strict=True))
 BLOCKS, REQUESTS, STEPS = 10, 200, (1, 10)

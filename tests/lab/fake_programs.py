@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from regatta.programs import Design  # noqa: E402  (the package is not installed in a clone)
+from regatta.study.design import Design  # noqa: E402  (the package is not installed in a clone)
 
 # The fake server's designs, and one that it says it cannot run.
 DESIGNS = (

@@ -16,10 +16,10 @@ from itertools import combinations
 
 import numpy as np
 
-from regatta.analysis.holm import holm
-from regatta.analysis.joint import AROUND, decide_jointly
-from regatta.analysis.swaps import Swapped
-from regatta.analysis.turned import Floats
+from regatta.analysis.statistics.holm import holm
+from regatta.analysis.statistics.joint import AROUND, decide_jointly
+from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.turned import Floats
 
 SPREAD = 0.02
 DESIGNS = 3

@@ -19,7 +19,7 @@ def prefix() -> list[str]:
 
 def need_python() -> None:
     """Skips where another user may not run this Python, for instance below a closed home."""
-    command = [*prefix(), sys.executable, "-c", "import regatta.cli"]
+    command = [*prefix(), sys.executable, "-c", "import regatta.cli.main"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         pytest.skip(f"a user without rights cannot run this Python: {run.stderr.strip()[-200:]}")

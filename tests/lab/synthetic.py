@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from regatta.ledger import cell_row
-from regatta.ledger_schema import SCHEMA, SCHEMA_VERSION
+from regatta.ledger.schema import SCHEMA, SCHEMA_VERSION
+from regatta.ledger.write import cell_row
 from regatta.study import Cell
 
 CLIENT_BOUND = "used 93 % of its CPU"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from regatta.ledger import cell_row
-from regatta.matched.held import replay
-from regatta.matched.probe import CLOSED, KNEE, SEARCH, Planned
-from regatta.matched.run import KNEE_SHARES
+from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned
+from regatta.ledger.write import cell_row
+from regatta.race.matched.held import replay
+from regatta.race.matched.run import KNEE_SHARES
 from regatta.study import Cell
 from tests.lab.synthetic import insert, pack
 

@@ -136,8 +136,10 @@ def test_install_leaves_programs_that_run_without_the_clone(tmp_path: Path) -> N
         assert answer.returncode == 0, answer.stderr
         assert version() in answer.stdout
     question = (
-        "import regatta.programs as p, regatta.study as s; print(p.__file__, s.shipped_names()); "
-        "from regatta.race import check_programs as c; from regatta.study import load_study as l; "
+        "import regatta.machine.programs as p, regatta.study as s; "
+        "print(p.__file__, s.shipped_names()); "
+        "from regatta.race.race import check_programs as c; "
+        "from regatta.study import load_study as l; "
         "c(l(s.find_study('knee'), p.discover().designs))"
     )
     answer = run(prefix / "lib" / "regatta" / "bin" / "python", "-c", question, cwd=tmp_path)

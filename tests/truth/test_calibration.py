@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.calibrate import counters, stopped, window
 from regatta.calibrate.goals import Context, Goal, Part
-from regatta.calibrate.stopped import CLOSED, NOT_BELOW
-from regatta.programs import discover
-from regatta.race import Options
+from regatta.calibrate.instruments import counters, stopped, window
+from regatta.calibrate.instruments.stopped import CLOSED, NOT_BELOW
+from regatta.machine.programs import discover
+from regatta.race.race import Options
 
 
 def no_race(*_: object) -> Path:

@@ -3,7 +3,7 @@
 Three kinds: two cells, how many times one is the other where a value may be 0 or below (there the
 logarithm of a ratio does not exist), and the power with which something grows. Each gives one
 number a block for a bound: their mean is 0 where the value is the bound, and above 0 where it is
-above. So all parts of all claims are one family of differences (regatta/analysis/joint.py).
+above. So all parts of all claims are one family of differences (statistics/joint.py).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from regatta.analysis.claims.evidence import Blocks
 from regatta.analysis.claims.result import Scale
 from regatta.analysis.contrast import FURTHEST, TOO_FEW_BLOCKS
-from regatta.analysis.joint import Mean, errors_of
-from regatta.analysis.units import BLOCKS, Units
+from regatta.analysis.statistics.joint import Mean, errors_of
+from regatta.analysis.statistics.units import BLOCKS, Units
 
 Ends = tuple[float | None, float | None]
 FEWEST_TO_SHOW = 2

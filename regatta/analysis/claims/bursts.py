@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from regatta.analysis.metrics import NO_TRIAL, Metric, Reading
-from regatta.ledger_read import Trial, answered_samples
-from regatta.plan import TIMED
+from regatta.ledger.read import Trial, answered_samples
+from regatta.study.plan import TIMED
 
 NS_PER_MS = 1e6
 

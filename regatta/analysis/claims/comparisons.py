@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from regatta.axes import AXES
-from regatta.study.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement, Within
+from regatta.study.axes import AXES
+from regatta.study.claims.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement, Within
 
 LESS, EQUAL, GROWS = "less", "equal", "grows"
 

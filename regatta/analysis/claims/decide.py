@@ -1,7 +1,7 @@
 """The verdicts on all claims in one scope: each part against what is claimed.
 
 All parts must hold: one that is refuted refutes the claim, and it is supported only if each is.
-All parts of all claims are one family (regatta/analysis/joint.py), because one table shows them:
+All parts of all claims are one family (statistics/joint.py), because one table shows them:
 one such table in twenty, and not one claim in twenty, may hold a verdict that is wrong. Supported
 and refuted are the two sides of a bound. What is claimed to be equal has two bounds, and is
 supported if it is shown to be above the one and below the other: no difference seen is no equality.
@@ -27,10 +27,10 @@ from regatta.analysis.claims.result import (
     Verdict,
 )
 from regatta.analysis.contrast import TOO_FEW_BLOCKS
-from regatta.analysis.joint import ABOVE, BELOW, Joint, Side, agreeing, decide_jointly
-from regatta.analysis.slower import Requests, slower
-from regatta.analysis.units import BLOCKS, Units
-from regatta.counters import NOT_COUNTED, NOT_SUPPORTED
+from regatta.analysis.statistics.joint import ABOVE, BELOW, Joint, Side, agreeing, decide_jointly
+from regatta.analysis.statistics.slower import Requests, slower
+from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
 
 CANNOT = "cannot run here"
 NEAR_NOTHING = "a share of what may be nothing says nothing"

@@ -13,11 +13,11 @@ from regatta.analysis.claims.result import Figure
 from regatta.analysis.contrast import by_block, requests_of
 from regatta.analysis.estimates import MEASURED, OVER, Estimates
 from regatta.analysis.metrics import FRACTIONS
-from regatta.analysis.serial import mean_interval
-from regatta.analysis.slower import Requests
-from regatta.analysis.units import BLOCKS, Units
-from regatta.ledger_read import Cell, Trial
-from regatta.study.claim import ITERATIVE, MICROSECONDS, Place, Within
+from regatta.analysis.statistics.serial import mean_interval
+from regatta.analysis.statistics.slower import Requests
+from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.ledger.read import Cell, Trial
+from regatta.study.claims.claim import ITERATIVE, MICROSECONDS, Place, Within
 
 NOT_RACED = "not raced"
 

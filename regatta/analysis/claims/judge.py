@@ -19,8 +19,8 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.claims.why import Case, why
 from regatta.errors import LedgerError
-from regatta.study.claim import Claim, from_plain
-from regatta.study.claim_cells import claim_cells
+from regatta.study.claims.cells import claim_cells
+from regatta.study.claims.claim import Claim, from_plain
 from regatta.study.limits import SCOPES
 
 

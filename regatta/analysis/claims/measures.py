@@ -16,10 +16,10 @@ from regatta.analysis.metrics import (
     plain,
     ratio,
 )
-from regatta.ledger_read import Trial
-from regatta.plan import COUNTED, TIMED
+from regatta.ledger.read import Trial
 from regatta.study import PROCESS
-from regatta.study.claim import EVENT_METRICS, OVER_ITERATIVE
+from regatta.study.claims.claim import EVENT_METRICS, OVER_ITERATIVE
+from regatta.study.plan import COUNTED, TIMED
 
 CPU_NAMES = ("task_clock", "cpu_clock")
 TIMES = {"user_time": "user-time", "system_time": "system-time"}

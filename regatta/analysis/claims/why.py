@@ -28,7 +28,7 @@ from regatta.analysis.claims.words import NEEDS, number, told, words_of
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
 from regatta.analysis.metrics import NO_TRIAL
 from regatta.study import PROCESS, WINDOW
-from regatta.study.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
+from regatta.study.claims.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
 
 NOBODY_SERVED = 0.5
 """Of one request's cost with the others: a whole process that used less has served none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from regatta.analysis.claims.comparisons import GROWS, Comparison, Term
 from regatta.analysis.claims.result import Part
-from regatta.study.claim import OVER_ITERATIVE
+from regatta.study.claims.claim import OVER_ITERATIVE
 
 WORDS = {
     "task_clock": "CPU time",

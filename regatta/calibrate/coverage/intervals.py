@@ -13,11 +13,11 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
-from regatta.analysis.percentile_intervals import percentile_intervals
-from regatta.analysis.serial import Interval
-from regatta.analysis.swaps import Swapped
+from regatta.analysis.statistics.percentile_intervals import percentile_intervals
+from regatta.analysis.statistics.serial import Interval
+from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.waits import Waits, pool
 from regatta.analysis.unpaired import Sample, unpaired
-from regatta.analysis.waits import Waits, pool
 from regatta.calibrate.coverage.asked import Asked, Floats, Holds, Kind, Reach, within
 from regatta.calibrate.coverage.draw import Blocks
 from regatta.calibrate.coverage.families import (

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regatta.analysis.serial import reach_of
+from regatta.analysis.statistics.serial import reach_of
 from regatta.calibrate.binomial import interval
 from regatta.calibrate.coverage.asked import Asked, Holds, Kind, Reach
 from regatta.calibrate.coverage.draw import Chain, stretches

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from regatta.analysis.contrast import by_block
 from regatta.analysis.metrics import STANDINGS, Metric, side_of
-from regatta.analysis.waits import Waits, waits
-from regatta.analysis.warmup import FEWEST_SEGMENTS, segments
-from regatta.ledger_read import Trial, read
-from regatta.plan import TIMED
+from regatta.analysis.soundness.warmup import FEWEST_SEGMENTS, segments
+from regatta.analysis.statistics.waits import Waits, waits
+from regatta.ledger.read import Trial, read
+from regatta.study.plan import TIMED
 
 Floats = NDArray[np.float64]
 DISTINCT = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation
 from regatta.doctor.machine import Machine, cpus_text, parse_cpu_set
-from regatta.placement import cpu_list
+from regatta.machine.placement import cpu_list
 
 ENOUGH = "cpus"
 KINDS = "cpu-kinds"

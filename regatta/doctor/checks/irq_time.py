@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from regatta import kernel_config
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, UNKNOWN, Finding, Situation
 from regatta.doctor.machine import Machine
+from regatta.machine import kernel_config
 
 NAME = "irq-time"
 MATTERS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, Situation
 from regatta.doctor.machine import Machine
-from regatta.placement import NETNS
+from regatta.machine.placement import NETNS
 
 PORTS = "ports"
 BACKLOG = "backlog"

@@ -15,7 +15,7 @@ from regatta.doctor.finding import (
 )
 from regatta.doctor.machine import Machine, cpus_text
 from regatta.errors import CpuError
-from regatta.placement import choose_cpus, cpu_list
+from regatta.machine.placement import choose_cpus, cpu_list
 
 if TYPE_CHECKING:
     from regatta.doctor.probes.bench import Bench

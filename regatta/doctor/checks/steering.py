@@ -5,8 +5,8 @@ from __future__ import annotations
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, Finding, Situation
 from regatta.doctor.machine import Machine
-from regatta.placement import LOOPBACK
-from regatta.steering import OWN_SIDE, End
+from regatta.machine.placement import LOOPBACK
+from regatta.machine.steering import OWN_SIDE, End
 
 NAME = "steering"
 ENTRIES = "/proc/sys/net/core/rps_sock_flow_entries"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from regatta.errors import RegattaError
-from regatta.guard import guard_environment
-from regatta.placement import Side
-from regatta.proc import read_stat
+from regatta.machine.guard import guard_environment
+from regatta.machine.placement import Side
+from regatta.machine.proc import read_stat
 
 PROGRAM = Path(__file__).with_name("worker.py")
 ANSWER_TIMEOUT_S = 30

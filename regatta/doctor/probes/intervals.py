@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.serial import mean_interval
-from regatta.analysis.swaps import Swapped
+from regatta.analysis.statistics.serial import mean_interval
+from regatta.analysis.statistics.swaps import Swapped
 from regatta.doctor.finding import Effect
 
 LEVEL = 0.05

@@ -5,18 +5,18 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from regatta import ledger_read
 from regatta.analysis.metrics import event
 from regatta.doctor.finding import Effect, Situation
 from regatta.doctor.probes import intervals
 from regatta.doctor.probes.child import ProbeError
 from regatta.errors import RegattaError
-from regatta.ledger import FILE_NAME
-from regatta.ledger_read import Trial
-from regatta.plan import COUNTED, TIMED
-from regatta.programs import discover
-from regatta.race import Options, begin
+from regatta.ledger import read as ledger_read
+from regatta.ledger.read import Trial
+from regatta.ledger.write import FILE_NAME
+from regatta.machine.programs import discover
+from regatta.race.race import Options, begin
 from regatta.study import parse_study
+from regatta.study.plan import COUNTED, TIMED
 
 FEWEST_TRIALS = 3
 WHAT = "extra CPU time of a request (work scan, 10 at a time) with every event of perf attached"

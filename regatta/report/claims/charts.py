@@ -5,9 +5,9 @@ from typing import Any
 
 import altair as alt
 
-from regatta.report.charts import LOG_FROM, Layers
+from regatta.report.charts.charts import LOG_FROM, Layers
+from regatta.report.charts.palette import looks
 from regatta.report.claims.panels import PUBLISHED, Panel, Row
-from regatta.report.palette import looks
 
 HEAD, ROW = 26, 40
 """Heights in pixels: of what parts the rows, and of a row."""

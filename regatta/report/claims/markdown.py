@@ -3,7 +3,7 @@
 from regatta.analysis.claims.result import ClaimResult
 from regatta.report.claims import words
 from regatta.report.claims.lines import claim_lines
-from regatta.report.escape import escape
+from regatta.report.text.escape import escape
 
 
 def claims_markdown(claims: list[ClaimResult]) -> list[str]:

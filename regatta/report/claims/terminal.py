@@ -14,7 +14,7 @@ from regatta.analysis.claims.result import (
 )
 from regatta.report.claims import words
 from regatta.report.claims.lines import Line, claim_lines
-from regatta.report.plain import encodable, plain
+from regatta.report.text.plain import encodable, plain
 
 STYLES = {
     SUPPORTED: "green",

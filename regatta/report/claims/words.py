@@ -15,7 +15,7 @@ from regatta.analysis.claims.result import (
 )
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.standings import seen
-from regatta.report.numbers import (
+from regatta.report.text.numbers import (
     TOO_FEW_TO_SAY,
     between,
     interval_of,
@@ -25,7 +25,7 @@ from regatta.report.numbers import (
     times,
     value_of,
 )
-from regatta.study.claim import Within
+from regatta.study.claims.claim import Within
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", TOO_FEW: "…", NOT_MEASURABLE: "–"}
 """Colour never stands alone."""

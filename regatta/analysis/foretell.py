@@ -1,0 +1,116 @@
+"""What the standings of a study can see, told before its first trial.
+
+The smallest lead that a table shows hangs on how many contenders and steps it decides at once, on
+how many blocks (or sittings) there are, and on how much a ratio varies, which nobody knows before
+the race. So noise is drawn for a table of this shape and decided as the race will be: what would be
+seen four times in five is told for ratios that vary by so much.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from functools import cache
+from statistics import median
+
+import numpy as np
+
+from regatta.analysis.grouping import group
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
+from regatta.analysis.statistics.joint import Mean
+from regatta.analysis.statistics.turned import Floats, Rows, Ways, critical, turned
+from regatta.analysis.statistics.units import rotated
+from regatta.ledger.read import Cell
+from regatta.study import WINDOW, Study, matched_cells, with_rates
+
+VARIES = 0.05
+"""A ratio in one unit, as a standard deviation."""
+WISHED_PERCENT = 10
+TRIED: tuple[int, ...] = (*range(FEWEST_SITTINGS, 13), 14, 16, 20, 24, 32, 48, 64)
+DRAWS = 5
+ANY_RATE = 1_000_000
+"""Stands for what a search has yet to find."""
+SOME_WAYS = 1_024
+"""Enough for a number that is told in whole per cent."""
+
+Shape = tuple[int, ...]
+"""How many contenders a table compares at each of its steps."""
+
+
+def foretold(study: Study) -> str:
+    """Of the table that will see least; empty where none can decide anything."""
+    in_sittings = study.sittings > 1
+    tables = [
+        (shape, units)
+        for shape, units in shapes(study)
+        if units >= (FEWEST_SITTINGS if in_sittings else FEWEST_BLOCKS)
+    ]
+    if not tables:
+        return ""
+    found = {table: smallest_lead(*table, in_sittings) for table in tables}
+    shape, units = max(found, key=lambda table: found[table])
+    unit = "sitting" if in_sittings else "block"
+    steps = f"{len(shape)} steps" if len(shape) > 1 else "one step"
+    percent = round(100 * found[shape, units])
+    said = (
+        f"{units} {unit}s, and {max(shape)} contenders at {steps} in one table: it will not see "
+        f"leads below about {percent} % if a {unit}'s ratio varies by "
+        f"{100 * VARIES:.0f} %"
+    )
+    needed = units_for(WISHED_PERCENT, shape, units, in_sittings)
+    if percent <= WISHED_PERCENT or needed is None:
+        return said
+    return f"{said}; {WISHED_PERCENT} % would take {needed} {unit}s"
+
+
+def shapes(study: Study) -> list[tuple[Shape, int]]:
+    """Of each table with more than one contender, and how many units it has."""
+    # Shares of any rate are as many steps.
+    known = with_rates(study.cells, dict.fromkeys(matched_cells(study.cells), ANY_RATE))
+    cells = [Cell(**vars(cell), id=at, placement="") for at, cell in enumerate(known)]
+    found = []
+    for members in group(cells):
+        steps = [{cell.contender for cell in members.at(step)} for step in members.steps]
+        shape = tuple(len(names) for names in steps if len(names) > 1)
+        windows = all(cell.scope == WINDOW for cell in members.cells)
+        blocks = study.blocks if windows else study.blocks + study.counted_blocks
+        if shape:
+            found.append((shape, study.sittings if study.sittings > 1 else blocks))
+    return found
+
+
+def units_for(percent: int, shape: Shape, least: int, in_sittings: bool) -> int | None:
+    """How many show leads of so many per cent; None: more than anybody races."""
+    for units in (units for units in TRIED if units > least):
+        if round(100 * smallest_lead(shape, units, in_sittings)) <= percent:
+            return units
+    return None
+
+
+@cache
+def smallest_lead(shape: Shape, units: int, in_sittings: bool) -> float:
+    """That is seen four times in five; as a share."""
+    ways = rotated(units) if in_sittings else turned(units)
+    chance = np.random.default_rng(units)
+    if len(ways) > SOME_WAYS:
+        ways = ways[chance.choice(len(ways), SOME_WAYS, replace=False)]
+    score = median(_score(chance, shape, units, ways) for _ in range(DRAWS))
+    return math.expm1(Mean(0.0, VARIES / math.sqrt(units), units).detectable(score))
+
+
+def _score(chance: np.random.Generator, shape: Shape, units: int, ways: Ways) -> float:
+    """How far the intervals of a table of nothing but noise reach."""
+    steps = [chance.normal(size=(contenders, units)) for contenders in shape]
+    places = list(steps)
+    if len(steps) > 1:
+        everywhere = min(shape)
+        places.append(np.mean([step[:everywhere] for step in steps], axis=0))
+    rows = np.concatenate([_pairs(place) for place in places])
+    return critical(Rows(rows, np.ones(rows.shape, dtype=np.bool_)).furthest(ways), LEVEL)
+
+
+def _pairs(place: Floats) -> Floats:
+    pairs: Sequence[tuple[int, int]] = list(itertools.combinations(range(len(place)), 2))
+    found: Floats = np.array([place[first] - place[second] for first, second in pairs])
+    return found

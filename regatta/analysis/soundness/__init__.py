@@ -1,0 +1,1 @@
+"""Whether trials may be trusted: late clients, drifting clocks, neighbours, outliers, warm-up."""

@@ -1,0 +1,72 @@
+"""Do the two accounts of the server's CPU time rank the contenders alike?
+
+One is what was charged to the server, the other all that its CPUs did. Where packets are steered to
+their own side the truth lies between them; elsewhere both have the client's receiving in them and
+lack the server's own, so that they may rank alike and be wrong.
+Two contenders stand in contradiction where each account shows another one to need less. All pairs
+at all steps of a table are a family for each account (statistics/joint.py): in 19 of 20
+tables an account shows no order that is not there. Nothing is decided by it: stars rest on the
+first one.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from regatta.analysis.statistics.joint import BELOW, Mean, decide_jointly
+from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.units import BLOCKS, Units
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    at: int
+    """The step of the axis."""
+    less: str
+    """Who is charged less for a request, …"""
+    more: str
+    """… than this one, whose CPUs are busy for less time."""
+    charged: float
+    """How many times as much `more` is charged: above 1."""
+    busy: float
+    """How many times as long its CPUs are busy: below 1."""
+
+
+Accounts = tuple[BlockValues, BlockValues]
+"""Of one contender: what it was charged for a request, and how long its CPUs were busy."""
+
+
+def contradictions(
+    steps: Mapping[int, Mapping[str, Accounts]], units: Units = BLOCKS
+) -> list[Contradiction]:
+    """The furthest apart first."""
+    asked = [
+        (at, first, second)
+        for at, known in steps.items()
+        for first, second in combinations(sorted(known), 2)
+    ]
+    charged, busy = (
+        [
+            units.gathered(_apart(steps[at][first][account], steps[at][second][account]))
+            for at, first, second in asked
+        ]
+        for account in (0, 1)
+    )
+    by_charge, by_busy = (decide_jointly(one, units=units).sides for one in (charged, busy))
+    found: list[Contradiction] = []
+    for number, (at, first, second) in enumerate(asked):
+        if by_charge[number].side * by_busy[number].side < 0:
+            less, more = (first, second) if by_charge[number].side == BELOW else (second, first)
+            apart = [abs(Mean.of_blocks(account[number]).value) for account in (charged, busy)]
+            found.append(Contradiction(at, less, more, math.exp(apart[0]), math.exp(-apart[1])))
+    return sorted(found, key=lambda one: one.busy / one.charged)
+
+
+def _apart(first: BlockValues, second: BlockValues) -> BlockValues:
+    """The logarithms of their ratios, in the blocks in which both are above 0."""
+    return {
+        block: math.log(value / second[block])
+        for block, value in first.items()
+        if value > 0 and second.get(block, 0.0) > 0
+    }

@@ -1,0 +1,30 @@
+"""What would have kept a client from being the bottleneck: how many requests it can make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from regatta.analysis.metrics import PRIMARY
+from regatta.ledger.read import Cell, Trial
+from regatta.race.matched.judge import CLIENT_LIMIT
+
+ONE_THREAD = "epoll"
+"""The engine that more CPUs do not help."""
+
+
+def uses_more_cpus(cell: Cell) -> bool:
+    return cell.engine != ONE_THREAD
+
+
+def comfortable_rate(cell: Cell, trials: Sequence[Trial], cpus: int) -> int | None:
+    """Requests a second that are half of the client's capacity, to two digits, downwards."""
+    assert PRIMARY.read is not None
+    found = [PRIMARY.read(trial, "client") for trial in trials]
+    costs = [cost for cost in found if not isinstance(cost, str) and cost > 0]
+    if not costs:
+        return None
+    own = min(cpus, cell.connections) if uses_more_cpus(cell) else 1
+    rate = CLIENT_LIMIT * own * 1e6 * len(costs) / sum(costs)
+    digits = 10 ** max(0, math.floor(math.log10(rate)) - 1)
+    return int(rate // digits * digits)

@@ -1,0 +1,97 @@
+"""At what clock each contender ran, beside those that it is compared with: by the canary.
+
+A CPU that is slower makes every request dearer in time, whatever serves it. The canary's fixed
+instructions take longer then too, and so tell a slow clock from a slow server.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from regatta.analysis.grouping import Members
+from regatta.analysis.statistics.holm import holm
+from regatta.analysis.statistics.swaps import Swapped
+from regatta.ledger.read import Ledger
+from regatta.study.plan import COUNTED
+
+LEAST_PERCENT = 0.5
+"""A smaller difference of clocks moves no figure that is read."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One contender, over all steps and tables."""
+
+    contender: str
+    trials: int
+    low_ns: float
+    """What the fixed instructions took when nothing came between."""
+    median_ns: float
+    """What they took in the middle of nine times: more where interrupts came."""
+    clock: float
+    """By the mean of those that it is compared with, itself included, within blocks."""
+    low: float
+    high: float
+    differs: bool
+    """Beyond the noise (Holm over the contenders), and by enough to be seen in a figure."""
+
+
+def clocks(ledger: Ledger, tables: Sequence[Members]) -> list[Ran]:
+    """Of the trials that times are taken from; empty where no canary sang."""
+    songs = {
+        (trial.cell_id, trial.block): trial.conditions["canary_ns"]
+        for trial in ledger.last_attempts
+        if trial.counts and trial.kind != COUNTED and trial.conditions.get("canary_ns")
+    }
+    relative = _relative(songs, tables)
+    shown = {name: Swapped(np.array(list(own.values()))) for name, own in relative.items()}
+    decided = holm([one.p_value() for one in shown.values()])
+    return [
+        _ran(ledger, name, one, decision.rejected)
+        for (name, one), decision in zip(shown.items(), decided, strict=True)
+    ]
+
+
+def _relative(
+    songs: dict[tuple[int, int], float], tables: Sequence[Members]
+) -> dict[str, dict[int, float]]:
+    """By contender and block the logarithm of its clock by that of its heat."""
+    found: dict[str, dict[int, list[float]]] = {}
+    blocks = sorted({block for _, block in songs})
+    for cells in (members.at(step) for members in tables for step in members.steps):
+        for block in blocks:
+            heat = {
+                cell.contender: math.log(songs[cell.id, block])
+                for cell in cells
+                if (cell.id, block) in songs
+            }
+            if len(heat) > 1:
+                mean = fmean(heat.values())
+                for name, own in heat.items():
+                    found.setdefault(name, {}).setdefault(block, []).append(mean - own)
+    return {
+        name: {block: fmean(parts) for block, parts in own.items()} for name, own in found.items()
+    }
+
+
+def _ran(ledger: Ledger, name: str, one: Swapped, told_apart: bool) -> Ran:
+    cells = {cell.id for cell in ledger.cells if cell.contender == name}
+    own = [
+        trial.conditions
+        for trial in ledger.last_attempts
+        if trial.cell_id in cells and trial.conditions.get("canary_ns")
+    ]
+    low, high = one.interval() or (one.mean, one.mean)
+    return Ran(
+        contender=name,
+        trials=len(own),
+        low_ns=fmean(song["canary_ns"] for song in own),
+        median_ns=fmean(song["canary_median_ns"] for song in own),
+        clock=math.exp(one.mean),
+        low=math.exp(low),
+        high=math.exp(high),
+        differs=told_apart and abs(math.expm1(one.mean)) * 100 >= LEAST_PERCENT,
+    )

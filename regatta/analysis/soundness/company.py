@@ -1,0 +1,112 @@
+"""What company does: a trial that stood alone beside those of the same cell that had neighbours.
+
+With slices the servers of a heat stand side by side: they share caches, and a scan reads the
+processes of all. In the blocks raced alone nobody else is up, and all else is the same. Each is
+held against the blocks just before and after it, which met the same machine. Where two of them
+share such a neighbour they are no two witnesses (soundness/neighbours.py); of several
+sittings each is one.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from regatta.analysis.contrast import of_trials
+from regatta.analysis.estimates import told
+from regatta.analysis.metrics import PRIMARY, side_of
+from regatta.analysis.soundness.neighbours import Beside, Linked, linked
+from regatta.analysis.statistics.holm import holm
+from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.ledger.read import Ledger, Trial
+from regatta.study.plan import ALONE, TIMED
+
+
+@dataclass(frozen=True)
+class Company:
+    """One contender, over all of its cells."""
+
+    contender: str
+    blocks: int
+    """That were raced alone and have neighbours."""
+    ratio: float
+    """Its server CPU per request alone by that in company."""
+    low: float
+    high: float
+    beside: float
+    """The same by the mean of all contenders: what of it moves a ratio between two of them."""
+    differs: bool
+    """The latter, beyond the noise (Holm over the contenders)."""
+
+
+def in_company(ledger: Ledger, units: Units = BLOCKS) -> list[Company]:
+    """Of each contender that was raced alone; empty where none was."""
+    found = {
+        name: own
+        for name in dict.fromkeys(cell.contender for cell in ledger.cells)
+        if (own := _by_block(ledger, name, units))
+    }
+    beside = {name: linked(_less_the_mean(found, name), units) for name in found}
+    decided = holm([one.p_value() for one in beside.values()])
+    return [
+        _company(name, own, linked(own, units), beside[name], decision.rejected)
+        for (name, own), decision in zip(found.items(), decided, strict=True)
+    ]
+
+
+def _by_block(ledger: Ledger, name: str, units: Units) -> dict[int, Beside]:
+    """For each block raced alone the logarithm of what it took by what its neighbours took."""
+    found: dict[int, list[Beside]] = {}
+    for cell in ledger.cells:
+        if cell.contender == name:
+            trials = ledger.trials_of(cell)
+            alone, together = _figures(trials, ALONE), _figures(trials, TIMED)
+            for block, value in alone.items():
+                near = _neighbours(block, together, units)
+                if near:
+                    against = fmean(math.log(together[at]) for at in near)
+                    weights = dict.fromkeys(near, 1 / len(near))
+                    found.setdefault(block, []).append(Beside(math.log(value) - against, weights))
+    return {block: Beside.mean_of(parts) for block, parts in sorted(found.items())}
+
+
+def _figures(trials: Sequence[Trial], kind: str) -> dict[int, float]:
+    """By block; those raced alone are taken as timed ones are."""
+    own = [replace(trial, kind=TIMED) for trial in trials if trial.kind == kind]
+    side = side_of(PRIMARY)
+    found = of_trials(PRIMARY, side, told(PRIMARY, side, own))
+    return {} if isinstance(found, str) else {at: value for at, value in found.items() if value > 0}
+
+
+def _neighbours(block: int, together: Iterable[int], units: Units) -> list[int]:
+    """The block before and the one after it in its sitting, as far as there are such."""
+    sitting = units.sitting_of.get(block)
+    same = [at for at in together if units.sitting_of.get(at) == sitting]
+    before = max((at for at in same if at < block), default=None)
+    after = min((at for at in same if at > block), default=None)
+    return [at for at in (before, after) if at is not None]
+
+
+def _less_the_mean(found: Mapping[str, Mapping[int, Beside]], name: str) -> dict[int, Beside]:
+    """Its own less the mean of all that were raced in the same block."""
+    return {
+        block: replace(
+            one, value=one.value - fmean(own[block].value for own in found.values() if block in own)
+        )
+        for block, one in found[name].items()
+    }
+
+
+def _company(
+    name: str, own: Mapping[int, Beside], one: Linked, beside: Linked, differs: bool
+) -> Company:
+    low, high = one.interval()
+    return Company(
+        contender=name,
+        blocks=len(own),
+        ratio=math.exp(one.mean),
+        low=math.exp(low),
+        high=math.exp(high),
+        beside=math.exp(beside.mean),
+        differs=differs,
+    )

@@ -1,0 +1,85 @@
+"""The mean of differences to neighbours that some of them share.
+
+A block that stands between two others of another kind is held against both, and so is the next:
+the noise of the neighbour between them is in both differences. Taken as independent they are surer
+than they are (of ten in a row alarms in 8 to 11 % in place of 5). How alike two of them are follows
+from which neighbours each was held against, so the mean is weighed by it (generalised least
+squares), and Student's t is exact for normal noise that is as large in all blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.units import Units
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One block less its neighbours."""
+
+    value: float
+    weights: Mapping[int, float]
+    """Of each neighbour; together 1."""
+
+    @classmethod
+    def mean_of(cls, parts: Sequence[Beside]) -> Beside:
+        """Of several cells in one block."""
+        weights: dict[int, float] = {}
+        for part in parts:
+            for at, weight in part.weights.items():
+                weights[at] = weights.get(at, 0.0) + weight / len(parts)
+        return cls(fmean(part.value for part in parts), weights)
+
+
+@dataclass(frozen=True)
+class Linked:
+    mean: float
+    error: float
+    """Standard error; 0 if all are equal, or there is only one."""
+    count: int
+
+    def p_value(self) -> float:
+        """Two-sided, of its being 0."""
+        if self.count < 2:
+            return 1.0
+        if self.error == 0:
+            return 1.0 if self.mean == 0 else 0.0
+        return float(2 * stats.t.sf(abs(self.mean) / self.error, self.count - 1))
+
+    def interval(self) -> tuple[float, float]:
+        """At 95 %; the mean itself of only one."""
+        if self.count < 2:
+            return self.mean, self.mean
+        reach = float(stats.t.isf(LEVEL / 2, self.count - 1)) * self.error
+        return self.mean - reach, self.mean + reach
+
+
+def linked(blocks: Mapping[int, Beside], units: Units) -> Linked:
+    """Over all blocks; of several sittings each is one number, and they share nothing."""
+    values = np.array([one.value for one in blocks.values()])
+    if units.sitting_of:
+        own = units.gathered({block: one.value for block, one in blocks.items()})
+        values = np.array(list(own.values()))
+        alike = np.eye(len(values))
+    else:
+        near = sorted({at for one in blocks.values() for at in one.weights})
+        shared = np.array([[one.weights.get(at, 0.0) for at in near] for one in blocks.values()])
+        alike = np.eye(len(values)) + shared @ shared.T
+    count = len(values)
+    weights = np.linalg.solve(alike, np.ones(count))
+    mean = float(weights @ values / weights.sum())
+    if count < 2:
+        return Linked(mean, 0.0, count)
+    left = values - mean
+    variance = float(left @ np.linalg.solve(alike, left)) / (count - 1)
+    rounding = 1e-24 * max(mean * mean, 1e-300)
+    error = 0.0 if variance <= rounding else math.sqrt(variance / float(weights.sum()))
+    return Linked(mean, error, count)

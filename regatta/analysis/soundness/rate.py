@@ -1,0 +1,19 @@
+"""Whether an open load was what was asked for: how much of what was due was started in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from regatta.ledger.read import Cell, Trial
+from regatta.race.matched.judge import STARTED_LIMIT
+
+
+def started(cell: Cell, trials: Sequence[Trial]) -> float | None:
+    """The share of what was due, over all these trials; None: no open load, or nothing was due."""
+    asked = sum(trial.requests or 0 for trial in trials)
+    due = asked + sum(trial.unstarted for trial in trials)
+    return asked / due if cell.load == "open" and due else None
+
+
+def is_held(share: float | None) -> bool:
+    return share is None or share >= STARTED_LIMIT

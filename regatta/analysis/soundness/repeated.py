@@ -1,0 +1,180 @@
+"""What running disturbed trials again did: whose were hit, and what the first ones would say.
+
+Repeating selects: a trial that was hit gives way to one of a quieter moment. Trials that are
+compared are repeated together, so that nobody's are selected more than a rival's. Whether one was
+hit more often than its rivals, within the same blocks, is held against what chance would do.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regatta.analysis.contrast import of_trials
+from regatta.analysis.estimates import told
+from regatta.analysis.grouping import Members
+from regatta.analysis.metrics import PRIMARY, side_of
+from regatta.analysis.standings import Entries, Verdict, verdicts
+from regatta.analysis.statistics.units import units_of
+from regatta.ledger.read import Ledger, Trial
+
+DRAWS = 4_096
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One contender."""
+
+    contender: str
+    trials: int
+    """That were run for the first time."""
+    disturbed: int
+    """Of these."""
+    by_chance: float
+    """The same if whoever of a heat is disturbed were drawn by lot."""
+    again: int
+    """Trials that were run once more, for their own sake or for a rival's."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A verdict that would be another with the first attempts in place of those that stand."""
+
+    group: int
+    """The number of its table, from 0."""
+    now: Verdict
+    then: Verdict
+
+
+@dataclass(frozen=True)
+class Repeated:
+    hits: list[Hit] = field(default_factory=list)
+    """Empty where no trial was run again."""
+    p_value: float = 1.0
+    """Of the contender that was hit furthest beyond chance, …"""
+    furthest: str = ""
+    """… by what chance does to its own trials: of many trials a few more are nothing."""
+    moved: list[Moved] = field(default_factory=list)
+
+    @property
+    def is_unequal(self) -> bool:
+        """Whether somebody was hit more often than chance makes it."""
+        return self.p_value <= LEVEL
+
+
+@dataclass(frozen=True)
+class Table:
+    """Who raced in one table, and what it came to."""
+
+    members: Members
+    entries: Mapping[int, Entries]
+    """By step."""
+    by_step: list[Verdict]
+    overall: Verdict
+
+
+def repeats_of(ledger: Ledger, tables: Sequence[Table]) -> Repeated:
+    if not any(trial.superseded for trial in ledger.trials):
+        return Repeated()
+    heats = _heats(ledger)
+    hits, p_value, furthest = _hits(ledger, heats)
+    return Repeated(hits, p_value, furthest, _moved(ledger, tables))
+
+
+def _heats(ledger: Ledger) -> list[list[tuple[str, bool]]]:
+    """Who raced beside whom at first, and whether others disturbed it."""
+    cells = {cell.id: cell for cell in ledger.cells}
+    found: dict[tuple[object, ...], list[tuple[str, bool]]] = {}
+    for trial in ledger.trials:
+        if trial.attempt == 1 and trial.status == "ok":
+            cell = cells[trial.cell_id]
+            heat = found.setdefault((trial.block, cell.alike()), [])
+            heat.append((cell.contender, trial.disturbed is not None))
+    return list(found.values())
+
+
+def _hits(ledger: Ledger, heats: list[list[tuple[str, bool]]]) -> tuple[list[Hit], float, str]:
+    order = {cell.contender: cell.contender_order for cell in ledger.cells}
+    names = sorted(order, key=lambda name: (order[name], name))
+    seen, chance = _counts(heats, names)
+    again = _again(ledger)
+    raced = [sum(name == own for heat in heats for own, _ in heat) for name in names]
+    expected = chance.mean(axis=0)
+    hits = [
+        Hit(name, raced[at], int(seen[at]), float(expected[at]), again.get(name, 0))
+        for at, name in enumerate(names)
+    ]
+    spread = chance.std(axis=0)
+    far = np.divide(seen - expected, spread, out=np.zeros(len(names)), where=spread > 0)
+    drawn = np.divide(chance - expected, spread, out=np.zeros_like(chance), where=spread > 0)
+    reached = (drawn.max(axis=1, initial=0.0) >= far.max(initial=0.0) - 1e-9).sum()
+    return hits, float((reached + 1) / (DRAWS + 1)), names[int(far.argmax())]
+
+
+def _counts(
+    heats: list[list[tuple[str, bool]]], names: list[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How often each was disturbed, and in each of many races where that is drawn by lot."""
+    chance = np.random.default_rng(len(heats))
+    seen = np.zeros(len(names))
+    drawn = np.zeros((DRAWS, len(names)))
+    for heat in heats:
+        at = [names.index(name) for name, _ in heat]
+        hit = np.array([was for _, was in heat])
+        np.add.at(seen, at, hit)
+        if 0 < hit.sum() < len(hit):
+            lots = chance.random((DRAWS, len(hit))).argsort(axis=1) < hit.sum()
+        else:
+            lots = np.broadcast_to(hit, (DRAWS, len(hit)))
+        for member, place in enumerate(at):
+            drawn[:, place] += lots[:, member]
+    return seen, drawn
+
+
+def _again(ledger: Ledger) -> dict[str, int]:
+    names = {cell.id: cell.contender for cell in ledger.cells}
+    found: dict[str, int] = {}
+    for trial in ledger.trials:
+        if trial.superseded:
+            name = names[trial.cell_id]
+            found[name] = found.get(name, 0) + 1
+    return found
+
+
+def _moved(ledger: Ledger, tables: Sequence[Table]) -> list[Moved]:
+    first: dict[int, list[Trial]] = {}
+    for trial in ledger.trials:
+        if trial.attempt == 1:
+            first.setdefault(trial.cell_id, []).append(replace(trial, superseded=False))
+    found: list[Moved] = []
+    for number, own in enumerate(tables):
+        then = verdicts(_first_entries(own, first), units_of(ledger))
+        pairs = [*zip(own.by_step, then.by_step, strict=True)]
+        if len(pairs) > 1:
+            pairs.append((own.overall, then.overall))
+        found += [
+            Moved(number, mine, other)
+            for mine, other in pairs
+            if (set(mine.best), mine.outcome) != (set(other.best), other.outcome)
+        ]
+    return found
+
+
+def _first_entries(own: Table, first: Mapping[int, list[Trial]]) -> dict[int, Entries]:
+    return {
+        step: {
+            cell.contender: replace(
+                own.entries[step][cell.contender], blocks=_blocks(first.get(cell.id, []))
+            )
+            for cell in own.members.at(step)
+        }
+        for step in own.members.steps
+    }
+
+
+def _blocks(trials: list[Trial]) -> dict[int, float]:
+    side = side_of(PRIMARY)
+    found = of_trials(PRIMARY, side, told(PRIMARY, side, trials))
+    return {} if isinstance(found, str) else found

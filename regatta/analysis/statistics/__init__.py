@@ -1,0 +1,1 @@
+"""Methods that know numbers and blocks only: intervals, tests, corrections."""

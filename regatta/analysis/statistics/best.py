@@ -1,0 +1,226 @@
+"""Who may be the best: of every contender, whether it is shown to be worse than another.
+
+All contenders at all steps of a table are one family, and it is right as a whole in 19 of 20
+tables: whoever is as good as any other is then nowhere called worse. What each is held against is
+the largest of its differences to the others, each over its own noise. How large that becomes by
+chance is known without knowing how large or how heavy the noise of one contender or another is, if
+a pair's differences are symmetric about their mean: then, of two that are alike, a block's
+difference might as well have had the other sign, and so might all differences of that block at
+once. Bursts of one of two are not symmetric; what they do is measured (`calibrate --only stars`).
+All 2^n ways to turn whole blocks round (or some thousands of them) give the distribution of the
+largest, with all dependence between the pairs and the steps; and 6 blocks are enough for 5 %,
+however many contenders there are. Whoever is shown to be worse first needs no protection any more,
+and leaves the family to the others (Westfall and Young 1993, step down).
+A mean over steps is at least as far out as the nearest of these, so whoever is worse than another
+at every step is worse over all of them too.
+
+The interval of a contender is that of its difference to the best of the others, whoever that is
+(multiple comparisons with the best, Hsu 1984). How far it reaches is found by turning round what
+is left of the differences without their means: all intervals hold together in 19 of 20 tables.
+Stepping down sees more than such intervals do. Where they would contradict the decision they end
+at "no difference": so one lies beyond it exactly where the contender is shown to be worse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.turned import (
+    POWER,
+    BlockValues,
+    Floats,
+    Rows,
+    Ways,
+    batches,
+    critical,
+    step_down,
+    t_of,
+)
+from regatta.analysis.statistics.units import BLOCKS, Units
+
+JUST_BEYOND = 1e-9
+"""No difference, and none smaller than it."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One contender beside the best of the others, in one place. More is worse."""
+
+    worse: bool
+    """Than another: shown, and not only so in this race."""
+    value: float
+    """Less the best of the others."""
+    low: float
+    high: float
+    p_value: float
+    """Of its being as good as any other; corrected for all of the family."""
+    blocks: int
+    """Of the comparison with the best of the others."""
+    detectable: float
+    """The smallest `value` that would have been seen four times in five."""
+    score: float
+    """How far all intervals reach."""
+
+
+Apart = Mapping[tuple[str, str], BlockValues]
+"""The first's figure less the second's, one a unit, of pairs that have no figures of their own."""
+Place = Sequence[Mapping[str, BlockValues]]
+"""Who is compared: the figures at one step, or at several whose mean is compared."""
+
+
+def standings(
+    places: Sequence[Place], level: float = LEVEL, units: Units = BLOCKS
+) -> list[dict[str, Standing]]:
+    """Of each place everybody who shares enough units with another; the others are in none."""
+    return _decided([_Pairs.of(place, units) for place in places], level, units)
+
+
+def standings_of_pairs(
+    places: Sequence[Apart], level: float = LEVEL, units: Units = BLOCKS
+) -> list[dict[str, Standing]]:
+    """The same where each pair is compared in a way of its own."""
+    return _decided([_Pairs.of_rows(place, units) for place in places], level, units)
+
+
+def _decided(pairs: list[_Pairs], level: float, units: Units) -> list[dict[str, Standing]]:
+    numbers = sorted({number for place in pairs for number in place.numbers})
+    ways = units.ways(len(numbers))
+    family = _Family.of(pairs, [ways[:, np.searchsorted(numbers, one.numbers)] for one in pairs])
+    return family.decide(level)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """All pairs of one place: the first's figure less the second's in each unit."""
+
+    names: list[str]
+    numbers: list[int]
+    """Of the units: blocks or sittings."""
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    rows: Rows
+    """One for each pair; of the units that both have."""
+
+    @classmethod
+    def of(cls, place: Place, units: Units) -> _Pairs:
+        names = sorted({name for step in place for name, own in step.items() if own})
+        blocks = sorted({block for step in place for own in step.values() for block in own})
+        figures = np.array(
+            [
+                [[step.get(name, {}).get(block, math.nan) for block in blocks] for name in names]
+                for step in place
+            ]
+        ).reshape(len(place), len(names), len(blocks))
+        first, second = np.triu_indices(len(names), 1)
+        # Over several steps two are compared at those that both raced, in the blocks in which both
+        # finished all of these: a failure at the hardest step must not look like a gain.
+        raced = np.isfinite(figures).any(axis=2)
+        both = raced[:, first] & raced[:, second]
+        apart = figures[:, first] - figures[:, second]
+        counted = np.where(both[:, :, None], apart, 0.0).sum(axis=0)
+        steps = np.maximum(both.sum(axis=0), 1)
+        apart = counted / steps[:, None]
+        known = np.isfinite(apart) & both.any(axis=0)[:, None]
+        numbers, apart = units.columns(blocks, np.where(known, apart, math.nan))
+        known = np.isfinite(apart)
+        enough = known.sum(axis=1) >= units.fewest
+        rows = Rows(np.where(known, apart, 0.0)[enough], known[enough])
+        return cls(names, numbers, first[enough], second[enough], rows)
+
+    @classmethod
+    def of_rows(cls, place: Apart, units: Units) -> _Pairs:
+        known = {pair: row for pair, row in place.items() if len(row) >= units.fewest}
+        names = sorted({name for pair in known for name in pair})
+        numbers = sorted({number for row in known.values() for number in row})
+        places = np.array([[names.index(name) for name in pair] for pair in known], dtype=np.int64)
+        first, second = places.reshape(len(known), 2).T
+        return cls(names, numbers, first, second, Rows.of(list(known.values())))
+
+    def worst(self, scores: Floats) -> Floats:
+        """For each name, how far it is behind whom it is furthest behind; one row a way."""
+        found = np.full((len(scores), len(self.names)), -np.inf)
+        for at in range(len(self.names)):
+            mine = np.concatenate(
+                [scores[:, self.first == at], -scores[:, self.second == at]], axis=1
+            )
+            if mine.shape[1]:
+                found[:, at] = mine.max(axis=1)
+        return found
+
+    def standing(self, at: int, score: float, worse: bool, p_value: float) -> Standing:
+        mine = np.concatenate([np.flatnonzero(self.first == at), np.flatnonzero(self.second == at)])
+        sign = np.where(self.first[mine] == at, 1.0, -1.0)
+        means, errors = sign * self.rows.means[mine], self.rows.errors[mine]
+        free = self.rows.count[mine] - 1
+        reach = t_of(score, free) * errors
+        best = int(means.argmax())
+        seen = reach[best] + float(stats.t.ppf(POWER, free[best])) * errors[best]
+        return Standing(
+            worse=worse,
+            value=float(means[best]),
+            low=agreeing(float((means - reach).max()), worse),
+            high=float((means + reach).max()),
+            p_value=p_value,
+            blocks=int(free[best]) + 1,
+            detectable=float(seen),
+            score=score,
+        )
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Everybody who can be compared, in all places."""
+
+    pairs: list[_Pairs]
+    members: list[tuple[int, int]]
+    """Place and name."""
+    chance: Floats
+    """How far behind each would be; one row a way to turn the blocks, the first as they are."""
+    furthest: Floats
+    """By noise alone, of all pairs in all places."""
+
+    @classmethod
+    def of(cls, pairs: list[_Pairs], ways: list[Ways]) -> _Family:
+        members: list[tuple[int, int]] = []
+        columns: list[Floats] = [np.zeros((len(ways[0]) if ways else 1, 0))]
+        furthest = np.zeros(len(columns[0]))
+        for place, one in enumerate(pairs):
+            parts = batches(ways[place])
+            worst = np.concatenate([one.worst(one.rows.scores(part)) for part in parts])
+            by_noise = np.concatenate([one.rows.furthest(part) for part in parts])
+            compared = np.flatnonzero(np.isfinite(worst[0]))
+            members += [(place, int(at)) for at in compared]
+            columns.append(worst[:, compared])
+            furthest = np.maximum(furthest, by_noise)
+        return cls(pairs, members, np.concatenate(columns, axis=1), furthest)
+
+    def decide(self, level: float) -> list[dict[str, Standing]]:
+        found: list[dict[str, Standing]] = [{} for _ in self.pairs]
+        ahead = self._ahead()
+        reach = critical(self.furthest, level)
+        p_values, shown = step_down(self.chance, level)
+        for member, (place, at) in enumerate(self.members):
+            worse = bool(shown[member]) and member not in ahead
+            one, p_value = self.pairs[place], float(p_values[member])
+            found[place][one.names[at]] = one.standing(at, reach, worse, p_value)
+        return found
+
+    def _ahead(self) -> set[int]:
+        """In each place whoever is least behind: with blocks missing each may be behind another."""
+        least: dict[int, int] = {}
+        for member, (place, _) in enumerate(self.members):
+            if self.chance[0, member] < self.chance[0, least.setdefault(place, member)]:
+                least[place] = member
+        return set(least.values())
+
+
+def agreeing(low: float, worse: bool) -> float:
+    """The lower end of an interval, on the side of "no difference" that the decision is on."""
+    return max(low, JUST_BEYOND) if worse else min(low, 0.0)

@@ -1,0 +1,85 @@
+"""How many blocks a verdict needs, and what of a study has fewer: said before the first trial.
+
+A table is decided by turning whole blocks round (statistics/turned.py). Of the 2^n ways to
+turn n blocks two are as far out as can be, the blocks as they are and all of them turned; so with
+2 / 2^n above the level nothing can be shown, whatever was measured.
+"""
+
+from __future__ import annotations
+
+import math
+
+from regatta.study import WINDOW, Study
+from regatta.study.claims.cells import claim_cells
+from regatta.study.claims.claim import ALSO_TIMED, is_timed
+
+LEVEL = 0.05
+"""Of a table: with this probability something in it is called different that is not."""
+DIRECTIONS = 2
+"""A table says who needs less and who needs more, a claim is supported or refuted."""
+
+
+def fewest_blocks(level: float = LEVEL, directions: int = DIRECTIONS) -> int:
+    """6 for 5 % in both directions, 5 in one."""
+    return math.ceil(math.log2(directions / level) - 1e-9)
+
+
+FEWEST_BLOCKS = fewest_blocks()
+FEWEST_SITTINGS = 3
+"""They are turned in space, which needs no number of ways; but of two any difference would have to
+be 13 times its own error."""
+NAMED = 4
+
+
+def too_few_note(study: Study) -> str:
+    """Which verdicts this study cannot carry; empty if it can carry all."""
+    if study.sittings > 1:
+        return _too_few_sittings(study)
+    lacking = []
+    if study.blocks < FEWEST_BLOCKS and _is_compared(study):
+        lacking.append(f"the standings have {study.blocks}")
+    blocks = _blocks_of_claims(study)
+    for count in sorted(set(blocks.values())):
+        names = [name for name, own in blocks.items() if own == count]
+        if count < FEWEST_BLOCKS:
+            lacking.append(f"{_listed(names)} {'have' if len(names) > 1 else 'has'} {count}")
+    if not lacking:
+        return ""
+    return f"too few blocks for a verdict, which needs {FEWEST_BLOCKS}: {', '.join(lacking)}"
+
+
+def _too_few_sittings(study: Study) -> str:
+    """Where there are several, a verdict needs so many of them, and no number of blocks."""
+    if study.sittings >= FEWEST_SITTINGS:
+        return ""
+    return (
+        f"too few sittings for a verdict, which needs {FEWEST_SITTINGS}: there are {study.sittings}"
+    )
+
+
+def _is_compared(study: Study) -> bool:
+    return len({cell.contender for cell in study.cells}) > 1
+
+
+def _blocks_of_claims(study: Study) -> dict[str, int]:
+    """Of each claim, in the scope that decides it: of a window's trials only one kind counts."""
+    found = {}
+    for claim in study.claims:
+        places = set(claim.places())
+        if places <= claim_cells(claim, study.cells, WINDOW).keys():
+            found[claim.id] = min(_blocks_of(study, said.metric) for said in claim.statements)
+        else:
+            found[claim.id] = study.blocks + study.counted_blocks
+    return found
+
+
+def _blocks_of(study: Study, metric: str) -> int:
+    if is_timed(metric) or (metric in ALSO_TIMED and not study.counted_blocks):
+        return study.blocks
+    return study.counted_blocks
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - NAMED
+    listed = ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"the claim{'s' if len(names) > 1 else ''} {listed}"

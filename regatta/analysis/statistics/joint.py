@@ -1,0 +1,111 @@
+"""Several differences as one family, in both directions: which of them are told from 0.
+
+Whole blocks are turned round (turned.py), so that all of a table is right in 19 of 20 tables
+however many differences it has; whichever is shown first leaves the others to the family. How far
+their intervals reach is found by turning round what is left without the means: they hold together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.turned import POWER, Rows, batches, critical, step_down, t_of
+from regatta.analysis.statistics.units import BLOCKS, Units
+
+BELOW, AROUND, ABOVE = -1, 0, 1
+JUST_BEYOND = 1e-9
+"""A bound, and nothing smaller than it: a share, near 0 an amount."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Of 0 on which a difference is shown to lie."""
+
+    side: int
+    """`BELOW`, `ABOVE`, or `AROUND` where neither is shown."""
+    p_value: float
+    """Of its being 0; corrected for all of the family."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    sides: list[Side]
+    """In the order of the differences."""
+    score: float
+    """How far their intervals reach (`Mean.interval`); infinite where nothing can be decided."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Of one number a block."""
+
+    value: float
+    error: float
+    count: int
+
+    @classmethod
+    def of_blocks(cls, blocks: Mapping[int, float]) -> Mean:
+        rows = Rows.of([blocks])
+        error = float(rows.errors[0]) if len(blocks) > 1 else 0.0
+        return cls(float(rows.means[0]), error, len(blocks))
+
+    def reach(self, score: float) -> float:
+        """Of an interval, to both sides."""
+        return 0.0 if self.error == 0 else errors_of(score, self.count) * self.error
+
+    def interval(self, score: float) -> tuple[float, float]:
+        reach = self.reach(score)
+        return self.value - reach, self.value + reach
+
+    def detectable(self, score: float) -> float:
+        """The smallest truth that would have been told from 0 four times in five."""
+        return self.reach(score) + float(stats.t.ppf(POWER, self.count - 1)) * self.error
+
+
+def errors_of(score: float, blocks: int) -> float:
+    """How many standard errors a score is of so many blocks."""
+    return math.inf if math.isinf(score) else float(t_of(score, np.array(blocks - 1)))
+
+
+def decide_jointly(
+    differences: Sequence[Mapping[int, float]], level: float = LEVEL, units: Units = BLOCKS
+) -> Joint:
+    """Each is one number a unit; one of too few is not in the family."""
+    enough = [at for at, one in enumerate(differences) if len(one) >= units.fewest]
+    sides = [Side(AROUND, 1.0) for _ in differences]
+    if not enough:
+        return Joint(sides, math.inf)
+    rows = Rows.of([differences[at] for at in enough])
+    parts = batches(units.ways(rows.values.shape[1]))
+    chance = np.concatenate([rows.scores(part) for part in parts])
+    p_values, shown = step_down(np.abs(chance), level)
+    for row, at in enumerate(enough):
+        side = int(np.sign(chance[0, row])) if shown[row] else AROUND
+        sides[at] = Side(side, float(p_values[row]))
+    score = critical(np.concatenate([rows.furthest(part) for part in parts]), level)
+    return Joint(sides, score)
+
+
+def agreeing(
+    ends: tuple[float | None, float | None], bound: float, side: int
+) -> tuple[float | None, float | None]:
+    """An interval on the side of a bound that the decision is on; around it where that is on none.
+
+    Stepping down sees more than intervals that hold together, and now and then less.
+    """
+    low, high = ends
+    step = max(JUST_BEYOND * abs(bound), JUST_BEYOND)
+    if side == ABOVE:
+        return (bound + step if low is None else max(low, bound + step)), high
+    if side == BELOW:
+        return low, (bound - step if high is None else min(high, bound - step))
+    return (
+        None if low is None else min(low, bound),
+        None if high is None else max(high, bound),
+    )

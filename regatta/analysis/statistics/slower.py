@@ -1,0 +1,163 @@
+"""Two cells in a percentile of all their requests: which of them has more that are slower.
+
+The figure of a table is the percentile of the pooled requests, for that is what clients see: a
+burst in one trial of six is in it with all of its requests. So it is pools that are compared. If
+the second took k times as long as the first, and each request of the first did, too, as many of
+both would be beyond the percentile of all of them together. What a block has more beyond it in the
+one than in the other is one number a block; and the common percentile stays where it is, whichever
+name a trial bears: so turning blocks round is exact for these numbers (turned.py), however rare
+bursts are. An interval holds each k that they do not contradict.
+
+What else was tried, and how often each is wrong, is in docs/decisions.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.statistics.joint import Mean, errors_of
+from regatta.analysis.statistics.percentiles import rank
+from regatta.analysis.statistics.turned import POWER, BlockValues
+from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.analysis.statistics.waits import Waits, pool
+
+FEWEST_BEYOND = 10
+"""Requests of a cell that are slower than the percentile: with fewer it is an accident."""
+TOO_FEW_REQUESTS = "too few requests are slower than it"
+TOO_FEW_BLOCKS = "too few blocks in common"
+OVER = "over"
+FEWEST_BLOCKS = 2
+NS_PER_MS = 1e6
+FIRST_STEP = 0.02
+DOUBLINGS = 10
+HALVINGS = 14
+
+Requests = Mapping[int, Waits]
+"""Of a cell, by block."""
+Ends = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Slower:
+    """The second cell's percentile beside the first's."""
+
+    first: Requests
+    second: Requests
+    """Both of the same blocks."""
+    fraction: float
+    scale: Literal["ratio", "difference"] = "ratio"
+    """A difference is one of ms."""
+    units: Units = BLOCKS
+
+    @property
+    def value(self) -> float:
+        first, second = (_percentile(of, self.fraction) for of in (self.first, self.second))
+        return second / first if self.scale == "ratio" else (second - first) / NS_PER_MS
+
+    @property
+    def larger_ms(self) -> float:
+        return max(_percentile(of, self.fraction) for of in (self.first, self.second)) / NS_PER_MS
+
+    @property
+    def blocks(self) -> int:
+        """Or sittings, where these are the units."""
+        return len(self.units.gathered(dict.fromkeys(self.first, 0.0)))
+
+    def against(self, bound: float) -> BlockValues:
+        """The share of its requests that the second has more beyond the common percentile."""
+        ratio = self.scale == "ratio"
+        times, more = (bound, 0.0) if ratio else (1.0, bound * NS_PER_MS)
+        moved = {block: of.known * times + more for block, of in self.first.items()}
+        known = np.concatenate([*moved.values(), *(of.known for of in self.second.values())])
+        count = sum(of.count for cell in (self.first, self.second) for of in cell.values())
+        position = rank(self.fraction, count)
+        common = float(np.partition(known, position)[position])
+        more_beyond = {
+            block: float(np.searchsorted(moved[block], common, "right")) / of.count
+            - self.second[block].share_within(common)
+            for block, of in self.first.items()
+        }
+        return self.units.gathered(more_beyond)
+
+    def interval(self, score: float) -> Ends:
+        """None where no bound is far enough off to be excluded."""
+        value = self.value
+        if math.isinf(score):
+            return None, None
+        if self.scale == "ratio":
+            return _ends(lambda by: value * math.exp(by), FIRST_STEP, self._excludes(score))
+        step = FIRST_STEP * _percentile(self.first, self.fraction) / NS_PER_MS
+        return _ends(lambda by: value + by, step, self._excludes(score))
+
+    def detectable(self, score: float) -> float | None:
+        """Of a ratio: the smallest that would have been told from none four times in five."""
+        low, high = self.interval(score)
+        if self.scale != "ratio" or low is None or high is None:
+            return None
+        reach = math.log(high / low) / 2
+        errors = errors_of(score, self.blocks)
+        # Where no block differs from another anything beyond the reach would have been seen.
+        lucky = float(stats.t.ppf(POWER, self.blocks - 1)) / errors if errors else 0.0
+        return math.exp(reach * (1 + lucky))
+
+    def _excludes(self, score: float) -> Callable[[float], bool]:
+        def excluded(bound: float) -> bool:
+            low, high = Mean.of_blocks(self.against(bound)).interval(score)
+            return low > 0 or high < 0
+
+        return excluded
+
+
+def slower(
+    first: Requests, second: Requests, fraction: float, units: Units = BLOCKS
+) -> Slower | str:
+    """Or the words that say why two cells cannot be compared."""
+    shared = sorted(first.keys() & second.keys())
+    if len(shared) < FEWEST_BLOCKS:
+        return TOO_FEW_BLOCKS
+    pair = [{block: of[block] for block in shared} for of in (first, second)]
+    for own in pair:
+        together = pool(list(own.values()))
+        if together.is_over(fraction):
+            return OVER
+        if not enough_beyond(fraction, together.count):
+            return TOO_FEW_REQUESTS
+    found = Slower(pair[0], pair[1], fraction, units=units)
+    return found if found.blocks >= FEWEST_BLOCKS else TOO_FEW_BLOCKS
+
+
+def enough_beyond(fraction: float, requests: int) -> bool:
+    """Whether so many have a percentile: 1,000 a p99, 10,000 a p99.9, no number a slowest."""
+    return requests - 1 - rank(fraction, requests) >= FEWEST_BEYOND
+
+
+def _ends(at: Callable[[float], float], step: float, excluded: Callable[[float], bool]) -> Ends:
+    """The ends on both sides: how far one may go before a bound is excluded."""
+    found: list[float | None] = []
+    for side in (-1, 1):
+        inside, outside = 0.0, step
+        for _ in range(DOUBLINGS):
+            if excluded(at(side * outside)):
+                break
+            inside, outside = outside, 2 * outside
+        else:
+            found.append(None)
+            continue
+        for _ in range(HALVINGS):
+            middle = (inside + outside) / 2
+            if excluded(at(side * middle)):
+                outside = middle
+            else:
+                inside = middle
+        found.append(at(side * outside))
+    return found[0], found[1]
+
+
+def _percentile(cell: Requests, fraction: float) -> float:
+    return pool(list(cell.values())).percentile(fraction)

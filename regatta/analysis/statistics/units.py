@@ -1,0 +1,112 @@
+"""What is independent of one another in a race: its blocks, or the sittings that they belong to.
+
+The blocks of one sitting share the layout of the server's file, the networks, the boot and the
+hour. Where a race has several sittings, what is said must hold in another one: then the unit is
+the sitting, with the mean of each difference over its blocks, and blocks are never pooled, also
+where the sittings seem to agree. (That they seem to is what chance brings about where there are
+few; a test that pools them then is right only if they truly do.)
+
+Few sittings can be turned round in few ways: 2^5 are too few for 5 % of anything. So the vector of
+all sittings is turned in space instead, by random rotations (Langsrud 2005). That asks for more:
+the means of the sittings must be normal, jointly over all that is compared, and as noisy in each.
+Then it is exact with any number of sittings and of differences, whatever depends on what.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
+from regatta.analysis.statistics.serial import Reach, reach_of
+from regatta.analysis.statistics.turned import DRAWN_WAYS, BlockValues, Floats, Ways, turned
+from regatta.ledger.read import Ledger
+
+FEWEST_FOR_A_LEVEL = 2
+
+
+@dataclass(frozen=True)
+class Units:
+    sitting_of: Mapping[int, int] = field(default_factory=dict)
+    """Of each block; empty: the blocks themselves are the units."""
+
+    @property
+    def name(self) -> str:
+        return "sittings" if self.sitting_of else "blocks"
+
+    @property
+    def fewest(self) -> int:
+        """That a verdict needs."""
+        return FEWEST_SITTINGS if self.sitting_of else FEWEST_BLOCKS
+
+    def gathered(self, values: BlockValues) -> BlockValues:
+        """One number a unit: the mean over its blocks."""
+        if not self.sitting_of:
+            return values
+        found: dict[int, list[float]] = {}
+        for block, value in values.items():
+            found.setdefault(self.sitting_of[block], []).append(value)
+        return {number: sum(own) / len(own) for number, own in sorted(found.items())}
+
+    def columns(self, blocks: Sequence[int], rows: Floats) -> tuple[list[int], Floats]:
+        """The same of many rows with a column for each block, NaN where it is missing."""
+        if not self.sitting_of:
+            return list(blocks), rows
+        numbers = sorted({self.sitting_of[block] for block in blocks})
+        belongs = np.array([self.sitting_of[block] for block in blocks], dtype=np.int64)
+        member = (belongs[:, None] == np.array(numbers)).astype(np.float64)
+        known = np.isfinite(rows)
+        with np.errstate(invalid="ignore"):
+            means = (np.where(known, rows, 0.0) @ member) / (known @ member)
+        return numbers, means
+
+    def reach_of(self, blocks: Sequence[int]) -> Reach:
+        """How far a mean of as many trials may be off: by Student's t of the sittings' means."""
+        if not self.sitting_of:
+            return reach_of
+
+        def reach(values: Floats) -> float | None:
+            means = np.array(list(self.gathered(dict(zip(blocks, values, strict=True))).values()))
+            if len(means) < FEWEST_FOR_A_LEVEL:
+                return None
+            error = float(means.std(ddof=1)) / math.sqrt(len(means))
+            return float(stats.t.isf(LEVEL / 2, len(means) - 1)) * error
+
+        return reach
+
+    def ways(self, count: int) -> Ways:
+        return rotated(count) if self.sitting_of else turned(count)
+
+
+BLOCKS = Units()
+
+
+def sittings_of(ledger: Ledger) -> int:
+    """That the race was asked for."""
+    return int(ledger.meta.get("sittings", 1))
+
+
+def units_of(ledger: Ledger) -> Units:
+    """Of a race that was asked for several sittings, whether it has come to them or not."""
+    if sittings_of(ledger) < 2:
+        return BLOCKS
+    return Units({trial.block: trial.sitting for trial in ledger.trials})
+
+
+@cache
+def rotated(units: int) -> Floats:
+    """Ways to turn so many units in space, one a row; the first leaves all as they are.
+
+    A mean over the units after a rotation is the product with a random direction.
+    """
+    if not units:
+        return np.ones((1, 0))
+    drawn = np.random.default_rng(units).normal(size=(DRAWN_WAYS, units))
+    drawn *= math.sqrt(units) / np.sqrt((drawn * drawn).sum(axis=1, keepdims=True))
+    drawn[0] = 1.0
+    return drawn

@@ -1,0 +1,107 @@
+"""Two wrong ways to say that there is a difference, by which measurements are most often spoilt.
+
+They are here so that anyone can see that the calibration finds them: equals that were raced are
+compared in that way, as often as a table of pairs compares, and corrected for it (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.contrast import FEWEST_BLOCKS, by_block, paired
+from regatta.analysis.metrics import FRACTIONS, STANDINGS, Metric, side_of
+from regatta.analysis.statistics.percentiles import nearest_rank
+from regatta.calibrate.equals.copies import pairs
+from regatta.calibrate.sizes import LEVEL
+from regatta.ledger.read import Ledger, Trial, latencies_ns
+
+REQUESTS, PEEK = "requests", "peek"
+FIRST_LOOK = 3
+
+PValue = Callable[[Metric, str, Sequence[Trial], Sequence[Trial]], float | None]
+"""Metric, side, and the trials of two contenders; None: nothing to compare."""
+
+
+def peeking(
+    metric: Metric, side: str, first: Sequence[Trial], second: Sequence[Trial]
+) -> float | None:
+    """Looks after every block, and stops at the first difference."""
+    blocks = sorted({trial.block for trial in first})
+    found = [
+        contrast.p_value()
+        for look in range(FIRST_LOOK, len(blocks) + 1)
+        if not isinstance(
+            contrast := paired(
+                metric,
+                side,
+                [trial for trial in first if trial.block in blocks[:look]],
+                [trial for trial in second if trial.block in blocks[:look]],
+            ),
+            str,
+        )
+    ]
+    return min(found, default=None)
+
+
+def by_requests(
+    metric: Metric, side: str, first: Sequence[Trial], second: Sequence[Trial]
+) -> float | None:
+    """Takes every request for an independent measurement, and forgets the trials."""
+    if FRACTIONS.get(metric.name, 1.0) < 1.0:
+        return pooled_p(FRACTIONS[metric.name], first, second)
+    mine, theirs = (by_block(metric, side, list(trials)) for trials in (first, second))
+    if isinstance(mine, str) or isinstance(theirs, str):
+        return None
+    shared = sorted(mine.keys() & theirs.keys())
+    if len(shared) < FEWEST_BLOCKS:
+        return None
+    # Each request bears its trial's figure, so n is that of requests.
+    apart = np.array([theirs[block] - mine[block] for block in shared])
+    requests = sum(trial.answered or 0 for trial in first)
+    error = float(apart.std(ddof=1)) / math.sqrt(requests)
+    return float(2 * stats.norm.sf(abs(apart.mean()) / error)) if error > 0 else 1.0
+
+
+def pooled_p(fraction: float, first: Sequence[Trial], second: Sequence[Trial]) -> float | None:
+    """Whether as many of the one's requests as of the other's exceed their common percentile."""
+    pools = [
+        np.concatenate([latencies_ns(trial.samples) for trial in trials])
+        for trials in (first, second)
+    ]
+    if min(len(pool) for pool in pools) == 0:
+        return None
+    limit = nearest_rank(np.concatenate(pools), fraction)
+    shares = [float((pool > limit).mean()) for pool in pools]
+    error = math.sqrt(fraction * (1 - fraction) * sum(1 / len(pool) for pool in pools))
+    return float(2 * stats.norm.sf(abs(shares[0] - shares[1]) / error))
+
+
+WRONG: Mapping[str, PValue] = {REQUESTS: by_requests, PEEK: peeking}
+"""By the error that is put in."""
+
+
+def told_apart(wrong: PValue, ledger: Ledger) -> dict[str, list[str]]:
+    """By the metric's name where equals are told apart in that way; of what was measured."""
+    order = {cell.contender: cell.contender_order for cell in ledger.cells}
+    both = [
+        (f"pair {number} at {mine.connections:,}", ledger.trials_of(mine), ledger.trials_of(theirs))
+        for number, (first, second) in enumerate(pairs(order).values(), start=1)
+        for mine in ledger.cells
+        for theirs in ledger.cells
+        if (mine.contender, theirs.contender) == (first, second) and mine.alike() == theirs.alike()
+    ]
+    found: dict[str, list[str]] = {}
+    for metric in STANDINGS:
+        p_values = {
+            place: wrong(metric, side_of(metric), first, second) for place, first, second in both
+        }
+        known = {place: p_value for place, p_value in p_values.items() if p_value is not None}
+        if known:
+            found[metric.name] = [
+                place for place, p_value in known.items() if p_value * len(known) <= LEVEL
+            ]
+    return found

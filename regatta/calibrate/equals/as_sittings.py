@@ -1,0 +1,51 @@
+"""Fresh races of equal copies, taken together as sittings of one race.
+
+Whatever stays from the beginning of a race to its end is another in each of them: the layout of the
+files, the networks, the hour. That is what sittings are to draw anew, so several races are a race
+in as many sittings, and what its report would tell apart is a false alarm. Nothing is raced for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from regatta.analysis.analyse import analyse
+from regatta.calibrate.equals.said import in_pairs, told_apart
+from regatta.ledger.read import Ledger, Trial
+
+SITTINGS = 5
+"""What the pages recommend."""
+
+
+def grouped(races: int) -> list[range]:
+    """Which races make one of several sittings; what is left over makes none."""
+    return [range(at, at + SITTINGS) for at in range(0, races - SITTINGS + 1, SITTINGS)]
+
+
+def said_of_sittings(ledgers: Sequence[Ledger]) -> dict[str, list[str]]:
+    """By the metric's name, or `claims`: where two equals were told apart."""
+    return told_apart(analyse(as_sittings([in_pairs(ledger) for ledger in ledgers])))
+
+
+def as_sittings(ledgers: Sequence[Ledger]) -> Ledger:
+    """One race of all their trials, in the cells of the first."""
+    first = ledgers[0]
+    cell_at = {(cell.contender, cell.connections): cell.id for cell in first.cells}
+    trials: list[Trial] = []
+    blocks = 0
+    for number, ledger in enumerate(ledgers, start=1):
+        places = {cell.id: (cell.contender, cell.connections) for cell in ledger.cells}
+        trials += [
+            replace(
+                trial,
+                id=len(trials) + at,
+                block=blocks + trial.block,
+                cell_id=cell_at[places[trial.cell_id]],
+                sitting=number,
+            )
+            for at, trial in enumerate(ledger.trials, start=1)
+        ]
+        blocks += max((trial.block for trial in ledger.trials), default=0)
+    meta = {**first.meta, "sittings": str(len(ledgers))}
+    return replace(first, meta=meta, trials=trials, planned=len(trials))

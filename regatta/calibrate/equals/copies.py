@@ -1,0 +1,97 @@
+"""Equal copies: four designs, each of them twice, and nothing by which a lab may favour either.
+
+The two of a pair have different names, are different files, linked in different orders of their
+functions, and stand at different places of the study, all of it otherwise in each race. They race
+as servers of somebody's own, so that the lab treats all alike.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from regatta.calibrate.goals import Context
+from regatta.calibrate.shape import Shape
+from regatta.errors import RegattaError
+from regatta.ledger.read import Ledger
+from regatta.race.relink import relink_all
+from regatta.study import Study
+
+DESIGNS = ("fork-per-client", "thread-per-client", "prefork-accept", "epoll")
+"""A process or a thread for each client, a pool, a loop."""
+COPIES = ("a", "b")
+NAMES = tuple(f"{design}-{copy}" for design in DESIGNS for copy in COPIES)
+FILES = "servers"
+ORDER = "order-"
+"""How the folder of a server that was linked anew is called."""
+
+Relink = Callable[[Path, Mapping[int, int], Path], dict[int, Path]]
+
+
+def design_of(name: str) -> str:
+    return name.rpartition("-")[0]
+
+
+def copy_of(name: str) -> str:
+    return name.rpartition("-")[2]
+
+
+def in_order(number: int) -> list[str]:
+    """All copies, as they stand in that race."""
+    names = list(NAMES)
+    random.Random(number).shuffle(names)
+    return names
+
+
+def copies_study(context: Context, shape: Shape, files: Mapping[str, Path], number: int) -> Study:
+    """The race of that number."""
+    return shape.study(
+        context,
+        "Equal copies of four designs",
+        {name: shape.command(str(files[name]), design_of(name)) for name in in_order(number)},
+    )
+
+
+def make_files(
+    context: Context, folder: Path, number: int, relink: Relink = relink_all
+) -> dict[str, Path]:
+    """A file of its own for each: no two share a page of memory.
+
+    The two of a pair have their functions in another order, where the server can be linked anew.
+    """
+    orders = dict(zip(COPIES, (2 * number, 2 * number + 1), strict=True))
+    server, place = context.programs.server, folder / FILES
+    try:
+        linked = relink(server, {order: order for order in orders.values()}, place / "linked")
+    except RegattaError as error:
+        context.say(f"all copies have one order of functions: {error}")
+        linked = {}
+    found: dict[str, Path] = {}
+    for name in NAMES:
+        order = orders[copy_of(name)]
+        path = place / (f"{ORDER}{order}" if order in linked else "as-built") / name / server.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(linked.get(order, server), path)
+        found[name] = path
+    return found
+
+
+def remove_files(folder: Path) -> None:
+    shutil.rmtree(folder / FILES, ignore_errors=True)
+
+
+def is_linked_anew(ledger: Ledger) -> bool:
+    """Whether the two of a pair had another order of functions."""
+    return f"/{ORDER}" in ledger.meta.get("study_toml", "")
+
+
+def pairs(order: Mapping[str, int]) -> dict[str, tuple[str, str]]:
+    """By design who stands first in the study and who second; `order` is where each stands."""
+    found: dict[str, tuple[str, str]] = {}
+    for design in DESIGNS:
+        both = sorted((name for name in order if design_of(name) == design), key=order.__getitem__)
+        if len(both) == len(COPIES):
+            found[design] = (both[0], both[1])
+    return found

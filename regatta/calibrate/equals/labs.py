@@ -1,0 +1,85 @@
+"""Labs that are known to be wrong: what a true A/A must not pass.
+
+Each plants something in the server's CPU time of one of two equals, in the trials that were read:
+nothing in the ledger changes. What is planted lasts for a whole race, or for some blocks of it, so
+that no comparison within the race can tell it from a difference of the servers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from regatta.calibrate.equals.copies import pairs
+from regatta.ledger.read import Ledger, Trial
+from regatta.machine.perf_output import take_apart
+
+SEED = 2009
+PLACED = 0.02
+"""What the first of two in the study costs more, in the lab that favours a place."""
+DRIFT, KEPT = 0.03, 0.9
+"""How far two equals drift apart, and how much of it the next block keeps."""
+CPU_EVENTS = ("cpu-time", "user-time", "system-time", "task-clock", "cpu-clock")
+SERVER = "server"
+
+Factors = Callable[[np.random.Generator, int], tuple[list[float], list[float]]]
+"""For so many blocks: by what the first's CPU is multiplied in each, and the second's."""
+
+
+def biased(share: float) -> Factors:
+    """One of two equals is that much dearer or cheaper, otherwise in each race."""
+
+    def factors(chance: np.random.Generator, blocks: int) -> tuple[list[float], list[float]]:
+        return [1.0] * blocks, [math.exp(chance.normal(0, share))] * blocks
+
+    return factors
+
+
+def placed(_: np.random.Generator, blocks: int) -> tuple[list[float], list[float]]:
+    return [1 + PLACED] * blocks, [1.0] * blocks
+
+
+def drifting(chance: np.random.Generator, blocks: int) -> tuple[list[float], list[float]]:
+    """What sets two apart in one block does so in the next."""
+    found, now = [], chance.normal(0, DRIFT)
+    for _ in range(blocks):
+        found.append(math.exp(now))
+        now = KEPT * now + chance.normal(0, DRIFT * math.sqrt(1 - KEPT**2))
+    return [1.0] * blocks, found
+
+
+LABS: Mapping[str, Factors] = {
+    "bias=2%": biased(0.02),
+    "bias=5%": biased(0.05),
+    "place=2%": placed,
+    "drift": drifting,
+}
+"""By the error that is put in."""
+
+
+def in_lab(name: str, ledger: Ledger, number: int) -> Ledger:
+    """The race of that number, as it would have been in that lab."""
+    order = {cell.contender: cell.contender_order for cell in ledger.cells}
+    blocks = sorted({trial.block for trial in ledger.trials})
+    by_name: dict[str, dict[int, float]] = {}
+    for at, both in enumerate(pairs(order).values()):
+        chance = np.random.default_rng([SEED, number, at])
+        planted = LABS[name](chance, len(blocks))
+        for contender, factors in zip(both, planted, strict=True):
+            by_name[contender] = dict(zip(blocks, factors, strict=True))
+    names = {cell.id: cell.contender for cell in ledger.cells}
+    trials = [slowed(trial, by_name[names[trial.cell_id]][trial.block]) for trial in ledger.trials]
+    return replace(ledger, trials=trials)
+
+
+def slowed(trial: Trial, factor: float) -> Trial:
+    counters = {
+        key: replace(counter, value=counter.value * factor)
+        if key[0] == SERVER and take_apart(key[2]).name in CPU_EVENTS and counter.value is not None
+        else counter
+        for key, counter in trial.counters.items()
+    }
+    return replace(trial, counters=counters)

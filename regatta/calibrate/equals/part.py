@@ -1,0 +1,175 @@
+"""A true A/A: fresh races of equal copies. Whoever is told apart is a false alarm.
+
+Each race is one unit: whatever a race brings with it and keeps to its end (where the files lie in
+memory, who was started first, what else the machine did) is in all of its tables at once, so only
+other races can show how often a table is wrong. Nothing is drawn and nothing is exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+from regatta.analysis.metrics import BY_NAME, PRIMARY, STANDINGS
+from regatta.calibrate.binomial import goal_of
+from regatta.calibrate.equals import alarms
+from regatta.calibrate.equals.as_sittings import SITTINGS, grouped, said_of_sittings
+from regatta.calibrate.equals.copies import DESIGNS, copies_study, make_files, remove_files
+from regatta.calibrate.equals.labs import LABS, in_lab
+from regatta.calibrate.equals.said import CLAIMS, Said, said
+from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.races import folder_of, run_races
+from regatta.calibrate.shape import Shape, shape_of
+from regatta.calibrate.sizes import LEVEL, QUICK_RACES, RACES
+from regatta.calibrate.table import EQUALS, NOT_RUN, PAIRS
+from regatta.calibrate.workers import on_all_cpus
+from regatta.ledger.read import Ledger, read
+from regatta.study import Study
+
+AS_RACED = "as raced"
+IN_SITTINGS = f"{EQUALS}pairs in {SITTINGS} sittings"
+COLUMNS = (*(metric.name for metric in STANDINGS), CLAIMS)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One race to be judged. Plain, for another process to answer."""
+
+    ledger: Path
+    number: int
+    inject: str | None
+
+
+def run(context: Context) -> list[Goal]:
+    shape = shape_of(context)
+    ledgers = raced(context, shape)
+    if not ledgers:
+        return [Goal(PAIRS, f"wrong in at most {100 * LEVEL:g} % of races", NOT_RUN, met=None)]
+    context.say(f"judging {len(ledgers)} races")
+    asked = [Question(path, number, context.inject) for number, path in enumerate(ledgers, start=1)]
+    if context.inject in alarms.WRONG:
+        return judge_columns(shape.said(), on_all_cpus(by_wrong_analysis, asked))
+    goals = judge(shape, on_all_cpus(answer, asked))
+    together = [[asked[at] for at in group] for group in grouped(len(asked))]
+    return goals + judge_sittings(shape, on_all_cpus(answer_together, together))
+
+
+def judge(shape: Shape, found: Sequence[Said]) -> list[Goal]:
+    linked = sum(one.linked_anew for one in found)
+    how = f"{shape.said()}; pairs linked in two orders in {linked} of {len(found)} races"
+    return [judge_as_raced(how, found), *judge_columns(how, [one.apart for one in found])]
+
+
+def raced(context: Context, shape: Shape) -> list[Path]:
+    """The ledgers of all races; the copies of each are there while it runs, and no longer."""
+
+    def study_of(number: int) -> Study:
+        folder = folder_of(context, PART.name, shape, number)
+        return copies_study(context, shape, make_files(context, folder, number), number)
+
+    def race(study: Study, folder: Path) -> Path:
+        path = context.race(study, folder)
+        remove_files(folder)
+        return path
+
+    wanted = context.races_of(QUICK_RACES if context.quick else RACES)
+    return run_races(replace(context, race=race), PART.name, shape, wanted, study_of)
+
+
+def judge_sittings(shape: Shape, found: Sequence[dict[str, list[str]]]) -> list[Goal]:
+    """The same table of pairs, of every five races as a race in five sittings."""
+    how = f"{shape.said()}; every {SITTINGS} races as one of {SITTINGS} sittings"
+    return judge_columns(how, found, lambda column: f"{IN_SITTINGS}, {words_of(column)}")
+
+
+def answer(question: Question) -> Said:
+    return said(raced_in_lab(question))
+
+
+def answer_together(questions: Sequence[Question]) -> dict[str, list[str]]:
+    return said_of_sittings([raced_in_lab(question) for question in questions])
+
+
+def raced_in_lab(question: Question) -> Ledger:
+    """What was raced, with the error that is put in, if one is."""
+    ledger = read(question.ledger)
+    if question.inject is None:
+        return ledger
+    return in_lab(question.inject, ledger, question.number)
+
+
+def by_wrong_analysis(question: Question) -> dict[str, list[str]]:
+    return alarms.told_apart(alarms.WRONG[question.inject or ""], read(question.ledger))
+
+
+def judge_as_raced(how: str, found: Sequence[Said]) -> Goal:
+    """Wrong where a copy of the cheapest design is called worse: its equal is nowhere cheaper.
+
+    Which one that is, at each step, is known from all races together.
+    """
+    cheapest = {
+        place: min(
+            DESIGNS,
+            key=lambda design: fmean(
+                [one.needs[place][design] for one in found if design in one.needs.get(place, {})]
+                or [float("inf")]
+            ),
+        )
+        for place in {place for one in found for place in one.worse}
+    }
+    wrong = [any(cheapest[place] in worse for place, worse in one.worse.items()) for one in found]
+    steps = ", ".join(
+        f"{design} {'over all' if at is None else f'at {at:,}'}"
+        for (_, at), design in sorted(cheapest.items(), key=lambda one: one[0][1] or 0)
+    )
+    return goal_of(
+        f"{EQUALS}standings of {2 * len(DESIGNS)}, {AS_RACED}",
+        wrong,
+        f"{how}; a copy of the cheapest design is called worse; cheapest: {steps}",
+    )
+
+
+def judge_columns(
+    how: str, found: Sequence[dict[str, list[str]]], label: Callable[[str], str] | None = None
+) -> list[Goal]:
+    """The four pairs in one table: one goal for each of its columns, and one for the claims."""
+    return [
+        goal_of(
+            (label or label_of)(column),
+            [bool(one[column]) for one in found if column in one],
+            detail_of(how, column, found),
+        )
+        for column in COLUMNS
+        if any(column in one for one in found)
+    ]
+
+
+def label_of(column: str) -> str:
+    if column == CLAIMS:
+        return f"{EQUALS}a table of claims on pairs"
+    kind = PAIRS if column == PRIMARY.name else f"{EQUALS}secondary column"
+    return f"{kind}, {words_of(column)}"
+
+
+def words_of(column: str) -> str:
+    return CLAIMS if column == CLAIMS else BY_NAME[column].label
+
+
+def detail_of(how: str, column: str, found: Sequence[dict[str, list[str]]]) -> str:
+    wrong = [place for one in found for place in one.get(column, [])]
+    often = sorted(set(wrong), key=lambda place: (-wrong.count(place), place))
+    told = ", ".join(f"{place} ({wrong.count(place)})" for place in often[:4])
+    return f"{how}; {len(DESIGNS)} pairs" + (f"; most often {told}" if told else "")
+
+
+PART = Part(
+    name="equals",
+    says="equal copies of four designs in fresh races: whoever is told apart",
+    run=run,
+    takes_s=4_000,
+    races=RACES,
+    injected=(alarms.REQUESTS, alarms.PEEK, *LABS),
+    reads_races=True,
+)

@@ -1,0 +1,130 @@
+"""What a report says of equal copies, from a race's own ledger and by the report's own analysis.
+
+Twice. As it was raced: all contenders stand in one table, and only a copy of the cheapest design
+can be wrongly called worse there. And with all pairs in one table: the one that stands first in
+the study against the one that stands second, each pair at steps of its own. That table has nothing
+to find, and whatever it finds is a false alarm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from regatta.analysis.analyse import Analysis, Group, analyse
+from regatta.analysis.claims.result import REFUTED, SUPPORTED
+from regatta.analysis.metrics import PRIMARY, STANDINGS
+from regatta.analysis.standings import LARGER, TOO_FEW
+from regatta.calibrate.equals.copies import design_of, is_linked_anew, pairs
+from regatta.ledger.read import Cell, Ledger
+from regatta.study.claims.claim import ORDER, Claim, Statement
+
+FIRST, SECOND = "first", "second"
+FURTHER = 100_000
+"""Between the steps of one pair and those of the next; more than there can be connections."""
+CLAIMS = "claims"
+CLAIMED = ("task_clock", "context_switches", "page_faults", "latency_p50", "latency_max")
+"""What the claims of `reports` are most often about."""
+
+Place = tuple[int, int | None]
+"""A table of the race and its step; None: over all steps."""
+
+
+@dataclass(frozen=True)
+class Said:
+    worse: dict[Place, frozenset[str]]
+    """As raced: the designs of which a copy is called worse than another contender."""
+    needs: dict[Place, dict[str, float]]
+    """As raced: the logarithm of what each design needs, its two copies' mean."""
+    apart: dict[str, list[str]]
+    """By the metric's name, or `claims`: where two equals were told apart; of what was measured."""
+    linked_anew: bool = False
+    """The two of each pair had their functions in another order."""
+
+
+def said(ledger: Ledger) -> Said:
+    raced = analyse(ledger)
+    worse: dict[Place, frozenset[str]] = {}
+    needs: dict[Place, dict[str, float]] = {}
+    for number, group in enumerate(raced.groups):
+        for verdict in (group.overall, *group.by_step):
+            worse[number, verdict.at] = frozenset(map(design_of, verdict.worse))
+            needs[number, verdict.at] = needed(group, verdict.at)
+    return Said(worse, needs, told_apart(analyse(in_pairs(ledger))), is_linked_anew(ledger))
+
+
+def needed(group: Group, at: int | None) -> dict[str, float]:
+    steps = group.steps if at is None else [at]
+    found: dict[str, list[float]] = {}
+    for step in steps:
+        for one in group.at(step):
+            blocks = one.blocks.get(PRIMARY.name, {}).values()
+            found.setdefault(design_of(one.cell.contender), []).extend(map(math.log, blocks))
+    return {design: fmean(logs) for design, logs in found.items() if logs}
+
+
+def in_pairs(ledger: Ledger) -> Ledger:
+    """The same trials, in one table of two contenders."""
+    order = {cell.contender: cell.contender_order for cell in ledger.cells}
+    of_design = pairs(order)
+    cells = [
+        replace(
+            cell,
+            contender=FIRST if cell.contender == of_design[design][0] else SECOND,
+            contender_order=of_design[design].index(cell.contender),
+            connections=cell.connections + FURTHER * number,
+        )
+        for number, design in enumerate(of_design)
+        for cell in ledger.cells
+        if cell.contender in of_design[design]
+    ]
+    kept = {key: value for key, value in ledger.environment.items() if key in ("placement",)}
+    claims = [{**claim.plain(), "title": "", "published": []} for claim in claims_on(cells)]
+    return replace(ledger, cells=cells, environment={**kept, CLAIMS: claims})
+
+
+def claims_on(cells: Sequence[Cell]) -> list[Claim]:
+    """That the first of each pair is below the second, at each step. It is not, nor above."""
+    steps = tuple(sorted({cell.connections for cell in cells}))
+    return [
+        Claim(
+            id=metric,
+            says=f"The first is below the second in {metric}.",
+            statements=(
+                Statement(
+                    kind=ORDER,
+                    metric=metric,
+                    side="client" if metric.startswith("latency") else "server",
+                    connections=steps,
+                    groups=((FIRST,), (SECOND,)),
+                    designs=(FIRST, SECOND),
+                ),
+            ),
+        )
+        for metric in CLAIMED
+    ]
+
+
+def told_apart(analysis: Analysis) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for group in analysis.groups:
+        for metric in STANDINGS:
+            columns = [one for one in group.against if one.metric == metric.name]
+            if any(one.outcome != TOO_FEW for one in columns):
+                apart = [place_of(one.at) for one in columns if one.outcome == LARGER]
+                found.setdefault(metric.name, []).extend(apart)
+        if PRIMARY.name in found and group.overall.worse and len(group.steps) > 1:
+            found[PRIMARY.name].append("over all")
+    parts = [
+        part for claim in analysis.claims for one in claim.scopes.values() for part in one.parts
+    ]
+    if parts:
+        found[CLAIMS] = [part.label for part in parts if part.verdict in (SUPPORTED, REFUTED)]
+    return found
+
+
+def place_of(step: int) -> str:
+    """The pair's number and the step of the race."""
+    return f"pair {step // FURTHER + 1} at {step % FURTHER:,}"

@@ -1,0 +1,1 @@
+"""The instruments of one trial, held against what is known beforehand."""

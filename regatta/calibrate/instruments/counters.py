@@ -1,0 +1,233 @@
+"""Calibration: perf's counters against what the kernel charged each thread.
+
+A server that forks, one that makes threads and one with an event loop are counted as races count
+them, and beside that every thread's own account is read: of the living from /proc, of the dead from
+the record that the kernel sends at their end and from what it adds to their process and parent.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from regatta.calibrate.goals import Context, Goal, Part, within
+from regatta.calibrate.instruments.bench import bench, burst_cell
+from regatta.calibrate.instruments.taskstats import Ended, Listener, TaskstatsError
+from regatta.errors import TrialError
+from regatta.ledger.result import SERVER
+from regatta.machine import accounting, perf
+from regatta.machine.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat
+from regatta.study import Cell
+from regatta.study.limits import EVENTS
+from regatta.trial.load import client_command, load_options, load_timeout_s
+from regatta.trial.rig import Rig
+from regatta.trial.serve import start_server, stop_server
+from regatta.trial.side import Side
+from regatta.trial.window import switch
+
+NAME = "counters"
+DESIGNS = ("fork-per-client", "thread-per-client", "epoll")
+ROUNDS, QUICK_ROUNDS = 300, 20
+WITHIN_PERCENT = 1.0
+SETTLE_S = 5.0
+SETTLE_POLL_S = 0.005
+SWITCHES, FAULTS, CPU = "context-switches", "page-faults", "task-clock"
+WORDS = {SWITCHES: "context switches", FAULTS: "page faults", CPU: "CPU time"}
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """What the living threads of a server's processes were charged until now."""
+
+    reading: accounting.Reading
+    faults: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One design: perf's counters and the kernel's accounts over the same load."""
+
+    design: str
+    requests: int
+    ended: int
+    """Threads that ended meanwhile."""
+    counted: dict[str, float]
+    charged: dict[str, float]
+    clock_ns: float
+    """By the process CPU clocks."""
+    recorded_ns: float
+    """By the threads' exit records."""
+
+    def off_percent(self, event: str) -> float:
+        return percent(self.counted[event], self.charged[event])
+
+
+def percent(value: float, truth: float) -> float:
+    """By how much a value is above the truth; a truth of 0 allows no other value."""
+    if truth == 0:
+        return 0.0 if value == 0 else float("inf")
+    return (value / truth - 1) * 100
+
+
+def thread_faults(pid: int) -> int:
+    """Of the living threads alone: what /proc/PID/stat says is the dead ones' too."""
+    total = 0
+    for tid in accounting.thread_ids(pid):
+        stat = read_stat(pid, tid)
+        total += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
+    return total
+
+
+def read_accounts(server: Side) -> Accounts:
+    assert server.pid is not None
+    return Accounts(server.accounts(), thread_faults(server.pid))
+
+
+def settle(server: Side, kept: frozenset[tuple[int, int]]) -> None:
+    """Waits until only the threads are left that stay between the clients."""
+    assert server.pid is not None
+    deadline = time.monotonic() + SETTLE_S
+    while server.accounts().threads - kept:
+        if time.monotonic() > deadline:
+            raise TrialError("the server's threads did not end with their clients")
+        time.sleep(SETTLE_POLL_S)
+    # The last of them have left the list a moment before they leave the CPU.
+    time.sleep(SETTLE_POLL_S)
+
+
+def run_load(rig: Rig, cell: Cell, target: str) -> None:
+    with Side("load", rig.scratch) as client:
+        command = client_command(rig, cell, target, load_options(rig, cell, 0))
+        client.start(rig.placement.client, command, rig.perf, ())
+        if client.wait(load_timeout_s(cell)) != 0:
+            raise client.failure("the load failed")
+
+
+def compare(rig: Rig, cell: Cell) -> Compared:
+    """One server's whole load, counted and charged."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(Listener())
+        server = stack.enter_context(Side(SERVER, rig.scratch, accounted=True))
+        target = start_server(rig, cell, rig.events, server)
+        settle(server, read_accounts(server).reading.threads)
+        listener.take()
+        before = read_accounts(server)
+        switch([server], "enable")
+        run_load(rig, cell, target)
+        settle(server, before.reading.threads)
+        switch([server], "disable")
+        after = read_accounts(server)
+        ended = listener.take()
+        summary = stop_server(rig, cell, server)
+        counted = {c.event: c.value for c in server.counters() if c.value is not None}
+        assert server.pid is not None
+        assert summary is not None
+        return weigh(cell, server.pid, (before, after), ended, (counted, summary))
+
+
+def switches_of(usage: dict[str, int]) -> int:
+    return usage["voluntary_switches"] + usage["involuntary_switches"]
+
+
+def weigh(
+    cell: Cell,
+    pid: int,
+    ends: tuple[Accounts, Accounts],
+    ended: Sequence[Ended],
+    told: tuple[dict[str, float], dict[str, Any]],
+) -> Compared:
+    """Adds up what was charged. `told`: what perf counted, and the server's own summary."""
+    (before, after), (counted, summary) = ends, told
+    threads = [thread for thread in ended if thread.process == pid]
+    processes = [thread for thread in ended if thread.parent == pid and thread.process != pid]
+    own, reaped = (summary["usage"]["serving"][who] for who in ("self", "children"))
+    switches = after.reading.context_switches - before.reading.context_switches
+    if threads:
+        # Their records are written while they still run; what became of them is in the process's
+        # sum, but for the switch that ends each.
+        switches = switches_of(own) + len(threads)
+    thread_faults = sum(thread.page_faults for thread in threads)
+    reaped_faults = reaped["minor_faults"] + reaped["major_faults"]
+    living_ns = after.reading.thread_run_ns - before.reading.thread_run_ns
+    clock = replace(before.reading, charged_ns=None), replace(after.reading, charged_ns=None)
+    return Compared(
+        design=cell.contender,
+        requests=(cell.rounds or 0) * cell.connections,
+        ended=len(threads) + len(processes),
+        counted=counted,
+        charged={
+            SWITCHES: switches + switches_of(reaped),
+            FAULTS: after.faults - before.faults + thread_faults + reaped_faults,
+            CPU: accounting.cpu_time_ns(before.reading, after.reading),
+        },
+        clock_ns=accounting.cpu_time_ns(*clock),
+        recorded_ns=living_ns + sum(thread.run_ns for thread in (*threads, *processes)),
+    )
+
+
+def judge(found: Compared, event: str) -> Goal:
+    """One counter of one design."""
+    words = WORDS[event]
+    if event not in found.counted:
+        return unmeasured(f"perf counted no {event} here", [found.design], [words])[0]
+    off = found.off_percent(event)
+    unit = 1e6 if event == CPU else 1
+    suffix = " ms" if event == CPU else ""
+    detail = (
+        f"perf {found.counted[event] / unit:,.0f}{suffix}, the kernel "
+        f"{found.charged[event] / unit:,.0f}{suffix}, over {found.requests:,} requests and "
+        f"{found.ended:,} threads that ended"
+    )
+    if event == CPU:
+        clock, records = (
+            percent(value, found.charged[CPU]) for value in (found.clock_ns, found.recorded_ns)
+        )
+        detail += (
+            f"; of what was charged the CPU clock of the process has {clock:+.2f} %, "
+            f"the threads' exit records {records:+.2f} %"
+        )
+    name = f"{words} of {found.design}"
+    return within(WITHIN_PERCENT, name, "the kernel's account", off, detail)
+
+
+def unmeasured(
+    reason: str, designs: Sequence[str] = DESIGNS, counters: Sequence[str] = (*WORDS.values(),)
+) -> list[Goal]:
+    return [
+        Goal(
+            name=f"{words} of {design}",
+            goal=f"within {WITHIN_PERCENT:g} % of the kernel's account",
+            measured=f"not measured: {reason}",
+            met=None,
+        )
+        for design in designs
+        for words in counters
+    ]
+
+
+def run(context: Context) -> list[Goal]:
+    found = perf.probe(EVENTS)
+    if not found.by_group:
+        return unmeasured(found.note or "perf cannot follow control groups here (it takes root)")
+    goals: list[Goal] = []
+    try:
+        with bench(context, 0, EVENTS, found) as rig:
+            for design in DESIGNS:
+                context.say(f"{NAME}: {design}")
+                cell = burst_cell(design, QUICK_ROUNDS if context.quick else ROUNDS)
+                compared = compare(rig, cell)
+                goals += [judge(compared, event) for event in WORDS]
+    except TaskstatsError as error:
+        return unmeasured(str(error))
+    return goals
+
+
+PART = Part(
+    name=NAME,
+    says="perf's counters against the kernel's account of every thread",
+    run=run,
+    takes_s=20,
+)

@@ -1,0 +1,194 @@
+"""Calibration: coordinated omission. A server is stopped for a known time; who was told?
+
+In an open load requests are due at known times. Those due while the server stands still wait until
+it goes on: that alone is the truth, without a client. A stop that lasts beyond the end of the load
+leaves most of them unstarted: their percentiles are over something, and must never be a number
+below the truth. The injected error is a closed load, whose clients ask nothing while they wait: it
+sees one slow request a connection, and its percentiles see none.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regatta.analysis.metrics import FRACTIONS, P50, P99, P999, Metric
+from regatta.analysis.statistics.percentiles import nearest_rank
+from regatta.analysis.statistics.waits import Waits, waits_of
+from regatta.calibrate.goals import Context, Goal, Part, within
+from regatta.calibrate.instruments.bench import bench, open_cell
+from regatta.errors import TrialError
+from regatta.ledger.result import SERVER
+from regatta.ledger.samples import pack_samples, records_in
+from regatta.study import Cell
+from regatta.trial.merge import due
+from regatta.trial.rig import Rig
+from regatta.trial.serve import start_server, stop_server
+from regatta.trial.side import Side
+from regatta.trial.window import measure
+
+NAME = "stopped"
+CLOSED = "closed-load"
+DESIGN, WORK, RATE_PER_S = "epoll", "snapshot", 200
+LOAD_S, STOP_S = 30.0, 1.4
+QUICK_LOAD_S = 6.0
+END_LOAD_S, QUICK_END_LOAD_S = 5.0, 2.0
+STOP_AT = 1 / 3
+"""Of the load: when the server is stopped."""
+END_STOP_AT, BEYOND_S = 0.6, 1.0
+"""The same of a stop to the end, and how long it lasts after it."""
+WITHIN_PERCENT = 5.0
+NOT_BELOW = "not below the truth"
+METRICS = (P99, P999)
+END_METRICS = (P50, P99, P999)
+NS_PER_S = 1_000_000_000
+NS_PER_MS = 1e6
+
+
+@dataclass
+class Stop:
+    """When the server stood still, by CLOCK_MONOTONIC, the samples' clock."""
+
+    begin_ns: int = 0
+    end_ns: int = 0
+    failed: list[OSError] = field(default_factory=list)
+
+
+@contextmanager
+def stopped_once(pid: int, after_s: float, for_s: float) -> Iterator[Stop]:
+    """Stops the process once while the body runs, and never leaves it stopped."""
+    stop, cancel = Stop(), threading.Event()
+
+    def hold() -> None:
+        if cancel.wait(after_s):
+            return
+        try:
+            os.kill(pid, signal.SIGSTOP)
+            stop.begin_ns = time.monotonic_ns()
+            cancel.wait(for_s)
+            stop.end_ns = time.monotonic_ns()
+            os.kill(pid, signal.SIGCONT)
+        except OSError as error:
+            stop.failed.append(error)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        yield stop
+    finally:
+        cancel.set()
+        thread.join()
+        with suppress(OSError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def true_latencies_ns(cell: Cell, start_ns: int, stop: Stop) -> NDArray[np.int64]:
+    """Of each request that was due: how long it had to wait for the server, and no more."""
+    assert cell.rate is not None
+    assert cell.duration_s is not None
+    count = int(cell.rate * cell.duration_s)
+    due_ns = start_ns + (np.arange(count) * (NS_PER_S / cell.rate)).astype(np.int64)
+    waits = (due_ns >= stop.begin_ns) & (due_ns < stop.end_ns)
+    return np.where(waits, stop.end_ns - due_ns, 0)
+
+
+@dataclass(frozen=True)
+class Stalled:
+    """A load with one stop in it: what was reported, and what is true."""
+
+    stop: Stop
+    reported: Waits
+    true: NDArray[np.int64]
+
+
+def stall(rig: Rig, cell: Cell, at: float, for_s: float, as_closed: bool) -> Stalled:
+    """Runs the load, the server stopped after `at` of it; latencies as a report reads them."""
+    with Side(SERVER, rig.scratch) as server:
+        target = start_server(rig, cell, (), server)
+        assert server.pid is not None
+        assert cell.duration_s is not None
+        asked = replace(cell, load="closed", rate=None, arrivals=None) if as_closed else cell
+        with stopped_once(server.pid, cell.duration_s * at, for_s) as stop:
+            window = measure(rig, asked, target, server, 0)
+        if stop.failed or not stop.end_ns:
+            raise TrialError("the server could not be stopped for a while")
+        stop_server(rig, cell, server)
+    packed = pack_samples([(window.samples, due(window.client))])
+    return Stalled(
+        stop=stop,
+        reported=waits_of(packed, window.client.get("unstarted", 0)),
+        true=true_latencies_ns(cell, first_start_ns(window.samples), stop),
+    )
+
+
+def first_start_ns(samples: bytes) -> int:
+    """When the load began: its first request was due then."""
+    return int(records_in(samples)["start_ns"].min())
+
+
+def judge(found: Stalled, metric: Metric) -> Goal:
+    fraction = FRACTIONS[metric.name]
+    reported = found.reported.percentile(fraction) / NS_PER_MS
+    true = float(nearest_rank(found.true, fraction)) / NS_PER_MS
+    off = (reported / true - 1) * 100
+    lasted_s = (found.stop.end_ns - found.stop.begin_ns) / NS_PER_S
+    return within(
+        WITHIN_PERCENT,
+        f"{metric.label} of a stopped server",
+        "the truth",
+        off,
+        f"{reported:,.1f} ms, and the truth is {true:,.1f} ms: stopped for {lasted_s:.3f} s "
+        f"with {len(found.true):,} requests due at {RATE_PER_S} a second",
+    )
+
+
+def judge_end(found: Stalled, metric: Metric) -> Goal:
+    """Of a stop that lasts beyond the end of the load; what serving takes comes on top of it."""
+    fraction = FRACTIONS[metric.name]
+    reported = found.reported.percentile(fraction) / NS_PER_MS
+    true = float(nearest_rank(found.true, fraction)) / NS_PER_MS
+    over = found.reported.is_over(fraction)
+    return Goal(
+        name=f"{metric.label} of a server that is stopped to the end",
+        goal=NOT_BELOW,
+        measured=f"{'over ' if over else ''}{reported:,.1f} ms",
+        met=reported <= true * (1 + WITHIN_PERCENT / 100) if over else reported >= true,
+        detail=f"the truth is {true:,.1f} ms: {len(found.reported.at_least):,} of "
+        f"{len(found.true):,} requests did not start",
+        value=reported,
+    )
+
+
+def run(context: Context) -> list[Goal]:
+    load_s = QUICK_LOAD_S if context.quick else LOAD_S
+    stop_s = STOP_S * load_s / LOAD_S
+    context.say(f"{NAME}: an open load of {load_s:g} s, the server stopped for {stop_s:g} s")
+    with bench(context, warmup_rounds=1) as rig:
+        cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
+        as_closed = context.inject == CLOSED
+        found = stall(rig, cell, STOP_AT, stop_s, as_closed)
+        load_s = QUICK_END_LOAD_S if context.quick else END_LOAD_S
+        context.say(f"{NAME}: another of {load_s:g} s, the server stopped until after its end")
+        cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
+        last = stall(rig, cell, END_STOP_AT, (1 - END_STOP_AT) * load_s + BEYOND_S, as_closed)
+    return [
+        *(judge(found, metric) for metric in METRICS),
+        *(judge_end(last, metric) for metric in END_METRICS),
+    ]
+
+
+PART = Part(
+    name=NAME,
+    says="a server that is stopped for 1.4 s in an open load of 30 s, and another to the end",
+    run=run,
+    takes_s=40,
+    injected=(CLOSED,),
+)

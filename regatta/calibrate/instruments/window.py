@@ -1,0 +1,135 @@
+"""Calibration: the window. What is counted begins and ends with the requests, and misses no work.
+
+The counted time is compared with the requests' own timestamps; and the CPU time that was charged in
+the window with all that the load caused, until the server had come to rest again.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from regatta.calibrate.goals import Context, Goal, Part, within
+from regatta.calibrate.instruments.bench import bench, burst_cell, closed_cell, open_cell
+from regatta.ledger.counters import CPU_TIME
+from regatta.ledger.result import SERVER
+from regatta.ledger.samples import records_in
+from regatta.machine import accounting
+from regatta.study import Cell
+from regatta.trial.load import warm_up
+from regatta.trial.rig import Rig
+from regatta.trial.serve import start_server, stop_server
+from regatta.trial.side import Side
+from regatta.trial.window import measure
+
+NAME = "window"
+DESIGNS = ("fork-per-client", "thread-per-client", "epoll")
+ROUNDS, QUICK_ROUNDS = 200, 20
+TIMED_S, QUICK_TIMED_S = 2.0, 0.5
+OPEN_RATE_PER_S = 500
+REST_S = 0.1
+"""Enough for whatever a server still does after its last reply."""
+WITHIN_PERCENT = 1.0
+NS_PER_MS = 1e6
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One load: what its window holds, and what it should hold."""
+
+    cell: Cell
+    window_ns: int
+    requests_ns: int
+    """From the first start to the last end of a request."""
+    cpu_ns: float
+    """Charged to the server in the window."""
+    all_cpu_ns: int
+    """The same until the server was at rest again."""
+
+    @property
+    def time_off_percent(self) -> float:
+        return (self.window_ns / self.requests_ns - 1) * 100
+
+    @property
+    def cpu_off_percent(self) -> float:
+        return (self.cpu_ns / self.all_cpu_ns - 1) * 100
+
+
+def span_ns(samples: bytes) -> int:
+    """From the first start to the last end, by the client's own clock."""
+    records = records_in(samples)
+    return int(records["end_ns"].max() - records["start_ns"].min())
+
+
+def count(rig: Rig, cell: Cell) -> Counted:
+    with Side(SERVER, rig.scratch, accounted=True) as server:
+        target = start_server(rig, cell, (), server)
+        warm_up(rig, cell, target)
+        time.sleep(REST_S)
+        before = server.accounts()
+        window = measure(rig, cell, target, server, 0)
+        time.sleep(REST_S)
+        after = server.accounts()
+        stop_server(rig, cell, server)
+    charged = {counter.event: counter.value for counter in window.accounts}
+    return Counted(
+        cell=cell,
+        window_ns=window.length_ns,
+        requests_ns=span_ns(window.samples),
+        cpu_ns=charged[CPU_TIME] or 0.0,
+        all_cpu_ns=accounting.cpu_time_ns(before, after),
+    )
+
+
+def judge_time(found: Counted) -> Goal:
+    off = found.time_off_percent
+    more_ms = (found.window_ns - found.requests_ns) / NS_PER_MS
+    return Goal(
+        name=f"counted time of a load ({found.cell.load})",
+        goal=f"within {WITHIN_PERCENT:g} % of its requests' timestamps",
+        measured=f"{off:+.2f} %",
+        # A window that is shorter than its requests has missed some of them.
+        met=0 <= off <= WITHIN_PERCENT,
+        detail=(
+            f"{found.window_ns / NS_PER_MS:,.2f} ms, from the first start to the last end "
+            f"{found.requests_ns / NS_PER_MS:,.2f} ms: {more_ms:.2f} ms more, once for each slice"
+        ),
+        value=off,
+    )
+
+
+def judge_cpu(found: Counted) -> Goal:
+    off = found.cpu_off_percent
+    return within(
+        WITHIN_PERCENT,
+        f"CPU time in the window of {found.cell.contender}",
+        "all that the load caused",
+        off,
+        f"{found.cpu_ns / NS_PER_MS:,.1f} ms in the window, "
+        f"{found.all_cpu_ns / NS_PER_MS:,.1f} ms until the server was at rest",
+    )
+
+
+def run(context: Context) -> list[Goal]:
+    rounds = QUICK_ROUNDS if context.quick else ROUNDS
+    duration_s = QUICK_TIMED_S if context.quick else TIMED_S
+    bursts = [burst_cell(design, rounds) for design in DESIGNS]
+    timed = [
+        closed_cell(DESIGNS[-1], duration_s),
+        open_cell(DESIGNS[-1], "scan", duration_s, OPEN_RATE_PER_S),
+    ]
+    found: list[Counted] = []
+    with bench(context, warmup_rounds=1) as rig:
+        for cell in (*bursts, *timed):
+            context.say(f"{NAME}: {cell.label()}")
+            found.append(count(rig, cell))
+    loads = found[len(DESIGNS) - 1 :]
+    return [*map(judge_time, loads), *map(judge_cpu, found[: len(DESIGNS)])]
+
+
+PART = Part(
+    name=NAME,
+    says="counted time against the requests' own timestamps",
+    run=run,
+    takes_s=15,
+)

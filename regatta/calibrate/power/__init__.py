@@ -1,0 +1,1 @@
+"""Races of a server slowed by a known amount: how often they find it."""

@@ -1,0 +1,193 @@
+"""Power: servers slowed by known spins in fresh races of a shipped study's shape; who is found?
+
+What counts is the effect that was there and not the length of the spin: the ratio that all races
+together read. Each race's own standings say whether the slower server is found, in a table of it
+and the plain one. Nothing is drawn but whole races, and these only for how sure the curve is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from regatta.analysis.analyse import Group, analyse
+from regatta.analysis.metrics import PRIMARY
+from regatta.calibrate.binomial import interval
+from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.power.curve import Curve
+from regatta.calibrate.power.picture import write_picture
+from regatta.calibrate.power.slowed import PLAIN, slowed_study, spin_of
+from regatta.calibrate.races import run_races
+from regatta.calibrate.shape import Shape, shape_of
+from regatta.calibrate.sizes import (
+    POWER_RACES,
+    POWER_WITHIN_PERCENT,
+    QUICK_RACES,
+    SLOWER_PERCENT,
+)
+from regatta.calibrate.workers import on_all_cpus
+from regatta.errors import CalibrationError
+from regatta.ledger.read import Ledger, read
+from regatta.study import Study
+from regatta.study.plan import TIMED
+
+PILOT_BLOCKS = 4
+OVER_ALL = "over all steps"
+FEWEST_RACES = 5
+"""Fewer say next to nothing of the curve."""
+
+Place = int | None
+"""A step of the axis; None: over all of them."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """Of one race and one spin: by place what the race reads, in per cent, and what it finds."""
+
+    effects: dict[Place, float]
+    found: dict[Place, bool]
+
+
+def run(context: Context) -> list[Goal]:
+    shape = shape_of(context)
+    races = context.races_of(QUICK_RACES if context.quick else POWER_RACES)
+    if races < 2:
+        return [Goal(f"power: {shape.name}", "is known", "not run", met=None)]
+    spins = spins_us(context, shape)
+
+    def study_of(number: int) -> Study:
+        # Counted trials are in no time: nobody needs them here.
+        return slowed_study(context, shape, spins, number, counted_blocks=0)
+
+    ledgers = run_races(context, PART.name, shape, races, study_of)
+    context.say(f"judging {len(ledgers)} races")
+    told = on_all_cpus(readings, ledgers)
+    drawn = curves(told)
+    written = write_picture(context.place(PART.name), shape, drawn)
+    context.say(f"the power curves of {shape.name} are in {written}")
+    over_all, steps = drawn[0], drawn[1:]
+    goals = [judge(shape, over_all, POWER_WITHIN_PERCENT[0], [over_all])]
+    if steps:
+        hardest = max(steps, key=lambda one: one.seen)
+        goals.append(judge(shape, hardest, POWER_WITHIN_PERCENT[1], steps))
+    return goals
+
+
+def spins_us(context: Context, shape: Shape) -> list[int]:
+    """What makes a server that much slower, by what it needs in such company."""
+    folder = context.place(f"{PART.name}/{shape.name}-pilot")
+    alike = range(1, len(SLOWER_PERCENT) + 1)
+    study = slowed_study(context, shape, alike, 0, blocks=PILOT_BLOCKS, counted_blocks=0)
+    ledger = read(context.race(study, folder))
+    costs = [
+        value
+        for group in analyse(only(ledger, (PLAIN,))).groups
+        for one in group.cells
+        for value in one.blocks.get(PRIMARY.name, {}).values()
+    ]
+    if not costs:
+        raise CalibrationError("the pilot measured nothing")
+    cost_us = math.exp(fmean(map(math.log, costs)))
+    return sorted({max(1, round(cost_us * percent / 100)) for percent in SLOWER_PERCENT})
+
+
+def only(ledger: Ledger, names: Sequence[str]) -> Ledger:
+    """The race as if nobody else had been in it: the timed trials of these, for their CPU time."""
+    cells = [cell for cell in ledger.cells if cell.contender in names]
+    kept = {cell.id for cell in cells}
+    trials = [
+        replace(trial, samples=None)
+        for trial in ledger.trials
+        if trial.cell_id in kept and trial.kind == TIMED
+    ]
+    return replace(ledger, cells=cells, trials=trials, environment={})
+
+
+def readings(path: Path) -> dict[int, Read]:
+    """Of one race, by spin."""
+    return readings_of(read(path))
+
+
+def readings_of(ledger: Ledger) -> dict[int, Read]:
+    slowed = {cell.contender for cell in ledger.cells} - {PLAIN}
+    found: dict[int, Read] = {}
+    for name in slowed:
+        groups = analyse(only(ledger, (PLAIN, name))).groups
+        if len(groups) == 1:  # else nothing could be compared
+            found[spin_of(name)] = of_table(groups[0], name)
+    return found
+
+
+def of_table(group: Group, name: str) -> Read:
+    logs: dict[Place, float] = {}
+    for step in group.steps:
+        blocks = {one.cell.contender: one.blocks.get(PRIMARY.name, {}) for one in group.at(step)}
+        shared = blocks.get(name, {}).keys() & blocks.get(PLAIN, {}).keys()
+        if shared:
+            logs[step] = fmean(math.log(blocks[name][at] / blocks[PLAIN][at]) for at in shared)
+    if logs:
+        logs[None] = fmean(logs.values())
+    verdicts = {None: group.overall} | {verdict.at: verdict for verdict in group.by_step}
+    return Read(
+        effects={place: 100 * math.expm1(log) for place, log in logs.items()},
+        found={place: name in verdicts[place].worse for place in logs},
+    )
+
+
+def curves(told: Sequence[dict[int, Read]]) -> list[Curve]:
+    """The one over all steps first; of the races that have everything."""
+    spins = sorted(set.intersection(*(set(one) for one in told)))
+    if not spins:
+        raise CalibrationError("no race measured a slowed server")
+    places = set.intersection(*(set(one[spin].effects) for one in told for spin in spins))
+    if not places:
+        raise CalibrationError("the races have no step in common")
+    ordered = sorted(places, key=lambda place: -1 if place is None else place)
+    alone = len(ordered) == 2  # one step, and over all of it: the same
+    return [
+        Curve(
+            OVER_ALL if place is None else f"at {place:,}",
+            np.array([[one[spin].effects[place] for spin in spins] for one in told]),
+            np.array([[one[spin].found[place] for spin in spins] for one in told]),
+        )
+        for place in (ordered[:1] if alone else ordered)
+    ]
+
+
+def judge(shape: Shape, curve: Curve, within: float, shown: Sequence[Curve]) -> Goal:
+    low, high = curve.interval
+    where = OVER_ALL if curve.place == OVER_ALL else f"at one step (hardest: {curve.place})"
+    return Goal(
+        f"power: {shape.name}, {where}",
+        f"{within:g} % is found in 80 % of races",
+        f"{curve.seen:.1f} % ({low:.1f} to {high:.1f} %)",
+        met=curve.seen <= within if curve.races >= FEWEST_RACES else None,
+        detail=f"{curve.races} fresh races, {shape.said()}; a table of two; "
+        + "; ".join(f"{one.place}: {points(one)}" for one in shown),
+        value=curve.seen,
+    )
+
+
+def points(curve: Curve) -> str:
+    """Each effect that was there with how often it was found."""
+    hits = curve.found.sum(axis=0)
+    return ", ".join(
+        f"{effect:.1f} % in {hit} of {curve.races} ({100 * low:.0f} to {100 * high:.0f} %)"
+        for effect, hit in zip(curve.observed, hits, strict=True)
+        for low, high in [interval(int(hit), curve.races)]
+    )
+
+
+PART = Part(
+    name="power",
+    says="a server slowed by known amounts in fresh races: how often that is found",
+    run=run,
+    takes_s=700,
+    races=POWER_RACES,
+    reads_races=True,
+)

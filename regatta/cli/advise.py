@@ -1,0 +1,133 @@
+"""`regatta advise`: which design for my situation, by what was measured here?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from regatta.errors import RegattaError, UsageError
+
+if TYPE_CHECKING:
+    from regatta.advise import Deciding
+
+STUDY = Path("advise.toml")
+WORK = "classic"
+"""The real work of the quick race. The help and the first line say it."""
+
+
+def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may know)
+    connections: Annotated[int, typer.Option(help="Connections at a time, idle ones included.")],
+    work: Annotated[
+        str,
+        typer.Option(
+            help="What a request costs, as studies write it: snapshot (next to nothing), classic, "
+            "spin=50us (computes), wait=5ms (waits, as on a database)."
+        ),
+    ] = WORK,
+    rate: Annotated[
+        int | None,
+        typer.Option(help="Requests a second in all; else each client asks when it is answered."),
+    ] = None,
+    idle: Annotated[float, typer.Option(help="Per cent of the connections that are silent.")] = 0.0,
+    cpus: Annotated[int | None, typer.Option(help="CPUs that the server will have.")] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="Memory that the server will have: 512M, 2G.")
+    ] = None,
+    ledger: Annotated[
+        list[Path] | None,
+        typer.Option(help="A race to look into; may be given several times.", show_default="races"),
+    ] = None,
+    study: Annotated[
+        Path, typer.Option(help="Where the study that would decide is written.")
+    ] = STUDY,
+    run: Annotated[bool, typer.Option("--run", help="Run that study now, without asking.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the advice as JSON.")] = False,
+) -> None:
+    """Name the two or three designs that this machine's races favour for your situation.
+
+    It looks through the ledgers in races/ for cells near the situation: within a factor 2 in
+    connections, idle ones, rate, the time of the work and CPUs. What is farther off is "not
+    measured", and so is what lies beyond a limit of a design (select's descriptors, a pool's
+    workers, a full CPU): it does not guess. Then it writes the study that would decide, and offers
+    to run it.
+
+    Who failed or could not keep up is out; then who makes clients wait more than twice as long as
+    the best (p50 or p99); the others follow by server CPU per request.
+
+    [bold]Examples[/]
+
+      regatta advise --connections 1000 --rate 5000
+      regatta advise --connections 100 --work classic
+      regatta advise --connections 5000 --idle 98 --rate 10000 --work snapshot
+      regatta advise --connections 64 --work wait=5ms --run
+      regatta advise --connections 50 --work spin=1ms --cpus 2 --memory 2G --json
+      regatta advise --connections 100 --work classic --ledger races/quick-20260101-120000
+    """
+    from regatta import advise as advising  # noqa: PLC0415  (heavy: numpy and scipy)
+    from regatta.machine import environment  # noqa: PLC0415
+    from regatta.machine.programs import discover  # noqa: PLC0415
+    from regatta.race.race import RACES  # noqa: PLC0415
+
+    situation = advising.make_situation(connections, idle, rate, work, cpus, memory)
+    known = [design.name for design in discover().designs if not design.missing]
+    machine = {name: environment.facts()[name]() for name in advising.SAME_MACHINE}
+    request = advising.Request(situation, ledger or [], RACES, machine, known)
+    advice = advising.advise(request)
+    if advice.deciding is not None:
+        write_study(study, advice.deciding)
+    console = Console(stderr=as_json)
+    if not as_json:
+        advising.print_advice(advice, study, console)
+    if advice.deciding is not None and (run or asked(as_json, advice.deciding)):
+        folder = race(study, as_json)
+        advice = advising.advise(replace(request, ledgers=[folder]))
+        if not as_json:
+            console.print()
+            advising.print_advice(advice, study, console)
+    if as_json:
+        typer.echo(json.dumps(advising.to_dict(advice, study), ensure_ascii=False, indent=2))
+
+
+def write_study(path: Path, deciding: Deciding) -> None:
+    """A file that a person wrote is not overwritten."""
+    from regatta.advise import MARK  # noqa: PLC0415
+
+    try:
+        if path.exists() and not path.read_text(errors="replace").startswith(MARK):
+            raise UsageError(
+                f"{path} is there, and not from `regatta advise`; name another --study"
+            )
+        path.write_text(deciding.toml, encoding="utf-8")
+    except OSError as error:
+        raise RegattaError(
+            f"cannot write {path}: {error.strerror or error}; name another --study"
+        ) from error
+
+
+def asked(as_json: bool, deciding: Deciding) -> bool:
+    """Offers to run it to a person; a script is not asked."""
+    if as_json or deciding.cannot or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    return typer.confirm("Run it now?", default=False)
+
+
+def race(study: Path, as_json: bool) -> Path:
+    """Runs the deciding study; returns the folder of the race."""
+    from regatta.cli.session import Session, run_race, show_results  # noqa: PLC0415  (it imports this file)
+    from regatta.ledger.write import FILE_NAME  # noqa: PLC0415
+    from regatta.race.race import Options  # noqa: PLC0415
+    from regatta.report import report as reports  # noqa: PLC0415
+
+    session = Session(as_json, quiet=False)
+    folder = run_race(str(study), False, Options(), session)
+    if as_json:
+        reports.write(folder / FILE_NAME)
+    else:
+        show_results(folder, session)
+    return folder

@@ -1,0 +1,241 @@
+"""`regatta calibrate`: how often this instrument is wrong, measured on this machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from regatta.cli.progress import Lines, LiveDisplay, Silent
+from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
+from regatta.race.events import Display, Started
+from regatta.race.race import Options
+from regatta.report.text.durations import duration
+
+if TYPE_CHECKING:
+    from regatta.calibrate.goals import Calibration, Context
+
+SHAPE = "quick"
+MOST_RACES = 1_000
+
+
+def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
+    show: Annotated[
+        bool, typer.Option("--show", help="Show what is stored for this machine; measure nothing.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the goals as JSON, the progress on stderr.")
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Run every step, but hardly measure: minutes; nothing is stored."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for its races. Where a calibration was stopped there, it goes on.",
+            show_default="races/calibration-TIME",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Run this part alone; may be given again. Nothing is stored."),
+    ] = None,
+    races: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=MOST_RACES,
+            help="Fresh races of equal copies, and of slowed servers, one to two minutes each. "
+            "More than before with the same --out goes on; with 0 there are none, and the "
+            "calibration says so.",
+            show_default="40 and 10",
+        ),
+    ] = None,
+    shape: Annotated[
+        str,
+        typer.Option(
+            help="The study whose blocks, slices and cells those races have: its name, or a file. "
+            "Of another than quick nothing is stored."
+        ),
+    ] = SHAPE,
+    inject: Annotated[
+        str | None,
+        typer.Option(
+            help="Put an error in on purpose, to see that it is found. Into the analysis: requests "
+            "(taken as independent), independent (blocks are), peek (stop when significant), next "
+            "(a star compares the first with the second alone) or closed-load (clients that wait "
+            "for a stopped server ask nothing). Into the lab: bias=2% or bias=5% (one of two "
+            "equals is favoured, otherwise in each race), place=2% (who stands first in the study "
+            "is slower), drift (equals drift apart and back over some blocks). The races are those "
+            "of --out, or the newest calibration's. Nothing is stored."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Measure how often Regatta is wrong on this machine, and store it for every report.
+
+    Each part measures something whose truth is known: equal copies of four designs in fresh races,
+    a server slowed by a known amount, one that is stopped for a known time. The exit status is 1
+    where a goal is missed. It takes an hour and a half on a quiet machine; Ctrl-C stops it, and
+    --out with the same folder goes on.
+
+    [bold]Examples[/]
+
+      regatta calibrate                       measure, show the table of goals, store it
+      regatta calibrate --show                what is stored for this machine
+      regatta calibrate --json > goals.json
+      regatta calibrate --quick               every step, in a few minutes
+      regatta calibrate --out races/calibration-20260101-120000
+      regatta calibrate --only equals --races 40 --out races/aa   the A/A alone
+      regatta calibrate --inject requests     a wrong analysis: this must fail
+      regatta calibrate --inject bias=2%      a lab that favours one of two equals: so must this
+      regatta calibrate --only counters       perf against the kernel, in half a minute
+    """
+    if show:
+        if quick or out or only or inject or races is not None or shape != SHAPE:
+            raise UsageError("--show measures nothing; leave out every option but --json")
+        show_stored(as_json)
+        return
+    session = Session(out, quick, quiet, shape, races)
+    calibration = measure(session, only or [], inject)
+    present(calibration, as_json)
+    if not (quick or only or inject or shape != SHAPE):
+        from regatta.calibrate import store  # noqa: PLC0415
+
+        store.save(calibration)
+    judge(calibration)
+
+
+class Session:
+    """One call of the verb: where it works and what it shows while it does."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  (what a person typed)
+        self, out: Path | None, quick: bool, quiet: bool, shape: str, races: int | None
+    ) -> None:
+        self.out = out
+        self.quick = quick
+        self.quiet = quiet
+        self.shape = shape
+        self.races = races
+        # The standard output is for the table, or the JSON.
+        self.console = Console(stderr=True)
+        self.folder: Path | None = None
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def display(self) -> Display:
+        if self.quiet:
+            return Silent()
+        if self.console.is_terminal:
+            return LiveDisplay(self.console, standings_of)
+        return Lines(self.console)
+
+
+def standings_of(started: Started) -> Callable[[], list[dict[str, object]]]:
+    from regatta.analysis.quick import quick_standings  # noqa: PLC0415  (heavy: only for a display)
+    from regatta.ledger.write import FILE_NAME  # noqa: PLC0415
+
+    path = started.about.folder / FILE_NAME
+    return lambda: quick_standings(path)
+
+
+def measure(session: Session, only: list[str], inject: str | None) -> Calibration:
+    """Runs the parts; Ctrl-C becomes an end that says how to go on."""
+    from regatta.calibrate.parts import all_parts  # noqa: PLC0415  (heavy: statistics)
+    from regatta.calibrate.run import choose, new_folder, newest_folder, run  # noqa: PLC0415
+
+    parts = choose(all_parts(), only, inject)
+    session.folder = new_folder() if session.out is None else session.out.absolute()
+    if inject and session.out is None:
+        # A wrong analysis needs no races of its own.
+        session.folder = newest_folder(session.quick) or session.folder
+    session.say(f"the races are in {session.folder}")
+    if not session.quick and inject is None:
+        whole_s = sum(part.expected_s(session.races) for part in parts)
+        session.say(f"this takes about {duration(whole_s)} on a quiet machine")
+    try:
+        return run(parts, make_context(session, inject), session.say)
+    except KeyboardInterrupt as error:
+        raise InterruptedRaceError(
+            "interrupted; what was finished is kept. Go on with: regatta calibrate "
+            f"{asked_again(session, only)}--out {session.folder}"
+        ) from error
+
+
+def asked_again(session: Session, only: list[str]) -> str:
+    """The options that a calibration which goes on needs once more."""
+    words = ["--quick"] if session.quick else []
+    words += [f"--only {name}" for name in only]
+    words += [] if session.races is None else [f"--races {session.races}"]
+    words += [] if session.shape == SHAPE else [f"--shape {session.shape}"]
+    return "".join(f"{word} " for word in words)
+
+
+def make_context(session: Session, inject: str | None) -> Context:
+    from regatta.calibrate.goals import Context  # noqa: PLC0415
+    from regatta.calibrate.races import race_with  # noqa: PLC0415
+    from regatta.machine.programs import discover  # noqa: PLC0415
+
+    assert session.folder is not None
+    programs, options = discover(), Options()
+    return Context(
+        programs=programs,
+        folder=session.folder,
+        options=options,
+        quick=session.quick,
+        inject=inject,
+        say=session.say,
+        race=race_with(programs, options, session.display),
+        shape=session.shape,
+        races=session.races,
+    )
+
+
+def show_stored(as_json: bool) -> None:
+    from regatta.calibrate import store  # noqa: PLC0415
+
+    stored = store.load()
+    if stored is None:
+        raise CalibrationError("this machine is not calibrated; run `regatta calibrate`")
+    present(stored, as_json)
+    judge(stored)
+
+
+def present(calibration: Calibration, as_json: bool) -> None:
+    from regatta.calibrate.store import to_plain  # noqa: PLC0415
+    from regatta.calibrate.table import details, goals_table, headline  # noqa: PLC0415
+
+    if as_json:
+        typer.echo(json.dumps(to_plain(calibration), ensure_ascii=False, indent=2))
+        return
+    console = Console()
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    say(headline(calibration))
+    console.print(goals_table(calibration.goals))
+    for line in details(calibration.goals):
+        say(line)
+
+
+def judge(calibration: Calibration) -> None:
+    """The exit status 1 where a goal is missed, with the goals' names. One that is not refuted is
+    no failure."""
+    from regatta.calibrate.goals import NOT_MEASURED  # noqa: PLC0415
+
+    missed = calibration.missed
+    if missed:
+        names = ", ".join(goal.name for goal in missed)
+        raise GoalsMissedError(f"{len(missed)} of {len(calibration.goals)} goals missed: {names}")
+    if calibration.outcome == NOT_MEASURED:
+        raise GoalsMissedError("nothing could be measured here, so nothing is proven")

@@ -1,0 +1,113 @@
+"""`regatta doctor`: what on this machine will spoil results, and the command that fixes it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from regatta.errors import CpuError, UsageError
+
+if TYPE_CHECKING:
+    from regatta.doctor import Finding, Machine, Situation
+    from regatta.machine.placement import Placement
+
+
+def doctor(
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="Also measure how much each matters here: half a minute of probes."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    placement: Annotated[
+        str, typer.Option(help="Where a race would run: auto, netns or loopback.")
+    ] = "auto",
+    server_cpus: Annotated[
+        str | None, typer.Option(help="CPUs of the server, if a race would name them: 0 or 2-5.")
+    ] = None,
+    client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
+) -> None:
+    """Say what on this machine will spoil a race, how much, and the command that fixes it.
+
+    Nothing is changed: the commands are for you to read and type, and each comes with the one
+    that takes it back. The exit status is 1 where something serious was found, else 0.
+
+    [bold]Examples[/]
+
+      regatta doctor                             what is, in a second
+      regatta doctor --measure                   and how much it matters here
+      regatta doctor --server-cpus 2 --client-cpus 3
+      regatta doctor --json | jq '.findings[] | select(.level == "serious") | .fix'
+    """
+    from regatta.doctor import LOOK_S, SERIOUS, Machine, examine, watch  # noqa: PLC0415
+    from regatta.doctor.finding import as_json as plain  # noqa: PLC0415
+    from regatta.doctor.show import show  # noqa: PLC0415
+
+    situation = find_situation(placement, server_cpus, client_cpus)
+    machine = Machine()
+    findings = examine(machine, situation, watch(machine, LOOK_S))
+    if measure:
+        findings = with_probes(findings, machine, situation)
+    if as_json:
+        document = plain(situation, findings, measure)
+        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        console = Console()
+        console.print(f"If you raced here: {situation.text()}.\n", markup=False, highlight=False)
+        show(console, findings, measure)
+    if any(finding.level == SERIOUS for finding in findings):
+        raise typer.Exit(1)
+
+
+def with_probes(findings: list[Finding], machine: Machine, situation: Situation) -> list[Finding]:
+    """Measures, and says on the standard error what it is at."""
+    from regatta.doctor.examine import measure  # noqa: PLC0415
+    from regatta.doctor.probes.bench import Bench  # noqa: PLC0415  (heavy: statistics)
+
+    console = Console(stderr=True)
+    with console.status("measuring") as status:
+
+        def say(what: str) -> None:
+            status.update(f"measuring: {what}")
+            if not console.is_terminal:
+                console.print(f"measuring: {what}", markup=False, highlight=False)
+
+        return measure(findings, Bench(machine, situation, say))
+
+
+def find_situation(kind: str, server_cpus: str | None, client_cpus: str | None) -> Situation:
+    """Where `regatta race` with these options would run: it makes the place, and gives it back."""
+    from regatta.machine.placement import make_placement  # noqa: PLC0415
+    from regatta.study import PLACEMENTS, parse_cpus  # noqa: PLC0415
+
+    if kind not in PLACEMENTS:
+        raise UsageError(f"--placement is {kind}; it must be one of {', '.join(PLACEMENTS)}")
+    server = None if server_cpus is None else parse_cpus(server_cpus, "--server-cpus")
+    client = None if client_cpus is None else parse_cpus(client_cpus, "--client-cpus")
+    try:
+        with make_placement(kind, server, client) as place:
+            return situation_in(place)
+    except CpuError:
+        if server is not None or client is not None:
+            raise
+        # One CPU alone: a race refuses it, the doctor says why.
+        allowed = tuple(sorted(os.sched_getaffinity(0)))
+        with make_placement(kind, allowed, allowed) as place:
+            return situation_in(place)
+
+
+def situation_in(place: Placement) -> Situation:
+    from regatta.doctor import Situation  # noqa: PLC0415
+
+    return Situation(
+        place.server.cpus,
+        place.client.cpus,
+        place.kind,
+        control_groups=place.server.groups is not None,
+        steering=place.steering,
+    )

@@ -1,0 +1,320 @@
+"""What a person sees while a race runs: a live display on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from regatta.race.events import (
+    About,
+    Event,
+    Finished,
+    Note,
+    Pausing,
+    Searched,
+    Searching,
+    SearchStarted,
+    SittingStarted,
+    Started,
+    TrialDisturbed,
+    TrialFinished,
+    TrialStarted,
+)
+from regatta.report.text.durations import duration
+from regatta.study.axes import AXES, choose_axis
+
+Standings = Callable[[], list[dict[str, Any]]]
+
+
+def cpus(numbers: tuple[int, ...]) -> str:
+    word = "CPU" if len(numbers) == 1 else "CPUs"
+    return f"{word} {','.join(map(str, numbers))}"
+
+
+def heading(event: Started) -> str:
+    sittings = f" in {event.sittings} sittings" if event.sittings > 1 else ""
+    return f"{which(event.about)}: {event.trials} trials{sittings}, {where(event.about)}"
+
+
+def search_heading(event: SearchStarted) -> str:
+    return (
+        f"{which(event.about)}: what each of {event.contenders} contenders holds, "
+        f"in {event.blocks} blocks, {where(event.about)}"
+    )
+
+
+def which(about: About) -> str:
+    return f"{about.title} ({about.name}, seed {about.seed})"
+
+
+def where(about: About) -> str:
+    return (
+        f"{about.placement}, server on {cpus(about.server_cpus)}, "
+        f"client on {cpus(about.client_cpus)}"
+    )
+
+
+def searched(event: Searched) -> str:
+    return f"block {event.block} of {event.blocks}, {event.cell.label()}: {event.says}"
+
+
+def sitting(event: SittingStarted | Pausing) -> str:
+    """Which one is raced, or when the next one is."""
+    if isinstance(event, Pausing):
+        return (
+            f"sitting {event.next_sitting} begins in {duration(event.pause_s)}; or stop with "
+            "Ctrl-C, and go on with --resume whenever you like"
+        )
+    linked = "as built" if event.link_order is None else f"in order {event.link_order}"
+    return (
+        f"sitting {event.number} of {event.of}: functions {linked}, "
+        f"{event.environment_bytes} bytes more environment"
+    )
+
+
+def ending(event: Finished) -> str:
+    failures = len(event.failures)
+    told = f", {failures} failed" if failures else ""
+    return f"raced in {duration(event.elapsed_s)}{told}: {event.folder}"
+
+
+def outcome(event: TrialFinished) -> str:
+    if event.failed is not None:
+        return f"failed: {event.failed}"
+    marked = "" if event.disturbed is None else f", disturbed: {event.disturbed}"
+    if event.cpu_us_per_request is None:
+        return f"done{marked}"
+    return f"server {event.cpu_us_per_request:,.1f} µs CPU a request{marked}"
+
+
+def repeated(event: TrialDisturbed) -> str:
+    why = event.disturbed or "one that it is compared with was"
+    return f"disturbed ({why}): run again"
+
+
+class Silent:
+    """--quiet: shows nothing."""
+
+    def __call__(self, event: Event) -> None:
+        pass
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class Lines(Silent):
+    """One line an event, for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.trials = 0
+
+    def say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case SearchStarted():
+                self.say(search_heading(event))
+                for note in event.notes:
+                    self.say(f"note: {note}")
+            case Searched():
+                self.say(
+                    f"search {event.number}/{event.turns} {searched(event)}; "
+                    f"{duration(event.left_s)} left"
+                )
+            case Started():
+                self.trials = event.trials
+                self.say(heading(event))
+                for note in event.notes:
+                    self.say(f"note: {note}")
+                if event.done:
+                    self.say(f"{event.done} trials are in the ledger already")
+            case SittingStarted() | Pausing():
+                self.say(sitting(event))
+            case TrialFinished():
+                self.say(
+                    f"{event.number}/{self.trials} block {event.planned.block} "
+                    f"({event.planned.kind}) {event.cell.label()}: {outcome(event)}; "
+                    f"{duration(event.left_s)} left"
+                )
+            case TrialDisturbed():
+                self.say(
+                    f"{event.number}/{self.trials} block {event.planned.block} "
+                    f"({event.planned.kind}) {event.cell.label()}: {repeated(event)}"
+                )
+            case Note():
+                self.say(f"note: {event.text}")
+            case Finished():
+                self.say(ending(event))
+            case _:
+                pass
+
+
+class LiveDisplay(Silent):
+    """What runs now, what is left, and the standings so far.
+
+    It draws between trials only. A display that refreshes by itself would run on the CPUs that
+    are being measured.
+    """
+
+    def __init__(self, console: Console, standings: Callable[[Started], Standings]) -> None:
+        self.console = console
+        self.make_standings = standings
+        self.standings: Standings | None = None
+        self.live = Live(console=console, auto_refresh=False, transient=True)
+        self.started: Started | None = None
+        self.searched: Searched | None = None
+        self.done = 0
+        self.left_s: float | None = None
+        self.now = ""
+        self.sitting: str | None = None
+        self.failures: list[str] = []
+        self.disturbed: list[str] = []
+        self.rows: list[dict[str, Any]] = []
+
+    def __enter__(self) -> LiveDisplay:
+        self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.live.stop()
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case SearchStarted():
+                self.begin(search_heading(event), event.notes)
+            case Searching():
+                asked = f"at {event.rate:,} requests a second" if event.rate else "in a closed load"
+                self.now = f"{event.cell.contender} {asked}"
+            case Searched():
+                self.searched = event
+            case Started():
+                self.started, self.done = event, event.done
+                self.standings = self.make_standings(event)
+                self.begin(heading(event), event.notes)
+            case SittingStarted() | Pausing():
+                self.sitting = sitting(event)
+            case TrialStarted():
+                planned = event.planned
+                self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}"
+            case TrialFinished():
+                self.end_trial(event)
+            case TrialDisturbed():
+                planned = event.planned
+                self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}, again"
+                if event.disturbed is not None:
+                    self.disturbed.append(event.disturbed)
+            case Note():
+                self.console.print(f"[yellow]note:[/] {escape(event.text)}", highlight=False)
+            case Finished():
+                self.console.print(escape(ending(event)), highlight=False)
+        self.live.update(self.draw(), refresh=True)
+
+    def begin(self, head: str, notes: tuple[str, ...]) -> None:
+        self.console.print(escape(head), highlight=False)
+        for note in notes:
+            self.console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
+
+    def end_trial(self, event: TrialFinished) -> None:
+        self.done, self.left_s = event.number, event.left_s
+        if event.failed is not None:
+            self.failures.append(event.failed)
+        if event.disturbed is not None:
+            self.disturbed.append(event.disturbed)
+        if self.standings is not None:
+            self.rows = self.standings()
+
+    def draw_search(self) -> RenderableType:
+        """Before the race: what is tried now, and what was found last."""
+        last = self.searched
+        if last is None:
+            return Text(f"now  {self.now}", style="dim")
+        head = Table.grid(padding=(0, 1))
+        head.add_row(
+            ProgressBar(total=last.turns, completed=last.number, width=30),
+            Text(f"{last.number}/{last.turns} searches  about {duration(last.left_s)} left"),
+        )
+        return Group(head, Text(f"now  {self.now}\nlast {searched(last)}", style="dim"))
+
+    def draw(self) -> RenderableType:
+        if self.started is None:
+            return self.draw_search()
+        left = "" if self.left_s is None else f"  about {duration(self.left_s)} left"
+        head = Table.grid(padding=(0, 1))
+        head.add_row(
+            ProgressBar(total=self.started.trials, completed=self.done, width=30),
+            Text(f"{self.done}/{self.started.trials} trials{left}"),
+        )
+        parts: list[RenderableType] = [head, Text(f"now  {self.now}", style="dim")]
+        if self.sitting is not None:
+            parts.append(Text(self.sitting, style="dim"))
+        if self.failures:
+            text = f"{len(self.failures)} failed, the last: {self.failures[-1]}"
+            parts.append(Text(text, style="red"))
+        if self.disturbed:
+            text = f"{len(self.disturbed)} disturbed, the last: {self.disturbed[-1]}"
+            parts.append(Text(text, style="yellow"))
+        if self.rows:
+            parts.append(standings_so_far(self.rows))
+        return Group(*parts)
+
+
+def row_name(row: dict[str, Any], varying: list[str]) -> str:
+    """The contender, and what else tells its rows apart in this study."""
+    return " · ".join(
+        AXES[key].count(row[key]) if key in AXES else str(row[key])
+        for key in ("contender", *varying)
+        if row[key] is not None
+    )
+
+
+def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
+    """A line for each contender, a column for each step of the axis; the least is green.
+
+    Contenders are compared only where everything else is the same.
+    """
+    axis = choose_axis(rows, dict.get)
+    others = [name for name in AXES if name != axis.name]
+    varying = [
+        key
+        for key in ("work", "load", "engine", "dialect", *others)
+        if len({row.get(key) for row in rows}) > 1
+    ]
+    steps = sorted({row[axis.name] for row in rows if row[axis.name] is not None})
+    values: dict[str, dict[int, float]] = {}
+    best: dict[tuple[object, ...], float] = {}
+    groups: dict[str, tuple[object, ...]] = {}
+    for row in rows:
+        name = row_name(row, varying)
+        groups[name] = tuple(row[key] for key in varying)
+        value = float(row["cpu_us_per_request"])
+        # What has no such quantity (a design without workers) stands at every step of it.
+        for step in steps if row[axis.name] is None else [row[axis.name]]:
+            values.setdefault(name, {})[step] = value
+            place = (*groups[name], step)
+            best[place] = min(value, best.get(place, value))
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column(axis.many, style="bold", no_wrap=True)
+    for step in steps:
+        table.add_column(str(step), justify="right", no_wrap=True)
+    for name, known in values.items():
+        cells = []
+        for step in steps:
+            if step not in known:
+                cells.append(Text("–"))
+                continue
+            leads = known[step] == best[(*groups[name], step)]
+            cells.append(Text(f"{known[step]:,.0f}", style="bold green" if leads else ""))
+        table.add_row(Text(name), *cells)
+    return Group(Text("so far: server CPU per request in µs", style="dim"), table)

@@ -1,0 +1,161 @@
+"""`regatta race`: race the designs of a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regatta.cli.session import EXPLAIN, Session, failed_trials, run_race, show_results
+from regatta.errors import RegattaError, UsageError
+from regatta.race.race import Options
+from regatta.study import (
+    MAX_BLOCKS,
+    MAX_SEED,
+    MAX_SITTINGS,
+    PLACEMENTS,
+    STEERINGS,
+    parse_cpus,
+    parse_pause,
+)
+
+
+def positive(option: str, value: int | None, high: int, low: int = 1) -> None:
+    if value is not None and not low <= value <= high:
+        raise UsageError(f"{option} is {value}; it must be a whole number from {low} to {high}")
+
+
+def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
+    seed: int | None,
+    blocks: int | None,
+    sittings: int | None,
+    pause: str | None,
+    out: Path | None,
+    placement: str | None,
+    server_cpus: str | None,
+    client_cpus: str | None,
+    steering: str | None,
+    use_perf: bool,
+) -> Options:
+    positive("--seed", seed, MAX_SEED, low=0)
+    positive("--blocks", blocks, MAX_BLOCKS)
+    positive("--sittings", sittings, MAX_SITTINGS)
+    for option, value, allowed in (
+        ("--placement", placement, PLACEMENTS),
+        ("--steering", steering, STEERINGS),
+    ):
+        if value is not None and value not in allowed:
+            raise UsageError(f"{option} is {value}; it must be one of {', '.join(allowed)}")
+    return Options(
+        out=out,
+        seed=seed,
+        blocks=blocks,
+        sittings=sittings,
+        pause_s=None if pause is None else parse_pause(pause, "--pause"),
+        placement=placement,
+        server_cpus=None if server_cpus is None else parse_cpus(server_cpus, "--server-cpus"),
+        client_cpus=None if client_cpus is None else parse_cpus(client_cpus, "--client-cpus"),
+        steering=steering,
+        use_perf=use_perf,
+    )
+
+
+def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
+    study: Annotated[
+        str | None,
+        typer.Argument(
+            help="A study: a TOML file, or the name of one that ships (quick, reports). "
+            "With --resume also the folder of a race.",
+            show_default="quick",
+        ),
+    ] = None,
+    resumes: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with the race in the named folder, or with the newest unfinished one.",
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Fixes the random order; else one is chosen and recorded.")
+    ] = None,
+    blocks: Annotated[
+        int | None, typer.Option(help="Timed trials of each cell, in place of the study's.")
+    ] = None,
+    sittings: Annotated[
+        int | None,
+        typer.Option(
+            help="Race all of it so often, each time with servers linked in another order, another "
+            "size of the environment and fresh networks: how far builds and hours differ."
+        ),
+    ] = None,
+    pause: Annotated[
+        str | None,
+        typer.Option(help="Rest between two sittings: 10min, 1h. Or stop, and --resume later."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the ledger and report.", show_default="races/NAME-TIME"),
+    ] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(help="auto, netns (two networks joined by a cable) or loopback."),
+    ] = None,
+    server_cpus: Annotated[
+        str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")
+    ] = None,
+    client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
+    steering: Annotated[
+        str | None,
+        typer.Option(
+            help="own-side (packets are processed on the CPUs of the side that they are for, where "
+            "that is permitted) or none.",
+            show_default="own-side",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the results as JSON, the progress on stderr.")
+    ] = False,
+    explain: Annotated[bool, EXPLAIN] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    no_perf: Annotated[
+        bool, typer.Option("--no-perf", help="Count with the kernel's own accounting only.")
+    ] = False,
+) -> None:
+    """Race the designs of a study and say which one won, by how much, and how sure that is.
+
+    Ctrl-C stops cleanly: finished trials are kept, and --resume goes on from there. A trial whose
+    CPUs others took is marked and run again; where most are, end what else runs: `regatta doctor`.
+
+    [bold]Examples[/]
+
+      regatta race                            the quick race, about a minute
+      regatta race reports --blocks 5         a shipped study, with fewer trials
+      regatta race mine.toml --seed 7         a study of your own, order fixed
+      regatta race reports --sittings 5       does it hold in other builds and hours?
+      regatta race --server-cpus 2 --client-cpus 3
+      regatta race --resume                   the newest unfinished quick race
+      regatta race --resume races/reports-20260101-120000
+      regatta race --json --quiet > result.json
+    """
+    session = Session(as_json, quiet, explain)
+    options = read_options(
+        seed,
+        blocks,
+        sittings,
+        pause,
+        out,
+        placement,
+        server_cpus,
+        client_cpus,
+        steering,
+        use_perf=not no_perf,
+    )
+    folder = run_race(study, resumes, options, session)
+    show_results(folder, session)
+    failures = failed_trials(folder)
+    if failures:
+        raise RegattaError(
+            f"{len(failures)} trials failed and are in no average; the report says why"
+        )

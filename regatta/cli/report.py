@@ -1,0 +1,47 @@
+"""`regatta report`: the report of a race, written again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regatta.cli.session import EXPLAIN, Session, failed_trials, show_results
+from regatta.ledger.write import FILE_NAME
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder of a race, or its ledger.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    explain: Annotated[bool, EXPLAIN] = False,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write every chart into this folder, as NAME.png and NAME-dark.png.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write report.html, summary.md and summary.csv of a race again, and print who won.
+
+    [bold]Examples[/]
+
+      regatta report races/quick-20260101-120000
+      regatta report races/quick-20260101-120000 --explain
+      regatta report races/quick-20260101-120000 --json
+      regatta report races/quick-20260101-120000 --pictures docs/pictures
+    """
+    place = folder.parent if folder.name == FILE_NAME else folder
+    session = Session(as_json, quiet=True, explain=explain)
+    failed_trials(place)
+    show_results(place.absolute(), session)
+    if pictures is not None:
+        draw(place.absolute(), pictures, session)
+
+
+def draw(folder: Path, into: Path, session: Session) -> None:
+    from regatta.report import report as reports  # noqa: PLC0415  (heavy: charts and statistics)
+
+    count = len(reports.pictures(folder / FILE_NAME, into))
+    session.say(f"pictures: {count} in {into}")

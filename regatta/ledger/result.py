@@ -1,0 +1,62 @@
+"""What the ledger keeps of a trial, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from regatta.ledger.counters import CPU_TIME, Counter
+
+OK = "ok"
+FAILED = "failed"
+SERVER = "server"
+CLIENT = "client"
+PERF = "perf"
+KERNEL = "kernel"
+CPUS = "cpus"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A counter and where it comes from."""
+
+    side: str
+    origin: str
+    counter: Counter
+
+
+@dataclass
+class Result:
+    """One trial: what was measured, or why it failed."""
+
+    status: str = OK
+    reason: str | None = None
+    client_bound: str | None = None
+    """Why the client set the pace in this trial, in its own words."""
+    started_at: float = 0.0
+    window_ns: int | None = None
+    """Of all slices together."""
+    requests: int | None = None
+    answered: int | None = None
+    throughput_per_s: float | None = None
+    server: dict[str, Any] | None = None
+    client: dict[str, Any] | None = None
+    conditions: dict[str, Any] = field(default_factory=dict)
+    samples: bytes | None = None
+    attempt: int = 1
+    """Counts the tries of this block and cell: a disturbed trial is run again."""
+    disturbed: str | None = None
+    """What else took the CPUs of this trial beyond the limit, in words; None if nothing did."""
+    counters: list[Row] = field(default_factory=list)
+
+    def cpu_us_per_request(self) -> float | None:
+        """For the progress display: the server's CPU time, by the kernel's own accounting."""
+        for row in self.counters:
+            found = (row.side, row.origin, row.counter.event)
+            if found == (SERVER, KERNEL, CPU_TIME) and row.counter.value is not None:
+                return row.counter.value / 1000 / self.answered if self.answered else None
+        return None
+
+
+def rows(side: str, origin: str, counters: list[Counter]) -> list[Row]:
+    return [Row(side, origin, counter) for counter in counters]

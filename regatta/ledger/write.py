@@ -1,0 +1,410 @@
+"""The ledger: one SQLite file that holds all of a race. Only this file writes to it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from regatta import __version__
+from regatta.errors import LedgerError
+from regatta.ledger.probe import Planned as PlannedProbe
+from regatta.ledger.probe import Probe
+from regatta.ledger.result import Result
+from regatta.ledger.schema import SCHEMA, SCHEMA_VERSION, SUPERSEDED, check_version, is_cut
+from regatta.study import Cell, MatchedCell, Study, matched_cells
+from regatta.study.plan import TIMED, Planned
+
+FILE_NAME = "ledger.sqlite"
+CELL_COLUMNS = tuple(field.name for field in fields(Cell))
+SEARCH_COLUMNS = (*CELL_COLUMNS, "shares", "p99_limit_ms", "knee")
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def cell_row(cell: Cell) -> tuple[object, ...]:
+    return tuple(getattr(cell, column) for column in CELL_COLUMNS)
+
+
+def search_row(cell: MatchedCell) -> tuple[object, ...]:
+    return (*cell_row(cell), to_json(list(cell.shares)), cell.p99_limit_ms, int(cell.knee))
+
+
+def insert(database: sqlite3.Connection, table: str, row: Sequence[object]) -> None:
+    marks = ", ".join("?" * len(row))
+    database.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+
+
+class Ledger:
+    """An open ledger of one race."""
+
+    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        self.path = path
+        self.database = database
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """A finished race is one file: nobody writes any more, so readers need no WAL."""
+        with suppress(sqlite3.Error):  # somebody reads it just now; then it stays as it is
+            if self.meta("finished_at") is not None:
+                self.database.execute("PRAGMA journal_mode = DELETE")
+        self.database.close()
+
+    def meta(self, key: str) -> str | None:
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def environment(self, key: str) -> object:
+        """What was recorded of the environment under that key; None if nothing was."""
+        query = "SELECT value FROM environment WHERE key = ?"
+        row = self.database.execute(query, (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def plan(self) -> list[Planned]:
+        query = "SELECT block, position, cell_id, kind, sitting FROM plan ORDER BY block, position"
+        return [Planned(*row) for row in self.database.execute(query)]
+
+    def left(self) -> list[Planned]:
+        """The planned trials that are not recorded, or are to be run again, in order."""
+        query = f"SELECT block, cell_id FROM trial WHERE NOT {SUPERSEDED}"
+        done = set(self.database.execute(query))
+        return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
+
+    def attempts(self, batch: Sequence[Planned]) -> int:
+        """How often one of these was run already, at most."""
+        query = "SELECT coalesce(max(attempt), 0) FROM trial WHERE block = ? AND cell_id = ?"
+        return max(
+            int(self.database.execute(query, (planned.block, planned.cell_id)).fetchone()[0])
+            for planned in batch
+        )
+
+    def disturbed(self, attempt: int | None = None) -> dict[tuple[int, int], bool]:
+        """By block and cell, whether a trial that went well was disturbed.
+
+        Of the trials that stand, or of the attempt that is asked for.
+        """
+        which = f"NOT {SUPERSEDED}" if attempt is None else f"attempt = {attempt:d}"
+        query = (
+            "SELECT block, cell_id, status = 'ok' AND disturbed IS NOT NULL FROM trial "
+            f"WHERE {which}"
+        )
+        return {(block, cell): bool(was) for block, cell, was in self.database.execute(query)}
+
+    def left_of(self, kind: str, block: int | None = None) -> list[Planned]:
+        """What is left of that kind, of one block or of all."""
+        return [
+            planned
+            for planned in self.left()
+            if planned.kind == kind and block in (None, planned.block)
+        ]
+
+    def blocks_done(self, kind: str) -> int:
+        """How many blocks of that kind have all of their trials."""
+        left = {planned.block for planned in self.left()}
+        return len({planned.block for planned in self.plan() if planned.kind == kind} - left)
+
+    def end_early(self, why: str) -> int:
+        """Drops the timed trials that are left of the plan, and notes why; returns their number.
+
+        The counted ones stay: they are few, and what perf counts comes from nowhere else.
+        """
+        dropped = [planned for planned in self.left() if planned.kind == TIMED]
+        with self.database:
+            for planned in dropped:
+                place = (planned.block, planned.position)
+                self.database.execute("DELETE FROM plan WHERE block = ? AND position = ?", place)
+            self.database.execute("INSERT OR REPLACE INTO meta VALUES ('ended_early', ?)", (why,))
+        return len(dropped)
+
+    def failures(self) -> list[str]:
+        """The reasons of the failed trials, in order; of the last attempts alone."""
+        query = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {SUPERSEDED} ORDER BY id"
+        return [str(row[0]) for row in self.database.execute(query)]
+
+    def placement(self) -> str:
+        query = "SELECT placement FROM cell UNION ALL SELECT placement FROM search LIMIT 1"
+        row = self.database.execute(query).fetchone()
+        return "" if row is None else str(row[0])
+
+    def check_cells(self, study: Study) -> None:
+        """The cells must be those of the study: the plan counts them by number."""
+        query = f"SELECT {', '.join(CELL_COLUMNS)} FROM cell ORDER BY id"
+        recorded = [tuple(row) for row in self.database.execute(query)]
+        self.compare(recorded, [cell_row(cell) for cell in study.cells])
+
+    def check_searches(self, study: Study) -> None:
+        """What is searched must be what the study wants: the probes count it by number."""
+        query = f"SELECT {', '.join(SEARCH_COLUMNS)} FROM search ORDER BY id"
+        recorded = [tuple(row) for row in self.database.execute(query)]
+        self.compare(recorded, [search_row(cell) for cell in matched_cells(study.cells)])
+
+    def compare(self, recorded: list[tuple[object, ...]], own: list[tuple[object, ...]]) -> None:
+        if recorded != own:
+            raise LedgerError(
+                f"{self.path}: its cells are not those of its study with the programs of today; "
+                "resume with the programs that began it, or start a new race"
+            )
+
+    def record_environment(self, environment: dict[str, Any]) -> None:
+        with self.database:
+            for key, value in environment.items():
+                self.database.execute(
+                    "INSERT OR REPLACE INTO environment VALUES (?, ?)", (key, to_json(value))
+                )
+
+    def record(
+        self,
+        batch: Sequence[Planned],
+        results: Sequence[Result],
+        again: bool = False,
+        before: Sequence[Planned] = (),
+    ) -> None:
+        """Writes trials that stood side by side, and their counters, in one transaction.
+
+        All or nothing: one of them alone would, after a kill, leave its rivals to be run without
+        it. `again`: they will be run once more, and with them the trials `before` that are written
+        already; a race that is killed before that does it when resumed.
+        """
+        with self.writing():
+            for planned, result in zip(batch, results, strict=True):
+                if again:
+                    result.conditions["repeated"] = True
+                self.write_trial(planned, result)
+            for planned in before:
+                self.mark_repeated(planned)
+
+    def mark_repeated(self, planned: Planned) -> None:
+        place = (planned.block, planned.cell_id)
+        self.database.execute(
+            "UPDATE trial SET conditions = json_set(conditions, '$.repeated', json('true')) "
+            "WHERE block = ? AND cell_id = ? AND attempt = "
+            "(SELECT max(attempt) FROM trial WHERE block = ? AND cell_id = ?)",
+            (*place, *place),
+        )
+
+    def write_trial(self, planned: Planned, result: Result) -> None:
+        cursor = self.database.execute(
+            "INSERT INTO trial(block, position, cell_id, kind, sitting, status, reason, "
+            "client_bound, started_at, window_ns, requests, answered, throughput_per_s, server, "
+            "client, conditions, samples, attempt, disturbed) "
+            f"VALUES ({', '.join('?' * 19)})",
+            (
+                planned.block,
+                planned.position,
+                planned.cell_id,
+                planned.kind,
+                planned.sitting,
+                result.status,
+                result.reason,
+                result.client_bound,
+                result.started_at,
+                result.window_ns,
+                result.requests,
+                result.answered,
+                result.throughput_per_s,
+                None if result.server is None else to_json(result.server),
+                None if result.client is None else to_json(result.client),
+                to_json(result.conditions),
+                result.samples,
+                result.attempt,
+                result.disturbed,
+            ),
+        )
+        for row in result.counters:
+            counter = row.counter
+            values = (counter.event, counter.value, counter.unit, counter.running_percent)
+            insert(
+                self.database,
+                "counter",
+                (cursor.lastrowid, row.side, row.origin, *values, counter.state),
+            )
+
+    def was_begun(self) -> bool:
+        """Whether a sitting was; a resumed race goes on with what it had."""
+        return self.database.execute("SELECT 1 FROM sitting LIMIT 1").fetchone() is not None
+
+    def record_sitting(self, row: Sequence[object]) -> None:
+        """One is begun, or gone on with."""
+        with self.writing():
+            insert(self.database, "sitting", (None, *row))
+
+    def probes(self) -> list[Probe]:
+        """All that are believed, in their order; without their samples."""
+        planned = [field.name for field in fields(PlannedProbe)]
+        query = (
+            f"SELECT client, {', '.join(planned)}, why_not, started_at, disturbed FROM probe "
+            "WHERE NOT again ORDER BY id"
+        )
+        return [
+            Probe(
+                PlannedProbe(*row),
+                why_not,
+                started_at,
+                disturbed,
+                None if client is None else json.loads(client),
+            )
+            for client, *row, why_not, started_at, disturbed in self.database.execute(query)
+        ]
+
+    def record_probe(self, probe: Probe, again: bool) -> None:
+        """`again`: it was disturbed, and one of the same rate will stand for it."""
+        row = [getattr(probe.planned, field.name) for field in fields(PlannedProbe)]
+        client = None if probe.client is None else to_json(probe.client)
+        row += [probe.why_not, probe.started_at, probe.disturbed, int(again), client, probe.samples]
+        with self.writing():
+            insert(self.database, "probe", (None, *row))
+
+    def settled(self) -> bool:
+        """Whether it is known which cells are raced, and when."""
+        return self.database.execute("SELECT 1 FROM cell LIMIT 1").fetchone() is not None
+
+    def settle(self, cells: Sequence[Cell], plan: Sequence[Planned], place: str) -> None:
+        """Writes the cells of the race and its whole plan, once what all hold is known."""
+        with self.writing():
+            write_plan(self.database, cells, plan, place)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction; an error that says how to go on where there is no room."""
+        try:
+            with self.database:
+                yield
+        except sqlite3.OperationalError as error:
+            raise LedgerError(
+                f"cannot write {self.path}: {error}; make room there, then go on with --resume"
+            ) from error
+
+    def finish(self) -> None:
+        """Notes the end of the race; a race without it can be resumed."""
+        with self.database:
+            self.database.execute(
+                "INSERT OR REPLACE INTO meta VALUES ('finished_at', ?)", (f"{time.time():.3f}",)
+            )
+
+
+def create(folder: Path, study: Study, plan: Sequence[Planned], seed: int, place: str) -> Ledger:
+    """Makes the ledger of a new race with its whole plan.
+
+    It gets its name when it is complete: a ledger that is there can be resumed.
+    """
+    path = folder / FILE_NAME
+    unfinished = folder / f".{FILE_NAME}.new"
+    if path.exists():
+        raise LedgerError(f"{path} exists; resume it with --resume, or name another --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished.unlink(missing_ok=True)
+        with closing(sqlite3.connect(unfinished)) as database:
+            write_start(database, study, plan, seed, place)
+        unfinished.rename(path)
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerError(
+            f"cannot write {path}: {error}; name another folder with --out"
+        ) from error
+    return open_ledger(path)
+
+
+def write_start(
+    database: sqlite3.Connection, study: Study, plan: Sequence[Planned], seed: int, place: str
+) -> None:
+    meta = {
+        "schema_version": str(SCHEMA_VERSION),
+        "regatta_version": __version__,
+        "study_name": study.name,
+        "study_title": study.title,
+        "study_toml": study.toml,
+        "study_folder": str(study.folder),
+        "seed": str(seed),
+        "sittings": str(study.sittings),
+        "pause_s": str(study.pause_s),
+        "created_at": f"{time.time():.3f}",
+    }
+    database.executescript(SCHEMA)
+    with database:
+        for item in meta.items():
+            insert(database, "meta", item)
+        searched = matched_cells(study.cells)
+        for number, cell in enumerate(searched, start=1):
+            insert(database, "search", (number, *search_row(cell), place))
+        if not searched:
+            write_plan(database, study.cells, plan, place)
+
+
+def write_plan(
+    database: sqlite3.Connection, cells: Sequence[Cell], plan: Sequence[Planned], place: str
+) -> None:
+    for number, cell in enumerate(cells, start=1):
+        insert(database, "cell", (number, *cell_row(cell), place))
+    for planned in plan:
+        at = (planned.block, planned.position)
+        insert(database, "plan", (*at, planned.cell_id, planned.kind, planned.sitting))
+
+
+def open_ledger(path: Path) -> Ledger:
+    """Opens a ledger for a race to go on, after a look at whether it is whole."""
+    if not path.is_file():
+        raise LedgerError(f"there is no ledger {path}; name the folder of a race")
+    broken = f"{path} is no ledger, or is damaged"
+    advice = "restore it from a copy, or start a new race"
+    if is_cut(path):
+        raise LedgerError(f"{broken} (its end is missing); {advice}")
+    try:
+        database = sqlite3.connect(path)
+    except sqlite3.Error as error:
+        raise LedgerError(f"cannot open {path}: {error}") from error
+    try:
+        row = database.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+        version = int(row[0]) if row else 0
+        if version > 0:
+            check_version(path, version)
+        checked = database.execute("PRAGMA quick_check(1)").fetchone()
+        if version < 1 or checked is None or checked[0] != "ok":
+            raise LedgerError(f"{broken}; {advice}")
+        for table in (
+            "environment",
+            "cell",
+            "plan",
+            "sitting",
+            "trial",
+            "search",
+            "probe",
+            "counter",
+        ):
+            database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+        # A trial must survive the death of the lab, not of the host: no sync for each is needed.
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+    except LedgerError:
+        database.close()
+        raise
+    except (sqlite3.Error, ValueError) as error:
+        database.close()
+        raise LedgerError(f"{broken} ({error}); {advice}") from error
+    return Ledger(path, database)
+
+
+def find_unfinished(races: Path, study_name: str) -> Path:
+    """The folder of the newest race of that study that is not finished."""
+    found: list[tuple[float, Path]] = []
+    for path in races.glob(f"*/{FILE_NAME}"):
+        with suppress(LedgerError), open_ledger(path) as ledger:
+            if ledger.meta("study_name") == study_name and ledger.meta("finished_at") is None:
+                found.append((float(ledger.meta("created_at") or 0), path.parent))
+    if not found:
+        raise LedgerError(
+            f"{races} holds no unfinished race of the study {study_name}; start one without "
+            "--resume, or name the race's folder"
+        )
+    return max(found)[1]

@@ -1,0 +1,1 @@
+"""What a host can do: CPUs, networks, control groups, perf, /proc, and what disturbs a trial."""

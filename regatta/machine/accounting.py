@@ -1,0 +1,240 @@
+"""The kernel's own accounting, read from outside at both ends of the window, without perf.
+
+CPU time is what was charged to the server's control group, where there is one: all that its threads
+ran, to their very last. The CPU clock of the process, which stands in for it, holds what dead
+threads used too, but not what they ran after the kernel had closed their account.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from regatta.errors import TrialError
+from regatta.ledger.counters import (
+    CONTEXT_SWITCHES,
+    CPU_TIME,
+    PAGE_FAULTS,
+    SYSTEM_TIME,
+    USER_TIME,
+    Counter,
+    counted,
+    not_supported,
+)
+from regatta.machine.cgroup import Group
+from regatta.machine.proc import (
+    MAJOR_FAULTS,
+    MINOR_FAULTS,
+    NS_PER_TICK,
+    PROC,
+    REAPED_MAJOR_FAULTS,
+    REAPED_MINOR_FAULTS,
+    REAPED_SYSTEM_TICKS,
+    REAPED_USER_TICKS,
+    SYSTEM_TICKS,
+    USER_TICKS,
+    read_stat,
+)
+
+PROVABLE_WITHIN_NS = 20_000
+READ_ATTEMPTS = 100
+# Clock 2 of a process is what its threads have run (see clock_getcpuclockid).
+CPUCLOCK_SCHED = 2
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Totals of a process, its living descendants and all that they have reaped."""
+
+    clock_ns: int
+    reaped_ns: int
+    user_ns: int
+    system_ns: int
+    page_faults: int
+    threads: frozenset[tuple[int, int]]
+    thread_run_ns: int
+    context_switches: int
+    charged_ns: int | None = None
+    """To its control group: all that any of its threads ever ran. None: it has no such group."""
+
+
+def cpu_clock_ns(pid: int) -> int:
+    """What the process has run, its dead threads included."""
+    return time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED)
+
+
+def thread_ids(pid: int) -> list[int]:
+    return [int(entry.name) for entry in (PROC / str(pid) / "task").iterdir()]
+
+
+def threads_of(pid: int) -> list[int]:
+    """The same, and none if the process has ended just now."""
+    try:
+        return thread_ids(pid)
+    except OSError:
+        return []
+
+
+def children(pid: int) -> list[int]:
+    """The living children of all threads of a process."""
+    found: list[int] = []
+    for tid in thread_ids(pid):
+        try:
+            text = (PROC / str(pid) / "task" / str(tid) / "children").read_text()
+        except OSError:
+            continue
+        found += [int(child) for child in text.split()]
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """The process and all that descend from it."""
+    found = [pid]
+    for member in found:
+        try:
+            found += [child for child in children(member) if child not in found]
+        except OSError:
+            continue
+    return found
+
+
+def thread_account(pid: int, tid: int) -> tuple[int, int]:
+    """What one thread has run, in ns, and how often it was switched."""
+    folder = PROC / str(pid) / "task" / str(tid)
+    run_ns = int((folder / "schedstat").read_text().split()[0])
+    switches = 0
+    for line in (folder / "status").read_text().splitlines():
+        if line.startswith(("voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:")):
+            switches += int(line.split(":")[1])
+    return run_ns, switches
+
+
+class VanishedError(Exception):
+    """A descendant was there when they were listed, and is not now."""
+
+
+def read(pid: int, group: Group | None = None) -> Reading:
+    """Reads all accounts of a process tree, in one piece.
+
+    A parent is read before its children. So a child that is reaped in between is in neither's
+    account: then all is read again, until nobody was.
+    """
+    charged_ns = None if group is None else group.charged_ns()
+    for _ in range(READ_ATTEMPTS):
+        try:
+            return replace(read_once(pid), charged_ns=charged_ns)
+        except VanishedError:
+            continue
+    raise TrialError("the server's processes came and went too fast to read their accounts")
+
+
+def read_once(pid: int) -> Reading:
+    """The same, if nobody ends meanwhile. The clock comes first: it is the one that matters."""
+    clock_ns = reaped_ns = user_ns = system_ns = faults = run_ns = switches = 0
+    threads: set[tuple[int, int]] = set()
+    for member in descendants(pid):
+        try:
+            clock_ns += cpu_clock_ns(member)
+            stat = read_stat(member)
+        except (OSError, ValueError) as error:
+            if member == pid:
+                raise
+            raise VanishedError from error
+        faults += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
+        faults += stat[REAPED_MINOR_FAULTS] + stat[REAPED_MAJOR_FAULTS]
+        user_ns += (stat[USER_TICKS] + stat[REAPED_USER_TICKS]) * NS_PER_TICK
+        system_ns += (stat[SYSTEM_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
+        reaped_ns += (stat[REAPED_USER_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
+        for tid in threads_of(member):
+            try:
+                thread_run_ns, thread_switches = thread_account(member, tid)
+            except (OSError, ValueError, IndexError):
+                continue
+            threads.add((member, tid))
+            run_ns += thread_run_ns
+            switches += thread_switches
+    return Reading(
+        clock_ns=clock_ns,
+        reaped_ns=reaped_ns,
+        user_ns=user_ns,
+        system_ns=system_ns,
+        page_faults=faults,
+        threads=frozenset(threads),
+        thread_run_ns=run_ns,
+        context_switches=switches,
+    )
+
+
+def switches_provable(before: Reading, after: Reading) -> bool:
+    """True if no thread came or went unseen: the kernel forgets a dead thread's switches.
+
+    The same threads at both ends are not enough; one may have lived in between. Then the process
+    has run longer than its threads.
+    """
+    if before.threads != after.threads or before.reaped_ns != after.reaped_ns:
+        return False
+    process_ns = after.clock_ns - before.clock_ns
+    thread_ns = after.thread_run_ns - before.thread_run_ns
+    return abs(process_ns - thread_ns) <= PROVABLE_WITHIN_NS
+
+
+def cpu_time_ns(before: Reading, after: Reading) -> int:
+    """What was charged to the control group; without one what the CPU clocks say.
+
+    The clock of a process lacks what its threads ran after the kernel had closed their account,
+    some 7 us each; and of children that were reaped it is told in ticks.
+    """
+    if before.charged_ns is not None and after.charged_ns is not None:
+        return after.charged_ns - before.charged_ns
+    return after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
+
+
+def life_counters(now: Reading) -> list[Counter]:
+    """What the process tree has used since it was begun."""
+    # A thread that is there now and has run for all of the process was there from the beginning.
+    nothing = Reading(0, 0, 0, 0, 0, now.threads, 0, 0)
+    return server_counters(nothing, now)
+
+
+def server_counters(before: Reading, after: Reading) -> list[Counter]:
+    """What the process tree used between two readings."""
+    cpu_ns = cpu_time_ns(before, after)
+    rows = [
+        counted(CPU_TIME, max(cpu_ns, 0), "ns"),
+        counted(USER_TIME, max(after.user_ns - before.user_ns, 0), "ns"),
+        counted(SYSTEM_TIME, max(after.system_ns - before.system_ns, 0), "ns"),
+        counted(PAGE_FAULTS, max(after.page_faults - before.page_faults, 0), "count"),
+    ]
+    if switches_provable(before, after):
+        switches = after.context_switches - before.context_switches
+        rows.append(counted(CONTEXT_SWITCHES, switches, "count"))
+    else:
+        rows.append(not_supported(CONTEXT_SWITCHES))
+    return rows
+
+
+def client_counters(usage: object) -> list[Counter]:
+    """The same of the client, from its own getrusage over its load (`usage` of its JSON)."""
+    try:
+        sides = [usage[who] for who in ("self", "children")]  # type: ignore[index]
+        user, system, minor, major, voluntary, involuntary = (
+            sum(int(side[key]) for side in sides)
+            for key in (
+                "user_ns",
+                "system_ns",
+                "minor_faults",
+                "major_faults",
+                "voluntary_switches",
+                "involuntary_switches",
+            )
+        )
+    except (TypeError, KeyError, ValueError):
+        durations = [not_supported(event, "ns") for event in (CPU_TIME, USER_TIME, SYSTEM_TIME)]
+        return [*durations, not_supported(PAGE_FAULTS), not_supported(CONTEXT_SWITCHES)]
+    return [
+        counted(CPU_TIME, user + system, "ns"),
+        counted(USER_TIME, user, "ns"),
+        counted(SYSTEM_TIME, system, "ns"),
+        counted(PAGE_FAULTS, minor + major, "count"),
+        counted(CONTEXT_SWITCHES, voluntary + involuntary, "count"),
+    ]

@@ -1,0 +1,272 @@
+"""What else took the CPUs of a trial while it was measured: other programs, and the host.
+
+The CPU clock of every process is read before and after a window and never in it: a call for each,
+some 0.2 ms for a hundred processes. What a process used is exact; which CPU it used is not told,
+so on a machine with more CPUs than the race has, those count whose threads ran on the race's last.
+Programs that begin and end within a window show in the machine's ticks only, which are samples:
+they count as far as they exceed what chance does to samples.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from regatta.machine.accounting import cpu_clock_ns, threads_of
+from regatta.machine.proc import (
+    BY_PROGRAMS,
+    LAST_CPU,
+    NS_PER_TICK,
+    PARENT,
+    PROC,
+    STEAL,
+    THREADS,
+    Stat,
+    parse_cpus,
+    read_stat,
+)
+
+# Less is never called a disturbance, however short the window is: there what is ordinary of others
+# is a large share, and short windows would be cleaned of what long ones keep.
+LEAST_NS = 20_000_000
+NAMED = 3
+# Threads of the kernel that carry the trial's own packets, timers and frees.
+CARRIERS = ("ksoftirqd", "kworker", "rcu", "napi", "irq/", "migration", "cpuhp")
+ENDED = "programs that have ended"
+CHANCE = 3.0  # standard deviations
+
+
+@dataclass(frozen=True)
+class Moment:
+    """All accounts at one moment."""
+
+    at_ns: int
+    clocks: dict[int, int]
+    """What each process has run, in ns."""
+    busy_ticks: int
+    """Of the race's CPUs together."""
+    steal_ticks: int
+    client_busy_ticks: int = 0
+    """Of the client's CPUs, as the next."""
+    client_steal_ticks: int = 0
+
+
+NEVER = Moment(0, {}, 0, 0)
+
+
+@dataclass(frozen=True)
+class Others:
+    """What others did in one window, or in several together."""
+
+    length_ns: int = 0
+    used_ns: dict[str, int] = field(default_factory=dict)
+    """By the name of the program."""
+    kernel_ns: int = 0
+    """By threads of the kernel that carry the trial's own traffic."""
+    steal_ns: int = 0
+    """Taken by the host; in steps of a tick."""
+    busy_ns: int = 0
+    """By anybody but the lab, the trial itself included; from samples."""
+    client_steal_ns: int = 0
+    """Of the client's CPUs, as the next."""
+    client_busy_ns: int = 0
+
+    def percent(self, ns: int) -> float:
+        """Of one CPU."""
+        return 100 * ns / self.length_ns if self.length_ns else 0.0
+
+    def total_ns(self) -> int:
+        return sum(self.used_ns.values())
+
+    def busiest(self) -> list[tuple[str, float]]:
+        """Names and percent of a CPU."""
+        found = sorted(self.used_ns.items(), key=lambda item: (-item[1], item[0]))
+        return [(name, self.percent(ns)) for name, ns in found[:NAMED]]
+
+    def describe(self) -> dict[str, Any]:
+        """What a trial's conditions say."""
+        return {
+            "steal_percent": round(self.percent(self.steal_ns), 2),
+            "other_percent": round(self.percent(self.total_ns()), 2),
+            "kernel_percent": round(self.percent(self.kernel_ns), 2),
+            "others": [
+                {"name": name, "percent": round(percent, 2)} for name, percent in self.busiest()
+            ],
+        }
+
+
+def look(cpus: Iterable[int], client: Iterable[int] = ()) -> Moment:
+    """Reads all accounts; `cpus` are those of the race, `client` those of its client."""
+    ticks = parse_cpus((PROC / "stat").read_text())
+    busy, steal = busy_and_steal(ticks, cpus)
+    client_busy, client_steal = busy_and_steal(ticks, client)
+    at_ns = time.monotonic_ns()
+    clocks: dict[int, int] = {}
+    for name in os.listdir(PROC):  # noqa: PTH208  (three times as fast as iterdir)
+        if name.isdigit():
+            with suppress(OSError):
+                clocks[int(name)] = cpu_clock_ns(int(name))
+    return Moment(at_ns, clocks, busy, steal, client_busy, client_steal)
+
+
+def busy_and_steal(ticks: Mapping[int, Sequence[int]], cpus: Iterable[int]) -> tuple[int, int]:
+    ours = [ticks[cpu] for cpu in cpus if cpu in ticks]
+    busy = sum(values[column] for values in ours for column in BY_PROGRAMS)
+    return busy, sum(values[STEAL] for values in ours)
+
+
+def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
+    """What others did from one moment to a later one; the lab and all it has started are no others.
+
+    A process that ended meanwhile has no clock any more.
+    """
+    used: dict[str, int] = {}
+    kernel_ns = 0
+    length_ns = after.at_ns - before.at_ns
+    lab = os.getpid()
+    # Where it has CPUs of its own it stays off the race's (regatta/machine/whole_cpu.py).
+    is_apart = os.sched_getaffinity(0) - set(cpus)
+    lab_ns = 0 if is_apart else after.clocks.get(lab, 0) - before.clocks.get(lab, 0)
+    family = Family(lab)
+    whole = set(cpus) >= set(range(os.cpu_count() or 1))
+    for pid, clock_ns in after.clocks.items():
+        ran_ns = clock_ns - before.clocks.get(pid, 0)
+        if ran_ns <= 0 or family.owns(pid):
+            continue
+        task = read_task(pid)
+        if task is None:
+            continue
+        # One that is new to us may be older than the window, where a process id is used again.
+        ran_ns = min(ran_ns, length_ns * max(1, task[THREADS]))
+        if task.is_kernel and task.name.startswith(CARRIERS):
+            kernel_ns += ran_ns
+            continue
+        share = 1.0 if whole else share_on(pid, cpus)
+        used[task.name] = used.get(task.name, 0) + round(ran_ns * share)
+    return Others(
+        length_ns=length_ns,
+        used_ns={name: ns for name, ns in used.items() if ns},
+        kernel_ns=kernel_ns,
+        steal_ns=(after.steal_ticks - before.steal_ticks) * NS_PER_TICK,
+        busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK - lab_ns,
+        client_steal_ns=(after.client_steal_ticks - before.client_steal_ticks) * NS_PER_TICK,
+        client_busy_ns=(after.client_busy_ticks - before.client_busy_ticks) * NS_PER_TICK,
+    )
+
+
+def read_task(pid: int) -> Stat | None:
+    """None if it has ended."""
+    try:
+        return read_stat(pid)
+    except (OSError, ValueError):
+        return None
+
+
+class Family:
+    """The lab and whatever descends from it."""
+
+    def __init__(self, lab: int) -> None:
+        # In a container the lab may be process 1 itself.
+        self.known = {0: False, lab: True}
+
+    def owns(self, pid: int) -> bool:
+        if pid not in self.known:
+            task = read_task(pid)
+            self.known[pid] = False if task is None else self.owns(task[PARENT])
+        return self.known[pid]
+
+
+def share_on(pid: int, cpus: Sequence[int]) -> float:
+    """How many of a process's threads ran last on one of these CPUs, as a share."""
+    places: list[int] = []
+    for tid in threads_of(pid):
+        with suppress(OSError, ValueError, IndexError):
+            places.append(read_stat(pid, tid)[LAST_CPU])
+    return sum(place in cpus for place in places) / len(places) if places else 0.0
+
+
+def merge(parts: Sequence[Others]) -> Others:
+    """Of all windows of a trial."""
+    used: dict[str, int] = {}
+    for part in parts:
+        for name, ns in part.used_ns.items():
+            used[name] = used.get(name, 0) + ns
+    return Others(
+        length_ns=sum(part.length_ns for part in parts),
+        used_ns=used,
+        kernel_ns=sum(part.kernel_ns for part in parts),
+        steal_ns=sum(part.steal_ns for part in parts),
+        busy_ns=sum(part.busy_ns for part in parts),
+        client_steal_ns=sum(part.client_steal_ns for part in parts),
+        client_busy_ns=sum(part.client_busy_ns for part in parts),
+    )
+
+
+def by_chance_ns(length_ns: int, cpus: int) -> float:
+    """How far samples of so many CPUs may be off."""
+    samples = length_ns * cpus / NS_PER_TICK
+    return CHANCE * math.sqrt(samples) / 2 * NS_PER_TICK + 2 * NS_PER_TICK
+
+
+def with_ended(others: Others, own_ns: float, cpus: int) -> Others:
+    """The same with what nobody who lives has used; `own_ns` is what the trial itself used."""
+    chance_ns = by_chance_ns(others.length_ns, cpus)
+    ended_ns = others.busy_ns - others.total_ns() - others.kernel_ns - own_ns - chance_ns
+    if ended_ns <= 0:
+        return others
+    return merge([others, Others(used_ns={ENDED: round(ended_ns)})])
+
+
+def on_client(others: Others, own_ns: float, cpus: int) -> Others:
+    """The same as the client's `cpus` CPUs saw it, on which the trial itself used `own_ns`.
+
+    Whose CPU another program used is not told, but how busy each CPU was is.
+    """
+    chance_ns = by_chance_ns(others.length_ns, cpus)
+    taken_ns = others.client_busy_ns - others.kernel_ns - own_ns - chance_ns
+    share = min(1.0, max(0.0, taken_ns / others.total_ns())) if others.total_ns() else 0.0
+    return replace(
+        others,
+        used_ns={name: round(ns * share) for name, ns in others.used_ns.items()},
+        steal_ns=others.client_steal_ns,
+    )
+
+
+# From here on the client is bound by its own CPU time (src/load/bound.c).
+CPU_SHARE_LIMIT = 0.80
+
+
+def held_up(on_client: Others, cpu_share: float | None, limit_percent: float) -> str | None:
+    """What kept a client from keeping up, in words; None if it is to blame itself.
+
+    It is where it used most of its CPU. What the host took may have been charged to it, though.
+    """
+    stolen = on_client.percent(on_client.steal_ns) / 100
+    if cpu_share is not None and cpu_share - stolen > CPU_SHARE_LIMIT:
+        return None
+    return too_much(on_client, limit_percent)
+
+
+def too_much(others: Others, limit_percent: float) -> str | None:
+    """Why a trial is called disturbed, in words; None if it is not.
+
+    Steal comes in whole ticks: one may be the rest of many windows, and is not counted.
+    """
+    found: list[str] = []
+    limit_ns = max(LEAST_NS, others.length_ns * limit_percent / 100)
+    if others.total_ns() > limit_ns:
+        names = [(name, share) for name, share in others.busiest() if share >= 1]
+        if len(names) == 1:
+            found.append(f"{names[0][0]} used {names[0][1]:.0f} % of a CPU")
+        else:
+            listed = ", ".join(f"{name} {share:.0f} %" for name, share in names)
+            total = others.percent(others.total_ns())
+            found.append(f"others used {total:.0f} % of a CPU" + (f" ({listed})" if names else ""))
+    if others.steal_ns - NS_PER_TICK > limit_ns:
+        found.append(f"the host took {others.percent(others.steal_ns):.0f} % of a CPU")
+    return " and ".join(found) or None

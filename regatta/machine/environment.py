@@ -1,0 +1,153 @@
+"""What of this machine one must know to read the numbers."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from regatta import __version__
+from regatta.machine import kernel_config
+from regatta.machine.perf import Perf
+from regatta.machine.placement import Placement
+from regatta.machine.programs import Programs
+from regatta.study import Study
+
+CPU = Path("/sys/devices/system/cpu")
+
+
+def read_text(path: Path | str) -> str | None:
+    try:
+        return Path(path).read_text(errors="replace").strip()
+    except OSError:
+        return None
+
+
+def cpu_info(field: str) -> str | None:
+    """The first value of a field of /proc/cpuinfo."""
+    for line in (read_text("/proc/cpuinfo") or "").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == field:
+            return value.strip()
+    return None
+
+
+def cpu_model() -> str:
+    return cpu_info("model name") or cpu_info("Model") or platform.machine()
+
+
+def kernel() -> str:
+    return platform.release()
+
+
+def distribution() -> str | None:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None
+
+
+def mitigations() -> dict[str, str]:
+    found: dict[str, str] = {}
+    folder = CPU / "vulnerabilities"
+    if folder.is_dir():
+        for path in sorted(folder.iterdir()):
+            found[path.name] = read_text(path) or "unknown"
+    return found
+
+
+def governors() -> list[str]:
+    paths = CPU.glob("cpu[0-9]*/cpufreq/scaling_governor")
+    return sorted({text for path in paths if (text := read_text(path))})
+
+
+def turbo() -> str | None:
+    """Whether the CPU may run above its nominal frequency; None where the kernel does not tell."""
+    no_turbo = read_text(CPU / "intel_pstate/no_turbo")
+    if no_turbo is not None:
+        return "off" if no_turbo == "1" else "on"
+    boost = read_text(CPU / "cpufreq/boost")
+    if boost is not None:
+        return "on" if boost == "1" else "off"
+    return None
+
+
+def smt() -> str | None:
+    """`on`, `off` or `notsupported`, as the kernel says."""
+    return read_text(CPU / "smt/control")
+
+
+def virtualisation() -> str | None:
+    """The hypervisor's vendor where the machine is virtual."""
+    vendor = read_text("/sys/class/dmi/id/sys_vendor")
+    if "hypervisor" in (cpu_info("flags") or "").split():
+        return vendor or "a hypervisor"
+    return read_text("/sys/hypervisor/type")
+
+
+def clock_source() -> str | None:
+    return read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+
+
+def boot_id() -> str | None:
+    """Another one after each start of the machine."""
+    return read_text("/proc/sys/kernel/random/boot_id")
+
+
+def memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def facts() -> dict[str, Callable[[], Any]]:
+    """Each fact about the host, by its name in the ledger."""
+    return {
+        "cpu_model": cpu_model,
+        "cpus": os.cpu_count,
+        "cpus_allowed": lambda: sorted(os.sched_getaffinity(0)),
+        "smt": smt,
+        "governor": lambda: ", ".join(governors()) or None,
+        "turbo": turbo,
+        "mitigations": mitigations,
+        "kernel": kernel,
+        "architecture": platform.machine,
+        "distribution": distribution,
+        "virtualisation": virtualisation,
+        "clock_source": clock_source,
+        "memory_bytes": memory_bytes,
+        "load_average": lambda: list(os.getloadavg()),
+        "perf_event_paranoid": lambda: read_text("/proc/sys/kernel/perf_event_paranoid"),
+        "somaxconn": lambda: read_text("/proc/sys/net/core/somaxconn"),
+        "irq_time_accounting": kernel_config.irq_time_accounting,
+        "rps_sock_flow_entries": lambda: read_text("/proc/sys/net/core/rps_sock_flow_entries"),
+    }
+
+
+def describe(
+    study: Study, programs: Programs, perf: Perf, placement: Placement, seed: int
+) -> dict[str, Any]:
+    """Everything that the ledger keeps about where and with what the race was run."""
+    described = {name: fact() for name, fact in facts().items()}
+    described["placement"] = placement.describe()
+    described["seed"] = seed
+    described["disturbance_limit_percent"] = study.disturbance_limit_percent
+    described["perf_version"] = perf.version
+    described["perf_note"] = perf.note
+    described["perf_events"] = list(perf.openable)
+    described["perf_follows"] = perf.follows
+    described["perf_topdown"] = perf.metric_group
+    described["versions"] = {
+        "regatta": __version__,
+        "server": programs.server_version,
+        "client": programs.client_version,
+        "perf": perf.version,
+        "python": platform.python_version(),
+    }
+    described["designs"] = {design.name: design.summary for design in programs.designs}
+    described["contenders"] = {name: entry.title for name, entry in study.contenders.items()}
+    described["twins"] = {
+        name: entry.twin_of for name, entry in study.contenders.items() if entry.twin_of is not None
+    }
+    described["left_out"] = dict(study.left_out)
+    return described

@@ -1,0 +1,215 @@
+"""perf stat: what it can count here, how it is started, and how counting is switched on and off."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.errors import CounterError, TrialError
+from regatta.machine import cgroup
+from regatta.machine.perf_output import PERF_NAMES, TOPDOWN, parse_output
+from regatta.machine.programs import find_tool
+
+PROBE_TIMEOUT_S = 20
+ACK_TIMEOUT_S = 10
+PLAINEST = "task-clock"  # a perf that cannot count this can count nothing
+GROUP, THREADS = "control group", "threads"
+# The same four metrics: Intel's group, and AMD's (its fifth, waiting for the SMT sibling, is left).
+TOPDOWN_GROUPS = ("TopdownL1", "PipelineL1")
+# Stands where perf cannot: the program is its only child too, and its own start is not counted.
+PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "parent")
+
+
+@dataclass(frozen=True)
+class Perf:
+    """What perf can do on this machine. Without a path it can do nothing, and `note` says why."""
+
+    path: str | None
+    version: str | None
+    openable: tuple[str, ...]
+    metric_group: str | None
+    note: str | None
+    by_group: bool = False
+    """It can count what runs in a control group, in place of what threads inherit."""
+
+    @property
+    def follows(self) -> str | None:
+        """What a counter belongs to, as the ledger's environment says it."""
+        if self.path is None:
+            return None
+        return GROUP if self.by_group else THREADS
+
+    def arguments(self, wanted: Sequence[str]) -> list[str]:
+        """The options that select as many of the wanted events as can be opened."""
+        names = [PERF_NAMES.get(event, event) for event in wanted if event in self.openable]
+        arguments = ["-e", ",".join(names)] if names else []
+        if TOPDOWN in wanted and self.metric_group:
+            arguments += ["-M", self.metric_group]
+        return arguments
+
+    def command(
+        self, side: str, wanted: Sequence[str], group: str | None = None, cpus: Sequence[int] = ()
+    ) -> list[str] | None:
+        """perf in front of a workload: counting is off until told. Files are the side's.
+
+        `group`: the control group that it follows on these CPUs; None: threads inherit counters.
+        """
+        arguments = self.arguments(wanted)
+        if self.path is None or not arguments:
+            return None
+        control = f"fifo:{side}.control,{side}.ack"
+        options = ["-j", "-o", f"{side}.perf", "-D", "-1", "--control", control]
+        if group is not None:
+            options += following(group, cpus)
+        return [self.path, "stat", *options, *arguments, "--"]
+
+    def whole_command(self, side: str, wanted: Sequence[str]) -> list[str]:
+        """What comes right before a program of which all is counted, from its exec to its exit."""
+        arguments = self.arguments(wanted)
+        if self.path is None or not arguments:
+            return list(PARENT)
+        return [self.path, "stat", "-j", "-o", f"{side}.perf", *arguments, "--"]
+
+
+def following(group: str, cpus: Sequence[int]) -> list[str]:
+    """Counts whatever runs in a control group on these CPUs, whichever thread it is."""
+    return ["-a", "-C", ",".join(map(str, cpus)), "--for-each-cgroup", group]
+
+
+def without_perf(note: str | None) -> Perf:
+    return Perf(path=None, version=None, openable=(), metric_group=None, note=note)
+
+
+def try_stat(path: str, arguments: Sequence[str]) -> tuple[str | None, str]:
+    """perf's JSON for a command that does nothing, or None, and what it said about it."""
+    command = [path, "stat", "-j", *arguments, "--", "true"]
+    environment = {**os.environ, "LC_ALL": "C"}
+    try:
+        run = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PROBE_TIMEOUT_S,
+            check=False,
+            env=environment,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, str(error)
+    # perf writes the counters where it writes its complaints.
+    return (run.stderr if run.returncode == 0 else None), run.stderr
+
+
+def paranoid() -> str:
+    try:
+        return Path("/proc/sys/kernel/perf_event_paranoid").read_text().strip()
+    except OSError:
+        return "unknown"
+
+
+def openable_events(path: str, events: Sequence[str]) -> list[str]:
+    """The events that perf accepts: one unknown to it would otherwise cost all the others."""
+    names = [PERF_NAMES.get(event, event) for event in events]
+    if not names or try_stat(path, ["-e", ",".join(names)])[0] is not None:
+        return list(events)
+    return [
+        event
+        for event, name in zip(events, names, strict=True)
+        if try_stat(path, ["-e", name])[0] is not None
+    ]
+
+
+def find_metric_group(path: str) -> str | None:
+    """The top-down group of this CPU, if perf knows one and its events can be counted."""
+    for group in TOPDOWN_GROUPS:
+        text, _ = try_stat(path, ["-M", group])
+        if text is None:
+            continue
+        try:
+            output = parse_output(text)
+        except CounterError:
+            continue
+        if any(metric.state == "counted" for _, metric in output.metrics):
+            return group
+    return None
+
+
+def probe(events: Sequence[str]) -> Perf:
+    """Asks perf, once a race, what it can open here."""
+    path = find_tool("perf")
+    if path is None:
+        return without_perf(
+            "perf is not installed: only the kernel's own accounting is recorded; "
+            "install the package linux-perf (Debian) or linux-tools-generic (Ubuntu)"
+        )
+    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    version = told.stdout.strip() or None
+    text, complaint = try_stat(path, ["-e", PLAINEST])
+    if text is None:
+        lines = [line for line in complaint.splitlines() if line.strip()]
+        reason = lines[0].strip() if lines else "it cannot count"
+        return without_perf(
+            f"perf cannot be used (kernel.perf_event_paranoid is {paranoid()}; {reason}): "
+            "only the kernel's own accounting is recorded; run as root, or lower that setting"
+        )
+    wanted = [event for event in events if event != TOPDOWN]
+    openable = openable_events(path, list(dict.fromkeys((PLAINEST, *wanted))))
+    group = find_metric_group(path) if TOPDOWN in events else None
+    return Perf(path, version, tuple(openable), group, None, can_follow(path))
+
+
+def can_follow(path: str) -> bool:
+    """True if perf counts a control group of ours: which takes rights, and perf 5.11."""
+    home = cgroup.find_home()
+    if home is None:
+        return False
+    group = home.make()
+    try:
+        found = try_stat(path, [*following(group.name, (0,)), "-e", PLAINEST])[0]
+    finally:
+        group.close()
+    return found is not None
+
+
+class Control:
+    """The two pipes that switch one perf's counting on and off.
+
+    Named pipes, because perf opens those so that the workload does not inherit them.
+    """
+
+    def __init__(self, folder: Path, side: str) -> None:
+        control, ack = folder / f"{side}.control", folder / f"{side}.ack"
+        for path in (control, ack):
+            path.unlink(missing_ok=True)  # of the client of the slice before
+            os.mkfifo(path, 0o600)
+        # Both ends of the control pipe, so that opening does not wait for perf to come.
+        self.control_fd = os.open(control, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self.ack_fd = os.open(ack, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def send(self, command: str) -> None:
+        os.write(self.control_fd, command.encode() + b"\n")
+
+    def wait(self) -> None:
+        """Waits for `ack`: from then on (or until then) events count."""
+        deadline = time.monotonic() + ACK_TIMEOUT_S
+        received = b""
+        poll = select.poll()
+        poll.register(self.ack_fd, select.POLLIN)
+        while not received.endswith(b"ack\n"):
+            left_ms = (deadline - time.monotonic()) * 1000
+            if left_ms <= 0 or not poll.poll(left_ms):
+                raise TrialError(f"perf did not answer within {ACK_TIMEOUT_S} s")
+            piece = os.read(self.ack_fd, 64)
+            if not piece:
+                raise TrialError("perf ended before it was told to")
+            # perf ends its answer with a NUL byte.
+            received += piece.replace(b"\0", b"")
+
+    def close(self) -> None:
+        os.close(self.control_fd)
+        os.close(self.ack_fd)

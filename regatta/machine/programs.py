@@ -1,0 +1,125 @@
+"""Finds the C programs and asks the server which designs it has."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.errors import RegattaError, UsageError
+from regatta.study.design import Design
+
+TOOL_TIMEOUT_S = 20
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Where the programs lie, what they call themselves, and the server's designs in its order."""
+
+    server: Path
+    client: Path
+    server_version: str
+    client_version: str
+    designs: tuple[Design, ...]
+    canary: Path | None = None
+    """Tells the clock of a CPU; a race can do without."""
+
+
+def candidate_folders() -> list[Path]:
+    """Where a program may lie, most explicit first."""
+    named = os.environ.get("REGATTA_BIN")
+    if named:
+        return [Path(named)]
+    beside_script = Path(sys.argv[0]).resolve().parent
+    repository = Path(__file__).resolve().parents[2] / "bin"
+    beside_python = Path(sys.executable).parent
+    return [beside_script, repository, beside_python]
+
+
+def find(name: str) -> Path:
+    """The program of that name, or an error that names the command that builds it."""
+    for folder in candidate_folders():
+        path = folder / name
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    if "REGATTA_BIN" in os.environ:
+        raise RegattaError(
+            f"{name} is not in REGATTA_BIN={os.environ['REGATTA_BIN']}; "
+            "run `make build`, or unset REGATTA_BIN"
+        )
+    found = shutil.which(name)
+    if found:
+        return Path(found)
+    raise RegattaError(f"{name} was not found; run `make build`, or name its folder in REGATTA_BIN")
+
+
+def ask(program: Path, *options: str) -> str:
+    """The standard output of one of the programs for a question that starts nothing."""
+    command = [str(program), *options]
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, text=True, timeout=TOOL_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RegattaError(f"cannot run {program}: {error}; run `make build` again") from error
+    if answer.returncode != 0:
+        lines = answer.stderr.strip().splitlines()
+        told = lines[-1] if lines else f"exit status {answer.returncode}"
+        raise RegattaError(f"`{' '.join(command)}` failed: {told}; run `make build` again")
+    return answer.stdout.strip()
+
+
+def parse_designs(text: str) -> tuple[Design, ...]:
+    """Reads `regatta-server --list-designs --json`."""
+    try:
+        rows = json.loads(text)
+        designs = tuple(
+            Design(str(row["name"]), str(row["summary"]), bool(row["pool"]), row["missing"])
+            for row in rows
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise RegattaError(
+            f"regatta-server lists its designs in a form that cannot be read ({error}); "
+            "run `make build` again"
+        ) from error
+    if not designs:
+        raise RegattaError("regatta-server has no designs; run `make build` again")
+    return designs
+
+
+def discover() -> Programs:
+    """Finds both programs and asks them what a race has to know."""
+    server = find("regatta-server")
+    client = find("regatta-client")
+    return Programs(
+        server=server,
+        client=client,
+        server_version=ask(server, "--version"),
+        client_version=ask(client, "--version"),
+        designs=parse_designs(ask(server, "--list-designs", "--json")),
+        canary=find_beside(server, "regatta-canary"),
+    )
+
+
+def find_beside(program: Path, name: str) -> Path | None:
+    """A program of the same build, if it has one of that name."""
+    path = program.with_name(name)
+    return path if path.is_file() and os.access(path, os.X_OK) else None
+
+
+def find_tool(name: str) -> str | None:
+    """A system program; the administrator's folders count even where PATH lacks them."""
+    path = os.environ.get("PATH", os.defpath)
+    return shutil.which(name, path=f"{path}:/usr/sbin:/sbin:/usr/local/sbin")
+
+
+def need_tool(name: str, package: str) -> str:
+    """The same, or an error that says which package has it."""
+    found = find_tool(name)
+    if found is None:
+        raise UsageError(f"the program {name} is missing; install the package {package}")
+    return found

@@ -1,0 +1,108 @@
+"""How long each CPU has slept, by the kernel's own account.
+
+The kernel stops the clock of a CPU's sleep at every interrupt, what a softirq does behind it
+included, and starts it again (kernel/time/tick-sched.c). /proc/timer_list tells it in ns, but what
+is slept at the moment only once it has ended; /proc/stat tells all of it in ticks of 10 ms. The
+residencies of cpuidle would not do: a CPU that halts is interrupted within them, and what the
+kernel then does for a packet would count as sleep.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.machine.proc import IDLE, IOWAIT, NS_PER_TICK, PROC
+
+TIMER_LIST = "timer_list"
+STAT = "stat"
+STEPS_NS = {TIMER_LIST: 1, STAT: NS_PER_TICK}
+
+NOHZ_FULL = Path("/sys/devices/system/cpu/nohz_full")
+FIELD = re.compile(r"^  \.(\w+) *: (\d+)(?: nsecs)?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Slept:
+    """How long a CPU had slept at a moment."""
+
+    at_ns: int
+    slept_ns: int
+
+
+@dataclass(frozen=True)
+class State:
+    """Of one CPU in /proc/timer_list."""
+
+    slept: Slept
+    """When it last fell asleep or woke up."""
+    tick_stopped: bool
+
+
+def find_source() -> str:
+    """The most exact that may be read here."""
+    try:
+        states()
+    except (OSError, LookupError):
+        return STAT
+    return TIMER_LIST
+
+
+def states() -> dict[int, State]:
+    return parse((PROC / TIMER_LIST).read_text())
+
+
+def parse(text: str) -> dict[int, State]:
+    """Of every CPU; LookupError where the kernel keeps no account of its sleep.
+
+    In a container the file may be there and empty.
+    """
+    found: dict[int, State] = {}
+    for section in re.split(r"^cpu: ", text, flags=re.MULTILINE)[1:]:
+        cpu, _, rest = section.partition("\n")
+        fields = {name: int(value) for name, value in FIELD.findall(rest)}
+        # The flag has had two names.
+        if not fields.get("nohz", fields.get("nohz_mode")):
+            raise LookupError(f"CPU {cpu} keeps no account of its sleep")
+        slept_ns = fields["idle_sleeptime"] + fields["iowait_sleeptime"]
+        slept = Slept(fields["idle_entrytime"], slept_ns)
+        found[int(cpu)] = State(slept, bool(fields["tick_stopped"]))
+    if not found:
+        raise LookupError("no CPU is listed")
+    return found
+
+
+def asleep(cpus: Sequence[int]) -> dict[int, Slept]:
+    """What is known of those that are asleep for certain: they have stopped their tick.
+
+    They do nothing since they fell asleep, so what they had slept by then will do. Of a CPU that
+    wakes up while it is read two readings differ; and where the tick is stopped for programs too
+    (nohz_full) it says nothing.
+    """
+    try:
+        tickless = NOHZ_FULL.read_text().strip()
+    except OSError:
+        tickless = ""
+    if tickless not in ("", "(null)"):
+        return {}
+    first, again = states(), states()
+    same = [cpu for cpu in cpus if cpu in first and first[cpu] == again.get(cpu)]
+    return {cpu: first[cpu].slept for cpu in same if first[cpu].tick_stopped}
+
+
+def awake(cpu: int) -> Slept:
+    """Of the CPU that asks: it does not sleep now, so all its sleep has ended."""
+    slept_ns = states()[cpu].slept.slept_ns
+    return Slept(time.monotonic_ns(), slept_ns)
+
+
+def in_ticks(ticks: Mapping[int, Sequence[int]]) -> dict[int, Slept]:
+    """Of every CPU of /proc/stat, as it has just been read."""
+    now_ns = time.monotonic_ns()
+    return {
+        cpu: Slept(now_ns, (columns[IDLE] + columns[IOWAIT]) * NS_PER_TICK)
+        for cpu, columns in ticks.items()
+    }

@@ -1,0 +1,167 @@
+"""What a race tells while it runs, as plain data: a display draws it, a test reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+from regatta.study import Cell
+from regatta.study.plan import Planned
+
+
+@dataclass(frozen=True)
+class About:
+    """Which race it is, and where it takes place."""
+
+    name: str
+    title: str
+    folder: Path
+    seed: int
+    placement: str
+    server_cpus: tuple[int, ...]
+    client_cpus: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SearchStarted:
+    """Before the race it is searched what each contender holds."""
+
+    about: About
+    contenders: int
+    blocks: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Searching:
+    """A rate is tried."""
+
+    cell: Cell
+    block: int
+    blocks: int
+    rate: int | None
+    """None: a closed load, which tells the client's limit."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What one contender holds in one block is known, or how its latency grows."""
+
+    cell: Cell
+    block: int
+    blocks: int
+    number: int
+    turns: int
+    says: str
+    left_s: float
+
+
+@dataclass(frozen=True)
+class Started:
+    """The race begins, or goes on."""
+
+    about: About
+    trials: int
+    done: int
+    notes: tuple[str, ...]
+    sittings: int = 1
+
+
+@dataclass(frozen=True)
+class SittingStarted:
+    """One of several sittings begins, or goes on."""
+
+    number: int
+    of: int
+    link_order: int | None
+    """What the order of our server's functions was drawn with; None: as it was built."""
+    environment_bytes: int
+
+
+@dataclass(frozen=True)
+class Pausing:
+    """The race rests before its next sitting."""
+
+    next_sitting: int
+    pause_s: int
+
+
+@dataclass(frozen=True)
+class TrialStarted:
+    number: int
+    planned: Planned
+    cell: Cell
+
+
+@dataclass(frozen=True)
+class TrialFinished:
+    number: int
+    planned: Planned
+    cell: Cell
+    failed: str | None
+    cpu_us_per_request: float | None
+    left: int
+    left_s: float
+    disturbed: str | None = None
+    """What disturbed it, in words, where it is not run again."""
+
+
+@dataclass(frozen=True)
+class TrialDisturbed:
+    """A trial that is in the ledger, and will be run again."""
+
+    number: int
+    planned: Planned
+    cell: Cell
+    attempt: int
+    disturbed: str | None
+    """None: it goes along with a trial that it is compared with and that was disturbed; or it was
+    told before what disturbed it."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that a person should know now."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Every planned trial is in the ledger."""
+
+    folder: Path
+    failures: tuple[str, ...]
+    elapsed_s: float
+
+
+Event = (
+    SearchStarted
+    | Searching
+    | Searched
+    | Started
+    | SittingStarted
+    | Pausing
+    | TrialStarted
+    | TrialDisturbed
+    | TrialFinished
+    | Note
+    | Finished
+)
+Tell = Callable[[Event], None]
+
+
+class Display(Protocol):
+    """Takes the events of a race; used in a `with` statement."""
+
+    def __call__(self, event: Event) -> None: ...
+    def __enter__(self) -> Display: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

@@ -1,0 +1,52 @@
+"""Heats: the trials of one block that are compared with one another.
+
+They are repeated together or not at all. One alone that is run again, because others disturbed it,
+would stand beside rivals of another moment, and would be the one that was given a second chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from regatta.study import Study
+from regatta.study.plan import Planned
+
+Place = tuple[int, int]
+"""Block and cell."""
+
+
+class Heats:
+    """All of a race, with how the trials of each went that stand for the time being."""
+
+    def __init__(
+        self, plan: Sequence[Planned], study: Study, disturbed: Mapping[Place, bool]
+    ) -> None:
+        """`disturbed`: whether they were, of the trials that are done and not to be run again."""
+        self.study = study
+        self.members: dict[tuple[object, ...], list[Planned]] = {}
+        for planned in plan:
+            self.members.setdefault(self.key(planned), []).append(planned)
+        self.disturbed = {
+            planned: disturbed[planned.block, planned.cell_id]
+            for planned in plan
+            if (planned.block, planned.cell_id) in disturbed
+        }
+
+    def key(self, planned: Planned) -> tuple[object, ...]:
+        return (planned.block, self.study.cells[planned.cell_id - 1].alike())
+
+    def of(self, planned: Planned) -> list[Planned]:
+        """The heat that it belongs to, itself included."""
+        return self.members[self.key(planned)]
+
+    def is_run(self, heat: Collection[Planned]) -> bool:
+        """Whether all of it has been."""
+        return all(planned in self.disturbed for planned in heat)
+
+    def is_disturbed(self, heat: Collection[Planned]) -> bool:
+        return any(self.disturbed[planned] for planned in heat)
+
+    def forget(self, heat: Collection[Planned]) -> None:
+        """It is run again."""
+        for planned in heat:
+            del self.disturbed[planned]

@@ -1,0 +1,90 @@
+"""What the probes of a contender say that it holds: the searches of all blocks, replayed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from regatta.ledger.probe import CLOSED, SEARCH, Probe
+from regatta.race.matched.judge import beyond_half, half_capacity
+from regatta.race.matched.search import LOWEST, SHORT_STEP, Search
+from regatta.study import MatchedCell
+
+Told = Sequence[tuple[int, str | None]]
+"""Each rate that was tried, and why it was not held."""
+NO_LIMITS: Mapping[int, int] = {}
+
+
+def held_by(
+    cells: Sequence[MatchedCell], probes: Sequence[Probe], blocks: int
+) -> dict[MatchedCell, float]:
+    """What each holds, over all blocks; 0: nothing."""
+    return {
+        cell: middle(searches(number, probes, blocks)) for number, cell in enumerate(cells, start=1)
+    }
+
+
+def searches(number: int, probes: Sequence[Probe], blocks: int) -> list[Search]:
+    """Those of the matched cell of that number, by the probes that are believed."""
+    by_block: dict[int, list[tuple[int, str | None]]] = {}
+    for probe in probes:
+        planned = probe.planned
+        if (planned.search_id, planned.kind) == (number, SEARCH):
+            by_block.setdefault(planned.block, []).append((planned.rate, probe.why_not))
+    return replay(by_block, blocks, limits_of(number, probes))
+
+
+def limits_of(number: int, probes: Iterable[Probe]) -> dict[int, int]:
+    """Half of what the client can, in each block whose closed load told."""
+    told = {
+        probe.planned.block: half_capacity(probe.client)
+        for probe in probes
+        if (probe.planned.search_id, probe.planned.kind) == (number, CLOSED)
+        and probe.why_not is None
+    }
+    return {block: limit for block, limit in told.items() if limit}
+
+
+def replay(
+    by_block: Mapping[int, Told], blocks: int, limits: Mapping[int, int] = NO_LIMITS
+) -> list[Search]:
+    """The searches of one contender in the order of the blocks, the last as far as it got.
+
+    `limits` has the client's of each block. Who holds nothing in the first is searched no more.
+    """
+    found: list[Search] = []
+    for block in range(1, blocks + 1):
+        search = begin(found)
+        if block in limits:
+            search.bound(limits[block], beyond_half(limits[block]))
+        for rate, why_not in by_block.get(block, ()):
+            search.tell(rate, why_not)
+        found.append(search)
+        if search.next_rate() is not None or holds_nothing(found):
+            break
+    return found
+
+
+def begin(before: Sequence[Search]) -> Search:
+    """A later block looks first where the earlier ones ended."""
+    if not before:
+        return Search()
+    return Search(round(middle(before)), SHORT_STEP)
+
+
+def holds_nothing(found: Sequence[Search]) -> bool:
+    """Which the first block alone says: in a later one it is a bad moment, with the lowest rate."""
+    return bool(found) and found[0].held == 0
+
+
+def rates_of(found: Sequence[Search]) -> list[int]:
+    """What was held in each block; none if it is nothing."""
+    return [] if holds_nothing(found) else [max(LOWEST, search.held) for search in found]
+
+
+def middle(found: Sequence[Search]) -> float:
+    """What is held over all blocks: the geometric mean; 0: nothing."""
+    rates = rates_of(found)
+    if not rates:
+        return 0.0
+    return math.exp(sum(math.log(rate) for rate in rates) / len(rates))

@@ -1,0 +1,174 @@
+"""Finds what each contender holds, block after block, before the race is planned.
+
+Each probe is in the ledger before the next is run: a search that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+
+from regatta.errors import RegattaError
+from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned, Probe
+from regatta.ledger.write import Ledger
+from regatta.race.events import Note, Searched, Searching, Tell
+from regatta.race.matched.held import held_by, searches
+from regatta.race.matched.search import LOWEST, Search
+from regatta.race.matched.stand import Stand, standing
+from regatta.race.repeats import Repeats
+from regatta.study import MatchedCell, Study, matched_cells, with_rates
+from regatta.study.cell import Cell
+from regatta.trial.load import SEEDS_PER_BLOCK
+from regatta.trial.rig import Rig
+
+SHORTEST_S, LONGEST_S = 0.3, 1.0
+REQUESTS_PER_CONNECTION = 20
+"""In fewer the growth of a backlog would be as small as what chance adds to it."""
+FEWEST_REQUESTS = 100
+"""Fewer have no p99."""
+KNEE_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+"""Of what a contender holds itself."""
+
+
+def find_cells(book: Ledger, study: Study, rig: Rig, tell: Tell) -> tuple[Cell, ...]:
+    """The cells of the race, once it is known what each contender holds."""
+    finder = Finder(book, study, rig, tell)
+    for block in range(1, study.search_blocks + 1):
+        finder.search_all(block)
+    for block in range(1, study.search_blocks + 1):
+        finder.knee_all(block)
+    nothing = who_holds_nothing(finder)
+    for line in nothing:
+        tell(Note(line))
+    cells = with_rates(study.cells, finder.held())
+    if not cells:
+        raise RegattaError(f"there is nothing to race: {nothing[0]}")
+    return cells
+
+
+def who_holds_nothing(finder: Finder) -> list[str]:
+    """A line each."""
+    return [
+        f"{cell.contender} does not hold {LOWEST} requests a second ({search.why}), and is not "
+        "in this race"
+        for number, cell in enumerate(finder.cells, start=1)
+        for search in finder.searches(number)[:1]
+        if search.held == 0
+    ]
+
+
+def search_s(rate: int, connections: int) -> float:
+    """How long a probe lasts: short where a rate is high, for a search has many."""
+    wanted_s = REQUESTS_PER_CONNECTION * connections / rate
+    return max(SHORTEST_S, min(LONGEST_S, wanted_s), FEWEST_REQUESTS / rate)
+
+
+class Finder:
+    """The searches of a race."""
+
+    def __init__(self, book: Ledger, study: Study, rig: Rig, tell: Tell) -> None:
+        self.book = book
+        self.rig = rig
+        self.tell = tell
+        self.blocks = study.search_blocks
+        self.cells = matched_cells(study.cells)
+        self.repeats = Repeats()
+        self.probes = book.probes()
+        """All that are believed, in their order."""
+        kneed = sum(cell.knee for cell in self.cells)
+        self.turns = self.blocks * (len(self.cells) + kneed)
+        self.turn = self.turns_run = 0
+        self.started_s = time.monotonic()
+
+    def searches(self, number: int, blocks: int | None = None) -> list[Search]:
+        return searches(number, self.probes, blocks or self.blocks)
+
+    def held(self) -> dict[MatchedCell, float]:
+        return held_by(self.cells, self.probes, self.blocks)
+
+    def order(self, kind: str, block: int) -> list[tuple[int, MatchedCell]]:
+        """All contenders in a fresh random order."""
+        numbered = list(enumerate(self.cells, start=1))
+        random.Random(f"{self.rig.seed} {kind} {block}").shuffle(numbered)
+        return numbered
+
+    def search_all(self, block: int) -> None:
+        for number, cell in self.order(SEARCH, block):
+            self.turn += 1
+            found = self.searches(number, block)
+            if len(found) < block or found[-1].next_rate() is None:
+                continue
+            with standing(self.rig, cell) as stand:
+                search = self.bounded(stand, number, block)
+                while (rate := search.next_rate()) is not None:
+                    self.tell(Searching(cell, block, self.blocks, rate))
+                    planned = Planned(number, SEARCH, block, rate, search_s(rate, cell.connections))
+                    search.tell(rate, self.run(stand, planned).why_not)
+            self.ended(cell, block, f"holds {search.held:,} a second; beyond, {search.why}")
+
+    def bounded(self, stand: Stand, number: int, block: int) -> Search:
+        """The search of the block as far as it got, once a closed load has told the client's limit.
+
+        A contender that fails under such a load sets none: then the client's own word is the limit.
+        """
+        closed = Planned(number, CLOSED, block, 0, SHORTEST_S)
+        if closed not in [probe.planned for probe in self.probes]:
+            self.tell(Searching(stand.cell, block, self.blocks, None))
+            self.run(stand, closed)
+        return self.searches(number, block)[-1]
+
+    def knee_all(self, block: int) -> None:
+        for number, cell in self.order(KNEE, block):
+            if not cell.knee:
+                continue
+            self.turn += 1
+            left = self.knee_left(number, cell, block)
+            if not left:
+                continue
+            with standing(self.rig, cell) as stand:
+                for planned in left:
+                    self.tell(Searching(cell, block, self.blocks, planned.rate))
+                    self.run(stand, planned)
+            self.ended(cell, block, f"latency measured at {len(left)} rates")
+
+    def knee_left(self, number: int, cell: MatchedCell, block: int) -> list[Planned]:
+        """The probes of a knee that are not in the ledger, in a fresh random order."""
+        held = self.held()[cell]
+        done = {
+            probe.planned.share
+            for probe in self.probes
+            if (probe.planned.search_id, probe.planned.kind) == (number, KNEE)
+            and probe.planned.block == block
+        }
+        shares = list(KNEE_SHARES)
+        random.Random(f"{self.rig.seed} {number} {block}").shuffle(shares)
+        assert cell.duration_s is not None, "a matched load has a duration"
+        rates = [(max(1, round(share * held)), share) for share in shares]
+        return [
+            Planned(number, KNEE, block, rate, max(cell.duration_s, FEWEST_REQUESTS / rate), share)
+            for rate, share in rates
+            if held > 0 and share not in done
+        ]
+
+    def run(self, stand: Stand, planned: Planned) -> Probe:
+        """Runs a probe, again while others take its CPUs, and records it.
+
+        What holds a rate all the same holds it: then only its latency is not to be believed.
+        """
+        attempt, again = 0, True
+        while again:
+            attempt += 1
+            probe = stand.probe(planned, planned.block * SEEDS_PER_BLOCK + len(self.probes))
+            spoilt = planned.kind != SEARCH or probe.why_not is not None
+            again = self.repeats.wanted(spoilt and probe.disturbed is not None, attempt)
+            self.book.record_probe(probe, again)
+            if note := self.repeats.note():
+                self.tell(Note(note))
+        self.probes.append(probe)
+        return probe
+
+    def ended(self, cell: MatchedCell, block: int, says: str) -> None:
+        self.turns_run += 1
+        per_turn_s = (time.monotonic() - self.started_s) / self.turns_run
+        left_s = per_turn_s * (self.turns - self.turn)
+        self.tell(Searched(cell, block, self.blocks, self.turn, self.turns, says, left_s))

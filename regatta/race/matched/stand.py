@@ -1,0 +1,105 @@
+"""Probes against one server: a short load at each of several rates."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from regatta.errors import RegattaError
+from regatta.ledger.counters import CPU_TIME
+from regatta.ledger.probe import CLOSED, KNEE, Planned, Probe
+from regatta.ledger.result import SERVER
+from regatta.ledger.samples import pack_samples
+from regatta.machine import accounting, disturbance
+from regatta.race.matched.backlog import backlog_growth
+from regatta.race.matched.judge import why_not_held
+from regatta.study import Cell, MatchedCell
+from regatta.trial.load import warm_up
+from regatta.trial.merge import due
+from regatta.trial.rig import Rig
+from regatta.trial.serve import start_server, stop_server
+from regatta.trial.side import Side
+from regatta.trial.window import AnswersError, Window, measure
+
+
+class Stand:
+    """A server that stands for several probes; a new one after it has failed."""
+
+    def __init__(self, rig: Rig, cell: MatchedCell) -> None:
+        self.rig = rig
+        self.cell = cell
+        self.stack = ExitStack()
+        self.server: Side | None = None
+        self.target = ""
+
+    def start(self) -> Side:
+        """A fresh server, warmed up, unless one stands already."""
+        if self.server is None:
+            shutil.rmtree(self.rig.scratch, ignore_errors=True)
+            self.rig.scratch.mkdir(parents=True)
+            self.server = self.stack.enter_context(Side(SERVER, self.rig.scratch, True))
+            self.target = start_server(self.rig, self.cell, (), self.server)
+            warm_up(self.rig, self.cell, self.target)
+        return self.server
+
+    def fall(self) -> None:
+        self.stack.close()
+        self.server = None
+
+    def stop(self) -> None:
+        """How it ends is no matter of its rates: the trials will say it."""
+        if self.server is not None:
+            with suppress(RegattaError, OSError):
+                stop_server(self.rig, self.cell, self.server)
+        self.fall()
+        shutil.rmtree(self.rig.scratch, ignore_errors=True)
+
+    def probe(self, planned: Planned, seed: int) -> Probe:
+        """Whatever goes wrong is why the rate is not held."""
+        started_at = time.time()
+        try:
+            server = self.start()
+            window = measure(self.rig, self.load(planned), self.target, server, seed)
+            samples = pack_samples([(window.samples, due(window.client))])
+            why_not = self.judged(planned, window)
+        except (RegattaError, OSError) as error:
+            self.fall()
+            client = error.summary if isinstance(error, AnswersError) else None
+            return Probe(planned, f"failed: {error}", started_at, client=client)
+        return Probe(
+            planned=planned,
+            why_not=why_not,
+            started_at=started_at,
+            disturbed=self.disturbed(window),
+            client=window.client,
+            samples=samples if planned.kind == KNEE else None,
+        )
+
+    def load(self, planned: Planned) -> Cell:
+        if planned.kind == CLOSED:
+            return self.cell.closed(planned.duration_s)
+        return self.cell.at(planned.rate, planned.duration_s)
+
+    def judged(self, planned: Planned, window: Window) -> str | None:
+        """A closed load has no rate that could be held or not."""
+        if planned.kind == CLOSED:
+            return None
+        growth = backlog_growth(window.samples, planned.duration_s)
+        return why_not_held(window.client, self.cell.p99_limit_ms, growth)
+
+    def disturbed(self, window: Window) -> str | None:
+        accounts = [*window.accounts, *accounting.client_counters(window.client.get("usage"))]
+        own_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
+        others = disturbance.with_ended(window.others, own_ns, len(self.rig.placement.cpus()))
+        return disturbance.too_much(others, self.rig.disturbance_limit_percent)
+
+
+@contextmanager
+def standing(rig: Rig, cell: MatchedCell) -> Iterator[Stand]:
+    stand = Stand(rig, cell)
+    try:
+        yield stand
+    finally:
+        stand.stop()

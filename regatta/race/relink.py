@@ -1,0 +1,116 @@
+"""Our server linked once more, with its functions in another order.
+
+Where a function lies decides which cache lines, sets and pages it shares with which others, and
+so what it costs: by chance, and the same chance in every block of a race (Mytkowicz et al. 2009).
+Only the linker runs again, with the objects that the build has left: `-ffunction-sections` gives
+each function a section of its own, and a linker script lays these out in an order that is drawn.
+The code is the same, in the same sizes. A server that is somebody else's cannot be treated so.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import random
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from regatta.errors import RegattaError
+from regatta.machine.programs import ask, find_tool
+
+TARGET = "src/regatta-server"
+TIMEOUT_S = 300
+FUNCTIONS = "tT"
+"""What nm calls them."""
+
+
+class RelinkError(RegattaError):
+    """The server cannot be linked anew here; it is raced as it was built."""
+
+
+def relink_all(server: Path, orders: Mapping[int, int], folder: Path) -> dict[int, Path]:
+    """The server in every order, each in a folder named by its key; all of them, or an error.
+
+    What is there already is taken: a race goes on with the files that it was begun with.
+    """
+    wanted = {number: folder / str(number) / server.name for number in orders}
+    if not folder.is_dir():
+        build = build_of(server)
+        unfinished = folder.with_name(f".{folder.name}.new")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        for number, order in orders.items():
+            place = unfinished / str(number)
+            place.mkdir(parents=True)
+            relink(build, order, place / server.name)
+        unfinished.rename(folder)
+    return {number: path for number, path in wanted.items() if path.is_file()}
+
+
+def build_of(server: Path) -> Path:
+    """The folder that this very server was built in."""
+    above = server.resolve().parent.parent
+    for build in (above / "build", above):
+        with suppress(OSError):
+            if (build / "build.ninja").is_file() and filecmp.cmp(build / TARGET, server, False):
+                return build
+    raise RelinkError("the folder that it was built in is not there (`make build` leaves one)")
+
+
+def relink(build: Path, order: int, out: Path) -> None:
+    """Leaves the server of that build at `out`, its functions in the order that is drawn."""
+    built = functions(build / TARGET)
+    drawn = list(dict.fromkeys(built))
+    random.Random(order).shuffle(drawn)
+    script = out.with_name("order.ld")
+    script.write_text(layout(drawn))
+    command = link_command(build)
+    command[command.index("-o") + 1] = str(out.resolve())
+    run([*command, "-ffunction-sections", f"-Wl,-T,{script.resolve()}"], build)
+    ask(out, "--version")
+    if functions(out) == built:
+        raise RelinkError("its linker keeps functions in their order; link with LTO and GNU ld")
+
+
+def layout(names: Sequence[str]) -> str:
+    """A linker script that puts these before all others; the linker's own does the rest."""
+    inputs = "\n".join(f"    *(.text.{name})" for name in names)
+    return f"SECTIONS\n{{\n  .text.drawn :\n  {{\n{inputs}\n  }}\n}}\nINSERT BEFORE .text;\n"
+
+
+def functions(program: Path) -> list[str]:
+    """Of a program, as they lie in memory."""
+    listed = run(["nm", "--defined-only", "--numeric-sort", str(program)])
+    rows = [line.split() for line in listed.splitlines()]
+    return [row[2] for row in rows if len(row) == 3 and row[1] in FUNCTIONS]
+
+
+def link_command(build: Path) -> list[str]:
+    listed = run(["ninja", "-t", "commands", TARGET], build)
+    command = shlex.split(listed.splitlines()[-1]) if listed else []
+    if "-o" not in command:
+        raise RelinkError(f"{build} does not say how {TARGET} is linked")
+    return command
+
+
+def run(command: Sequence[str], folder: Path | None = None) -> str:
+    program = find_tool(command[0])
+    if program is None:
+        raise RelinkError(f"the program {command[0]} is missing")
+    try:
+        done = subprocess.run(
+            [program, *command[1:]],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RelinkError(f"cannot run {command[0]}: {error}") from error
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise RelinkError(f"`{command[0]}` failed: {lines[-1] if lines else 'no reason was given'}")
+    return done.stdout

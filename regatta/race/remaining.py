@@ -1,0 +1,115 @@
+"""Runs what a plan still lacks, block after block, until nothing is left or the race is exact."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from regatta.ledger.result import OK
+from regatta.ledger.write import Ledger
+from regatta.race.batches import batches
+from regatta.race.events import Note, Tell
+from regatta.race.heats import Heats
+from regatta.race.repeats import Repeats
+from regatta.race.watch import Watch
+from regatta.study import PROCESS, Study
+from regatta.study.plan import TIMED, Planned
+from regatta.trial.rig import Rig
+from regatta.trial.trial import run_side_by_side
+
+
+def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell, sitting: int) -> None:
+    """Those of one sitting."""
+    runner = Runner(book, rig, study, tell)
+    exact = False
+    own = [planned for planned in book.left() if planned.sitting == sitting]
+    for block, planned in groupby(own, key=lambda planned: planned.block):
+        left = list(planned)
+        kind = left[0].kind
+        if kind == TIMED and exact:
+            continue
+        runner.run_block(left)
+        if kind == TIMED and not book.left_of(TIMED, block) and book.left_of(TIMED):
+            why = exact_enough(book, study)
+            if why is not None:
+                runner.watch.dropped(book.end_early(why))
+                exact = True
+
+
+class Runner:
+    """Runs trials, and again while they are disturbed."""
+
+    def __init__(self, book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
+        self.book = book
+        self.rig = rig
+        self.study = study
+        plan = book.plan()
+        self.watch = Watch(study, len(plan), len(book.left()), tell)
+        self.heats = Heats(plan, study, book.disturbed())
+        first = Heats(plan, study, book.disturbed(attempt=1))
+        run = [heat for heat in first.members.values() if first.is_run(heat)]
+        self.repeats = Repeats(len(run), sum(map(first.is_disturbed, run)))
+        self.chance = random.Random(rig.seed)
+
+    def run_block(self, left: Sequence[Planned]) -> None:
+        """Those that are left of a block; then those that are to be run again, in a fresh order."""
+        while left:
+            again: list[Planned] = []
+            for batch in batches(left, self.study):
+                again += self.run_batch(batch)
+            self.chance.shuffle(again)
+            left = again
+
+    def run_batch(self, batch: list[Planned]) -> list[Planned]:
+        """Runs trials side by side; returns those of their heat that are to be run again."""
+        cells = [self.study.cells[planned.cell_id - 1] for planned in batch]
+        for planned, cell in zip(batch, cells, strict=True):
+            self.watch.begins(planned, cell)
+        slices = 1 if cells[0].scope == PROCESS else self.study.slices
+        attempt = self.book.attempts(batch) + 1
+        results = [
+            replace(result, attempt=attempt)
+            for result in run_side_by_side(self.rig, cells, batch[0].kind, batch[0].block, slices)
+        ]
+        for planned, result in zip(batch, results, strict=True):
+            self.heats.disturbed[planned] = result.status == OK and result.disturbed is not None
+        again = self.heat_again(batch[0], attempt)
+        before = [planned for planned in again if planned not in batch]
+        self.book.record(batch, results, bool(again), before)
+        for planned, cell, result in zip(batch, cells, results, strict=True):
+            self.watch.ended(planned, cell, result, attempt if again else None)
+        for planned in before:
+            self.watch.undone(planned, self.study.cells[planned.cell_id - 1], attempt)
+        if note := self.repeats.note():
+            self.watch.tell(Note(note))
+        return again
+
+    def heat_again(self, planned: Planned, attempt: int) -> list[Planned]:
+        """The heat of a trial if all of it was run and is to be run again."""
+        heat = self.heats.of(planned)
+        if not self.heats.is_run(heat):
+            return []
+        if not self.repeats.wanted(self.heats.is_disturbed(heat), attempt):
+            return []
+        self.heats.forget(heat)
+        return list(heat)
+
+
+def exact_enough(book: Ledger, study: Study) -> str | None:
+    """Why the race is as exact as its study asks for: then it needs no more timed trials."""
+    from regatta.analysis.width import widest_lead  # noqa: PLC0415  (heavy: statistics)
+
+    if study.width is None:
+        return None
+    blocks = book.blocks_done(TIMED)
+    if blocks < study.blocks:
+        return None
+    widest = widest_lead(book.path)
+    if widest is None or widest * 100 > study.width.percent:
+        return None
+    return (
+        f"after {blocks} of at most {study.width.most_blocks} timed blocks: the widest interval of "
+        f"a lead is {widest * 100:.1f} % wide, and {study.width.percent:g} % was asked for"
+    )

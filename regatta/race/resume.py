@@ -1,0 +1,54 @@
+"""A race that goes on is the race that was begun: in as many sittings, with the same accounts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from regatta.errors import UsageError
+from regatta.ledger.write import Ledger
+from regatta.machine import sleep
+from regatta.machine.perf import GROUP, Perf
+from regatta.machine.placement import Placement
+from regatta.machine.steering import OWN_SIDE
+from regatta.study import Study
+
+
+def keep_sittings(book: Ledger, study: Study) -> Study:
+    """The study in as many sittings as the race was begun with, whatever its file says."""
+    sittings, pause_s = (int(book.meta(name) or 0) for name in ("sittings", "pause_s"))
+    width = study.width if sittings == 1 else None
+    return replace(study, sittings=sittings, pause_s=pause_s, width=width)
+
+
+def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
+    """The perf to go on with; the place loses what the race did without so far.
+
+    An error if the race was begun with accounts that cannot be had now: its trials would not be
+    of one kind.
+    """
+    then = book.environment("placement")
+    if not isinstance(then, dict):
+        return found
+    grouped = then.get("control_groups") is True
+    followed = book.environment("perf_follows") == GROUP
+    if (grouped and place.server.groups is None) or (followed and not found.by_group):
+        raise UsageError(
+            "the race was begun with the accounts of control groups, which are not permitted now; "
+            "resume it as root, as it was begun, or start a new race"
+        )
+    if then.get("steering") == OWN_SIDE and place.steering.kind != OWN_SIDE:
+        raise UsageError(
+            "the race was begun with packets steered to the CPUs of their own side, which is not "
+            "permitted now; resume it as root, as it was begun, or start a new race"
+        )
+    source = (then.get("whole_cpu") or {}).get("source", place.sleep_source)
+    if source == sleep.TIMER_LIST and place.sleep_source != source:
+        raise UsageError(
+            "the race was begun with an exact account of its CPUs' sleep, which may not be read "
+            "now; resume it as root, as it was begun, or start a new race"
+        )
+    place.sleep_source = source
+    if not grouped:
+        place.server = replace(place.server, groups=None)
+        place.client = replace(place.client, groups=None)
+    return replace(found, by_group=followed)

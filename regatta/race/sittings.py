@@ -1,0 +1,123 @@
+"""The sittings of a race: the same study several times, with what else stays as it is drawn anew.
+
+Within a sitting the networks, the order of the functions in the server's file and the size of its
+environment are what they are: whom they favour they favour in all blocks, and no number of blocks
+shows it. Each sitting draws them anew; the boot and the hour are new where a person lets them be.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import sleep, time
+
+from regatta.errors import RegattaError
+from regatta.ledger.write import Ledger
+from regatta.machine import environment
+from regatta.machine.placement import Placement, make_placement
+from regatta.race.events import Note, Pausing, SittingStarted, Tell
+from regatta.race.relink import relink_all
+from regatta.race.remaining import run_trials
+from regatta.race.resume import keep_accounts
+from regatta.study import Study
+from regatta.trial.rig import Rig
+
+MOST_BYTES = 4096
+"""Of padding: a page, and so every place that the environment can push a stack to."""
+MOST_ORDERS = 2**31
+SERVERS = "servers"
+"""The folder of a race that holds what was linked for it."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What the seed of a race gives one of its sittings."""
+
+    environment_bytes: int
+    link_order: int | None
+
+
+def drawn(seed: int, number: int, sittings: int) -> Drawn:
+    """One sitting alone is raced with what was built, as it was built."""
+    if sittings == 1:
+        return Drawn(0, None)
+    chance = random.Random(f"{seed} sitting {number}")
+    return Drawn(chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS))
+
+
+def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
+    """Runs what the plan still lacks; the first sitting in the place that is there."""
+    left = sorted({planned.sitting for planned in book.left()})
+    given = {number: drawn(rig.seed, number, study.sittings) for number in left}
+    servers = linked_anew(book, rig, study, given, tell)
+    with ExitStack() as stack:
+        for number in left:
+            if number != left[0]:
+                rig.placement.close()
+                rest(study, number, tell)
+                place = stack.enter_context(made_anew(rig.placement))
+                rig = replace(rig, placement=place, perf=keep_accounts(book, place, rig.perf))
+            own = given[number] if number in servers else replace(given[number], link_order=None)
+            begin_sitting(book, study, number, own, tell)
+            server = servers.get(number, rig.programs.server)
+            programs = replace(rig.programs, server=server)
+            seated = replace(rig, programs=programs, environment_bytes=own.environment_bytes)
+            run_trials(book, seated, study, tell, number)
+
+
+def linked_anew(
+    book: Ledger, rig: Rig, study: Study, given: Mapping[int, Drawn], tell: Tell
+) -> dict[int, Path]:
+    """Our server for each sitting, all before the first: a build that changes later changes none.
+
+    A sitting that is not in it races the server as it was built.
+    """
+    if study.sittings == 1:
+        return {}
+    if said := kept_as_they_are(study):
+        tell(Note(said))
+    if all(cell.contender in study.contenders for cell in study.cells):
+        return {}
+    folder = book.path.parent / SERVERS
+    if not folder.is_dir() and book.was_begun():
+        return {}  # it was begun with the server as built
+    orders = {number: one.link_order for number, one in given.items() if one.link_order is not None}
+    try:
+        return relink_all(rig.programs.server, orders, folder)
+    except RegattaError as error:
+        tell(Note(f"our server is the same file in every sitting, as it was built: {error}"))
+        return {}
+
+
+def kept_as_they_are(study: Study) -> str:
+    """Whose layout no sitting changes; empty if everybody's does."""
+    names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
+    if not names:
+        return ""
+    return (
+        f"the same file in every sitting: {', '.join(names)}; nobody but who built a server can "
+        "link it in another order"
+    )
+
+
+def rest(study: Study, number: int, tell: Tell) -> None:
+    """Whoever does not want to wait stops the race, and goes on with the next sitting later."""
+    if study.pause_s:
+        tell(Pausing(number, study.pause_s))
+        sleep(study.pause_s)
+
+
+def made_anew(place: Placement) -> Placement:
+    """The same kind of place on the same CPUs, steered alike, with fresh networks."""
+    return make_placement(place.kind, place.server.cpus, place.client.cpus, place.steering.kind)
+
+
+def begin_sitting(book: Ledger, study: Study, number: int, given: Drawn, tell: Tell) -> None:
+    """Notes when, where and with what; one that was stopped gets a second row."""
+    where = (environment.boot_id(), environment.cpu_model(), environment.kernel())
+    book.record_sitting((number, time(), *where, given.link_order, given.environment_bytes))
+    if study.sittings > 1:
+        tell(SittingStarted(number, study.sittings, given.link_order, given.environment_bytes))

@@ -1,0 +1,1 @@
+"""Charts of the standings, in the colours and the order that each design has everywhere."""

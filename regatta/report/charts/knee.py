@@ -1,0 +1,59 @@
+"""The knee as charts: p50 and p99 against the offered rate, for each contender up to what it holds.
+
+A line ends where its contender holds no more.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from regatta.analysis.analyse import Analysis
+from regatta.analysis.estimates import MEASURED, OVER, Estimate
+from regatta.analysis.held import HeldGroup
+from regatta.analysis.metrics import BY_NAME, Metric
+from regatta.report.charts.charts import Rows, chart_row, line_chart
+from regatta.report.tables.held import held_table, knee_tables
+from regatta.study.axes import AXES
+
+KNEES = {"p50": BY_NAME["latency_p50_ms"], "p99": BY_NAME["latency_p99_ms"]}
+
+
+def knee_charts(analysis: Analysis) -> Iterator[tuple[str, HeldGroup, Metric, dict[str, Any]]]:
+    """The name of each, its group, what it shows, and its specification."""
+    for number, group in enumerate(analysis.held, start=1):
+        prefix = f"{number}-" if len(analysis.held) > 1 else ""
+        for name, metric in KNEES.items():
+            rows = knee_rows(group, name, metric)
+            if rows:
+                spec = line_chart(analysis, AXES["rate"], metric, rows)
+                yield f"{prefix}knee-{name}", group, metric, spec
+
+
+def knee_rows(group: HeldGroup, name: str, metric: Metric) -> Rows:
+    return [
+        chart_row(one.cell.contender, point.rate, _known(getattr(point, name)), metric)
+        for one in group.kneed
+        for point in one.knee
+        if getattr(point, name).state in (MEASURED, OVER)
+    ]
+
+
+def _known(estimate: Estimate) -> Estimate:
+    """What is only known to be longer stands where it is at least; its tooltip says so."""
+    return estimate if estimate.state != OVER else replace(estimate, value=estimate.low, low=None)
+
+
+def held_section(analysis: Analysis, charts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of the page: the tables of each group and the ids of its charts."""
+    drawn = list(knee_charts(analysis))
+    charts.update({name: spec for name, _, _, spec in drawn})
+    return [
+        {
+            "table": held_table(group),
+            "charts": [
+                {"id": name, "metric": metric} for name, of, metric, _ in drawn if of is group
+            ],
+            "knees": knee_tables(group),
+        }
+        for group in analysis.held
+    ]

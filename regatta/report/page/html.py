@@ -1,0 +1,263 @@
+"""report.html: one file that needs no network and no other file."""
+
+import json
+from functools import cache
+from typing import Any
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from regatta.analysis.analyse import Analysis, CellResult, Group
+from regatta.analysis.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
+from regatta.report.charts.charts import (
+    far_rows,
+    latency_chart,
+    measured_sides,
+    metric_chart,
+    metric_rows,
+)
+from regatta.report.charts.knee import held_section
+from regatta.report.charts.palette import looks
+from regatta.report.claims.page import claims_section
+from regatta.report.page import shapes
+from regatta.report.soundness.notes import notes
+from regatta.report.soundness.sittings import sittings_sentence
+from regatta.report.soundness.table import soundness_tables
+from regatta.report.tables.against import READ, besides, seen_sentence
+from regatta.report.tables.calibration import calibration_sentence, calibration_table
+from regatta.report.tables.counters import absent, counter_lines, elapsed
+from regatta.report.tables.environment import environment_rows
+from regatta.report.tables.estimates import tables, worker_columns
+from regatta.report.text.numbers import interval_of, plural, short, value_of
+from regatta.report.text.sentences import (
+    FAMILIES,
+    LEGEND,
+    headline,
+    mark,
+    rate_words,
+    verdict_sentence,
+)
+
+SHORT_LIST = 10
+"""A list of more lines is folded: a reader who wants it opens it."""
+TABS = (
+    ("server", "Server", "What each request cost the server"),
+    ("client", "Client", "What each request cost the client"),
+    ("answers", "Answers", "What the clients saw"),
+)
+
+
+def to_html(analysis: Analysis) -> str:
+    charts: dict[str, Any] = {}
+    groups = [
+        _group(analysis, group, number, charts) for number, group in enumerate(analysis.groups)
+    ]
+    summaries: dict[str, Any] = {}
+    for key in ("designs", "contenders"):
+        known = analysis.environment.get(key)
+        summaries |= known if isinstance(known, dict) else {}
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        analysis=analysis,
+        title=analysis.meta.get("study_title", "A race"),
+        groups=groups,
+        held=held_section(analysis, charts),
+        claims=claims_section(analysis, charts),
+        calibration=calibration_table(analysis),
+        soundness=soundness_tables(analysis),
+        calibration_sentence=calibration_sentence(analysis),
+        legend=f"{LEGEND} {FAMILIES}",
+        read=READ,
+        sittings=sittings_sentence(analysis),
+        designs=_designs(analysis, summaries),
+        environment=environment_rows(analysis),
+        notes=notes(analysis),
+        short_list=SHORT_LIST,
+        metrics=METRICS,
+        columns=STANDINGS,
+        primary=PRIMARY,
+        study_toml=analysis.meta.get("study_toml", ""),
+        charts=_json(charts),
+        vega=Markup(_vega()),
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("regatta.report.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        plural=plural, side_of=side_of, value_of=value_of, interval_of=interval_of
+    )
+    return environment
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and their embedding, as one script without any import."""
+    # Without a snippet it is all of them, as globals. The stubs demand one.
+    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    assert "</script" not in bundle.lower(), "the bundle would end its own element"
+    return bundle
+
+
+def _json(value: Any) -> Markup:
+    """JSON that cannot end the script element it stands in, whatever a contender's name is."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return Markup(text)
+
+
+def _designs(analysis: Analysis, summaries: dict[str, Any]) -> list[dict[str, Any]]:
+    known = looks(analysis.contenders)
+    return [
+        {
+            "name": name,
+            "colour": known[name].colour,
+            "path": shapes.PATHS[known[name].shape],
+            "dash": " ".join(map(str, known[name].dash)),
+            "summary": str(summaries.get(name, "")),
+        }
+        for name in analysis.contenders
+    ]
+
+
+def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]) -> dict[str, Any]:
+    overall = group.overall
+    return {
+        "id": f"g{number}",
+        "title": group.title,
+        "headline": headline(group),
+        "sentence": verdict_sentence(group, overall),
+        "axis": group.axis,
+        "steps": [
+            {
+                "at": step,
+                "sentence": verdict_sentence(group, verdict),
+                "seen": seen_sentence(group, step),
+                "rows": _standings(analysis, group, step, mark_of=verdict),
+                "latency": _latency(analysis, group, number, step, charts),
+                "tables": tables(analysis, group, step),
+                "workers": worker_columns(group, step),
+            }
+            for verdict, step in zip(group.by_step, group.steps, strict=True)
+        ],
+        "tabs": [_tab(analysis, group, number, tab, charts) for tab in TABS],
+        "cells": [
+            {
+                "contender": result.cell.contender,
+                "at": step,
+                "title": _cell_title(group, result, step),
+                "lines": counter_lines(result),
+                "absent": absent(result),
+                "elapsed": elapsed(result),
+                "requests": result.perf.requests,
+                "trials": result.perf.trials,
+                "failed": result.failed,
+                "client_bound": result.client_bound,
+            }
+            for step, result in group.places()
+        ],
+    }
+
+
+def _cell_title(group: Group, result: CellResult, step: int) -> str:
+    """A design without workers, which stands beside every number of them, has none itself."""
+    name = result.cell.contender
+    own = getattr(result.cell, group.axis.name) is not None
+    return f"{name}, {group.axis.count(step)}" if own else name
+
+
+def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> list[dict[str, Any]]:
+    known = looks(analysis.contenders)
+    results = group.at(step)
+    beside = besides(group, step)
+    most = max(
+        (
+            estimate.high or estimate.value or 0.0
+            for result in results
+            for estimate in [result.estimates["server", PRIMARY.name]]
+        ),
+        default=0.0,
+    )
+    return [
+        {
+            "name": result.cell.contender,
+            "order": analysis.contenders.index(result.cell.contender),
+            "star": mark(mark_of, result.cell.contender),
+            "colour": known[result.cell.contender].colour,
+            "path": shapes.PATHS[known[result.cell.contender].shape],
+            "failed": result.failed,
+            "client_bound": result.client_bound,
+            "held_up": result.held_up,
+            "rate_words": rate_words(result),
+            "figures": [
+                (
+                    result.estimates[side_of(metric), metric.name],
+                    beside.get((result.cell.contender, metric.name)),
+                )
+                for metric in STANDINGS
+            ],
+            "bar": _bar(result.estimates["server", PRIMARY.name], most),
+        }
+        for result in results
+    ]
+
+
+def _bar(estimate: Any, most: float) -> dict[str, float] | None:
+    """Percent of the longest: the value and the ends of its interval."""
+    if not most or estimate.value is None:
+        return None
+    low = estimate.value if estimate.low is None else estimate.low
+    high = estimate.value if estimate.high is None else estimate.high
+    return {
+        "value": round(estimate.value / most * 100, 2),
+        "low": round(low / most * 100, 2),
+        "high": round(high / most * 100, 2),
+    }
+
+
+def _tab(
+    analysis: Analysis, group: Group, number: int, tab: tuple[str, str, str], charts: dict[str, Any]
+) -> dict[str, Any]:
+    shown, missing = [], []
+    for metric in METRICS:
+        for of_tab, side in measured_sides(metric):
+            if of_tab != tab[0]:
+                continue
+            rows = metric_rows(group, metric, side)
+            if not rows:
+                missing.append((metric, _why(group, metric, side)))
+                continue
+            name = f"g{number}-{side}-{metric.name}"
+            far = far_rows(analysis, group, metric, side)
+            charts[name] = metric_chart(analysis, group, metric, rows, far)
+            shown.append({"id": name, "metric": metric})
+    return {
+        "id": f"g{number}-{tab[0]}",
+        "label": tab[1],
+        "says": tab[2],
+        "charts": shown,
+        "missing": missing,
+    }
+
+
+def _why(group: Group, metric: Metric, side: str) -> str:
+    states = {result.estimates[side, metric.name].state for result in group.cells}
+    return ", ".join(sorted(states))
+
+
+def _latency(
+    analysis: Analysis, group: Group, number: int, step: int, charts: dict[str, Any]
+) -> dict[str, Any]:
+    requests = sum(result.latencies.requests for result in group.at(step))
+    name = f"g{number}-latency-{step}"
+    if requests:
+        charts[name] = latency_chart(analysis, group, step)
+    return {"id": name if requests else "", "requests": short(requests) if requests else "0"}

@@ -1,0 +1,1 @@
+"""What a report says about how far its numbers can be trusted."""

@@ -1,0 +1,217 @@
+"""All that a reader must know beside the numbers: a sentence, and a line where there is a wrong."""
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from textwrap import shorten
+
+from regatta.analysis.analyse import Analysis, Noted
+from regatta.analysis.metrics import FRACTIONS, P99
+from regatta.analysis.soundness.client_limit import uses_more_cpus
+from regatta.analysis.soundness.rate import is_held
+from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
+from regatta.report.soundness.clock import clock_sentence
+from regatta.report.soundness.company import company_sentence
+from regatta.report.soundness.repeated import moved_sentence
+from regatta.report.soundness.restless import restless_sentence
+from regatta.report.soundness.shared_cache import shared_cache_sentence
+from regatta.report.soundness.unsteered import unsteered_sentence
+from regatta.report.text.numbers import plural, times
+from regatta.report.text.sentences import (
+    client_bound_sentence,
+    disturbed_sentence,
+    failure_sentence,
+    left_out_sentence,
+    progress_sentence,
+    rate_words,
+    warm_up_sentence,
+)
+
+COLUMNS = 80
+"""Of the line, whatever the terminal: what is printed is the same in a log."""
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class Note:
+    sentence: str
+    """The whole of it, for the report."""
+    what: str = ""
+    """What is wrong, in a few words; empty where there is nothing to do."""
+    do: str = ""
+    """And what to do."""
+    link: str = ""
+    """The section of report.html that lists the trials."""
+
+    @property
+    def line(self) -> str:
+        """For the screen: what is wrong is cut where it is too long, and never what to do."""
+        if not self.what:
+            return ""
+        room = COLUMNS - len(f": {self.do}")
+        return f"{shorten(self.what, room, placeholder=' …')}: {self.do}"
+
+
+def notes(analysis: Analysis) -> list[Note]:
+    found = (note(analysis) for note in NOTES)
+    return [one for one in found if one.sentence]
+
+
+def _progress(analysis: Analysis) -> Note:
+    done, planned = analysis.trials, analysis.planned
+    what = f"Not finished, {done} of {plural(planned, 'trial')}" if done < planned else ""
+    return Note(progress_sentence(analysis), what, "go on with `regatta race --resume`")
+
+
+def _left_out(analysis: Analysis) -> Note:
+    what = f"Left out {few(analysis.left_out)}"
+    return Note(left_out_sentence(analysis), what, "`regatta doctor` says what is missing")
+
+
+def _failures(analysis: Analysis) -> Note:
+    said = failure_sentence(analysis)
+    if not said:
+        return Note("")
+    first = analysis.failures[0]
+    count = f"{len(analysis.failures)} of {plural(analysis.trials, 'trial')} failed"
+    what = f"{count}, first {first.cell.contender}: {first.trial.reason or 'no reason recorded'}"
+    return Note(said, what, "report.html says why", "failed")
+
+
+def _client_bound(analysis: Analysis) -> Note:
+    bound = [result for group in analysis.groups for result in group.cells if result.client_bound]
+    rates = [result.comfortable_rate for result in bound if result.comfortable_rate is not None]
+    helps = [f"offer at most {min(rates):,}/s"] if rates else []
+    if not rates or any(uses_more_cpus(result.cell) for result in bound):
+        helps.append("raise --client-cpus")
+    count = f"{len(analysis.client_bound)} of {plural(analysis.trials, 'trial')}"
+    what = f"Client-bound in {count}, {_who(analysis.client_bound)}"
+    return Note(client_bound_sentence(analysis), what, " or ".join(helps), "client-bound")
+
+
+def _shared_cache(analysis: Analysis) -> Note:
+    what = "Designs share a cache with the work scan"
+    return Note(shared_cache_sentence(analysis), what, "compare them with the work classic")
+
+
+def _rate(analysis: Analysis) -> Note:
+    late = [
+        result
+        for group in analysis.groups
+        for result in group.cells
+        if result.started is not None and not is_held(result.started)
+    ]
+    if not late:
+        return Note("")
+    worst = min(late, key=lambda result: result.started or 0.0)
+    said = f"{worst.cell.contender} {rate_words(worst)}"
+    more = f", and {plural(len(late) - 1, 'other cell')} not either" if len(late) > 1 else ""
+    at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
+    sentence = f"{said}{at}{more}; what a request costs there is under another load than asked for."
+    return Note(sentence, f"{said}{more}", "lower it")
+
+
+def _cold(analysis: Analysis) -> Note:
+    cold = [one for one in analysis.warm_ups if one.too_short]
+    longest = max((one.first for one in cold), default=1.0)
+    names = few(one.contender for one in cold)
+    what = f"Not warm: {names}, {times(longest)} times as slow at first"
+    return Note(warm_up_sentence(analysis), what, "raise `warmup_rounds`")
+
+
+def _disturbed(analysis: Analysis) -> Note:
+    kept = sum(not noted.trial.superseded for noted in analysis.disturbed)
+    count = f"{kept} of {plural(analysis.trials, 'trial')}"
+    what = f"{count} disturbed and kept" if kept else ""
+    do = "end what else runs (regatta doctor)"
+    return Note(disturbed_sentence(analysis), what, do, "disturbed")
+
+
+def _repeated(analysis: Analysis) -> Note:
+    what = f"Repeats decide {plural(len(analysis.repeated.moved), 'verdict')}"
+    return Note(moved_sentence(analysis), what, "end what else runs, then race anew")
+
+
+def _clock(analysis: Analysis) -> Note:
+    far = [ran for ran in analysis.clocks if ran.differs]
+    what = f"{few(ran.contender for ran in far)} ran at another clock" if far else ""
+    return Note(clock_sentence(analysis), what, "fix the clock (regatta doctor), then race anew")
+
+
+def _company(analysis: Analysis) -> Note:
+    moved = [one for one in analysis.company if one.differs]
+    what = f"Company changes what {few(one.contender for one in moved)} costs" if moved else ""
+    return Note(company_sentence(analysis), what, "race with `slices = 1`")
+
+
+def _restless(analysis: Analysis) -> Note:
+    return Note(restless_sentence(analysis))
+
+
+def _accounts(analysis: Analysis) -> Note:
+    found = [(group, one) for group in analysis.groups for one in group.contradictions]
+    if not found:
+        return Note("")
+    group, worst = min(found, key=lambda pair: pair[1].busy / pair[1].charged)
+    more = f", and so in {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+    sentence = (
+        f"{group.axis.at(worst.at)} the two accounts contradict each other: {worst.more} is "
+        f"charged {times(worst.charged)} times the server CPU per request of {worst.less}, but its "
+        f"CPUs are busy {times(worst.busy)} times as long{more}. Which is cheaper depends on "
+        "who shall pay for what the kernel receives (docs/reading.md, who pays for what)."
+    )
+    what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} otherwise{more}"
+    return Note(sentence, what, "read who pays for what")
+
+
+def _unsteered(analysis: Analysis) -> Note:
+    return Note(unsteered_sentence(analysis))
+
+
+def _few_requests(analysis: Analysis) -> Note:
+    requests = [
+        result.latencies.requests
+        for group in analysis.groups
+        for result in group.cells
+        if result.latencies.requests > 0
+        and not enough_beyond(FRACTIONS[P99.name], result.latencies.requests)
+    ]
+    if not requests:
+        return Note("")
+    return Note(
+        f"The p99 of {plural(len(requests), 'cell')} has fewer than {FEWEST_BEYOND} requests that "
+        f"are slower (the fewest: of {min(requests):,}): it stands in the tables and is compared "
+        "with nothing."
+    )
+
+
+NOTES: tuple[Callable[[Analysis], Note], ...] = (
+    _progress,
+    _failures,
+    _client_bound,
+    _shared_cache,
+    _accounts,
+    _unsteered,
+    _rate,
+    _cold,
+    _disturbed,
+    _repeated,
+    _clock,
+    _company,
+    _restless,
+    _few_requests,
+    _left_out,
+)
+"""In the order in which they are shown; each is empty where there is nothing to tell."""
+
+
+def few(names: Iterable[str]) -> str:
+    """`a, b, c and 4 more`."""
+    every = list(names)
+    more = len(every) - NAMED
+    return ", ".join(every[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _who(noted: list[Noted]) -> str:
+    """Whose trials these are, the most of them first."""
+    return few(name for name, _ in Tally(one.cell.contender for one in noted).most_common())

@@ -1,0 +1,67 @@
+"""What running disturbed trials again did: a table, and a sentence where it decides."""
+
+from regatta.analysis.analyse import Analysis
+from regatta.analysis.soundness.repeated import Moved
+from regatta.analysis.standings import Verdict
+from regatta.report.text.numbers import plural
+from regatta.report.text.sentences import listed, place
+from regatta.report.text.table import Table
+
+TITLE = "Trials that were run again"
+SAYS = (
+    "Others took the CPUs of a trial beyond the limit; then it was run again together with those "
+    "of its block that it is compared with, and the last attempt counts. Beside what was disturbed "
+    "at the first attempt stands what would have been if lots were drawn within the blocks."
+)
+MOST = 3
+
+
+def repeated_table(analysis: Analysis) -> Table | None:
+    """A row a contender; None where no trial was run again."""
+    if not analysis.repeated.hits:
+        return None
+    rows = [
+        [
+            hit.contender,
+            f"{hit.trials}",
+            f"{hit.disturbed}",
+            f"{hit.by_chance:.1f}",
+            f"{hit.again}",
+        ]
+        for hit in analysis.repeated.hits
+    ]
+    header = ["design", "trials", "disturbed at first", "by chance", "run again"]
+    return Table(TITLE, f"{SAYS} {_unequal(analysis)}", header, rows)
+
+
+def _unequal(analysis: Analysis) -> str:
+    found = analysis.repeated
+    if not found.is_unequal:
+        return "Nobody was seen to be disturbed more often than chance makes it."
+    beyond = f"was disturbed more often than chance makes it (p = {found.p_value:.2g})"
+    return f"{found.furthest} {beyond}."
+
+
+def moved_sentence(analysis: Analysis) -> str:
+    """Empty unless the first attempts would give other standings than those that count."""
+    moved = analysis.repeated.moved
+    if not moved:
+        return ""
+    told = [_told(analysis, one) for one in moved[:MOST]]
+    more = f"; and {plural(len(moved) - MOST, 'other verdict')}" if len(moved) > MOST else ""
+    return (
+        "Which attempts count decides: with the first ones in place of those that were run again "
+        f"{'; '.join(told)}{more}."
+    )
+
+
+def _told(analysis: Analysis, moved: Moved) -> str:
+    group = analysis.groups[moved.group]
+    where = place(group, moved.then)
+    table = f" ({group.title})" if len(analysis.groups) > 1 else ""
+    now, then = (f"{_best(one)} ({one.outcome})" for one in (moved.now, moved.then))
+    return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, and not {now}"
+
+
+def _best(verdict: Verdict) -> str:
+    return listed(sorted(verdict.best)) if verdict.best else "nobody"

@@ -1,0 +1,111 @@
+"""What the sittings of a race say of another one: a sentence, a line of the screen, two tables."""
+
+from datetime import UTC, datetime
+
+from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.statistics.between import Between
+from regatta.ledger.read import Sitting
+from regatta.report.text.numbers import percent, plural
+from regatta.report.text.table import Table
+
+ONE = (
+    "Raced in one sitting: of other builds, boots and hours it says nothing (`--sittings 5` would)."
+)
+BETWEEN = "How far sittings differ"
+BETWEEN_SAYS = (
+    "Of the variance of one block's ratio between two contenders, averaged over all pairs: what "
+    "lies between sittings is what more blocks do not average out. Another race: how far a "
+    "ratio of a race in one sitting, of as many blocks, would be from its own here, 95 times in "
+    "100; all ratios of a table at once are so less often."
+)
+WHEN = "When each sitting was, and with what"
+WHEN_SAYS = (
+    "A sitting that was stopped and resumed has several rows. Functions: what the order of those "
+    "in our server was drawn with. Environment: bytes of padding that every server was given."
+)
+AS_BUILT = "as built"
+OF_THESE = " of standings, claims and accounts; clocks, repeats and warm-up are of blocks or trials"
+SEARCHED_ONCE = (
+    ". What each contender holds was searched once, before the first sitting, with the server as "
+    "it was built: its interval is of that hour"
+)
+
+
+def sittings_sentence(analysis: Analysis) -> str:
+    """What the race knows of other builds, boots and hours."""
+    units = analysis.units
+    if not units.sitting_of:
+        return ONE
+    count = len(set(units.sitting_of.values()))
+    unit = f"{plural(count, 'sitting')}: each is one number in every verdict and interval{OF_THESE}"
+    unit += SEARCHED_ONCE if analysis.held else ""
+    if count < units.fewest:
+        return f"{unit}, and a verdict needs {units.fewest} of them."
+    told = [
+        f"{_titled(group, analysis)}{share_words(group.between)} of the variance lies between "
+        f"them, and another race in one would find a ratio within ±{percent(group.between.reach)}"
+        for group in analysis.groups
+        if group.between is not None
+    ]
+    return ". ".join([unit, *told]) + "."
+
+
+def sittings_line(analysis: Analysis) -> str:
+    """The same for the screen, of the table in which they differ most; empty for one sitting."""
+    if not analysis.units.sitting_of:
+        return ""
+    known = [group.between for group in analysis.groups if group.between is not None]
+    count = plural(len(set(analysis.units.sitting_of.values())), "sitting")
+    if not known:
+        return f"{count}: too few to say how far they differ"
+    most = max(known, key=lambda one: one.reach)
+    another = f"another race ±{percent(most.reach)}"
+    return f"{count}, {share_words(most)} of variance between them: {another}"
+
+
+def share_words(between: Between) -> str:
+    """`12 % (0 to 61 %)`."""
+    share, low, high = (
+        f"{100 * value:.0f}" for value in (between.share, between.low, between.high)
+    )
+    return f"{share} % ({low} to {high} %)"
+
+
+def sittings_tables(analysis: Analysis) -> list[Table]:
+    """None of a race in one sitting."""
+    if not analysis.units.sitting_of:
+        return []
+    return [table for table in (_between_table(analysis), _when_table(analysis)) if table.rows]
+
+
+def _between_table(analysis: Analysis) -> Table:
+    rows = [
+        [
+            group.title or "all contenders",
+            f"{group.between.sittings}",
+            share_words(group.between),
+            f"±{percent(group.between.reach)}",
+        ]
+        for group in analysis.groups
+        if group.between is not None
+    ]
+    header = ["cells", "sittings", "variance between them", "another race"]
+    return Table(BETWEEN, BETWEEN_SAYS, header, rows)
+
+
+def _when_table(analysis: Analysis) -> Table:
+    header = ["sitting", "begun", "boot", "functions", "environment", "CPU", "kernel"]
+    return Table(WHEN, WHEN_SAYS, header, [_row(one) for one in analysis.sittings])
+
+
+def _row(one: Sitting) -> list[str]:
+    begun = datetime.fromtimestamp(one.started_at, UTC)
+    order = AS_BUILT if one.link_order is None else f"order {one.link_order}"
+    boot = (one.boot_id or "unknown").partition("-")[0]
+    size = f"{one.environment_bytes:,} bytes"
+    when = f"{begun:%Y-%m-%d %H:%M} UTC"
+    return [f"{one.number}", when, boot, order, size, one.cpu_model, one.kernel]
+
+
+def _titled(group: Group, analysis: Analysis) -> str:
+    return f"{group.title}: " if len(analysis.groups) > 1 else ""

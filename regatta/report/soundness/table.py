@@ -1,0 +1,108 @@
+"""What a reader should know of the trials: sittings, repeats, the clock, far ones, warm-up."""
+
+import math
+
+from regatta.analysis.analyse import Analysis
+from regatta.analysis.metrics import BY_NAME
+from regatta.analysis.soundness.outliers import Outlier
+from regatta.report.soundness.clock import clock_table
+from regatta.report.soundness.company import company_table
+from regatta.report.soundness.repeated import repeated_table
+from regatta.report.soundness.sittings import sittings_tables
+from regatta.report.text.numbers import DASH, percent, plural, short, times
+from regatta.report.text.table import Table
+
+MOST = 25
+"""Rows of a table that somebody reads."""
+OUTLIERS = "Trials far from the others"
+OUTLIERS_SAY = (
+    "Beyond Tukey's outer fences of their cell: three times the width of its middle half away from "
+    "it. They are marked with a ring in the charts. Nothing was dropped: each is in every average, "
+    "and an interval that is wide for its sake is honest."
+)
+WARM_SAYS = (
+    "A change-point test on the latencies of each trial, in the order in which the requests were "
+    "started. Bursts of noise make changes at both ends alike; only a warm-up that was too short "
+    "makes significantly more of them early than late, or the first segment slower than the last "
+    "(Holm over the table), and adds more than 1 % to the latencies."
+)
+
+
+def soundness_tables(analysis: Analysis) -> list[Table]:
+    """Those that this race has."""
+    found = [
+        *sittings_tables(analysis),
+        repeated_table(analysis),
+        clock_table(analysis),
+        company_table(analysis),
+        outlier_table(analysis),
+        warm_up_table(analysis),
+    ]
+    return [table for table in found if table is not None]
+
+
+def outlier_sentence(analysis: Analysis) -> str:
+    """Empty if no trial is far from the others."""
+    trials = {(one.cell.id, one.block) for one in analysis.outliers}
+    if not trials:
+        return ""
+    names = sorted({one.cell.contender for one in analysis.outliers})
+    verb = "lies" if len(trials) == 1 else "lie"
+    return (
+        f"{plural(len(trials), 'trial')} of {analysis.trials:,} {verb} far from the others "
+        f"({', '.join(names)}); none was dropped."
+    )
+
+
+def outlier_table(analysis: Analysis) -> Table | None:
+    """A row a metric and trial, the furthest first; the JSON has all of many."""
+    if not analysis.outliers:
+        return None
+    rows = []
+    for one in sorted(analysis.outliers, key=_how_far, reverse=True)[:MOST]:
+        metric = BY_NAME[one.metric]
+        unit = f" {metric.unit}" if metric.unit else ""
+        ratio = f"{times(one.value / one.median)} times" if one.median > 0 else ""
+        figures = [f"{short(one.value)}{unit}", f"{short(one.median)}{unit}", ratio]
+        rows.append([one.cell.label(), f"{one.block}", metric.label, *figures])
+    header = ["cell", "block", "metric", "this trial", "median of all", ""]
+    more = len(analysis.outliers) - len(rows)
+    rest = f" {more:,} that are nearer are in the JSON (`regatta report --json`)." if more else ""
+    return Table(OUTLIERS, f"{OUTLIERS_SAY}{rest}", header, rows)
+
+
+def _how_far(one: Outlier) -> float:
+    """As a factor, whichever way; what has none comes last."""
+    if min(one.value, one.median) <= 0:
+        return 0.0
+    return abs(math.log(one.value / one.median))
+
+
+def warm_up_table(analysis: Analysis) -> Table | None:
+    """A row a contender whose trials could be tested."""
+    if not analysis.warm_ups:
+        return None
+    rows = [
+        [
+            one.contender,
+            f"{one.tested}",
+            f"{one.early}",
+            f"{one.late}",
+            "" if one.share is None else f"first {percent(one.share)}",
+            "" if one.ratio is None else f"{times(one.ratio)} times",
+            f"{times(one.first)} times\n{times(one.first_low)}{DASH}{times(one.first_high)}",
+            "too short" if one.too_short else "warm",
+        ]
+        for one in analysis.warm_ups
+    ]
+    header = [
+        "design",
+        "trials tested",
+        "changed early",
+        "changed late",
+        "where, if early",
+        "latency before ÷ after",
+        "first segment ÷ last",
+        "warm-up",
+    ]
+    return Table("Was it warm?", WARM_SAYS, header, rows)

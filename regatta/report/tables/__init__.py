@@ -1,0 +1,1 @@
+"""The tables that the terminal, the page and summary.md share."""

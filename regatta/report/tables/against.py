@@ -1,0 +1,103 @@
+"""Each contender against the best of each column, in words: by how much, or what would be seen.
+
+It stands before the figure itself, everywhere: what the machine did to both in the same minutes
+cancels in a ratio within blocks, and in no figure.
+"""
+
+from dataclasses import dataclass
+
+from regatta.analysis.analyse import Group
+from regatta.analysis.columns import Against
+from regatta.analysis.metrics import BY_NAME, NEAR_ZERO, STANDINGS
+from regatta.analysis.standings import NO_DIFFERENCE
+from regatta.report.text.numbers import TOO_FEW_TO_SAY, between, more_than_one, short, times
+
+ALIKE = "≈"
+"""Stands at a figure that was not told from the best of its column."""
+READ = (
+    "First how many times as much as the best of the column (or how much more, where a figure may "
+    f"be 0, or the least of a count is below {NEAR_ZERO} a request), in pairs within blocks (of "
+    "several sittings by the mean of each), with an interval; all intervals of a column hold "
+    "together at 95 %. What the machine did to both in the same minutes cancels; the interval is "
+    "of this sitting, and of other builds and hours only where a race has several. Below it the "
+    "figure itself with its 95 % interval: of this machine in this hour only."
+)
+"""How the figures of a table are read."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """How a figure compares with the best of its column."""
+
+    value: str
+    """`×1.08`, `+0.4` or `best`; with ≈ where no difference was seen."""
+    interval: str
+
+
+def besides(group: Group, step: int) -> dict[tuple[str, str], Beside]:
+    """By contender and metric: all figures that can be compared, and the best of each column."""
+    known = [one for one in group.against if one.at == step]
+    compared = {
+        (one.contender, one.metric): found for one in known if (found := _beside(one)) is not None
+    }
+    best = {(one.best, one.metric): Beside("best", "") for one in known}
+    metrics = {metric for _, metric in compared}
+    return compared | {place: one for place, one in best.items() if place[1] in metrics}
+
+
+def seen_sentence(group: Group, step: int) -> str:
+    """What the smallest visible difference was, column by column; empty if all were visible."""
+    parts = []
+    for metric in STANDINGS:
+        found = [one for one in _unseen(group, step) if one.metric == metric.name]
+        sizes = [one for one in found if one.detectable]
+        if sizes:
+            ends = sorted(sizes, key=lambda one: one.detectable or 0.0)
+            low, high = _smallest(ends[0]), _smallest(ends[-1])
+            parts.append(f"{metric.label} {low if low == high else f'{low} to {high}'}")
+    if not parts:
+        return ""
+    return (
+        f"{ALIKE} no difference seen from the best of its column. The smallest that would have "
+        f"been seen four times in five: {', '.join(parts)}."
+    )
+
+
+def _unseen(group: Group, step: int) -> list[Against]:
+    return [one for one in group.against if one.at == step and one.outcome == NO_DIFFERENCE]
+
+
+def _beside(one: Against) -> Beside | None:
+    """None where too few blocks say nothing."""
+    if one.value is None:
+        return None
+    alike = f" {ALIKE}" if one.outcome == NO_DIFFERENCE else ""
+    if one.low is None or one.high is None:
+        ends = _open(one.low, one.high)
+        return Beside(f"×{times(one.value)}{alike}", ends) if ends else None
+    if one.scale == "ratio":
+        interval = between(one.value, one.low, one.high)
+        return (
+            None if interval == TOO_FEW_TO_SAY else Beside(f"×{times(one.value)}{alike}", interval)
+        )
+    return Beside(f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}")
+
+
+def _open(low: float | None, high: float | None) -> str:
+    """Of a percentile whose slow requests are mostly of one trial: nothing bounds it there."""
+    if low is not None:
+        return f"over {times(low)}"
+    return "" if high is None else f"under {times(high)}"
+
+
+def _smallest(one: Against) -> str:
+    if one.detectable is None:
+        return TOO_FEW_TO_SAY
+    if one.scale == "ratio":
+        return more_than_one(one.detectable)
+    return f"{short(one.detectable)} {BY_NAME[one.metric].unit}".strip()
+
+
+def _signed(value: float) -> str:
+    text = short(abs(value))
+    return text if text.strip("0.") == "" else f"{'+' if value > 0 else '-'}{text}"

@@ -1,0 +1,116 @@
+"""Tables beside the standings, as rows of text: a baseline, twins, workers.
+
+The same rows stand in every form of the report; in the terminal the workers of each pool are not
+there.
+"""
+
+from regatta.analysis.analyse import Analysis, CellResult, Group
+from regatta.analysis.baseline import Difference
+from regatta.analysis.estimates import MEASURED, Estimate
+from regatta.report.tables.twins import twin_table
+from regatta.report.text.numbers import interval_of, plural, short, value_of
+from regatta.report.text.table import Table
+
+
+def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
+    """Those that this race has at this step of the axis."""
+    found = [
+        beyond_baseline(analysis, group, step),
+        twin_table(analysis, group, step),
+        _workers(group, step),
+    ]
+    return [table for table in found if table is not None]
+
+
+def beyond_baseline(analysis: Analysis, group: Group, step: int) -> Table | None:
+    baseline = analysis.baseline
+    known = {one.contender: one for one in group.differences if one.at == step}
+    if baseline is None or not known:
+        return None
+    published = baseline.published
+    if published is not None and published.at not in (step, None):
+        published = None
+    requests = _requests(group, step)
+    header = ["design", "µs per request", *([f"s for {requests:,}"] if requests else [])]
+    header += [_words(name) for name in published.columns] if published else []
+    rows = [[baseline.contender, *["0"] * (len(header) - 1)]]
+    for result in group.at(step):
+        name = result.cell.contender
+        if name in known:
+            row = _figures(known[name], requests)
+            theirs = published.rows.get(name, []) if published else []
+            row += ["–" if value is None else f"{value:g}" for value in theirs]
+            rows.append([name, *row, *[""] * (len(header) - 1 - len(row))])
+    says = (
+        f"Server CPU time less that of {baseline.contender}, paired within blocks. In brackets "
+        "what is not larger than the noise; all of it and all intervals hold together at 95 %."
+    )
+    if published:
+        first = _words(published.columns[0])
+        says += f" Published, from the column “{first}” on: {published.source}"
+    return Table(f"CPU time beyond {baseline.contender}", says, header, rows)
+
+
+def _figures(one: Difference, requests: int | None) -> list[str]:
+    figures: list[str] = []
+    for factor in [1.0] if requests is None else [1.0, requests / 1e6]:
+        low, high = (None if end is None else end * factor for end in (one.low, one.high))
+        value = Estimate(one.us_per_request * factor, low, high, one.blocks, MEASURED)
+        text = value_of(value) if one.larger else f"({value_of(value)})"
+        figures.append(f"{text}\n{interval_of(value)}".strip())
+    return figures
+
+
+def _requests(group: Group, step: int) -> int | None:
+    """How many requests each trial made, if that is one number for all."""
+    found = {
+        result.cell.rounds * result.cell.connections if result.cell.rounds else None
+        for result in group.at(step)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _workers(group: Group, step: int) -> Table | None:
+    pools = [result for result in group.at(step) if result.workers]
+    if not pools:
+        return None
+    header = ["design", "workers", "busiest", "median", "idlest", "share of the busiest"]
+    return Table(
+        "Connections per worker",
+        "Means over the timed trials, the warm-up included; workers ranked within each trial.",
+        header,
+        [_spread(result) for result in pools],
+    )
+
+
+def _spread(result: CellResult) -> list[str]:
+    ranked = result.workers
+    total = sum(ranked)
+    share = f"{ranked[0] / total * 100:.0f} %" if total else "–"
+    middle = ranked[len(ranked) // 2]
+    figures = [short(value) for value in (ranked[0], middle, ranked[-1])]
+    return [result.cell.contender, f"{len(ranked)}", *figures, share]
+
+
+def worker_columns(group: Group, step: int) -> Table | None:
+    """Every worker of every pool, the busiest first: a column a design, as in the book."""
+    pools = [result for result in group.at(step) if result.workers]
+    if not pools:
+        return None
+    most = max(len(result.workers) for result in pools)
+    rows = [
+        [f"{rank + 1}", *(_at(result.workers, rank) for result in pools)] for rank in range(most)
+    ]
+    header = ["worker", *(result.cell.contender for result in pools)]
+    title = f"Each of {plural(most, 'worker')}, the busiest first"
+    return Table(title, "", header, rows)
+
+
+def _at(ranked: list[float], rank: int) -> str:
+    return short(ranked[rank]) if rank < len(ranked) else ""
+
+
+def _words(column: str) -> str:
+    """`digital_unix_s` as a title: `digital unix, s`."""
+    name, _, unit = column.rpartition("_")
+    return f"{name.replace('_', ' ')}, {unit}" if name else column

@@ -1,0 +1,167 @@
+"""What each contender of a matched load holds, in words, rows and plain data."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from textwrap import shorten
+from typing import Any
+
+from regatta.analysis.analyse import Analysis
+from regatta.analysis.estimates import MEASURED, Estimate
+from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, Held, HeldGroup, Point
+from regatta.race.matched.judge import CLIENT
+from regatta.report.soundness.notes import COLUMNS
+from regatta.report.text.numbers import DASH, interval_of, plural, value_of
+from regatta.report.text.table import Table
+from regatta.study.axes import AXES
+
+DIGITS = 3
+MOST_LINES = 6
+SAYS = (
+    "The highest rate, in requests a second, of which 99 % of what was due was started and "
+    "answered, the backlog did not grow and p99 was at most {limit:g} ms; no more was asked for "
+    "than half of what the client can. With its 95 % interval over the blocks of the search."
+)
+KNEE_SAYS = (
+    "At shares of what each holds itself, with 95 % intervals over the blocks: where a figure "
+    "rises much faster than its rate is the knee."
+)
+
+
+def rounded_rate(rate: float) -> str:
+    """31,412 as `31,400`: what is searched to some per cent has no more digits."""
+    size = math.floor(math.log10(rate))
+    return f"{round(rate, DIGITS - 1 - size):,.0f}"
+
+
+def figure(one: Held) -> str:
+    """`31,400 a second (30,900 to 31,800)`, after the words of its state."""
+    rate = one.rate
+    if rate.value is None:
+        return one.state
+    value = f"{one.state} {rounded_rate(rate.value)} a second"
+    if rate.low is None:
+        return value
+    high = "" if rate.high is None else f" to {rounded_rate(rate.high)}"
+    return f"{value} ({rounded_rate(rate.low)}{high or ' or more'})"
+
+
+def sentence(one: Held, brief: bool = False) -> str:
+    """With the reason where it is not the server's capacity that the figure shows."""
+    told = f"{one.cell.contender} {figure(one)}"
+    if one.state == HOLDS or not one.why:
+        return told
+    return f"{told}: {CLIENT if brief and one.why.startswith(CLIENT) else one.why}"
+
+
+def sentences(analysis: Analysis, brief: bool = False) -> Iterator[str]:
+    """A line for each contender; with several groups of them each says which."""
+    for group in analysis.held:
+        title = f"{group.title}: " if len(analysis.held) > 1 else ""
+        for one in group.members:
+            yield f"{title}{sentence(one, brief)}"
+
+
+def held_lines(analysis: Analysis) -> list[str]:
+    """The same for a screen, a line each; of many contenders the report names all."""
+    lines = list(sentences(analysis, brief=True))
+    shown = [shorten(line, COLUMNS, placeholder=" …") for line in lines[:MOST_LINES]]
+    more = len(lines) - MOST_LINES
+    return [*shown, f"{more} more in the report"] if more > 0 else shown
+
+
+def held_table(group: HeldGroup) -> Table:
+    rows = [[one.cell.contender, _rate(one), one.why or DASH] for one in group.members]
+    title = f"What each holds: {group.title}"
+    header = ["design", "requests/s", "why no more"]
+    return Table(title, SAYS.format(limit=group.p99_limit_ms), header, rows)
+
+
+def knee_tables(group: HeldGroup) -> list[Table]:
+    """p50 and p99 at each share of what a contender holds; none where the study asked for none."""
+    shares = sorted({point.share for one in group.kneed for point in one.knee})
+    if not shares:
+        return []
+    header = ["design", *(f"{share * 100:g} %" for share in shares)]
+    tables = []
+    for name in ("p50", "p99"):
+        rows = [
+            [
+                one.cell.contender,
+                *(_latency({point.share: point for point in one.knee}, at, name) for at in shares),
+            ]
+            for one in group.kneed
+        ]
+        title = f"{name} in ms up to what each holds: {group.title}"
+        tables.append(Table(title, KNEE_SAYS, header, rows))
+    return tables
+
+
+def held_tables(analysis: Analysis) -> list[Table]:
+    """All of a race."""
+    return [table for group in analysis.held for table in (held_table(group), *knee_tables(group))]
+
+
+def held_json(analysis: Analysis) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": group.title,
+            "p99_limit_ms": group.p99_limit_ms,
+            "contenders": [
+                {
+                    **{name: getattr(one.cell, name) for name in ("contender", *AXES)},
+                    "state": one.state,
+                    "rate_per_s": asdict(one.rate),
+                    "why": one.why,
+                    "says": sentence(one),
+                    "knee": [asdict(point) for point in one.knee],
+                }
+                for one in group.members
+            ],
+        }
+        for group in analysis.held
+    ]
+
+
+Row = tuple[Any, int | None, str, str, str, Estimate]
+
+
+def held_rows(analysis: Analysis) -> Iterator[Row]:
+    """Of summary.csv: the cell, its rate, side, metric, unit and estimate."""
+    for group in analysis.held:
+        for one in group.members:
+            rate = one.rate
+            state = CLIENT if one.state == AT_LEAST and one.why.startswith(CLIENT) else one.state
+            stated = Estimate(
+                rate.value,
+                rate.low,
+                rate.high,
+                rate.trials,
+                MEASURED if state == HOLDS else state,
+            )
+            yield one.cell, None, "server", "held_rate_per_s", "/s", stated
+            for point in one.knee:
+                yield one.cell, point.rate, "client", "latency_p50_ms", "ms", point.p50
+                yield one.cell, point.rate, "client", "latency_p99_ms", "ms", point.p99
+
+
+def _rate(one: Held) -> str:
+    rate = one.rate
+    if rate.value is None:
+        return "nothing" if one.state == NOTHING else one.state
+    least = "≥ " if one.state == AT_LEAST else ""
+    value = f"{least}{rounded_rate(rate.value)}"
+    if rate.low is None:
+        return value
+    high = " or more" if rate.high is None else f"{DASH}{rounded_rate(rate.high)}"
+    return f"{value}\n{rounded_rate(rate.low)}{high}"
+
+
+def _latency(points: dict[float, Point], share: float, name: str) -> str:
+    if share not in points:
+        return DASH
+    point = points[share]
+    estimate: Estimate = getattr(point, name)
+    some = f"\n{estimate.trials} of {plural(point.blocks, 'block')}"
+    known = f"{value_of(estimate)}\n{interval_of(estimate)}".strip()
+    return known + (some if estimate.trials < point.blocks else "")

@@ -1,0 +1,47 @@
+"""What of a design's cost is the strategy's, where its bare twin was raced beside it."""
+
+from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.twins import TwinShare, twin_shares
+from regatta.report.text.numbers import percent, short, times
+from regatta.report.text.table import Table
+
+
+def shares(analysis: Analysis, group: Group) -> list[TwinShare]:
+    twins = analysis.environment.get("twins")
+    return twin_shares(group, twins if isinstance(twins, dict) else {})
+
+
+def twin_sentence(share: TwinShare) -> str:
+    """One share in words. A twin that costs more than its design says nothing of a rest."""
+    if share.twin_us > share.us:
+        most = f", and at most {percent(share.high - 1)}" if share.high > 1 else ""
+        return (
+            f"{share.design}: {short(share.us)} µs, {short(share.twin_us)} of its bare twin: "
+            f"no cost of its own was seen{most}"
+        )
+    return (
+        f"{share.design}: of {short(share.us)} µs, {short(share.twin_us)} are the strategy "
+        "(its bare twin)"
+    )
+
+
+def twin_table(analysis: Analysis, group: Group, step: int) -> Table | None:
+    """Beside the standings of a step; None where no twin was measured with its design."""
+    found = [share for share in shares(analysis, group) if share.at == step]
+    if not found:
+        return None
+    rows = [
+        [
+            share.design,
+            f"{times(share.ratio)}\n{times(share.low)}–{times(share.high)}",
+            short(share.us),
+            short(share.twin_us),
+        ]
+        for share in found
+    ]
+    says = (
+        f"{'; '.join(map(twin_sentence, found))}. Server CPU per request; the ratio is paired "
+        "within blocks, with its 95 % interval, which is of this sitting."
+    )
+    header = ["design", "ratio", "µs per request", "of its bare twin"]
+    return Table("What is the strategy's", says, header, rows)

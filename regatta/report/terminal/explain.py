@@ -1,0 +1,204 @@
+"""All standings with their intervals and sentences, for `--explain` on a terminal or in a log."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from regatta.analysis.analyse import Analysis, CellResult, Group
+from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
+from regatta.analysis.standings import Verdict
+from regatta.report.charts.palette import looks
+from regatta.report.claims.terminal import print_claims
+from regatta.report.soundness.notes import notes
+from regatta.report.soundness.sittings import sittings_sentence
+from regatta.report.soundness.table import outlier_sentence
+from regatta.report.tables.against import READ, Beside, besides, seen_sentence
+from regatta.report.tables.calibration import calibration_sentence
+from regatta.report.tables.estimates import beyond_baseline
+from regatta.report.tables.held import sentences as held_sentences
+from regatta.report.text.numbers import interval_of, value_of
+from regatta.report.text.plain import encodable as _encodable
+from regatta.report.text.plain import plain as _plain
+from regatta.report.text.plain import printable as _printable
+from regatta.report.text.sentences import FAMILIES, LEGEND, mark, rate_words, verdict_sentence
+from regatta.report.text.table import Table as Extra
+
+HEADERS = {
+    "cpu_time_per_request_us": "server CPU\nµs/request",
+    "cpu_busy_per_request_us": "CPU busy\nµs/request",
+    "context_switches_per_request": "switches\n/request",
+    "page_faults_per_request": "page faults\n/request",
+    "latency_p50_ms": "p50\nms",
+    "latency_p99_ms": "p99\nms",
+    "latency_max_ms": "max\nms",
+    "throughput_per_s": "throughput\n/s",
+}
+Figures = dict[tuple[str, str], Beside]
+
+
+def print_standings(analysis: Analysis, console: Console) -> None:
+    """Each figure stands below how it compares with the best of its column."""
+    for group in analysis.groups:
+        if len(analysis.groups) > 1:
+            console.print(Text(f"\n{group.title}", style="bold underline"))
+        for verdict, step in zip(group.by_step, group.steps, strict=True):
+            _print_step(analysis, group, verdict, step, console)
+        if len(group.steps) > 1:
+            console.print()
+            console.print(_plain(verdict_sentence(group, group.overall), console, "bold"))
+    console.print()
+    for sentence in held_sentences(analysis):
+        console.print(_plain(sentence, console))
+    console.print(_plain(f"{LEGEND} {READ}", console, "dim"))
+    console.print(_plain(FAMILIES, console, "dim"))
+    print_claims(analysis.claims, console)
+    said = (sittings_sentence(analysis), outlier_sentence(analysis), calibration_sentence(analysis))
+    for sentence in said:
+        if sentence:
+            console.print(_plain(sentence, console, "dim"))
+    for note in notes(analysis):
+        console.print(_plain(note.sentence, console, "yellow"))
+
+
+def _print_step(
+    analysis: Analysis, group: Group, verdict: Verdict, step: int, console: Console
+) -> None:
+    console.print(Text(f"\n{group.axis.count(step)}", style="bold"))
+    for number, columns in enumerate(_parts(analysis, console)):
+        if number:
+            console.print()
+        console.print(_table(analysis, group, verdict, columns, console))
+    console.print(_plain(verdict_sentence(group, verdict), console))
+    seen = seen_sentence(group, step)
+    if seen:
+        console.print(_plain(seen, console, "dim"))
+    beyond = beyond_baseline(analysis, group, step)
+    if beyond is not None:
+        _print_extra(beyond, console)
+
+
+def _print_extra(extra: Extra, console: Console) -> None:
+    console.print()
+    console.print(_plain(extra.title, console, "bold"))
+    table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 1))
+    for number, title in enumerate(extra.header):
+        table.add_column(
+            _plain(title, console),
+            justify="right" if number else "left",
+            overflow="fold",
+            no_wrap=number == 0,
+        )
+    for name, *figures in extra.rows:
+        table.add_row(_plain(name, console), *(_two_lines(text, console) for text in figures))
+    console.print(table)
+    console.print(_plain(extra.says, console, "dim"))
+
+
+def _table(
+    analysis: Analysis,
+    group: Group,
+    verdict: Verdict,
+    columns: tuple[Metric, ...],
+    console: Console,
+) -> Table:
+    table = Table(
+        box=None,
+        header_style="dim",
+        pad_edge=False,
+        padding=(0, 1),
+    )
+    table.add_column("design", min_width=_name_width(analysis), overflow="fold", vertical="top")
+    for metric in columns:
+        table.add_column(
+            _encodable(HEADERS[metric.name], console),
+            justify="right",
+            min_width=_column_width(analysis, metric),
+            overflow="fold",
+        )
+    colours = looks(analysis.contenders)
+    assert verdict.at is not None, "the overall verdict has no table"
+    beside = besides(group, verdict.at)
+    for result in group.at(verdict.at):
+        name = result.cell.contender
+        star = _encodable(mark(verdict, name), console)
+        label = Text(f"{star or ' '} ", style="bold yellow")
+        label.append(_printable(name), style=f"{'bold ' if star else ''}{colours[name].colour}")
+        if result.failed:
+            label.append(f"\n  {result.failed} failed", style="yellow")
+        if result.client_bound:
+            label.append(f"\n  {result.client_bound} client-bound", style="yellow")
+        if result.held_up:
+            label.append(f"\n  {result.held_up} disturbed", style="yellow")
+        for part in rate_words(result).split(": "):
+            if part:
+                label.append(f"\n  {part}", style="yellow")
+        table.add_row(
+            label,
+            *(
+                _figure(result, metric, beside.get((name, metric.name)), console)
+                for metric in columns
+            ),
+        )
+    return table
+
+
+def _figure(result: CellResult, metric: Metric, beside: Beside | None, console: Console) -> Text:
+    strong = "bold" if metric is PRIMARY else ""
+    text = Text()
+    if beside is not None:
+        text.append(beside.value, style=strong)
+        text.append(f" {beside.interval}\n" if beside.interval else "\n", style="dim")
+    level = _level(result, metric)
+    known = result.estimates[side_of(metric), metric.name].value is not None
+    text.append(level, style="dim" if beside is not None or not known else strong)
+    return _fit(text, console)
+
+
+def _level(result: CellResult, metric: Metric) -> str:
+    estimate = result.estimates[side_of(metric), metric.name]
+    return f"{value_of(estimate)} {interval_of(estimate)}".strip()
+
+
+def _two_lines(figure: str, console: Console) -> Text:
+    value, _, interval = figure.partition("\n")
+    text = _plain(value, console)
+    if interval:
+        text.append(_encodable(f"\n{interval}", console), style="dim")
+    return text
+
+
+def _fit(text: Text, console: Console) -> Text:
+    text.plain = _encodable(text.plain, console)
+    return text
+
+
+def _parts(analysis: Analysis, console: Console) -> list[tuple[Metric, ...]]:
+    """The columns in as many tables as the width asks for: narrow ones rather than wrapped ones."""
+    parts: list[tuple[Metric, ...]] = [()]
+    for metric in STANDINGS:
+        wider = (*parts[-1], metric)
+        if parts[-1] and _width(analysis, wider) > console.width:
+            parts.append((metric,))
+        else:
+            parts[-1] = wider
+    return parts
+
+
+def _width(analysis: Analysis, columns: tuple[Metric, ...]) -> int:
+    return _name_width(analysis) + 2 + sum(_column_width(analysis, one) + 2 for one in columns)
+
+
+def _name_width(analysis: Analysis) -> int:
+    return min(30, 2 + max((len(_printable(name)) for name in analysis.contenders), default=4))
+
+
+def _column_width(analysis: Analysis, metric: Metric) -> int:
+    """The same in all tables of a race, so that the columns stand below one another."""
+    found = [len(line) for line in HEADERS[metric.name].splitlines()]
+    for group in analysis.groups:
+        found += [len(_level(result, metric)) for result in group.cells]
+        for step in group.steps:
+            for (_, name), one in besides(group, step).items():
+                if name == metric.name:
+                    found.append(len(f"{one.value} {one.interval}".strip()))
+    return max(found)

@@ -1,0 +1,111 @@
+"""What a race ends with: who won, one table and what is wrong, on 80 columns and 24 lines.
+
+It is the same in a log as on a terminal. All else is in the report, and behind `--explain`.
+"""
+
+from collections.abc import Iterator
+from textwrap import shorten
+
+from rich.console import Console
+from rich.text import Text
+
+from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.standings import LARGER, Verdict
+from regatta.report.claims.words import tally
+from regatta.report.soundness.notes import COLUMNS, notes
+from regatta.report.soundness.sittings import sittings_line
+from regatta.report.tables.held import held_lines
+from regatta.report.terminal.screen_table import RIVAL, compares, sign, tables
+from regatta.report.text.numbers import TOO_FEW_TO_SAY, between, plural
+from regatta.report.text.plain import plain
+from regatta.report.text.sentences import headline
+
+LINES = 24
+KEPT = 3
+"""Of the lines of a screen: for where the report is, how to ask for more, and the next prompt."""
+MOST_VERDICTS, MOST_NOTES = 4, 3
+MEANS = {
+    "★": "★ the least, by more than the noise",
+    "☆": "☆ may be the least",
+    RIVAL: f"{RIVAL} cannot be compared",
+}
+
+
+def print_screen(analysis: Analysis, console: Console) -> None:
+    above, below = list(_verdicts(analysis, console)), list(_below(analysis, console))
+    room = LINES - KEPT - _height([*above, *below], console)
+    for line in above:
+        console.print(line)
+    shown = list(tables(analysis, console))
+    for number, lines in enumerate(shown):
+        # The first is shown however long it is.
+        left = len(shown) - number
+        if number and len(lines) + (left > 1) > room:
+            console.print(plain(f"{plural(left, 'more table')} in the report", console, "dim"))
+            break
+        for line in lines:
+            console.print(line, soft_wrap=True)
+        room -= len(lines)
+    for line in below:
+        console.print(line)
+
+
+def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
+    """One for each group of cells, and what the table below shows."""
+    yield Text()
+    for group in analysis.groups[:MOST_VERDICTS]:
+        yield plain(_verdict(group, alone=len(analysis.groups) == 1), console, "bold")
+    more = len(analysis.groups) - MOST_VERDICTS
+    if more > 0:
+        told = plural(more, "more group of cells", "more groups of cells")
+        yield plain(f"{told} in the report", console, "dim")
+    yield Text()
+    title = f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
+    if compares(analysis):
+        within = "by sitting" if analysis.units.sitting_of else "within blocks"
+        title = f"Server CPU per request, times that of the best ± its 95 % interval, {within}"
+    yield plain(title, console, "dim")
+
+
+def _verdict(group: Group, alone: bool) -> str:
+    says = headline(group) + _interval(group.overall)
+    # Two lines of a screen: of many alike the table names all.
+    return shorten(says if alone else f"{group.title}: {says}", 2 * COLUMNS, placeholder=" …")
+
+
+def _interval(verdict: Verdict) -> str:
+    """Of the winner's lead; empty where it says nothing."""
+    if verdict.lead is None or verdict.low is None or verdict.high is None:
+        return ""
+    says = between(verdict.lead, verdict.low, verdict.high)
+    return f" ({says})" if verdict.outcome == LARGER and says != TOO_FEW_TO_SAY else ""
+
+
+def _below(analysis: Analysis, console: Console) -> Iterator[Text]:
+    signs = {
+        sign(verdict, result)
+        for group in analysis.groups
+        for verdict, step in zip(group.by_step, group.steps, strict=True)
+        for result in group.at(step)
+    }
+    means = [says for star, says in MEANS.items() if star in signs]
+    if compares(analysis):
+        means.append(f"{PRIMARY.unit}: of this machine in this hour only")
+    if means:
+        yield plain("; ".join(means), console, "dim")
+    for line in held_lines(analysis):
+        yield plain(line, console)
+    if line := sittings_line(analysis):
+        yield plain(line, console, "dim")
+    if analysis.claims:
+        yield plain(tally(analysis.claims), console, "bold")
+    wrong = [note.line for note in notes(analysis) if note.line]
+    for line in wrong[:MOST_NOTES]:
+        yield plain(line, console, "yellow")
+    if len(wrong) > MOST_NOTES:
+        yield plain(f"{plural(len(wrong) - MOST_NOTES, 'more note')} in the report", console, "dim")
+
+
+def _height(texts: list[Text], console: Console) -> int:
+    return sum(max(1, len(text.wrap(console, console.width))) for text in texts)

@@ -1,0 +1,177 @@
+"""The published figures of a study's claims, so that a report can show them beside what was raced.
+
+Two forms of file: one figure a row (`report`, `design`, `connections`, `side`, `metric`, `value`;
+the metric's name ends in its unit), or one row a design with a column for each machine
+(regatta/study/published.py), whose metric the source names.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from regatta.errors import StudyError
+from regatta.study import Claim, Source, Study
+from regatta.study.claims.claim import BOTH, CLIENT_METRICS, OVER_ITERATIVE, SIDES, Statement
+from regatta.study.published import number, read_published
+
+COLUMNS = ("report", "design", "connections", "side", "metric", "value")
+MOST_ROWS = 100_000
+UNITS = {"ms": "_ms", "s": "_s", "%": "_percent"}
+SHARES = {
+    "instructions_per_cycle": ("instructions", "cycles", 1.0, ""),
+    "branch_miss_rate": ("branch_misses", "branches", 100.0, "%"),
+    "cache_miss_rate": ("cache_misses", "cache_references", 100.0, "%"),
+    "stalled_cycles_frontend_share": ("stalled_cycles_frontend", "cycles", 100.0, "%"),
+    "stalled_cycles_backend_share": ("stalled_cycles_backend", "cycles", 100.0, "%"),
+    "cpus_utilized": ("task_clock_ms", "elapsed_s", 1e-3, ""),
+}
+"""Metrics that follow from two published figures: top, bottom, factor, unit."""
+OTHER_NAMES = {"system_time": "system", "user_time": "user"}
+ELAPSED = "elapsed"
+"""What the sources have in place of latencies: how long the whole client ran."""
+
+Figures = dict[tuple[str, int, str, str], float]
+"""By design, connections, side and metric."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published figure, as the ledger keeps it."""
+
+    design: str
+    connections: int
+    value: float
+    unit: str
+    per: str
+    side: str
+    metric: str
+    column: str
+
+
+def recorded_claims(study: Study) -> list[dict[str, Any]]:
+    """What the ledger keeps of the claims: a report needs nothing but the ledger."""
+    sources = {source.name: source for source in study.sources}
+    loaded: dict[str, list[Published] | Figures] = {}
+    for name in sorted({claim.source for claim in study.claims if claim.source is not None}):
+        loaded[name] = load(sources[name], study.folder)
+    found: list[dict[str, Any]] = []
+    for claim in study.claims:
+        figures: list[Published] = []
+        title = ""
+        if claim.source is not None:
+            title = sources[claim.source].title
+            figures = figures_of(claim, loaded[claim.source])
+        published = [asdict(figure) for figure in figures]
+        found.append({**claim.plain(), "title": title, "published": published})
+    return found
+
+
+def load(source: Source, folder: Path) -> list[Published] | Figures:
+    """The figures of one source, from its file."""
+    if source.published is None:
+        return []
+    path = folder / source.published
+    if source.metric is None:
+        return read_rows(path, source.name)
+    if source.connections is None:
+        raise StudyError(f"`sources.{source.name}` has a `metric` and no `connections`; add it")
+    wide = read_published(path, f"sources.{source.name}.published")
+    return [
+        Published(
+            design=design,
+            connections=source.connections,
+            value=value,
+            unit="s" if column.endswith("_s") else "",
+            per="process",
+            side="server",
+            metric=source.metric,
+            column=column.removesuffix("_s").replace("_", " "),
+        )
+        for design, row in wide["rows"].items()
+        for column, value in zip(wide["columns"], row, strict=True)
+        if value is not None
+    ]
+
+
+def read_rows(path: Path, report: str) -> Figures:
+    """The rows of one report."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"`sources.{report}.published`: cannot read {path} ({error})") from error
+    reader = csv.DictReader(line for line in lines if line and not line.startswith("#"))
+    if not set(COLUMNS) <= set(reader.fieldnames or []):
+        raise StudyError(
+            f"{path}: the header must hold {', '.join(COLUMNS)}; for a file with a column for "
+            f"each machine add `metric` and `connections` to `sources.{report}`"
+        )
+    found: Figures = {}
+    for count, row in enumerate(reader, start=1):
+        if count > MOST_ROWS:
+            raise StudyError(f"{path} has more than {MOST_ROWS:,} rows; shorten it")
+        connections = row["connections"] or ""
+        value = number(path, row["value"])
+        if row["report"] != report or value is None:
+            continue
+        if not connections.isdecimal() or row["side"] not in SIDES:
+            raise StudyError(
+                f"{path}: row {count} has connections {connections!r} and side {row['side']!r}; "
+                "they must be a number, and server or client"
+            )
+        found[row["design"], int(connections), row["side"], row["metric"]] = value
+    return found
+
+
+def figures_of(claim: Claim, loaded: list[Published] | Figures) -> list[Published]:
+    """Those that the claim is about, in its order."""
+    found: list[Published] = []
+    for statement in claim.statements:
+        if isinstance(loaded, dict):
+            found += from_rows(claim, statement, loaded)
+        else:
+            found += [
+                figure
+                for design in statement.designs
+                for figure in loaded
+                if figure.design == design
+                and figure.metric == statement.metric
+                and figure.connections in statement.connections
+            ]
+    return list(dict.fromkeys(found))
+
+
+def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[Published]:
+    sides: Sequence[str] = SIDES if statement.side == BOTH else (statement.side,)
+    for connections in statement.connections:
+        for design in statement.designs:
+            for side in sides:
+                here = {
+                    metric: value
+                    for (of_design, count, of_side, metric), value in rows.items()
+                    if (of_design, count, of_side) == (design, connections, side)
+                }
+                told = tell(statement.metric, here)
+                if told is not None:
+                    value, unit, name, whole = told
+                    per = claim.per if whole else ""
+                    yield Published(design, connections, value, unit, per, side, name, "")
+
+
+def tell(metric: str, here: Mapping[str, float]) -> tuple[float, str, str, bool] | None:
+    """Value, unit, name, and whether it is a sum over a process; None if it was not published."""
+    if metric in SHARES:
+        top, bottom, factor, unit = SHARES[metric]
+        if top in here and here.get(bottom):
+            return here[top] / here[bottom] * factor, unit, metric, False
+        return None
+    name = OTHER_NAMES.get(metric, metric).removesuffix(OVER_ITERATIVE)
+    if metric in CLIENT_METRICS:
+        name, metric = ELAPSED, ELAPSED
+    for unit, ending in {"": "", **UNITS}.items():
+        if name + ending in here:
+            return here[name + ending], unit, metric, unit != "%" and metric != ELAPSED
+    return None

@@ -1,0 +1,1 @@
+"""One trial: a server side, a client side, a window."""

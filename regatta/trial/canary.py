@@ -1,0 +1,99 @@
+"""The clock that a trial ran at, also without hardware counters: the time of fixed instructions.
+
+A tiny program (src/canary) sits on the server's CPUs and sleeps. Asked over a pipe, just before a
+slice begins, it runs the same dependent steps nine times, some 0.4 ms in all: the third least tells
+the clock, whatever interrupts came, and the median tells whether they did. What it cannot see: a
+clock that changes while the server runs, because of what the server runs (wide vectors) or of
+heat, and what the host takes inside a window.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from time import monotonic
+
+from regatta.machine.guard import guard_environment
+from regatta.trial.side import readable
+
+ANSWER_TIMEOUT_S = 10.0
+LINE_LIMIT = 64
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What the steps took at one moment, in CPU time, a mean over the server's CPUs."""
+
+    low_ns: float
+    median_ns: float
+
+
+class Canary:
+    """The program, as long as it answers."""
+
+    def __init__(self, program: Path, cpus: Sequence[int]) -> None:
+        self.process = subprocess.Popen(
+            [program, ",".join(map(str, cpus))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=guard_environment(),
+            # Ctrl-C is for the lab; this one ends with its input, however the lab ends.
+            start_new_session=True,
+        )
+
+    def ask(self) -> Clock | None:
+        """None if it does not answer (any more)."""
+        assert self.process.stdin
+        try:
+            os.write(self.process.stdin.fileno(), b"?")
+            low, median = self.read_line().split()
+            return Clock(float(low), float(median))
+        except (OSError, EOFError, ValueError):
+            # What it says later would be taken for the answer to the next question.
+            self.process.kill()
+            return None
+
+    def read_line(self) -> bytes:
+        assert self.process.stdout
+        deadline = monotonic() + ANSWER_TIMEOUT_S
+        line = b""
+        while not line.endswith(b"\n"):
+            if not readable(self.process.stdout.fileno(), deadline):
+                raise TimeoutError
+            piece = os.read(self.process.stdout.fileno(), LINE_LIMIT)
+            if not piece:
+                raise EOFError
+            line += piece
+        return line
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@contextmanager
+def canary_on(program: Path | None, cpus: Sequence[int]) -> Iterator[Canary | None]:
+    """None where there is no such program."""
+    if program is None:
+        yield None
+        return
+    canary = Canary(program, cpus)
+    try:
+        yield canary
+    finally:
+        canary.close()
+
+
+def describe(clocks: Sequence[Clock]) -> dict[str, float]:
+    """What a trial's conditions say, of all of its slices."""
+    if not clocks:
+        return {}
+    return {
+        "canary_ns": round(fmean(clock.low_ns for clock in clocks), 1),
+        "canary_median_ns": round(fmean(clock.median_ns for clock in clocks), 1),
+    }

@@ -1,0 +1,66 @@
+"""The client's part of a trial: how it is called for the measured load, and the warm-up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from regatta.study import Cell
+from regatta.trial.rig import Rig
+from regatta.trial.side import Side
+
+LOAD_TIMEOUT_S = 120.0
+MAX_CLIENT_SEED = 2**31
+# Within a block all meet the same random arrivals; from slice to slice and block to block they
+# differ. A prime, so that no two of a race share theirs.
+SEEDS_PER_BLOCK = 10_007
+
+
+def client_command(rig: Rig, cell: Cell, target: str, options: list[str]) -> list[str]:
+    command = [str(rig.programs.client), "-c", str(cell.connections), "--engine", cell.engine]
+    command += ["--dialect", cell.dialect, "--json"]
+    command += ["-n", str(cell.top)] if cell.path is None else ["--path", cell.path]
+    return [*command, *options, target]
+
+
+def load_options(rig: Rig, cell: Cell, seed: int) -> list[str]:
+    """The measured load, and the connections beside it that are not measured."""
+    options = ["--load", cell.load]
+    if cell.load == "burst":
+        options += ["--rounds", str(cell.rounds)]
+    else:
+        options += ["--duration", f"{cell.duration_s:g}"]
+        options += ["--per-connection", str(cell.per_connection)]
+    if cell.load == "open":
+        options += ["--rate", str(cell.rate), "--arrivals", str(cell.arrivals)]
+    if cell.arrivals == "poisson":
+        options += ["--seed", str((rig.seed + seed) % MAX_CLIENT_SEED)]
+    for name, count in (("--idle", cell.idle), ("--slow", cell.slow)):
+        if count:
+            options += [name, str(count)]
+    return options
+
+
+def load_timeout_s(cell: Cell) -> float:
+    return LOAD_TIMEOUT_S + (cell.duration_s or 0.0)
+
+
+def sliced(cell: Cell, slices: int) -> list[Cell]:
+    """The cell's load in so many parts that together are the whole; never less than one round."""
+    if cell.rounds is not None:
+        count = min(slices, cell.rounds)
+        share, rest = divmod(cell.rounds, count)
+        return [replace(cell, rounds=share + (number < rest)) for number in range(count)]
+    assert cell.duration_s is not None, "a load without rounds has a duration"
+    return [replace(cell, duration_s=cell.duration_s / slices)] * slices
+
+
+def warm_up(rig: Rig, cell: Cell, target: str) -> None:
+    """A first load from a client of its own, so that no measured request meets cold code."""
+    if rig.warmup_rounds == 0:
+        return
+    options = ["--load", "burst", "--rounds", str(rig.warmup_rounds)]
+    with Side("warm-up", rig.scratch) as client:
+        client.start(rig.placement.client, client_command(rig, cell, target, options), rig.perf, ())
+        status = client.wait(load_timeout_s(cell))
+        if status != 0:
+            raise client.failure(f"the warm-up left with exit status {status}")

@@ -1,0 +1,149 @@
+"""The server of a trial, started, found ready and stopped: a design of ours, or a contender."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from regatta.errors import TrialError
+from regatta.machine import accounting
+from regatta.machine.placement import Placement
+from regatta.study import Cell, Contender
+from regatta.study.limits import is_afresh
+from regatta.trial.rig import Rig
+from regatta.trial.side import READY_TIMEOUT_S, Side, readable
+
+READY_POLL_S = 0.005
+
+
+def start_server(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
+    """Starts the server and returns the address at which it accepts connections."""
+    contender = rig.contenders.get(cell.contender)
+    if contender is None:
+        target = start_design(rig, cell, wanted, server)
+    else:
+        target = start_contender(rig, contender, wanted, server)
+    server.find_program()
+    return target
+
+
+def stop_server(rig: Rig, cell: Cell, server: Side) -> dict[str, Any] | None:
+    """Stops it and returns what it says of itself; a contender says nothing.
+
+    Ours must drain and leave with status 0; of a contender its death by the signal is fine too.
+    """
+    contender = rig.contenders.get(cell.contender)
+    if contender is not None:
+        server.stop(contender.stop_signal, may_die=True)
+        return None
+    server.stop()
+    summary = rig.scratch / "server.json"
+    if not summary.is_file():
+        raise server.failure("the server left without its summary")
+    return read_json(summary.read_text(errors="replace"), server.name)
+
+
+def read_json(text: str, side: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise TrialError(f"the {side} printed no JSON") from error
+    if not isinstance(value, dict):
+        raise TrialError(f"the {side} printed JSON of another shape")
+    return value
+
+
+def design_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
+    command = [str(rig.programs.server), "--design", cell.contender]
+    command += ["--listen", f"{rig.placement.server_address}:0", "--work", cell.work]
+    command += rig.placement.access()
+    command.append("--no-recorder")  # what is measured is what the clients cause
+    # The same work and the same rights everywhere, whatever a machine permits (docs/decisions.md).
+    command += ["--source", "procfs", "--sandbox", "off"]
+    if not is_afresh(cell.work):
+        command += ["--max-age", str(cell.max_age_ms)]
+    if cell.workers is not None:
+        command += ["--workers", str(cell.workers)]
+    return [*command, "--ready-fd", str(ready_fd), "--summary", "server.json"]
+
+
+def start_design(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
+    ready, ready_end = os.pipe()
+    try:
+        try:
+            command = design_command(rig, cell, ready_end)
+            extra = rig.server_environment()
+            server.start(rig.placement.server, command, rig.perf, wanted, ready_end, extra)
+        finally:
+            os.close(ready_end)
+        word, _, target = server.read_line(ready, READY_TIMEOUT_S, "ready").partition(" ")
+        if word != "ready" or not target:
+            raise server.failure("the server said something else than ready")
+    finally:
+        os.close(ready)
+    return target
+
+
+def start_contender(rig: Rig, contender: Contender, wanted: tuple[str, ...], server: Side) -> str:
+    """Gives it a port that is free, starts it, and waits in the way that the study names."""
+    host, port = rig.placement.server_address, rig.placement.free_port()
+    server.talks_on = ("stderr", "stdout")
+    command = contender.words(host, port, rig.placement.server.cpus, rig.folder)
+    extra = rig.server_environment()
+    server.start(rig.placement.server, command, rig.perf, wanted, extra=extra)
+    wait_ready(server, ready_test(contender, rig.placement, port, rig.scratch))
+    return f"{host}:{port}"
+
+
+def ready_test(
+    contender: Contender, placement: Placement, port: int, scratch: Path
+) -> Callable[[], bool]:
+    pattern = contender.ready_line
+    if pattern is None:
+        return lambda: placement.listens(port)
+    outputs = [scratch / f"server.{stream}" for stream in ("stdout", "stderr")]
+
+    def said() -> bool:
+        lines = [line for path in outputs for line in path.read_text(errors="replace").split("\n")]
+        return any(pattern.search(line) for line in lines)
+
+    return said
+
+
+def wait_ready(server: Side, is_ready: Callable[[], bool]) -> None:
+    """Nothing wakes us when somebody else's server is ready; its end does, at once."""
+    assert server.process
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    own = os.pidfd_open(server.process.pid)
+    try:
+        while not is_ready():
+            if readable(own, time.monotonic() + READY_POLL_S):
+                raise server.failure("the server ended before it was ready")
+            if time.monotonic() > deadline:
+                raise server.failure(f"the server was not ready within {READY_TIMEOUT_S:g} s")
+    finally:
+        os.close(own)
+
+
+def check_pinned(rig: Rig, cell: Cell, server: Side) -> None:
+    """A contender may pin its threads elsewhere; then it ran on CPUs that are not the server's."""
+    if cell.contender not in rig.contenders:
+        return
+    assert server.pid is not None
+    own = set(rig.placement.server.cpus)
+    for pid in accounting.descendants(server.pid):
+        for tid in accounting.threads_of(pid):
+            try:
+                strange = os.sched_getaffinity(tid) - own
+            except OSError:
+                continue
+            if strange:
+                cpus = ",".join(map(str, sorted(strange)))
+                raise TrialError(
+                    f"the server's process {pid} may run on CPU {cpus}, which is not the "
+                    "server's; let it keep the CPUs that it is started on"
+                )

@@ -1,0 +1,277 @@
+"""One trial: a fresh server, a warm-up, the measured load, and everything that was counted.
+
+The load may come in slices. Then the servers of several trials stand side by side and take turns,
+a slice each in random order: what the machine does to one it does to the others a moment later.
+A server that waits for its turn sleeps in the kernel and uses nothing.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from regatta.errors import RegattaError, TrialError
+from regatta.ledger.counters import CPU_TIME
+from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, rows
+from regatta.machine import accounting, disturbance
+from regatta.machine.disturbance import Others
+from regatta.study import PROCESS, Cell
+from regatta.study.plan import COUNTED
+from regatta.trial import canary, rest
+from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
+from regatta.trial.merge import merge_cpus, merge_windows
+from regatta.trial.rig import Rig
+from regatta.trial.serve import check_pinned, start_server, stop_server
+from regatta.trial.side import Side
+from regatta.trial.window import AnswersError, Window, measure, measure_whole, perf_counters
+
+DYING_S = 0.2
+
+
+def conditions() -> dict[str, Any]:
+    """What else goes on on the host when the trial starts."""
+    load = Path("/proc/loadavg").read_text().split()
+    processes = sum(1 for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return {
+        "load_average": [float(part) for part in load[:3]],
+        "threads": int(load[3].partition("/")[2]),
+        "processes": processes,
+    }
+
+
+class Trial:
+    """A trial under way: its server is up from `start` to `finish`. Once failed, it does no more.
+
+    A failure is a result too: it says why, and keeps no counter.
+    """
+
+    def __init__(self, rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> None:
+        self.rig = rig
+        self.cell = cell
+        self.wanted = rig.events if kind == COUNTED else ()
+        self.result = Result(started_at=time.time(), conditions=conditions())
+        whole = cell.scope == PROCESS
+        # What starts a whole process would be in its group too: its threads' own clocks must do.
+        self.server = stack.enter_context(Side(SERVER, rig.scratch, not whole, whole))
+        self.target = ""
+        self.windows: list[Window] = []
+        self.clocks: list[canary.Clock] = []
+
+    @property
+    def failed(self) -> bool:
+        return self.result.status == FAILED
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turns whatever goes wrong into the reason of the failure."""
+        try:
+            yield
+        except (RegattaError, OSError) as error:
+            if isinstance(error, AnswersError):
+                self.keep_client(error.summary)
+            self.result.server = self.result.server or self.output()
+            # A dying server closes its connections a moment before it is dead.
+            if isinstance(error, TrialError) and self.died():
+                error = self.server.failure(f"the server died in mid-trial ({error})")
+            self.result = replace(
+                self.result, status=FAILED, reason=str(error), counters=[], samples=None
+            )
+            self.server.kill()
+
+    def start(self) -> None:
+        """A fresh server, warmed up."""
+        with self.guarded():
+            self.target = start_server(self.rig, self.cell, self.wanted, self.server)
+            warm_up(self.rig, self.cell, self.target)
+
+    def listen(self) -> None:
+        """How fast the server's CPUs are now; the server is at rest, or was just warmed up."""
+        if self.rig.canary is not None and (clock := self.rig.canary.ask()) is not None:
+            self.clocks.append(clock)
+
+    def take(self, part: Cell, seed: int) -> None:
+        """One slice of the load."""
+        with self.guarded():
+            self.listen()
+            self.windows.append(measure(self.rig, part, self.target, self.server, seed))
+
+    def finish(self) -> None:
+        """Stops the server and adds up what the slices gave."""
+        with self.guarded():
+            client, accounts, client_counters, samples = merge_windows(self.windows)
+            self.keep_client(client)
+            check_pinned(self.rig, self.cell, self.server)
+            self.result.server = self.output()
+            self.result.window_ns = self.stop()
+            self.result.samples = samples
+            usage = accounting.client_counters(client.get("usage"))
+            self.result.counters = [
+                *rows(SERVER, PERF, perf_counters(self.server, self.wanted)),
+                *rows(SERVER, KERNEL, accounts),
+                *rows(CLIENT, PERF, client_counters),
+                *rows(CLIENT, KERNEL, usage),
+                *(
+                    row
+                    for side, counters in merge_cpus(self.windows).items()
+                    for row in rows(side, CPUS, counters)
+                ),
+            ]
+            if ends := [window.rest for window in self.windows if window.rest is not None]:
+                self.result.conditions |= rest.describe(ends)
+            self.result.conditions |= canary.describe(self.clocks)
+            self.judge(self.others(self.own_ns()))
+            self.judge_client()
+
+    def others(self, own_ns: float) -> Others:
+        """What others did while this was measured; `own_ns` is what it used itself."""
+        others = disturbance.merge([window.others for window in self.windows])
+        return disturbance.with_ended(others, own_ns, len(self.rig.placement.cpus()))
+
+    def own_ns(self, sides: Sequence[str] = (SERVER, CLIENT)) -> float:
+        """The CPU time of these sides."""
+        return sum(
+            row.counter.value or 0.0
+            for row in self.result.counters
+            if row.origin == KERNEL and row.counter.event == CPU_TIME and row.side in sides
+        )
+
+    def judge(self, others: Others) -> None:
+        """Whether it was disturbed."""
+        self.result.conditions |= others.describe()
+        self.result.disturbed = disturbance.too_much(others, self.rig.disturbance_limit_percent)
+
+    def judge_client(self) -> None:
+        """Whether a client that did not keep up was held up by what is no part of the trial."""
+        if self.result.client_bound is None or self.result.client is None:
+            return
+        cpus = self.rig.placement.client.cpus
+        shared = not set(cpus).isdisjoint(self.rig.placement.server.cpus)
+        others = disturbance.merge([window.others for window in self.windows])
+        seen = disturbance.on_client(
+            others, self.own_ns((SERVER, CLIENT) if shared else (CLIENT,)), len(cpus)
+        )
+        self.result.conditions["client_held_up"] = disturbance.held_up(
+            seen, self.result.client.get("cpu_share"), self.rig.disturbance_limit_percent
+        )
+
+    def stop(self) -> int:
+        """Stops the server and says how long was counted, in ns."""
+        self.result.server = stop_server(self.rig, self.cell, self.server) or self.output()
+        return sum(window.length_ns for window in self.windows)
+
+    def keep_client(self, client: dict[str, Any]) -> None:
+        self.result.client = client
+        self.result.requests = client.get("requests")
+        self.result.answered = client.get("answered")
+        self.result.throughput_per_s = client.get("throughput_per_s")
+        # Who counts a whole process asks what it used, not what it could have done.
+        if self.cell.scope != PROCESS:
+            self.result.client_bound = client.get("client_bound")
+
+    def output(self) -> dict[str, Any] | None:
+        """What a contender printed; a design of ours has a summary instead."""
+        ours = self.cell.contender not in self.rig.contenders
+        return None if ours else {"output": self.server.said()}
+
+    def died(self) -> bool:
+        return self.server.ended(within_s=DYING_S)
+
+
+class WholeTrial(Trial):
+    """A trial of a whole process, from its start to its end: one burst, idling, and an end.
+
+    Nothing is warm and nothing is left out, as where somebody types `perf stat ./server`, runs a
+    client, and presses Ctrl-C a while later.
+    """
+
+    def __init__(self, rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> None:
+        super().__init__(rig, cell, kind, stack)
+        self.wanted = rig.events
+        self.start_ns = 0
+        self.before = self.after = disturbance.NEVER
+
+    def start(self) -> None:
+        with self.guarded():
+            self.listen()
+            self.before = disturbance.look(self.rig.placement.cpus())
+            self.start_ns = time.monotonic_ns()
+            self.target = start_server(self.rig, self.cell, self.wanted, self.server)
+
+    def take(self, part: Cell, seed: int) -> None:
+        """The burst, and the idling after it."""
+        with self.guarded():
+            self.windows.append(measure_whole(self.rig, part, self.target, self.server, seed))
+
+    def stop(self) -> int:
+        super().stop()
+        length_ns = time.monotonic_ns() - self.start_ns
+        self.after = disturbance.look(self.rig.placement.cpus())
+        return length_ns
+
+    def others(self, own_ns: float) -> Others:
+        """Of those that still live: what starts the two sides is in no account."""
+        del own_ns
+        return disturbance.between(self.before, self.after, self.rig.placement.cpus())
+
+
+def make_trial(rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> Trial:
+    which = WholeTrial if cell.scope == PROCESS else Trial
+    return which(rig, cell, kind, stack)
+
+
+def fresh_scratch(folder: Path) -> None:
+    """An empty folder for the files of one trial; what a killed race left there goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def run_trial(rig: Rig, cell: Cell, kind: str, block: int = 0) -> Result:
+    """Runs one trial by itself."""
+    return run_side_by_side(rig, [cell], kind, block, slices=1)[0]
+
+
+def run_side_by_side(
+    rig: Rig, cells: Sequence[Cell], kind: str, block: int, slices: int
+) -> list[Result]:
+    """Runs a trial of each cell, their loads in slices that alternate; results in their order."""
+    chance = random.Random(rig.seed * SEEDS_PER_BLOCK + block)
+    fresh_scratch(rig.scratch)
+    try:
+        with ExitStack() as stack:
+            trials = [
+                make_trial(with_scratch(rig, number), cell, kind, stack)
+                for number, cell in enumerate(cells)
+            ]
+            for trial in trials:
+                trial.start()
+            take_turns(trials, slices, block, chance)
+            for trial in trials:
+                if not trial.failed:
+                    trial.finish()
+    finally:
+        shutil.rmtree(rig.scratch, ignore_errors=True)
+    return [trial.result for trial in trials]
+
+
+def take_turns(trials: Sequence[Trial], slices: int, block: int, chance: random.Random) -> None:
+    """Every trial's slices, one round after the other, each round in a fresh random order."""
+    parts = [sliced(trial.cell, slices) for trial in trials]
+    for turn in range(slices):
+        order = [number for number in range(len(trials)) if turn < len(parts[number])]
+        chance.shuffle(order)
+        for number in order:
+            if not trials[number].failed:
+                trials[number].take(parts[number][turn], block * SEEDS_PER_BLOCK + turn)
+
+
+def with_scratch(rig: Rig, number: int) -> Rig:
+    """The rig with a folder of its own for one of several trials."""
+    folder = rig.scratch / str(number)
+    folder.mkdir()
+    return replace(rig, scratch=folder)

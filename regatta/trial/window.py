@@ -1,0 +1,195 @@
+"""One measured load, from the moment when both sides' counters are on until the client says that
+it is done. The server's accounts are of all that the load caused: from rest to rest.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from regatta.errors import TrialError
+from regatta.ledger.counters import Counter
+from regatta.ledger.result import CLIENT
+from regatta.machine import accounting, disturbance
+from regatta.machine.disturbance import Others
+from regatta.machine.perf_output import Output as PerfOutput
+from regatta.machine.perf_output import select
+from regatta.machine.whole_cpu import BySide
+from regatta.study import Cell
+from regatta.trial.load import client_command, load_options, load_timeout_s
+from regatta.trial.rest import Ends, away_from
+from regatta.trial.rig import Rig
+from regatta.trial.serve import read_json
+from regatta.trial.side import READY_TIMEOUT_S, STOP_TIMEOUT_S, Side
+
+SAMPLES = "samples"
+
+
+class AnswersError(TrialError):
+    """Not every request was answered correctly; the client's summary tells more."""
+
+    def __init__(self, what: str, summary: dict[str, Any]) -> None:
+        super().__init__(what)
+        self.summary = summary
+
+
+@dataclass(frozen=True)
+class Window:
+    """What one measured load gave."""
+
+    length_ns: int
+    accounts: list[Counter]
+    """The server's, by the kernel."""
+    client: dict[str, Any]
+    """The client's own summary."""
+    client_counters: list[Counter]
+    """perf's."""
+    samples: bytes
+    others: Others
+    """What else took the race's CPUs meanwhile."""
+    rest: Ends | None = None
+    """None: of a whole process."""
+    cpus: BySide = field(default_factory=dict)
+    """All that each side's CPUs did."""
+
+
+def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
+    """Runs the load of the cell against a server that is up."""
+    load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
+    command = client_command(rig, cell, target, load)
+    with Side(CLIENT, rig.scratch) as client:
+        length_ns, accounts, cpus, others, rest = run_load(rig, cell, command, server, client)
+        summary = sum_up(cell, client, STOP_TIMEOUT_S)
+        return Window(
+            length_ns=length_ns,
+            accounts=accounts,
+            client=summary,
+            client_counters=perf_counters(client, server.wanted),
+            samples=(rig.scratch / SAMPLES).read_bytes(),
+            others=others,
+            rest=rest,
+            cpus=cpus,
+        )
+
+
+def measure_whole(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
+    """Runs the burst against a server that has just been started, and lets it idle after it.
+
+    The client is counted as a whole too. The server's accounts are of its life up to now.
+    """
+    load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
+    command = client_command(rig, cell, target, load)
+    with Side(CLIENT, rig.scratch, whole=True) as client:
+        start_ns = time.monotonic_ns()
+        client.start(rig.placement.client, command, rig.perf, server.wanted)
+        summary = sum_up(cell, client, load_timeout_s(cell))
+        # This wait is what is measured: a server that idles is part of such a count.
+        time.sleep(cell.linger_s)
+        return Window(
+            length_ns=time.monotonic_ns() - start_ns,
+            accounts=accounting.life_counters(server.accounts()),
+            client=summary,
+            client_counters=perf_counters(client, server.wanted),
+            samples=(rig.scratch / SAMPLES).read_bytes(),
+            others=Others(),  # they are asked for over all of the process's life
+        )
+
+
+def run_load(
+    rig: Rig, cell: Cell, command: list[str], server: Side, client: Side
+) -> tuple[int, list[Counter], BySide, Others, Ends]:
+    """The measured load: the window's length, the server's accounts, those of all that both sides'
+    CPUs did, what others did, and the rest.
+
+    The accounts are read when the server is at rest, before the load and after it. One that is not
+    at rest before has work of its own, and nobody can tell which is the load's: its account is
+    closed with the client's word. The others' clocks are read before the server's accounts and
+    after them: not in the window.
+    """
+    cpus = rig.placement.cpus()
+    gate, gate_end = socket.socketpair()
+    with gate, away_from(rig.placement.server.cpus):
+        with gate_end:
+            gated = [*command, "--gate-fd", str(gate_end.fileno())]
+            client.start(rig.placement.client, gated, rig.perf, server.wanted, gate_end.fileno())
+        if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
+            raise client.failure("the client said something else than ready")
+        client.find_program()
+        opening = server.come_to_rest()
+        others_before = disturbance.look(cpus, rig.placement.client.cpus)
+        with rig.placement.whole_cpu.account() as done:
+            before = server.accounts()
+            switch([server, client], "enable")
+            start_ns = time.monotonic_ns()
+            tell(gate, "go", client)
+            said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
+            window_ns = time.monotonic_ns() - start_ns
+            closing = server.come_to_rest() if opening.found else None
+            switch([server, client], "disable")
+            after = server.accounts()
+        others_after = disturbance.look(cpus, rig.placement.client.cpus)
+        others = disturbance.between(others_before, others_after, cpus)
+        if said != "done":
+            raise client.failure("the client said something else than done")
+        tell(gate, "sum up", client)
+    rest = Ends(opening, closing)
+    return window_ns, accounting.server_counters(before, after), done, others, rest
+
+
+def switch(sides: list[Side], command: str) -> None:
+    """Tells all sides' counters, then waits for all: they change as nearly at once as can be."""
+    controls = [side.control for side in sides if side.control is not None]
+    for control in controls:
+        control.send(command)
+    for control in controls:
+        control.wait()
+
+
+def tell(gate: socket.socket, word: str, client: Side) -> None:
+    try:
+        gate.sendall(word.encode() + b"\n")
+    except BrokenPipeError as error:
+        raise client.failure(f"the client ended before it was told to {word}") from error
+
+
+def sum_up(cell: Cell, client: Side, timeout_s: float) -> dict[str, Any]:
+    """What the client says of its load; an error unless every request was answered."""
+    status = client.wait(timeout_s)
+    text = client.stdout()
+    summary: dict[str, Any] | None = None
+    if text.strip():
+        summary = read_json(text, CLIENT)
+        check_answers(cell, summary)
+    if status != 0 or summary is None:
+        raise client.failure(f"the client left with exit status {status}")
+    return summary
+
+
+def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
+    """Every request must have been answered correctly."""
+    requests, answered = summary.get("requests"), summary.get("answered")
+    if not isinstance(requests, int) or not isinstance(answered, int):
+        raise AnswersError("the client's JSON has no numbers of requests and answers", summary)
+    expected = None if cell.rounds is None else cell.rounds * cell.connections
+    if expected is not None and requests != expected:
+        what = f"the client made {requests} requests where {expected} were planned"
+        raise AnswersError(what, summary)
+    if requests == 0:
+        raise AnswersError("the client made no request", summary)
+    if answered != requests:
+        kinds = summary.get("errors")
+        named = kinds.items() if isinstance(kinds, dict) else ()
+        wrong = ", ".join(f"{count} {kind}" for kind, count in named if count)
+        raise AnswersError(
+            f"{requests - answered} of {requests} requests failed ({wrong})", summary
+        )
+
+
+def perf_counters(side: Side, wanted: Sequence[str]) -> list[Counter]:
+    """perf's counters of a side; where it has no perf, each wanted one is not supported."""
+    if side.counting:
+        return side.counters()
+    return select(tuple(wanted), PerfOutput((), ()))

@@ -1,1 +1,0 @@
-"""The verbs of the command line that are not about one race: one file for each."""

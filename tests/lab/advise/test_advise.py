@@ -1,0 +1,460 @@
+"""`regatta advise`: evidence that is near, the rules, and "not measured" where there is none."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from regatta.advise import Advice, Request, advise, make_situation, print_advice, to_dict
+from regatta.advise.deciding import MARK
+from regatta.advise.power import Spread
+from regatta.advise.ranking import rank
+from regatta.advise.situation import Situation, distance
+from regatta.analysis.estimates import Estimate
+from regatta.analysis.standings import Entry, verdicts
+from regatta.analysis.statistics.best import standings
+from regatta.cli.advise import write_study
+from regatta.cli.main import app
+from regatta.errors import LedgerError, UsageError
+from regatta.ledger.write import FILE_NAME
+from regatta.study import parse_study
+from regatta.study.design import Design
+from tests.lab.synthetic import make
+from tests.lab.synthetic_held import add_held
+
+MACHINE = {"cpu_model": "Example CPU 9000 at 3.2 GHz", "cpus": 2, "architecture": "x86_64"}
+DESIGNS = ("iterative", "fork-per-client", "thread-per-client", "select", "epoll", "reactors")
+
+
+def situation(connections: int = 100, work: str = "classic", **changes: Any) -> Situation:
+    given: dict[str, Any] = {"idle": 0, "rate": None, "cpus": None, "memory": None, **changes}
+    return make_situation(
+        connections, given["idle"], given["rate"], work, given["cpus"], given["memory"]
+    )
+
+
+def races(place: Path, **changes: Any) -> Path:
+    folder = place / "races" / f"race-{len(list(place.glob('races/*')))}"
+    folder.mkdir(parents=True)
+    make(folder / FILE_NAME, **changes)
+    known = json.dumps(dict.fromkeys(changes.get("contenders", DESIGNS), "a design"))
+    change(folder, f"UPDATE environment SET value = '{known}' WHERE key = 'designs'")
+    return folder
+
+
+def change(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / FILE_NAME)) as database, database:
+        database.execute(statement)
+
+
+def advised(place: Path, asked: Situation, ledgers: Sequence[Path] = ()) -> Advice:
+    return advise(Request(asked, ledgers, place / "races", MACHINE, DESIGNS))
+
+
+def shown(advice: Advice) -> str:
+    out = io.StringIO()
+    print_advice(advice, Path("advise.toml"), Console(file=out, width=200))
+    return out.getvalue()
+
+
+def favoured(advice: Advice) -> list[str]:
+    assert advice.ranking is not None
+    return [one.measured.design for one in advice.ranking.favoured]
+
+
+def test_the_least_cpu_leads_and_each_has_its_evidence(tmp_path: Path) -> None:
+    folder = races(tmp_path, blocks=12)
+    advice = advised(tmp_path, situation())
+    assert favoured(advice)[0] == "select"
+    assert 2 <= len(favoured(advice)) <= 3
+    text = shown(advice)
+    assert str(folder) in text
+    assert "100 connections, work classic, load burst" in text
+    assert "(just this)" in text
+    assert "times the CPU of select" in text
+    assert "µs a request (" in text
+
+
+def test_beyond_a_factor_of_two_it_says_not_measured(tmp_path: Path) -> None:
+    races(tmp_path, connections=(100,))
+    assert advised(tmp_path, situation(200)).ranking is not None
+    assert advised(tmp_path, situation(50)).ranking is not None
+    advice = advised(tmp_path, situation(201))
+    assert advice.ranking is None
+    assert "Not measured: no cell of 1 race is within a factor 2" in shown(advice)
+    assert "connections 100" in shown(advice)
+    # Another kind of work is never near, nor an offered rate where none was raced.
+    assert advised(tmp_path, situation(work="wait=5ms")).ranking is None
+    assert advised(tmp_path, situation(rate=1000)).ranking is None
+    assert advised(tmp_path, situation(idle=50)).ranking is None
+    assert advised(tmp_path, situation(cpus=8)).ranking is None
+
+
+@pytest.mark.parametrize(
+    ("design", "measured", "asked", "why"),
+    [
+        ("select", 1000, 1001, "it can watch some 1,000 connections"),
+        ("iterative", 1, 2, "it serves one client at a time"),
+        ("prefork-accept", 16, 17, "16 workers serve as many clients at a time"),
+        ("prethread-queue", 24, 16, "16 workers serve as many clients at a time"),
+    ],
+)
+def test_no_figure_is_carried_past_what_a_design_can_hold(
+    tmp_path: Path, design: str, measured: int, asked: int, why: str
+) -> None:
+    races(tmp_path, contenders=[design, "thread-per-client", "epoll"], connections=(measured,))
+    assert design in favoured(advised(tmp_path, situation(measured)))
+    advice = advised(tmp_path, situation(asked))
+    assert set(favoured(advice)) == {"thread-per-client", "epoll"}
+    assert f"Not {design}: {why}, and it was measured with {measured:,}, not {asked:,}." in shown(
+        advice
+    )
+
+
+def test_silent_connections_count_to_what_a_design_can_hold(tmp_path: Path) -> None:
+    races(tmp_path, contenders=["select", "epoll"], axis="idle", steps=(900,), connections=(100,))
+    assert "select" in favoured(advised(tmp_path, situation(1000, idle=90)))
+    assert favoured(advised(tmp_path, situation(1100, idle=90))) == ["epoll"]
+
+
+def at_a_rate(place: Path, rate: int) -> Path:
+    """Raced as an open load, in the shape in which `add_held` searches."""
+    folder = races(place, connections=(16,), works=("snapshot",), blocks=12)
+    change(
+        folder,
+        f"UPDATE cell SET load = 'open', rate = {rate}, rounds = NULL, duration_s = 0.5, "
+        "dialect = 'http', per_connection = 0, max_age_ms = 9",
+    )
+    change(folder, f"UPDATE trial SET throughput_per_s = {rate}")
+    return folder
+
+
+def test_no_figure_is_carried_to_a_rate_that_would_take_more_than_all_cpus(tmp_path: Path) -> None:
+    at_a_rate(tmp_path, 1000)
+    assert len(favoured(advised(tmp_path, situation(16, "snapshot", rate=1100)))) == 3
+    advice = advised(tmp_path, situation(16, "snapshot", rate=1500))
+    assert set(favoured(advice)) == {"select", "iterative"}
+    assert "1,500 requests/s would take 1.0 CPUs of 1 at what one took" in shown(advice)
+    none = advised(tmp_path, situation(16, "snapshot", rate=1900))
+    assert none.ranking is None
+    assert "Not measured: what is near says nothing of this. iterative: 1,900" in shown(none)
+    assert favoured(advised(tmp_path, situation(16, "snapshot", rate=1900, cpus=2)))
+
+
+def test_no_figure_is_carried_to_a_rate_beyond_what_a_search_found(tmp_path: Path) -> None:
+    folder = at_a_rate(tmp_path, 2400)
+    add_held(folder / FILE_NAME, {"iterative": 4_000, "select": 20_000}, blocks=4)
+    change(folder, "UPDATE counter SET value = value / 10 WHERE event = 'cpu-time'")
+    assert "iterative" in favoured(advised(tmp_path, situation(16, "snapshot", rate=3600)))
+    advice = advised(tmp_path, situation(16, "snapshot", rate=4600))
+    assert set(favoured(advice)) == {"select", "thread-per-client"}
+    assert re.search(r"Not iterative: it holds 4,[012]\d\d requests/s", shown(advice))
+
+
+def test_a_percentile_that_may_be_anything_is_no_best_that_others_are_out_by(
+    tmp_path: Path,
+) -> None:
+    races(tmp_path, blocks=12)
+    ranking = advised(tmp_path, situation()).ranking
+    assert ranking is not None
+
+    def out(**known: Estimate) -> set[str]:
+        measured = [replace(one, p99=known[one.design]) for one in ranking.place.measured]
+        named = rank(situation(), replace(ranking.place, measured=measured)).left_out
+        return {name for name, why in named if why.startswith("its p99")}
+
+    exact, slow = Estimate(1.0, 0.9, 1.1, 12, "measured"), Estimate(2.5, 2.3, 2.7, 12, "measured")
+    open_ended = replace(exact, high=None)
+    over = Estimate(None, 2.3, None, 12, "over")
+    names = {"iterative": slow, "thread-per-client": over}
+    assert out(**names, select=exact) == {"iterative", "thread-per-client"}
+    assert out(**names, select=open_ended) == set()
+    assert out(**names, select=replace(over, low=0.1)) == set()
+
+
+def test_without_any_race_it_says_so_and_proposes_one(tmp_path: Path) -> None:
+    advice = advised(tmp_path, situation(5000, "snapshot", idle=98, rate=10_000))
+    assert "there is no race of this machine yet" in shown(advice)
+    assert advice.deciding is not None
+    study = checked(advice)
+    assert {cell.contender for cell in study.cells} <= set(DESIGNS)
+    assert {(cell.connections, cell.idle, cell.rate) for cell in study.cells} == {
+        (100, 4900, 10_000)
+    }
+
+
+def checked(advice: Advice) -> Any:
+    """The study, as `regatta race` would read it."""
+    assert advice.deciding is not None
+    pools = ("prefork", "prethread", "reactors")
+    known = [Design(name, "", name.startswith(pools)) for name in (*DESIGNS, "prethread-queue")]
+    return parse_study(advice.deciding.toml, known)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        situation(),
+        situation(7),
+        situation(60, rate=500),
+        situation(1, "spin=50us"),
+        situation(100, "wait=5ms", idle=50),
+    ],
+)
+def test_the_study_that_decides_is_one_and_is_of_the_situation(
+    tmp_path: Path, asked: Situation
+) -> None:
+    races(tmp_path, blocks=4, connections=(10, 100))
+    study = checked(advised(tmp_path, asked))
+    assert len({cell.contender for cell in study.cells}) >= 2
+    for cell in study.cells:
+        assert distance(asked, cell, 1) == 0
+
+
+def test_noise_asks_for_more_blocks(tmp_path: Path) -> None:
+    alike = {"iterative": 612.0, "thread-per-client": 612.0, "select": 612.0}
+    races(tmp_path, blocks=8, noise=0.1, cpu_us=alike)
+    advice = advised(tmp_path, situation())
+    assert advice.deciding is not None
+    assert advice.deciding.blocks > 8
+    assert "no difference seen; one of" in shown(advice)
+
+
+def varying(chance: np.random.Generator, names: Sequence[str], blocks: int) -> dict[str, Any]:
+    """Of each its logarithm in each block: what a block does to all, and 4 % between two."""
+    common = chance.normal(0, 0.05, blocks)
+    return {name: common + chance.normal(0, 0.04 / 2**0.5, blocks) for name in names}
+
+
+def test_a_plan_from_few_blocks_sees_what_it_says_in_the_race_that_it_plans() -> None:
+    """As that race decides: for all of its designs at once."""
+    chance = np.random.default_rng(11)
+    names = ("best", "dearer", "also dearer")
+    told, planned = [], []
+    for _ in range(60):
+        seen = varying(chance, names, 6)
+        spreads = [
+            Spread(float(np.std(seen["best"] - seen[name], ddof=1)), 6) for name in names[1:]
+        ]
+        planned.append(max(one.needed(1.05, 3, fewest=6, most=60) for one in spreads))
+        race = varying(chance, names, planned[-1])
+        (found,) = standings(
+            [
+                [
+                    {name: dict(enumerate(values.tolist())) for name, values in race.items()}
+                    | {
+                        name: dict(enumerate((race[name] + math.log(1.05)).tolist()))
+                        for name in names[1:]
+                    }
+                ]
+            ]
+        )
+        told += [found[name].worse for name in names[1:]]
+    assert np.mean(told) > 0.8
+    assert 10 < np.mean(planned) < 25
+
+
+def test_who_fails_is_not_favoured_and_the_reason_is_told(tmp_path: Path) -> None:
+    folder = races(tmp_path)
+    change(
+        folder,
+        "UPDATE trial SET status = 'failed', reason = 'too many' WHERE cell_id IN "
+        "(SELECT id FROM cell WHERE contender = 'select')",
+    )
+    advice = advised(tmp_path, situation())
+    assert "select" not in favoured(advice)
+    assert "Not select: every trial of it failed: too many." in shown(advice)
+
+
+def test_who_makes_clients_wait_is_not_favoured(tmp_path: Path) -> None:
+    folder = races(tmp_path)
+    # select and iterative answer a burst one by one; threads would now be ten times as quick.
+    change(
+        folder,
+        "UPDATE trial SET samples = (SELECT samples FROM trial AS quick JOIN cell ON cell.id = "
+        "quick.cell_id WHERE connections = 1 AND quick.block = trial.block LIMIT 1) "
+        "WHERE cell_id IN (SELECT id FROM cell WHERE contender = 'thread-per-client')",
+    )
+    advice = advised(tmp_path, situation())
+    assert favoured(advice) == ["thread-per-client"]
+    assert "Not select: its p50 is" in shown(advice)
+
+
+def test_who_answers_less_than_was_offered_is_not_favoured(tmp_path: Path) -> None:
+    folder = races(tmp_path, connections=(100,))
+    change(folder, "UPDATE cell SET load = 'open', rate = 1000, rounds = NULL, duration_s = 1")
+    change(folder, "UPDATE trial SET throughput_per_s = 999")
+    slow = "(SELECT id FROM cell WHERE contender = 'iterative')"
+    change(folder, f"UPDATE trial SET throughput_per_s = 200 WHERE cell_id IN {slow}")
+    advice = advised(tmp_path, situation(rate=1200))
+    assert "iterative" not in favoured(advice)
+    assert "Not iterative: it answered 200 of 1,000 requests/s." in shown(advice)
+
+
+def test_the_nearest_race_counts_and_of_equals_the_newest(tmp_path: Path) -> None:
+    first = races(tmp_path)
+    second = races(tmp_path)
+    races(tmp_path, connections=(90,))
+    change(first, "UPDATE meta SET value = '1760000001' WHERE key = 'created_at'")
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is not None
+    assert advice.ranking.place.race == first / FILE_NAME
+    assert advice.others[0].race == second / FILE_NAME
+
+
+def test_races_of_other_machines_are_left_out_unless_they_are_named(tmp_path: Path) -> None:
+    folder = races(tmp_path)
+    change(folder, "UPDATE environment SET value = '\"Other\"' WHERE key = 'cpu_model'")
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is None
+    assert "1 race of another machine left out" in shown(advice)
+    named = advised(tmp_path, situation(), [folder])
+    assert named.ranking is not None
+    assert "On this machine: not measured" in shown(named)
+
+
+def test_a_damaged_ledger_is_passed_over_and_a_named_one_is_an_error(tmp_path: Path) -> None:
+    races(tmp_path)
+    bad = races(tmp_path)
+    (bad / FILE_NAME).write_text("precious")
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is not None
+    assert any(str(bad) in note for note in advice.notes)
+    with pytest.raises(LedgerError):
+        advised(tmp_path, situation(), [bad])
+
+
+def test_samples_that_are_damaged_cost_their_ledger_and_not_the_advice(tmp_path: Path) -> None:
+    races(tmp_path)
+    bad = races(tmp_path)
+    change(bad, "UPDATE trial SET samples = x'00'")
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is not None
+    assert advice.ledgers == 1
+    assert any(note.startswith(f"Not read: {bad / FILE_NAME}: samples") for note in advice.notes)
+    with pytest.raises(LedgerError, match=FILE_NAME):
+        advised(tmp_path, situation(), [bad])
+
+
+def test_equal_designs_are_told_apart_as_seldom_as_the_level_says(tmp_path: Path) -> None:
+    """As the standings of a race say it: one family, one answer."""
+    alike = {"iterative": 612.0, "thread-per-client": 612.0, "select": 612.0}
+    races(tmp_path, blocks=12, cpu_us=alike)
+    advice = advised(tmp_path, situation())
+    assert advice.ranking is not None
+    place = advice.ranking.place
+    verdict = verdicts({1: {one.design: Entry(one.blocks) for one in place.measured}}).overall
+    best, *others = advice.ranking.favoured
+    undecided = {one.measured.design for one in others if one.undecided}
+    assert {best.measured.design} | undecided == set(verdict.best)
+    assert "hold together at 95 %" in shown(advice)
+
+
+def test_the_best_size_of_a_pool_stands_where_its_figure_puts_it(tmp_path: Path) -> None:
+    folder = races(
+        tmp_path, axis="workers", steps=(5, 15), pools={"select"}, connections=(100,), blocks=12
+    )
+    large = "(SELECT id FROM cell WHERE contender = 'select' AND workers = 15)"
+    change(
+        folder,
+        "UPDATE counter SET value = 3 * value WHERE event = 'cpu-time' AND trial_id IN "
+        f"(SELECT id FROM trial WHERE cell_id IN {large})",
+    )
+    advice = advised(tmp_path, situation())
+    assert favoured(advice)[0] == "select"
+    assert advice.ranking is not None
+    assert advice.ranking.favoured[0].measured.cell.workers == 5
+    assert all(one.against_best for one in advice.ranking.favoured[1:])
+
+
+def test_a_path_of_its_own_does_not_part_a_design_from_the_others(tmp_path: Path) -> None:
+    folder = races(tmp_path, connections=(100,))
+    change(folder, "UPDATE cell SET path = '/own' WHERE contender = 'iterative'")
+    assert len(favoured(advised(tmp_path, situation()))) > 1
+    assert not advised(tmp_path, situation()).others
+
+
+def test_without_work_it_is_the_one_of_most_studies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """README's own line."""
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, ["advise", "--connections", "1000", "--rate", "5000"])
+    assert found.exit_code == 0, found.output
+    assert "1,000 connections, 5,000 requests/s, work classic" in found.output
+
+
+def test_memory_is_not_measured(tmp_path: Path) -> None:
+    races(tmp_path)
+    advice = advised(tmp_path, situation(memory="512M"))
+    assert advice.situation.memory_bytes == 512 * 2**20
+    assert "Memory: not measured" in shown(advice)
+
+
+def test_more_cpus_than_there_are_cannot_be_decided_here(tmp_path: Path) -> None:
+    advice = advised(tmp_path, situation(cpus=2))
+    assert advice.deciding is not None
+    assert "needs 2 CPUs and one for the client; here are 2" in advice.deciding.cannot
+    assert checked(advice).server_cpus == (0, 1)
+
+
+def test_json_holds_the_evidence(tmp_path: Path) -> None:
+    races(tmp_path)
+    plain = json.loads(json.dumps(to_dict(advised(tmp_path, situation()), Path("a.toml"))))
+    assert plain["measured"] is True
+    first, second = plain["favoured"][:2]
+    assert first["against_best"] is None
+    assert second["against_best"]["low"] <= second["against_best"]["value"]
+    assert plain["deciding"]["study"] == "a.toml"
+    empty = to_dict(advised(tmp_path / "none", situation()), Path("a.toml"))
+    assert empty["measured"] is False
+    assert empty["favoured"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"connections": 0}, "--connections"),
+        ({"work": "magic"}, "--work"),
+        ({"idle": 101}, "--idle"),
+        ({"rate": 0}, "--rate"),
+        ({"cpus": 0}, "--cpus"),
+        ({"memory": "lots"}, "--memory"),
+        ({"memory": "0"}, "--memory"),
+    ],
+)
+def test_what_cannot_be_is_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        situation(**changes)
+
+
+def test_a_study_of_a_persons_own_is_not_overwritten(tmp_path: Path) -> None:
+    deciding = advised(tmp_path, situation()).deciding
+    assert deciding is not None
+    path = tmp_path / "advise.toml"
+    write_study(path, deciding)
+    write_study(path, deciding)
+    assert path.read_text().startswith(MARK)
+    path.write_text("precious")
+    with pytest.raises(UsageError, match="--study"):
+        write_study(path, deciding)
+    assert path.read_text() == "precious"
+
+
+def test_help_teaches() -> None:
+    text = CliRunner().invoke(app, ["advise", "--help"]).output
+    assert "Examples" in text
+    assert "not measured" in " ".join(text.replace("│", " ").split())

@@ -1,0 +1,268 @@
+"""Estimates, verdicts and their rules, on ledgers that are made up so that the truth is known."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.columns import Column, against_best
+from regatta.analysis.metrics import BY_NAME
+from regatta.analysis.quick import quick_standings
+from regatta.analysis.standings import ALONE, LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
+from regatta.analysis.statistics.holm import holm
+from regatta.analysis.statistics.percentiles import nearest_rank
+from regatta.errors import LedgerError
+from regatta.ledger.read import latencies_ns, read
+from tests.lab.synthetic import make
+
+
+def analysed(path: Path) -> Analysis:
+    return analyse(read(path))
+
+
+def estimate(analysis: Analysis, contender: str, connections: int, side: str, name: str) -> Any:
+    (found,) = (
+        result.estimates[side, name]
+        for result in analysis.groups[0].at(connections)
+        if result.cell.contender == contender
+    )
+    return found
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(statement)
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1, max_size=300), st.integers(1, 1000))
+def test_a_percentile_is_the_least_value_that_so_many_do_not_exceed(
+    values: list[int], thousandths: int
+) -> None:
+    found = nearest_rank(np.array(values), thousandths / 1000)
+    at_most = [
+        value
+        for value in sorted(values)
+        if 1000 * sum(v <= value for v in values) >= thousandths * len(values)
+    ]
+    assert found == at_most[0]
+
+
+def test_percentiles_are_pooled_and_not_averaged(tmp_path: Path) -> None:
+    """One trial of four is slow in all its requests: it holds the pooled p99, not their mean's."""
+    path = make(tmp_path / "ledger.sqlite", contenders=["select"], connections=[1], blocks=4)
+    ledger = read(path)
+    timed = [trial for trial in ledger.trials if trial.kind == "timed"]
+    pooled = np.concatenate([latencies_ns(trial.samples) for trial in timed]) / 1e6
+    found = estimate(analysed(path), "select", 1, "client", "latency_p99_ms")
+    assert found.value == pytest.approx(np.sort(pooled)[math.ceil(0.99 * len(pooled)) - 1])
+    averaged = np.mean([np.quantile(latencies_ns(trial.samples), 0.99) for trial in timed]) / 1e6
+    assert found.value != pytest.approx(averaged, rel=1e-6)
+
+
+def test_the_slowest_request_is_never_below_p99(tmp_path: Path) -> None:
+    analysis = analysed(make(tmp_path / "ledger.sqlite"))
+    for result in analysis.groups[0].cells:
+        estimates = result.estimates
+        p50, p99, most = (
+            estimates["client", f"latency_{name}_ms"].value for name in ("p50", "p99", "max")
+        )
+        assert p50 <= p99 <= most
+        assert estimates["client", "latency_max_ms"].high is None
+
+
+def reference_holm(p_values: list[float]) -> list[bool]:
+    """As Holm wrote it: the smallest against alpha / m, the next against alpha / (m - 1), ..."""
+    rejected = [False] * len(p_values)
+    for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[index] > 0.05 / (len(p_values) - step):
+            break
+        rejected[index] = True
+    return rejected
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12, unique=True))
+def test_holm_rejects_what_the_reference_rejects(p_values: list[float]) -> None:
+    decisions = holm(p_values)
+    assert [decision.rejected for decision in decisions] == reference_holm(p_values)
+    assert all(decision.adjusted_p >= p for decision, p in zip(decisions, p_values, strict=True))
+
+
+def test_a_lead_beyond_the_noise_is_seen_and_has_the_right_size(tmp_path: Path) -> None:
+    costs = {"iterative": 800.0, "thread-per-client": 900.0, "select": 600.0}
+    path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
+    verdict = analysed(path).groups[0].overall
+    assert (verdict.best, verdict.runner_up) == (("select",), "iterative")
+    assert verdict.worse == ("iterative", "thread-per-client")
+    assert verdict.outcome == LARGER
+    assert verdict.low < 800 / 600 < verdict.high
+    assert verdict.low > 1
+
+
+def test_equal_contenders_are_told_apart_by_nobody(tmp_path: Path) -> None:
+    costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
+    path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
+    verdict = analysed(path).groups[0].overall
+    assert verdict.outcome == NO_DIFFERENCE
+    assert set(verdict.best) == {"iterative", "select"}
+    assert verdict.worse == ("thread-per-client",)
+    assert verdict.low < 1 < verdict.high
+    assert verdict.detectable > 1
+
+
+def test_what_drifts_for_all_of_a_block_cancels_in_the_ratio(tmp_path: Path) -> None:
+    """Blocks that differ by a factor of three hide no lead of 5 %: ratios are taken within them."""
+    costs = {"iterative": 630.0, "thread-per-client": 900.0, "select": 600.0}
+    path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100], noise=0.002)
+    factor = "(SELECT 1 + block % 3 FROM trial WHERE id = trial_id)"
+    change(path, f"UPDATE counter SET value = value * {factor} WHERE event = 'cpu-time'")
+    verdict = analysed(path).groups[0].overall
+    assert verdict.outcome == LARGER
+    assert verdict.high - verdict.low < 0.05
+
+
+@pytest.mark.parametrize(("blocks", "outcome"), [(0, NOT_MEASURED), (1, TOO_FEW)])
+def test_too_few_trials_decide_nothing(tmp_path: Path, blocks: int, outcome: str) -> None:
+    path = make(tmp_path / "ledger.sqlite", blocks=blocks, connections=[10])
+    assert analysed(path).groups[0].overall.outcome == outcome
+
+
+def test_a_contender_alone_has_no_lead(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", contenders=["select"])
+    assert analysed(path).groups[0].overall.outcome == ALONE
+
+
+def test_failed_trials_are_listed_and_in_no_average(tmp_path: Path) -> None:
+    fail = {("select", 10, block) for block in (2, 5)}
+    path = make(tmp_path / "ledger.sqlite", fail=fail)
+    change(
+        path,
+        "UPDATE counter SET value = 1e15 "
+        "WHERE trial_id IN (SELECT id FROM trial WHERE status = 'failed')",
+    )
+    analysis = analysed(path)
+    assert len(analysis.failures) == 2
+    assert all("SIGTERM" in (failure.trial.reason or "") for failure in analysis.failures)
+    found = estimate(analysis, "select", 10, "server", "cpu_time_per_request_us")
+    assert found.trials == 8
+    assert found.value < 1000
+
+
+def test_times_come_from_timed_trials_and_counters_from_counted_ones(tmp_path: Path) -> None:
+    """Every figure of the wrong kind of trial is made absurd; none may show."""
+    path = make(tmp_path / "ledger.sqlite", counted_blocks=5)
+    wrong = "SELECT id FROM trial WHERE kind = '{}'"
+    change(
+        path,
+        "UPDATE counter SET value = 1e15 WHERE origin = 'kernel' AND event LIKE '%-time' "
+        f"AND trial_id IN ({wrong.format('counted')})",
+    )
+    change(
+        path, f"UPDATE trial SET throughput_per_s = 1e15 WHERE id IN ({wrong.format('counted')})"
+    )
+    change(
+        path,
+        "UPDATE counter SET value = 1e15 WHERE event IN ('context-switches', 'page-faults') "
+        f"AND trial_id IN ({wrong.format('timed')})",
+    )
+    for result in analysed(path).groups[0].cells:
+        for (side, name), found in result.estimates.items():
+            if found.value is not None:
+                assert found.value < 1e6, (side, name)
+
+
+def test_what_is_not_supported_is_never_a_number(tmp_path: Path) -> None:
+    analysis = analysed(make(tmp_path / "ledger.sqlite"))
+    for name in ("cycles_per_request", "instructions_per_cycle", "tma_retiring_percent"):
+        found = estimate(analysis, "select", 10, "server", name)
+        assert (found.value, found.low, found.state) == (None, None, "not supported")
+
+
+def test_hardware_counters_are_shown_where_they_exist(tmp_path: Path) -> None:
+    analysis = analysed(make(tmp_path / "ledger.sqlite", hardware=True, counted_blocks=5))
+    assert estimate(
+        analysis, "select", 10, "server", "instructions_per_cycle"
+    ).value == pytest.approx(0.5)
+    assert 20 < estimate(analysis, "select", 10, "server", "tma_retiring_percent").value < 28
+
+
+def test_without_perf_the_kernel_tells_what_it_can(tmp_path: Path) -> None:
+    analysis = analysed(make(tmp_path / "ledger.sqlite", perf=False, counted_blocks=0))
+    assert estimate(analysis, "select", 10, "server", "cpu_time_per_request_us").value > 500
+    assert estimate(analysis, "select", 10, "server", "page_faults_per_request").value is not None
+    threads = estimate(analysis, "thread-per-client", 10, "server", "context_switches_per_request")
+    assert (threads.value, threads.state) == (None, "not supported")
+
+
+def test_cells_that_differ_in_their_engine_are_groups_of_their_own(tmp_path: Path) -> None:
+    analysis = analysed(make(tmp_path / "ledger.sqlite", engines=["thread", "fork"]))
+    assert [("thread" in group.title, "fork" in group.title) for group in analysis.groups] == [
+        (True, False),
+        (False, True),
+    ]
+    assert all(len(group.cells) == 9 for group in analysis.groups)
+
+
+def test_the_standings_so_far_agree_with_the_final_ones(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite")
+    analysis = analysed(path)
+    so_far = quick_standings(path)
+    assert len(so_far) == 9
+    for row in so_far:
+        final = estimate(
+            analysis, row["contender"], row["connections"], "server", "cpu_time_per_request_us"
+        )
+        assert row["cpu_us_per_request"] == pytest.approx(final.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\0" + b"\0" * 200])
+def test_a_file_that_is_no_ledger_is_told_in_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "ledger.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(LedgerError) as told:
+        read(path)
+    assert "\n" not in str(told.value)
+
+
+def test_a_ledger_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite")
+    change(path, "UPDATE meta SET value = '99' WHERE key = 'schema_version'")
+    with pytest.raises(LedgerError, match="newer"):
+        read(path)
+
+
+def test_each_contender_is_held_against_the_best_of_each_column(tmp_path: Path) -> None:
+    """One of two is as good as the best, and says what it could have seen; the third is not."""
+    costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
+    path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
+    found = {(one.metric, one.contender): one for one in analysed(path).groups[0].against}
+    cpu = "cpu_time_per_request_us"
+    (other,) = {"iterative", "select"} & {name for metric, name in found if metric == cpu}
+    assert found[cpu, other].outcome == NO_DIFFERENCE
+    assert found[cpu, other].low < 1 < found[cpu, other].high
+    assert found[cpu, other].detectable > found[cpu, other].value
+    assert found[cpu, "thread-per-client"].outcome == LARGER
+    assert found[cpu, "thread-per-client"].low < 1.5 < found[cpu, "thread-per-client"].high
+    throughput = found["throughput_per_s", "thread-per-client"]
+    assert throughput.high < 1, "the best of this column is the highest"
+
+
+def test_equal_contenders_raise_a_false_alarm_in_few_columns() -> None:
+    """The best is chosen after the race: without all pairs in the family it were one in nine."""
+    generator = np.random.default_rng(8)
+    alarms = 0
+    for _ in range(300):
+        values = generator.lognormal(0, 0.1, (16, 10))
+        blocks = {f"d{row}": dict(enumerate(map(float, values[row]))) for row in range(16)}
+        figures = {name: sum(of.values()) for name, of in blocks.items()}
+        column = Column(1, BY_NAME["throughput_per_s"], figures, blocks)
+        alarms += any(one.outcome == LARGER for one in against_best([column]))
+    assert alarms / 300 <= 0.075

@@ -1,0 +1,382 @@
+"""Who may be the best: how often that is wrong, and that stars and the table below them agree."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regatta.analysis.columns import Column, against_best
+from regatta.analysis.estimates import CLIENT_BOUND
+from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.standings import (
+    ALONE,
+    FAILED,
+    LARGER,
+    NO_DIFFERENCE,
+    ONLY,
+    RIVALS,
+    TOO_FEW,
+    TOO_SLOW,
+    Entry,
+    Verdict,
+    verdicts,
+)
+from regatta.analysis.statistics.best import Standing, standings
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.analysis.statistics.leads import leads
+from regatta.analysis.statistics.turned import turned
+from regatta.report.text.sentences import mark
+
+Values = dict[str, dict[int, float]]
+Table = dict[int, dict[str, Entry]]
+
+
+def by_block(rows: dict[str, list[float]]) -> Values:
+    return {name: dict(enumerate(row, start=1)) for name, row in rows.items()}
+
+
+def entries(values: Values) -> dict[str, Entry]:
+    return {name: Entry(own) for name, own in values.items()}
+
+
+def decided(values: Values) -> Verdict:
+    return verdicts({1: entries(values)}).overall
+
+
+def stars(verdict: Verdict, names: set[str]) -> dict[str, str]:
+    return {name: star for name in names if (star := mark(verdict, name))}
+
+
+def bursty(chance: np.random.Generator) -> Values:
+    """A calm one; one 5 % cheaper with bursts; one 6 % dearer."""
+    rows = {name: chance.lognormal(0, 0.01, 10) for name in "abc"}
+    rows["b"] *= 0.95 * (1 + np.where(chance.random(10) < 0.2, chance.exponential(0.7, 10), 0))
+    rows["c"] *= 1.06
+    return by_block({name: [float(value) for value in row] for name, row in rows.items()})
+
+
+def test_bursts_of_the_cheapest_give_no_star_to_the_second() -> None:
+    """Comparing the first with the second alone gives it to the calm one in two of five races."""
+    chance = np.random.default_rng(7)
+    wrong = before = 0
+    for _ in range(400):
+        values = bursty(chance)
+        verdict = decided(values)
+        wrong += "b" not in verdict.best
+        (lead,) = leads({1: values})
+        assert lead is not None
+        means = {name: sum(own.values()) for name, own in values.items()}
+        before += lead.p_value() <= 0.05 and min(means, key=means.__getitem__) == "a"
+    assert wrong <= 0.05 * 400
+    assert before > 0.3 * 400
+
+
+@pytest.mark.parametrize(("contenders", "tables"), [(3, 1000), (17, 200)])
+def test_one_of_equals_is_left_out_in_few_tables(contenders: int, tables: int) -> None:
+    """Each with its own noise; five times in a hundred, and what chance adds to so few tables."""
+    chance = np.random.default_rng(9)
+    spread = chance.uniform(0.005, 0.04, (contenders, 1))
+    wrong = 0
+    for _ in range(tables):
+        logs = chance.standard_t(4, (contenders, 10)) * spread
+        named = {f"{row}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
+        wrong += any(one.worse for one in standings([[named]])[0].values())
+    assert wrong / tables <= 0.05 + 2.3 * math.sqrt(0.05 * 0.95 / tables)
+
+
+def test_skew_makes_the_level_9_percent_where_all_blocks_have_it() -> None:
+    """Equal mean logarithms, one-sided bursts ten times the other noise: 8.8 % of 600 tables."""
+    chance = np.random.default_rng(3)
+    wrong = 0
+    for _ in range(400):
+        logs = chance.normal(0, 0.01, (2, 10))
+        logs[1] += chance.exponential(0.1, 10) - 0.1
+        named = {f"{row}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
+        wrong += any(one.worse for one in standings([[named]])[0].values())
+    assert 0.05 < wrong / 400 <= 0.09 + 2.3 * math.sqrt(0.09 * 0.91 / 400)
+
+
+def test_one_of_17_that_is_5_percent_cheaper_is_the_only_best() -> None:
+    chance = np.random.default_rng(10)
+    found = 0
+    for _ in range(60):
+        logs = chance.normal(0, 0.012, (17, 10))
+        logs[0] -= 0.05
+        named = {f"{row}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
+        beside = standings([[named]])[0]
+        found += [name for name, one in beside.items() if not one.worse] == ["0"]
+    assert found >= 57
+
+
+def test_all_intervals_hold_together() -> None:
+    chance = np.random.default_rng(11)
+    costs = chance.uniform(0, 0.1, 6)
+    missed = 0
+    for _ in range(400):
+        logs = costs[:, None] + chance.normal(0, 0.02, (6, 10))
+        named = {f"{row}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
+        beside = standings([[named]])[0]
+        for row, cost in enumerate(costs):
+            truth = cost - np.delete(costs, row).min()
+            one = beside[f"{row}"]
+            if not one.low - 1e-8 <= truth <= one.high:
+                missed += 1
+                break
+    assert missed / 400 <= 0.05
+
+
+COST = st.sampled_from([0.8, 0.9, 1.0, 1.1, 1.5])
+VALUES = st.floats(0.9, 1.1).map(lambda value: round(value, 4))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> dict[int, Values]:
+    """Some contenders at some steps, some blocks missing."""
+    names = [f"d{number}" for number in range(draw(st.integers(1, 4)))]
+    blocks = draw(st.integers(0, 8))
+    found: dict[int, Values] = {}
+    for step in range(draw(st.integers(1, 2))):
+        found[step] = {}
+        for name in names:
+            cost = draw(COST)
+            row = [cost * draw(VALUES) for _ in range(blocks)]
+            left = draw(st.sets(st.integers(1, 8), max_size=2))
+            own = {block: value for block, value in enumerate(row, start=1) if block not in left}
+            found[step][name] = own
+    return found
+
+
+def columns(table: dict[int, Values]) -> list[Column]:
+    return [
+        Column(
+            step,
+            PRIMARY,
+            {name: sum(own.values()) / len(own) for name, own in values.items() if own},
+            {name: own for name, own in values.items() if own},
+        )
+        for step, values in table.items()
+    ]
+
+
+@given(tables())
+@settings(max_examples=150, deadline=None)
+def test_stars_and_the_column_below_them_never_disagree(table: dict[int, Values]) -> None:
+    found = verdicts({step: entries(values) for step, values in table.items()})
+    against = against_best(columns(table), found.beside)
+    for verdict in found.by_step:
+        rows = {one.contender: one for one in against if one.at == verdict.at}
+        starred = set(stars(verdict, set(table[verdict.at or 0])))
+        alike = {name for name, one in rows.items() if one.outcome == NO_DIFFERENCE}
+        told = {name for name, one in rows.items() if one.outcome == LARGER}
+        assert told == set(verdict.worse)
+        assert not told & starred
+        if starred:
+            assert alike | {verdict.front} >= starred
+            assert alike <= starred
+        for one in rows.values():
+            if one.low is not None:
+                assert (one.outcome == LARGER) == (one.low > 1)
+                assert one.low <= one.high
+        if "★" in stars(verdict, starred).values():
+            assert len(starred) == 1
+            assert set(verdict.worse) == set(table[verdict.at or 0]) - starred
+
+
+@given(tables())
+@settings(max_examples=100, deadline=None)
+def test_somebody_may_always_be_the_best(table: dict[int, Values]) -> None:
+    found = verdicts({step: entries(values) for step, values in table.items()})
+    for verdict, values in zip(found.by_step, table.values(), strict=True):
+        assert bool(verdict.best or verdict.rivals) == bool(values)
+        assert (verdict.front is not None) == any(values.values())
+
+
+@given(tables(), st.floats(0.01, 100))
+@settings(max_examples=60, deadline=None)
+def test_a_unit_changes_nothing(table: dict[int, Values], factor: float) -> None:
+    def told(scale: float) -> list[tuple[set[str], set[str], str]]:
+        scaled = {
+            step: {
+                name: Entry({block: value * scale for block, value in own.items()})
+                for name, own in values.items()
+            }
+            for step, values in table.items()
+        }
+        return [(set(one.best), set(one.worse), one.outcome) for one in verdicts(scaled).by_step]
+
+    assert told(1.0) == told(factor)
+
+
+@given(tables(), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_other_names_have_the_same_stars(table: dict[int, Values], random: object) -> None:
+    names = sorted(next(iter(table.values())))
+    others = names[:]
+    random.shuffle(others)  # type: ignore[attr-defined]
+    other = dict(zip(names, others, strict=True))
+    renamed = {
+        step: {other[name]: Entry(own) for name, own in values.items()}
+        for step, values in table.items()
+    }
+    plain = verdicts({step: entries(values) for step, values in table.items()})
+    for mine, theirs in zip(plain.by_step, verdicts(renamed).by_step, strict=True):
+        assert {other[name] for name in mine.best} == set(theirs.best)
+        assert {other[name] for name in mine.worse} == set(theirs.worse)
+
+
+@given(st.lists(st.tuples(VALUES, VALUES), min_size=8, max_size=8), COST, COST)
+@settings(max_examples=150, deadline=None)
+def test_whoever_is_worse_at_every_step_is_worse_over_all(
+    noise: list[tuple[float, float]], first: float, second: float
+) -> None:
+    """Whatever the noise of the steps has in common, and however far they are apart."""
+    table = {
+        step: entries(by_block({"a": [1.0] * 8, "b": [cost * each[step] for each in noise]}))
+        for step, cost in ((0, first), (1, second))
+    }
+    found = verdicts(table)
+    for name in ("a", "b"):
+        if all(verdict.worse == (name,) for verdict in found.by_step):
+            assert found.overall.worse == (name,)
+
+
+def test_a_generalist_may_win_over_all_steps() -> None:
+    def near(cost: float, seed: int) -> dict[int, float]:
+        noise = np.random.default_rng(seed).lognormal(0, 0.01, 10)
+        return dict(enumerate(map(float, cost * noise)))
+
+    table = {
+        1: entries({"a": near(1.0, 1), "b": near(3.0, 2), "c": near(1.1, 3)}),
+        2: entries({"a": near(3.0, 4), "b": near(1.0, 5), "c": near(1.1, 6)}),
+    }
+    found = verdicts(table)
+    assert [verdict.best for verdict in found.by_step] == [("a",), ("b",)]
+    assert found.overall.best == ("c",)
+
+
+@pytest.mark.parametrize(("blocks", "outcome"), [(5, TOO_FEW), (6, LARGER)])
+def test_six_blocks_can_tell_and_five_cannot(blocks: int, outcome: str) -> None:
+    values = by_block({"a": [1.0] * blocks, "b": [2.0] * blocks, "c": [3.0] * blocks})
+    verdict = decided(values)
+    assert verdict.outcome == outcome
+    assert bool(stars(verdict, {"a", "b", "c"})) == (blocks >= FEWEST_BLOCKS)
+
+
+@pytest.mark.parametrize("why", [FAILED, TOO_SLOW])
+def test_no_star_is_given_past_a_rival_without_a_figure_of_the_same_load(why: str) -> None:
+    values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
+    table = {1: entries(values) | {"c": Entry({}, why)}}
+    verdict = verdicts(table).overall
+    assert (verdict.outcome, verdict.rivals) == (RIVALS, {"c": why})
+    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆"}
+
+
+@pytest.mark.parametrize(
+    ("why", "outcome", "worse"),
+    [(TOO_SLOW, RIVALS, ("b",)), (CLIENT_BOUND, LARGER, ("b", "c"))],
+)
+def test_a_dearer_rival_is_worse_at_its_clients_limit_and_not_under_another_load(
+    why: str, outcome: str, worse: tuple[str, ...]
+) -> None:
+    values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
+    slow = Entry(dict.fromkeys(range(1, 9), 1.5), why)
+    verdict = verdicts({1: entries(values) | {"c": slow}}).overall
+    assert (verdict.outcome, set(verdict.worse)) == (outcome, set(worse))
+    assert verdict.runner_up == ("b" if why == TOO_SLOW else "c")
+    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆" if why == TOO_SLOW else "★"}
+
+
+def test_who_was_too_slow_at_one_step_is_a_rival_over_all_of_them() -> None:
+    values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
+    dear = dict.fromkeys(range(1, 9), 3.0)
+    table = {
+        1: entries(values) | {"c": Entry(dear)},
+        2: entries(values) | {"c": Entry(dear, TOO_SLOW)},
+    }
+    verdict = verdicts(table).overall
+    assert (verdict.outcome, verdict.rivals) == (RIVALS, {"c": TOO_SLOW})
+
+
+@pytest.mark.parametrize(
+    ("others", "outcome", "rivals"),
+    [({}, ALONE, {}), ({"b": Entry({}, FAILED)}, ONLY, {"b": FAILED})],
+)
+def test_nobody_is_a_rival_of_itself(
+    others: dict[str, Entry], outcome: str, rivals: dict[str, str]
+) -> None:
+    verdict = verdicts({1: entries(by_block({"a": [1.0] * 8})) | others}).overall
+    assert (verdict.outcome, verdict.best, verdict.rivals) == (outcome, ("a",), rivals)
+    assert not stars(verdict, {"a", "b"})
+
+
+def test_the_first_of_the_best_is_so_by_its_ratios() -> None:
+    """One burst makes its mean the larger one, and not the mean of its logarithms."""
+    values = by_block({"a": [0.9] * 9 + [2.0], "b": [1.0] * 10})
+    verdict = decided(values)
+    assert (verdict.front, verdict.best) == ("a", ("a", "b"))
+    (one,) = against_best(columns({1: values}))
+    assert one.best == "a"
+
+
+def test_who_shares_no_block_with_the_best_stays_in_the_set() -> None:
+    values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
+    values["c"] = dict.fromkeys(range(20, 28), 5.0)
+    verdict = decided(values)
+    assert verdict.rivals == {"c": TOO_FEW}
+    assert stars(verdict, set(values)) == {"a": "☆"}
+
+
+def test_a_difference_beyond_1000_percent_is_no_figure() -> None:
+    chance = np.random.default_rng(13)
+    wild = by_block({name: [float(v) for v in chance.lognormal(0, 3, 6)] for name in "ab"})
+    verdict = decided(wild)
+    assert (verdict.outcome, verdict.detectable) == (NO_DIFFERENCE, None)
+    (one,) = against_best(columns({1: wild}), None)
+    assert one.detectable is None
+
+
+def test_every_way_to_turn_ten_blocks_is_taken_and_many_of_more() -> None:
+    assert {tuple(row) for row in turned(4).tolist()} == set(product((1, -1), repeat=4))
+    many = turned(20)
+    assert many.shape == (4096, 20)
+    assert set(many[0].tolist()) == {1}
+    assert abs(float(many.mean())) < 0.02
+
+
+def reference(logs: np.ndarray) -> list[bool]:
+    """The same, step by step and pair by pair, of a table without gaps."""
+    count, blocks = logs.shape
+    ways = np.array(list(product((1, -1), repeat=blocks)))
+
+    def behind(row: int) -> np.ndarray:
+        scores = []
+        for other in set(range(count)) - {row}:
+            apart = logs[row] - logs[other]
+            scores.append(ways @ apart / math.sqrt(float(apart @ apart)))
+        return np.max(scores, axis=0)
+
+    chance = {row: behind(row) for row in range(count)}
+    left = set(range(count))
+    worse = [False] * count
+    while len(left) > 1:
+        row = max(left, key=lambda one: chance[one][0])
+        largest = np.max([chance[one] for one in left], axis=0)
+        if (largest >= chance[row][0] - 1e-9).mean() > 0.05:
+            break
+        worse[row] = True
+        left.remove(row)
+    return worse
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_steps_are_those_of_the_reference(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    logs = chance.normal(0, 0.02, (5, 8)) + chance.uniform(0, 0.06, (5, 1))
+    named = {f"{row}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
+    found: dict[str, Standing] = standings([[named]])[0]
+    assert [found[f"{row}"].worse for row in range(5)] == reference(logs)

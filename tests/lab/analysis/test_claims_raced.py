@@ -1,0 +1,259 @@
+"""Claims of a whole race: what it recorded, what it measured, and what is said of each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.claims.evidence import Race
+from regatta.analysis.claims.judge import judge_all
+from regatta.analysis.claims.result import (
+    NOT_MEASURABLE,
+    REFUTED,
+    SUPPORTED,
+    UNDECIDED,
+    ClaimResult,
+)
+from regatta.analysis.estimates import Estimates, estimate_latency
+from regatta.errors import LedgerError
+from regatta.ledger.read import Trial, read
+from regatta.report.charts.palette import LOOKS
+from regatta.study import load_study, parse_study
+from regatta.study.claims.published import recorded_claims
+from regatta.study.design import Design
+from tests.lab import synthetic
+
+THREE = ("iterative", "select", "thread-per-client")
+STUDIES = Path(__file__).resolve().parents[3] / "studies"
+POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
+ALL_DESIGNS = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
+DESIGNS = [Design(name, "") for name in (*THREE, "fork-per-client")]
+
+
+def raced(tmp_path: Path, bodies: str, **race: Any) -> dict[str, ClaimResult]:
+    """What a made-up race finds of the claims, by name."""
+    whole = synthetic.Race(**race)
+    cells = (
+        f'name = "mine"\n[[cells]]\ndesigns = {json.dumps(list(whole.contenders))}\n'
+        f"connections = {list(whole.connections)}\nengine = {json.dumps(list(whole.engines))}\n"
+        f"scope = {json.dumps(list(whole.scopes))}\n"
+    )
+    study = parse_study(cells + bodies, DESIGNS, tmp_path)
+    recorded = json.loads(json.dumps(recorded_claims(study)))
+    environment = {**whole.environment, "claims": recorded}
+    path = synthetic.make(tmp_path / "ledger.sqlite", whole, environment=environment)
+    return {found.id: found for found in analyse(read(path)).claims}
+
+
+SOURCE = '[sources.E]\ntitle = "report E"\npublished = "figures.csv"\n'
+FIGURES = """# Source: made up
+report,design,connections,side,metric,value
+E,iterative,5,server,task_clock_ms,460.31
+E,thread-per-client,5,server,task_clock_ms,421.18
+E,select,5,server,task_clock_ms,3.19
+"""
+
+
+def claim(name: str, body: str) -> str:
+    return f'[[claim]]\nid = "{name}"\nsays = "So it is."\n{body}\n'
+
+
+def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Path) -> None:
+    (tmp_path / "figures.csv").write_text(FIGURES)
+    at_five = "connections = 5\n"
+    bodies = SOURCE + "".join(
+        [
+            claim(
+                "E1",
+                'source = "E"\nmetric = "task_clock"\nat_least = 100\n'
+                f'{at_five}order = ["select", "iterative~thread-per-client"]',
+            ),
+            claim(
+                "E2",
+                f'metric = "context_switches"\n{at_five}order = ["select", "thread-per-client"]',
+            ),
+            claim("E5", f'metric = "branch_miss_rate"\n{at_five}order = ["iterative~select"]'),
+            claim(
+                "E6",
+                f'metric = "page_faults"\nside = "client"\n{at_five}'
+                'client_engines = ["thread", "fork"]',
+            ),
+            claim("E7", f'metric = "task_clock"\n{at_five}compare = "client < server"'),
+        ]
+    )
+    found = raced(
+        tmp_path,
+        bodies,
+        connections=[5],
+        engines=["thread", "fork"],
+        scopes=["window", "process"],
+        counted_blocks=8,
+    )
+    first = found["E1"]
+    assert first.verdict == REFUTED
+    assert list(first.scopes) == ["window", "process"]
+    assert (first.source, first.claimed) == (
+        "report E",
+        "select × 100 ≤ iterative ~ thread-per-client",
+    )
+    assert "select's published 3.19 ms served no request" in first.why
+    assert "start and end alone 1.2 ms here" in first.why
+    window, process = (first.scopes[scope].figures for scope in ("window", "process"))
+    assert {(figure.unit, figure.per) for figure in window} == {("µs", "request")}
+    assert {(figure.unit, figure.per) for figure in process} == {("ms", "process")}
+    assert {figure.engine for figure in window} == {"thread"}
+    for figure in process:
+        assert figure.value is not None
+        assert 4 < figure.value < 6, "five requests and a start, as perf counts them"
+        assert figure.trials == 18, "a whole process is counted in each of its trials"
+    assert found["E2"].verdict == SUPPORTED
+    assert found["E5"].verdict == NOT_MEASURABLE
+    assert "does not count branches" in found["E5"].why
+    assert {part.label.partition(":")[2] for part in found["E6"].scopes["window"].parts} == {
+        " thread < fork"
+    }
+    assert found["E7"].side == "both"
+    assert found["E7"].verdict == SUPPORTED
+
+
+def test_with_hardware_counters_every_claim_gets_a_verdict(tmp_path: Path) -> None:
+    metrics = ("instructions_per_cycle", "stalled_cycles_backend_share", "cache_misses")
+    bodies = "".join(
+        claim(name, f'metric = "{name}"\nconnections = 10\norder = ["iterative~select"]')
+        for name in metrics
+    )
+    found = raced(tmp_path, bodies, connections=[10], counted_blocks=8, hardware=True)
+    assert {result.verdict for result in found.values()} <= {SUPPORTED, REFUTED, UNDECIDED}
+    assert {figure.trials for figure in found["cache_misses"].scopes["window"].figures} == {8}
+
+
+def test_counters_come_from_counted_trials_only(tmp_path: Path) -> None:
+    body = claim(
+        "X", 'metric = "page_faults"\nconnections = 10\norder = ["select", "thread-per-client"]'
+    )
+    (found,) = raced(tmp_path, body, connections=[10], blocks=10, counted_blocks=6).values()
+    (part,) = found.scopes["window"].parts
+    assert part.blocks == 6
+
+
+def test_a_design_that_cannot_run_here_makes_its_claims_not_measurable(tmp_path: Path) -> None:
+    order = 'order = ["iterative", "select"]'
+    body = claim("X", f'metric = "task_clock"\nconnections = 10\n{order}')
+    cells = 'name = "mine"\n[[cells]]\ndesigns = ["iterative", "select"]\nconnections = 10\n'
+    (content,) = recorded_claims(parse_study(cells + body, DESIGNS))
+    environment = {"claims": [content], "left_out": {"select": "no such call"}}
+    path = synthetic.make(
+        tmp_path / "ledger.sqlite",
+        contenders=["iterative"],
+        connections=[10],
+        environment=environment,
+    )
+    (found,) = analyse(read(path)).claims
+    assert found.verdict == NOT_MEASURABLE
+    assert found.why == "select cannot run here: no such call"
+
+
+def test_a_claim_that_is_made_twenty_times_costs_the_others_nothing(tmp_path: Path) -> None:
+    body = 'metric = "task_clock"\nconnections = 10\norder = ["select", "iterative"]'
+    race = {"connections": [10], "blocks": 8, "noise": 0.02, "cpu_us": {"select": 625.0}}
+    (tmp_path / "alone").mkdir()
+    (alone,) = raced(tmp_path / "alone", claim("X", body), **race).values()
+    again = "".join(claim(f"Y{number}", body) for number in range(20))
+    among = raced(tmp_path, claim("X", body) + again, **race)["X"]
+    assert alone.scopes["window"].parts == among.scopes["window"].parts
+
+
+def test_whoever_had_another_client_is_judged_with_it_as_they_measured(tmp_path: Path) -> None:
+    order = 'metric = "task_clock"\nconnections = 5\norder = ["select", "iterative"]\n'
+    found = raced(
+        tmp_path,
+        claim("X", order + 'process_engines = { select = "fork" }'),
+        connections=[5],
+        engines=["thread", "fork"],
+        scopes=["window", "process"],
+    )
+    engines = {
+        scope: {figure.design: figure.engine for figure in result.figures}
+        for scope, result in found["X"].scopes.items()
+    }
+    assert engines == {
+        "window": {"select": "thread", "iterative": "thread"},
+        "process": {"select": "fork", "iterative": "thread"},
+    }
+
+
+def test_a_claim_may_say_several_things(tmp_path: Path) -> None:
+    pairs = [("select", "thread-per-client"), ("iterative", "thread-per-client")]
+    joined = ", ".join(f'{{ order = ["{a}", "{b}"] }}' for a, b in pairs)
+    first = 'metric = "task_clock"\nconnections = 10\norder = ["select", "iterative"]\n'
+    body = f"{first}and = [{joined}]"
+    (found,) = raced(tmp_path, claim("X", body), connections=[10]).values()
+    assert len(found.scopes["window"].parts) == 3
+    assert found.claimed.count(" and ") == 2
+
+
+def test_a_burst_takes_until_its_last_client_is_answered(tmp_path: Path) -> None:
+    """Served one by one, n clients take n times as long as one, however many bursts a trial has."""
+    body = claim(
+        "B1",
+        'metric = "latency_max"\nshape = "linear"\ndesigns = ["iterative"]\n'
+        "connections = [1, 10, 50]",
+    )
+    (found,) = raced(tmp_path, body, connections=[1, 10, 50], blocks=6).values()
+    figures = found.scopes["window"].figures
+    assert [figure.unit for figure in figures] == ["ms"] * 3
+    first, *_, last = figures
+    assert first.value == pytest.approx(0.74, rel=0.1), "not the slowest of 200 bursts"
+    assert last.value == pytest.approx(0.65 * 50, rel=0.15)
+    assert found.verdict == SUPPORTED
+
+
+class WhenAsked(dict[int, Estimates]):
+    """Estimates of latency by cell, made for those that a claim is about."""
+
+    def __init__(self, trials: dict[int, list[Trial]]) -> None:
+        super().__init__()
+        self.trials = trials
+
+    def __missing__(self, number: int) -> Estimates:
+        return estimate_latency(self.trials[number])[0]
+
+
+@pytest.mark.parametrize("hardware", [True, False])
+def test_every_claim_of_the_shipped_studies_gets_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hardware: bool
+) -> None:
+    """With hardware counters all; without, all but those that need one, which say which."""
+    needing = {"A4", "B3", "D4", "D5", "E3", "E4", "E5"}
+    found: dict[str, ClaimResult] = {}
+    for name in ("reports", "chapter-30"):
+        study = load_study(STUDIES / f"{name}.toml", ALL_DESIGNS)
+        monkeypatch.setattr(synthetic, "make_cells", lambda _race, cells=study.cells: list(cells))
+        path = synthetic.make(
+            tmp_path / f"{name}.sqlite", blocks=4, counted_blocks=3, hardware=hardware
+        )
+        ledger = read(path)
+        trials: dict[int, list[Trial]] = {}
+        for trial in ledger.trials:
+            trials.setdefault(trial.cell_id, []).append(trial)
+        cells = sorted(ledger.cells, key=lambda cell: cell.id)
+        race = Race(cells, trials, WhenAsked(trials), {})
+        recorded = json.loads(json.dumps(recorded_claims(study)))
+        found |= {result.id: result for result in judge_all(recorded, race)}
+    assert len(found) == 32
+    absent = {name for name, result in found.items() if result.verdict == NOT_MEASURABLE}
+    assert absent == (set() if hardware else needing)
+    for result in found.values():
+        assert result.why
+        assert "\n" not in result.why
+    assert set(found["A1"].scopes) == {"window", "process"}
+    assert set(found["U1"].scopes) == {"window", "process"}
+
+
+def test_claims_that_no_regatta_wrote_are_told_in_one_line() -> None:
+    with pytest.raises(LedgerError, match="is the ledger whole"):
+        judge_all([{"id": "A1"}], Race([], {}, {}, {}))

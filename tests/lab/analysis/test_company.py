@@ -1,0 +1,178 @@
+"""What company does is checked in blocks where every server is alone, and told."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.metrics import PRIMARY
+from regatta.errors import StudyError
+from regatta.ledger.read import read
+from regatta.ledger.result import Result
+from regatta.ledger.write import FILE_NAME
+from regatta.machine.programs import discover
+from regatta.race import remaining
+from regatta.race.batches import batches
+from regatta.race.race import Options, begin, plan_of
+from regatta.report.markdown import to_markdown
+from regatta.report.page.html import to_html
+from regatta.report.soundness.company import TITLE, company_sentence, company_table
+from regatta.report.soundness.notes import notes
+from regatta.report.text.numbers import times
+from regatta.study import Cell, parse_study
+from regatta.study.plan import ALONE, COUNTED, TIMED, Alone, block_kinds, make_plan
+from regatta.trial.rig import Rig
+from tests.lab import fake_programs
+from tests.lab.synthetic import make
+
+STUDY = """
+name = "company"
+[race]
+blocks = 3
+counted_blocks = 1
+alone_blocks = 2
+slices = 2
+seed = 5
+[placement]
+kind = "loopback"
+server_cpus = [0]
+client_cpus = [0]
+[[cells]]
+designs = ["iterative", "select"]
+connections = [2]
+requests = 4
+[[cells]]
+designs = ["iterative", "select"]
+connections = [2]
+rounds = 1
+scope = "process"
+"""
+
+
+@given(st.integers(1, 12), st.integers(0, 8), st.integers(0, 8))
+def test_blocks_alone_are_spread_among_the_others(blocks: int, counted: int, alone: int) -> None:
+    kinds = block_kinds(blocks, counted, alone)
+    assert [kind for kind in kinds if kind != ALONE] == block_kinds(blocks, counted)
+    assert kinds.count(ALONE) == alone
+    halves = kinds[: len(kinds) // 2], kinds[(len(kinds) + 1) // 2 :]
+    assert abs(halves[0].count(ALONE) - halves[1].count(ALONE)) <= 1
+
+
+def test_a_plan_without_them_is_what_it_was() -> None:
+    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, alone=Alone(0, (1, 2)))
+
+
+def test_who_is_to_be_alone_has_nobody_beside_it() -> None:
+    study = parse_study(STUDY, fake_programs.DESIGNS)
+    plan = plan_of(study, seed=3)
+    of_kind = {
+        kind: [batch for batch in batches(plan, study) if batch[0].kind == kind]
+        for kind in (TIMED, COUNTED, ALONE)
+    }
+    assert [len(batch) for batch in of_kind[ALONE]] == [1] * 4, "whole processes are alone anyway"
+    assert sorted(len(batch) for batch in of_kind[TIMED]) == [1] * 6 + [2] * 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("slices = 2", "slices = 1"),
+        ("connections = [2]\nrequests = 4", 'connections = [2]\nrounds = 1\nscope = "process"'),
+    ],
+)
+def test_where_all_are_alone_there_is_nothing_to_check(old: str, new: str) -> None:
+    text = STUDY.replace(old, new).partition("[[cells]]\ndesigns")[0]
+    cells = STUDY.replace(old, new).partition("[[cells]]")[2].partition("[[cells]]")[0]
+    with pytest.raises(StudyError, match=r"`race.alone_blocks` checks what the company does"):
+        parse_study(f"{text}[[cells]]{cells}", fake_programs.DESIGNS)
+
+
+def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_programs.install(tmp_path / "bin")
+    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
+    together: list[tuple[str, int, int]] = []
+    real = remaining.run_side_by_side
+
+    def noted(rig: Rig, cells: Sequence[Cell], kind: str, block: int, slices: int) -> list[Result]:
+        if cells[0].scope == "window":
+            together.append((kind, len(cells), slices))
+        return real(rig, cells, kind, block, slices)
+
+    monkeypatch.setattr(remaining, "run_side_by_side", noted)
+    study = parse_study(STUDY, fake_programs.DESIGNS)
+    begin(study, Options(out=tmp_path, use_perf=False), discover(), lambda _: None)
+    assert sorted(set(together)) == [(ALONE, 1, 2), (COUNTED, 2, 2), (TIMED, 2, 2)]
+    ledger = read(tmp_path / FILE_NAME)
+    assert {trial.status for trial in ledger.trials} == {"ok"}
+    assert sum(trial.kind == ALONE for trial in ledger.trials) == 4
+    assert len(ledger.trials) == ledger.planned == 20
+
+
+def kept_company(folder: Path, alone: dict[str, float], drift: float = 0.0) -> Analysis:
+    """A race whose contenders cost this factor in the blocks raced alone; all drift together."""
+    path = make(folder / FILE_NAME, connections=[1, 10], requests=40, blocks=18, counted_blocks=0)
+    with closing(sqlite3.connect(path)) as ledger, ledger:
+        ledger.execute("UPDATE trial SET kind = 'alone' WHERE block % 3 = 2")
+        ledger.execute("UPDATE plan SET kind = 'alone' WHERE block % 3 = 2")
+        for contender in ("iterative", "thread-per-client", "select"):
+            ledger.execute(
+                "UPDATE counter SET value = value * (SELECT CASE WHEN kind = 'alone' THEN ?1 ELSE 1"
+                " END * (1 + block * ?2) FROM trial WHERE trial.id = trial_id)"
+                " WHERE event = 'cpu-time' AND side = 'server' AND trial_id IN (SELECT trial.id"
+                " FROM trial JOIN cell ON cell.id = cell_id WHERE contender = ?3)",
+                (alone.get(contender, 1.0), drift, contender),
+            )
+    return analyse(read(path))
+
+
+def test_what_company_costs_one_and_not_the_others_is_told(tmp_path: Path) -> None:
+    analysis = kept_company(tmp_path, {"select": 0.9})
+    found = {one.contender: one for one in analysis.company}
+    assert [one.blocks for one in analysis.company] == [6, 6, 6]
+    assert found["select"].low < 0.9 < found["select"].high
+    assert found["select"].ratio == pytest.approx(0.9, abs=0.03)
+    assert found["select"].differs
+    said = company_sentence(analysis)
+    assert f"raced alone, select costs {times(found['select'].ratio)} (" in said
+    assert said in [note.sentence for note in notes(analysis)]
+    for text in (to_markdown(analysis), to_html(analysis)):
+        assert TITLE in text
+        assert "Company matters here" in text
+
+
+def test_what_it_costs_all_alike_moves_no_comparison(tmp_path: Path) -> None:
+    cheaper = dict.fromkeys(("iterative", "thread-per-client", "select"), 0.9)
+    analysis = kept_company(tmp_path, cheaper)
+    assert all(one.ratio == pytest.approx(0.9, abs=0.03) for one in analysis.company)
+    assert not any(one.differs for one in analysis.company)
+    assert company_sentence(analysis) == ""
+    table = company_table(analysis)
+    assert table is not None
+    assert [row[-1] for row in table.rows] == ["no difference seen"] * 3
+
+
+def test_a_race_that_becomes_dearer_by_and_by_is_no_company(tmp_path: Path) -> None:
+    analysis = kept_company(tmp_path, {}, drift=0.1)
+    assert all(one.low < 1 < one.high for one in analysis.company)
+
+
+def test_trials_raced_alone_are_in_no_average(tmp_path: Path) -> None:
+    analysis = kept_company(tmp_path, {"select": 0.1})
+    for group in analysis.groups:
+        for result in group.cells:
+            assert result.estimates["server", PRIMARY.name].trials == 12
+
+
+def test_a_race_without_blocks_alone_says_nothing_of_company(tmp_path: Path) -> None:
+    analysis = analyse(read(make(tmp_path / FILE_NAME, connections=[10], requests=40)))
+    assert analysis.company == []
+    assert company_table(analysis) is None

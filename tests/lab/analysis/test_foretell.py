@@ -1,0 +1,104 @@
+"""What a race will not see is told before its first trial, and is what its table then says."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+
+import numpy as np
+import pytest
+
+from regatta.analysis.foretell import VARIES, foretold, shapes, smallest_lead
+from regatta.analysis.standings import Entries, Entry, verdicts
+from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.study import Study, parse_study
+from tests.lab import fake_programs
+
+STUDY = """
+name = "foretold"
+[race]
+blocks = 8
+counted_blocks = 2
+[[cells]]
+designs = ["iterative", "select", "thread-per-client"]
+connections = [1, 10]
+[[cells]]
+designs = ["iterative", "select"]
+connections = 3
+scope = "process"
+load = "burst"
+rounds = 1
+"""
+DRAWN = 30
+
+
+def study(**asked: int) -> Study:
+    text = STUDY
+    for name, value in asked.items():
+        lines = [line for line in text.splitlines() if not line.startswith(f"{name} =")]
+        text = "\n".join(lines).replace("[race]", f"[race]\n{name} = {value}")
+    return parse_study(text, fake_programs.DESIGNS)
+
+
+def test_each_table_has_its_contenders_steps_and_blocks() -> None:
+    assert shapes(study()) == [((3, 3), 8), ((2,), 10)]
+    assert shapes(study(sittings=5)) == [((3, 3), 5), ((2,), 5)]
+
+
+def test_a_matched_load_has_a_step_for_each_share_before_any_rate_is_known() -> None:
+    text = """
+name = "matched"
+[race]
+blocks = 8
+[[cells]]
+designs = ["select", "thread-per-client"]
+connections = 16
+load = "matched"
+shares = [0.25, 0.5, 0.75]
+duration_s = 0.5
+dialect = "http"
+"""
+    assert shapes(parse_study(text, fake_programs.DESIGNS)) == [((2, 2, 2), 8)]
+
+
+@pytest.mark.parametrize(("count", "in_sittings"), [(6, False), (10, False), (5, True)])
+def test_what_is_foretold_is_what_the_table_says_it_would_have_seen(
+    count: int, in_sittings: bool
+) -> None:
+    chance = np.random.default_rng(3)
+    units = Units({number: number for number in range(count)}) if in_sittings else BLOCKS
+    told = []
+    for _ in range(DRAWN):
+        noise = chance.normal(0.0, VARIES / math.sqrt(2), (2, 3, count))
+        entries: dict[int, Entries] = {
+            step: {
+                name: Entry(dict(enumerate(np.exp(noise[step, at]))))
+                for at, name in enumerate("abc")
+            }
+            for step in range(2)
+        }
+        told += [one.detectable for one in verdicts(entries, units).by_step]
+    seen = median(math.inf if one is None else one for one in told) - 1
+    assert smallest_lead((3, 3), count, in_sittings) == pytest.approx(seen, rel=0.25)
+
+
+def test_more_contenders_are_seen_less_of_and_more_blocks_see_more() -> None:
+    few, many = smallest_lead((3,), 6, False), smallest_lead((17,) * 4, 6, False)
+    assert many > 1.5 * few
+    assert smallest_lead((17,) * 4, 12, False) < many / 2
+
+
+def test_the_race_says_before_it_starts_what_it_will_not_see() -> None:
+    said = foretold(study(blocks=6))
+    assert said.startswith("6 blocks, and 3 contenders at 2 steps in one table: it will not see ")
+    assert said.endswith(" would take 7 blocks")
+    assert "if a block's ratio varies by 5 %" in said
+    assert "would take" not in foretold(study(blocks=20))
+    sittings = foretold(study(sittings=5))
+    assert sittings.startswith("5 sittings, and 3 contenders at 2 steps")
+    assert "if a sitting's ratio varies by 5 %; 10 % would take 7 sittings" in sittings
+
+
+@pytest.mark.parametrize("asked", [{"blocks": 3, "counted_blocks": 1}, {"sittings": 2}])
+def test_where_nothing_can_be_decided_nothing_is_foretold(asked: dict[str, int]) -> None:
+    assert foretold(study(**asked)) == ""

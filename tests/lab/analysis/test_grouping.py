@@ -1,0 +1,84 @@
+"""Which cells stand in one table, and along which axis."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from regatta.analysis.grouping import Members, group, titles
+from regatta.ledger.read import Cell
+from regatta.study import parse_study
+from regatta.study.design import Design
+
+DESIGNS = [Design("select", ""), Design("epoll", ""), Design("prefork", "", pool=True)]
+
+
+def grouped(text: str) -> list[Members]:
+    cells = parse_study(f'name = "a"\n{text}', DESIGNS).cells
+    return group(
+        [
+            Cell(**asdict(cell), id=number, placement="netns")
+            for number, cell in enumerate(cells, start=1)
+        ]
+    )
+
+
+def test_the_axis_is_what_varies() -> None:
+    for key, values in (("connections", "[1, 10]"), ("idle", "[0, 1000]"), ("slow", "[0, 5]")):
+        connections = "" if key == "connections" else "connections = 100\n"
+        (found,) = grouped(f'[[cells]]\ndesigns = "all"\n{connections}{key} = {values}')
+        assert found.axis.name == key
+        assert str(found.steps) == values
+
+
+def test_where_nothing_varies_it_is_the_connections() -> None:
+    (found,) = grouped('[[cells]]\ndesigns = "all"\nconnections = 5\nidle = 100')
+    assert (found.axis.name, found.steps) == ("connections", [5])
+
+
+def test_a_rate_is_an_axis() -> None:
+    (found,) = grouped(
+        '[[cells]]\ndesigns = "all"\nconnections = 5\nload = "open"\nduration_s = 1\nrate = [5, 9]'
+    )
+    assert (found.axis.name, found.steps) == ("rate", [5, 9])
+
+
+def test_the_quantity_with_the_most_steps_is_the_axis_and_the_others_part_the_tables() -> None:
+    found = grouped('[[cells]]\ndesigns = "all"\nconnections = [1, 10]\nidle = [0, 10, 100]')
+    assert [members.axis.name for members in found] == ["idle", "idle"]
+    assert titles(found) == ["1 connection", "10 connections"]
+    assert all(len(members.cells) == 9 for members in found)
+
+
+def test_a_design_without_a_pool_stands_beside_every_size_of_the_pools() -> None:
+    (found,) = grouped(
+        '[[cells]]\ndesigns = ["select", "epoll"]\nconnections = 10\n'
+        '[[cells]]\ndesigns = ["prefork"]\nconnections = 10\nworkers = [2, 4, 8]'
+    )
+    assert (found.axis.name, found.steps) == ("workers", [2, 4, 8])
+    for step in found.steps:
+        assert [cell.contender for cell in found.at(step)] == ["select", "epoll", "prefork"]
+
+
+def test_it_stands_beside_every_size_where_the_sizes_are_not_the_axis_too() -> None:
+    found = grouped(
+        '[[cells]]\ndesigns = ["select"]\nconnections = [1, 10, 100]\n'
+        '[[cells]]\ndesigns = ["prefork"]\nconnections = [1, 10, 100]\nworkers = [2, 4]'
+    )
+    assert titles(found) == ["2 workers", "4 workers"]
+    for members in found:
+        assert [cell.contender for cell in members.at(10)] == ["select", "prefork"]
+
+
+def test_works_and_loads_are_never_in_one_table() -> None:
+    found = grouped('[[cells]]\ndesigns = "all"\nconnections = [1, 2]\nwork = ["scan", "wait=5ms"]')
+    assert titles(found) == ["work scan", "work wait=5ms"]
+
+
+def test_rounds_part_cells_only_where_they_must() -> None:
+    (found,) = grouped('[[cells]]\ndesigns = "all"\nconnections = [1, 10]\nrequests = 100')
+    assert len(found.cells) == 6
+    parted = grouped(
+        '[[cells]]\ndesigns = "select"\nconnections = 1\nrounds = 1\n'
+        '[[cells]]\ndesigns = "select"\nconnections = 1\nrounds = 2'
+    )
+    assert titles(parted) == ["rounds 1", "rounds 2"]

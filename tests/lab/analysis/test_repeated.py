@@ -1,0 +1,147 @@
+"""What running disturbed trials again did is told: whose trials were hit, and if it decides."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.ledger.read import read
+from regatta.report.markdown import to_markdown
+from regatta.report.page.html import to_html
+from regatta.report.soundness.notes import notes
+from regatta.report.soundness.repeated import TITLE, moved_sentence, repeated_table
+from tests.lab.synthetic import make
+
+BLOCKS = range(1, 11)
+
+
+def raced(
+    folder: Path,
+    hit: dict[str, Sequence[int]],
+    dearer: float = 1.1,
+    second_us: float = 640.0,
+    **changes: Any,
+) -> Analysis:
+    """A race (of two); the blocks in which one was hit were run again, and cost that one more."""
+    path = make(
+        folder / "ledger.sqlite",
+        cpu_us={"first": 600.0, "second": second_us, "third": 660.0},
+        connections=[10],
+        requests=40,
+        counted_blocks=0,
+        noise=0.002,
+        **({"contenders": ("first", "second")} | changes),
+    )
+    with closing(sqlite3.connect(path)) as ledger, ledger:
+        for block in sorted({block for blocks in hit.values() for block in blocks}):
+            again(ledger, block)
+        for name, blocks in hit.items():
+            for block in blocks:
+                spoil(ledger, name, block, dearer)
+    return analyse(read(path))
+
+
+def again(ledger: sqlite3.Connection, block: int) -> None:
+    """Another attempt of all of a block, equal to the first."""
+    trials = ledger.execute("SELECT * FROM trial WHERE block = ?", (block,)).fetchall()
+    names = [row[1] for row in ledger.execute("PRAGMA table_info(trial)")]
+    marks = ", ".join("?" * len(names))
+    for trial in trials:
+        values = dict(zip(names, trial, strict=True)) | {"id": None, "attempt": 2}
+        made = ledger.execute(f"INSERT INTO trial VALUES ({marks})", tuple(values.values()))
+        ledger.execute(
+            "INSERT INTO counter SELECT ?, side, origin, event, value, unit, running_percent, state"
+            " FROM counter WHERE trial_id = ?",
+            (made.lastrowid, trial[0]),
+        )
+
+
+def spoil(ledger: sqlite3.Connection, name: str, block: int, dearer: float) -> None:
+    which = (
+        "SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id"
+        " WHERE contender = ? AND block = ? AND attempt = 1"
+    )
+    ledger.execute(
+        f"UPDATE trial SET disturbed = 'cron used 12 %' WHERE id = ({which})", (name, block)
+    )
+    ledger.execute(
+        "UPDATE counter SET value = value * ? WHERE event = 'cpu-time' AND side = 'server'"
+        f" AND trial_id = ({which})",
+        (dearer, name, block),
+    )
+
+
+def test_a_race_that_repeated_nothing_says_nothing(tmp_path: Path) -> None:
+    analysis = raced(tmp_path, {})
+    assert repeated_table(analysis) is None
+    assert moved_sentence(analysis) == ""
+
+
+def test_repeats_that_decide_are_told_in_one_line(tmp_path: Path) -> None:
+    analysis = raced(tmp_path, {"first": BLOCKS})
+    assert analysis.groups[0].overall.best == ("first",)
+    said = moved_sentence(analysis)
+    assert said == (
+        "Which attempts count decides: with the first ones in place of those that were run again "
+        "at 10 connections the best would be second (larger than the noise), and not first (larger "
+        "than the noise)."
+    )
+    assert said in [note.sentence for note in notes(analysis)]
+    for text in (to_markdown(analysis), to_html(analysis)):
+        assert "Which attempts count decides" in text
+        assert TITLE in text
+
+
+def test_repeats_that_decide_nothing_are_not_told(tmp_path: Path) -> None:
+    analysis = raced(tmp_path, {"first": [2, 7], "second": [4]}, dearer=1.01)
+    assert moved_sentence(analysis) == ""
+    table = repeated_table(analysis)
+    assert table is not None
+    assert table.rows == [["first", "10", "2", "1.5", "3"], ["second", "10", "1", "1.5", "3"]]
+
+
+@pytest.mark.parametrize(
+    ("hit", "is_unequal"),
+    [
+        ({"first": BLOCKS}, True),
+        ({"first": [1, 2, 3, 4, 5, 6, 7, 8], "second": [9]}, True),
+        ({"first": [1, 3, 5, 7], "second": [2, 4, 6, 8]}, False),
+        # In each of these blocks both were hit: who would be is no matter of chance.
+        ({"first": BLOCKS, "second": BLOCKS}, False),
+        ({"first": [1, 2]}, False),
+    ],
+)
+def test_who_was_hit_more_often_than_chance_makes_it_is_named(
+    tmp_path: Path, hit: dict[str, Sequence[int]], is_unequal: bool
+) -> None:
+    analysis = raced(tmp_path, hit, dearer=1.0)
+    assert analysis.repeated.is_unequal == is_unequal
+    table = repeated_table(analysis)
+    assert table is not None
+    assert ("first was disturbed more often" in table.says) == is_unequal
+    assert ("Nobody was seen to be disturbed more often" in table.says) != is_unequal
+
+
+def test_whoever_the_chance_is_of_is_who_is_named(tmp_path: Path) -> None:
+    # Of forty trials of the first 24 were hit, where 19 would be; of four of the third all four.
+    hit: dict[str, Sequence[int]] = {
+        "first": range(5, 29),
+        "second": range(29, 41),
+        "third": range(1, 5),
+    }
+    gone = {("third", 10, block) for block in range(5, 41)}
+    names = ("first", "second", "third")
+    analysis = raced(tmp_path, hit, dearer=1.0, contenders=names, blocks=40, fail=gone)
+    beyond = {one.contender: one.disturbed - one.by_chance for one in analysis.repeated.hits}
+    assert beyond["first"] > beyond["third"] > 0
+    assert analysis.repeated.is_unequal
+    assert analysis.repeated.furthest == "third"
+    table = repeated_table(analysis)
+    assert table is not None
+    assert "third was disturbed more often" in table.says

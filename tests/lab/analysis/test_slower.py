@@ -1,0 +1,184 @@
+"""Percentiles of pooled requests, compared: one quantity in the figure and in the comparison."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regatta.analysis.columns import Column, against_best
+from regatta.analysis.metrics import P50, P99
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW
+from regatta.analysis.statistics.joint import AROUND, decide_jointly
+from regatta.analysis.statistics.slower import (
+    FEWEST_BEYOND,
+    OVER,
+    TOO_FEW_REQUESTS,
+    Requests,
+    Slower,
+    enough_beyond,
+    slower,
+)
+from regatta.analysis.statistics.waits import Waits, pool
+
+MS = 1_000_000
+
+
+def cell(trials: list[np.ndarray], at_least: int = 0) -> Requests:
+    behind = np.zeros(at_least, np.int64)
+    return {
+        block: Waits(np.sort((trial * MS).astype(np.int64)), behind)
+        for block, trial in enumerate(trials, start=1)
+    }
+
+
+def drawn(
+    chance: np.random.Generator, blocks: int, requests: int = 200, rare: float = 0.0
+) -> list[np.ndarray]:
+    """With this probability three requests of ten of a trial take three times as long."""
+    trials = [chance.lognormal(0, 0.3, requests) for _ in range(blocks)]
+    for trial in trials:
+        if chance.random() < rare:
+            trial[: requests * 3 // 10] *= 3
+    return trials
+
+
+def compared(first: Requests, second: Requests, fraction: float = 0.99) -> Slower:
+    found = slower(first, second, fraction)
+    assert isinstance(found, Slower)
+    return found
+
+
+def test_the_figure_and_the_comparison_are_one_quantity() -> None:
+    """A burst in one trial of six: the figure doubles, so does what is compared, and nobody knows
+    how often that happens."""
+    chance = np.random.default_rng(4)
+    plain = drawn(chance, 6, 1_000)
+    struck = [trial.copy() for trial in plain]
+    struck[2][:400] *= 3
+    first, second = cell(plain), cell(struck)
+    found = compared(first, second)
+    figures = [pool(list(of.values())).percentile(0.99) for of in (first, second)]
+    assert found.value == pytest.approx(figures[1] / figures[0])
+    assert found.value > 1.5
+    joint = decide_jointly([found.against(1.0)])
+    assert joint.sides[0].side == AROUND
+    low, high = found.interval(joint.score)
+    assert low is None, "all slow requests of the second are of one trial"
+    assert high is None or high > found.value
+
+
+@pytest.mark.parametrize("rare", [0.0, 0.1])
+@pytest.mark.parametrize("fraction", [0.5, 0.99])
+def test_cells_alike_are_told_apart_in_few_tables(rare: float, fraction: float) -> None:
+    """Also where one trial in ten has bursts: pseudo-values of a jackknife were wrong in 26 %."""
+    chance = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(200):
+        first, second = (cell(drawn(chance, 8, rare=rare)) for _ in range(2))
+        row = compared(first, second, fraction).against(1.0)
+        wrong += decide_jointly([row]).sides[0].side != AROUND
+    assert wrong / 200 <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / 200)
+
+
+def test_an_interval_holds_the_truth_and_a_true_difference_is_seen() -> None:
+    chance = np.random.default_rng(6)
+    held = seen = 0
+    for _ in range(60):
+        first, second = drawn(chance, 10), [1.3 * trial for trial in drawn(chance, 10)]
+        found = compared(cell(first), cell(second), 0.5)
+        joint = decide_jointly([found.against(1.0)])
+        low, high = found.interval(joint.score)
+        assert low is not None
+        assert high is not None
+        held += low <= 1.3 <= high
+        seen += joint.sides[0].side > 0
+    assert held >= 53
+    assert seen == 60
+
+
+@given(st.integers(0, 50), st.sampled_from([0.7, 1.0, 1.2]), st.sampled_from([0.5, 0.9]))
+@settings(max_examples=20, deadline=None)
+def test_what_is_turned_round_has_the_ends_turned_round(
+    seed: int, times: float, fraction: float
+) -> None:
+    chance = np.random.default_rng(seed)
+    first, second = cell(drawn(chance, 6, 100)), cell([times * of for of in drawn(chance, 6, 100)])
+    there, back = compared(first, second, fraction), compared(second, first, fraction)
+    assert there.value == pytest.approx(1 / back.value)
+    score = decide_jointly([there.against(1.0)]).score
+    for end, other in zip(there.interval(score), reversed(back.interval(score)), strict=True):
+        assert (end is None) == (other is None)
+        if end is not None and other is not None:
+            assert end == pytest.approx(1 / other, rel=0.02)
+
+
+def test_an_amount_is_one_of_milliseconds() -> None:
+    chance = np.random.default_rng(7)
+    trials = drawn(chance, 8)
+    found = slower(cell(trials), cell([trial + 0.5 for trial in trials]), 0.5)
+    assert isinstance(found, Slower)
+    moved = Slower(found.first, found.second, 0.5, "difference")
+    assert moved.value == pytest.approx(0.5, abs=0.01)
+    assert set(moved.against(0.5).values()) == {0.0}
+    assert [one.side for one in decide_jointly([moved.against(of) for of in (0.4, 0.6)]).sides] == [
+        1,
+        -1,
+    ]
+
+
+def test_a_percentile_needs_ten_requests_that_are_slower() -> None:
+    for fraction, fewest in ((0.5, 20), (0.99, 1_000), (0.999, 10_000)):
+        assert enough_beyond(fraction, fewest)
+        assert not enough_beyond(fraction, fewest - 1)
+    assert not enough_beyond(1.0, 10**9)
+    assert FEWEST_BEYOND == 10
+    chance = np.random.default_rng(8)
+    four, five = (cell(drawn(chance, blocks)) for blocks in (4, 5))
+    assert slower(four, four, 0.99) == TOO_FEW_REQUESTS
+    assert isinstance(slower(five, five, 0.99), Slower)
+
+
+def test_requests_that_did_not_start_are_slower_than_all() -> None:
+    chance = np.random.default_rng(9)
+    trials = drawn(chance, 6)
+    late, prompt = cell(trials, at_least=1), cell(trials)
+    assert compared(prompt, late).value > 1
+    assert min(compared(prompt, late).against(1.0).values()) >= 0
+    assert slower(prompt, cell(trials, at_least=4), 0.99) == OVER
+
+
+def test_a_column_of_percentiles_is_decided_by_its_requests() -> None:
+    chance = np.random.default_rng(10)
+    cells = {name: cell(drawn(chance, 8)) for name in "ab"}
+    cells["c"] = cell([2 * trial for trial in drawn(chance, 8)])
+    for metric, fraction in ((P50, 0.5), (P99, 0.99)):
+        figures = {
+            name: pool(list(of.values())).percentile(fraction) / MS for name, of in cells.items()
+        }
+        found = against_best([Column(1, metric, figures, {}, cells)])
+        outcomes = {one.contender: one for one in found}
+        dear = outcomes.pop("c")
+        assert dear.outcome == LARGER
+        assert dear.value == pytest.approx(figures["c"] / min(figures.values()))
+        assert dear.low is not None
+        assert dear.low > 1
+        assert {one.outcome for one in outcomes.values()} == {NO_DIFFERENCE}
+
+
+def test_a_column_of_too_few_requests_compares_nobody() -> None:
+    chance = np.random.default_rng(11)
+    cells = {name: cell(drawn(chance, 8, 20)) for name in "ab"}
+    (found,) = against_best([Column(1, P99, {"a": 1.0, "b": 2.0}, {}, cells)])
+    assert (found.outcome, found.value) == (TOO_FEW, None)
+
+
+def test_shares_fall_where_the_bound_rises() -> None:
+    chance = np.random.default_rng(12)
+    found = compared(cell(drawn(chance, 6)), cell(drawn(chance, 6)), 0.5)
+    sums = [sum(found.against(bound).values()) for bound in (0.5, 0.8, 1.0, 1.3, 2.0)]
+    assert all(more > less for more, less in pairwise(sums))

@@ -1,0 +1,114 @@
+"""Paired comparisons: how often they are wrong, and that interval and p-value decide alike."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.analysis.contrast import Contrast, of_blocks
+from regatta.analysis.statistics.swaps import Swapped
+
+BLOCKS = 10
+ROUNDS = 8_000
+# The share of 8,000 true hypotheses that a test at 5 % rejects is 5 % give or take 0.24.
+GOAL = (0.0365, 0.0635)
+
+SHAPES = {
+    "normal": lambda generator, size: generator.normal(size=size),
+    "long tails": lambda generator, size: generator.standard_t(3, size=size),
+    "one in twenty ten times as far": lambda generator, size: (
+        generator.normal(size=size) * np.where(generator.random(size) < 0.05, 10, 1)
+    ),
+    "counts": lambda generator, size: (
+        generator.poisson(1, size) - generator.poisson(1, size)
+    ).astype(float),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_false_alarms_come_as_often_as_the_level_says(shape: str) -> None:
+    values = SHAPES[shape](np.random.default_rng(4), (ROUNDS, BLOCKS))
+    share = np.mean([Swapped(row).p_value() <= 0.05 for row in values])
+    assert GOAL[0] <= share <= GOAL[1]
+
+
+@pytest.mark.parametrize("shape", ["normal", "long tails"])
+def test_the_p_value_is_that_of_all_swaps(shape: str) -> None:
+    """Against all 1,024 ways to swap ten blocks, counted one by one."""
+    signs = np.array(list(product((1, -1), repeat=BLOCKS)))
+    generator = np.random.default_rng(5)
+    beyond = []
+    for _ in range(200):
+        values = SHAPES[shape](generator, BLOCKS) + generator.uniform(0, 1)
+        sums = np.abs(signs @ values)
+        counted = (sums >= abs(values.sum()) - 1e-9).mean()
+        beyond.append(Swapped(values).p_value() - counted)
+    assert np.abs(beyond).max() < 0.12
+    assert np.mean(beyond) == pytest.approx(0, abs=0.005)
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3).map(lambda value: round(value, 3)), min_size=2, max_size=30),
+    st.sampled_from([0.05, 0.01, 0.0004]),
+)
+def test_the_interval_holds_0_where_the_p_value_says_no_difference(
+    numbers: list[float], level: float
+) -> None:
+    difference = Swapped(np.array(numbers))
+    interval = difference.interval(level)
+    assert interval is not None
+    low, high = interval
+    assert low <= difference.mean <= high
+    if abs(difference.p_value() - level) > 1e-3:
+        assert (difference.p_value() > level) == (low <= 0 <= high)
+
+
+@given(st.lists(st.floats(-100, 100), min_size=2, max_size=30))
+def test_what_is_turned_round_has_the_interval_turned_round(numbers: list[float]) -> None:
+    values = np.array(numbers)
+    there, back = Swapped(values).interval(), Swapped(-values).interval()
+    assert there is not None
+    assert back is not None
+    scale = max(1.0, abs(there[0]), abs(there[1]))
+    assert there == pytest.approx((-back[1], -back[0]), abs=1e-4 * scale)
+
+
+def test_a_lower_level_has_a_wider_interval() -> None:
+    difference = Swapped(np.random.default_rng(6).normal(0.1, 1, BLOCKS))
+    found = [difference.interval(level) for level in (0.2, 0.05, 0.01, 0.001, 1e-6)]
+    assert all(
+        wide[0] < narrow[0] and wide[1] > narrow[1]
+        for narrow, wide in zip(found, found[1:], strict=False)
+        if narrow and wide
+    )
+
+
+def test_one_block_far_out_is_no_difference() -> None:
+    assert Swapped(np.array([0.0] * 9 + [5.0])).p_value() == 1
+
+
+def test_whole_numbers_that_differ_alike_need_five_blocks() -> None:
+    """Two blocks in which one contender had one page fault more are a coincidence."""
+    assert Swapped(np.full(2, 0.01)).p_value() == 0.5
+    assert Swapped(np.full(2, 0.01)).interval() == (0, 0.01)
+    assert Swapped(np.full(5, 0.01)).p_value() == 0
+    assert Swapped(np.zeros(5)).p_value() == 1
+
+
+def test_a_difference_as_large_as_the_detectable_one_is_seen_four_times_in_five() -> None:
+    generator = np.random.default_rng(7)
+    size = np.median([Swapped(generator.normal(size=10)).detectable(0.05) for _ in range(200)])
+    seen = np.mean([Swapped(generator.normal(size, 1, 10)).p_value() <= 0.05 for _ in range(2000)])
+    assert seen == pytest.approx(0.8, abs=0.05)
+
+
+def test_two_blocks_at_a_strict_level_reach_far_and_no_further_than_a_number_can() -> None:
+    found = of_blocks({1: 1.0, 2: 1.0}, {1: 1.0, 2: 20.0})
+    assert isinstance(found, Contrast)
+    low, high = found.interval(1e-4)
+    assert (low, high) == (pytest.approx(1e-9), pytest.approx(1e9))
+    assert found.detectable(1e-4) == pytest.approx(1e9)

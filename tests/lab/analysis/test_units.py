@@ -1,0 +1,156 @@
+"""Where a race has several sittings, a sitting is one number, however many blocks it has."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.claims.asked import of_two
+from regatta.analysis.standings import TOO_FEW, Entry, verdicts
+from regatta.analysis.statistics.best import standings
+from regatta.analysis.statistics.joint import Mean, decide_jointly
+from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.units import BLOCKS, Units, rotated
+
+BLOCKS_EACH = 6
+NOISE = 0.05
+
+
+def units(sittings: int) -> Units:
+    blocks = range(1, sittings * BLOCKS_EACH + 1)
+    return Units({block: (block - 1) // BLOCKS_EACH + 1 for block in blocks})
+
+
+def equals(
+    chance: np.random.Generator, sittings: int, between: float, contenders: int = 4
+) -> dict[str, BlockValues]:
+    """Logarithms of contenders that are alike, but in no one sitting."""
+    own = chance.normal(0, between, (contenders, sittings)).repeat(BLOCKS_EACH, axis=1)
+    drift = chance.normal(0, 0.1, sittings * BLOCKS_EACH)
+    values = own + drift + chance.normal(0, NOISE, own.shape)
+    return {
+        f"c{number}": {block + 1: float(value) for block, value in enumerate(row)}
+        for number, row in enumerate(values)
+    }
+
+
+def false_stars(sittings: int, between: float, chosen: Units, races: int) -> float:
+    chance = np.random.default_rng(5)
+    found = [
+        standings([[equals(chance, sittings, between)]], units=chosen)[0] for _ in range(races)
+    ]
+    return sum(any(one.worse for one in race.values()) for race in found) / races
+
+
+@pytest.mark.parametrize("sittings", [3, 5])
+@pytest.mark.parametrize("between", [0.0, 0.05])
+def test_equals_are_told_apart_in_one_table_of_twenty_whatever_sittings_differ_by(
+    sittings: int, between: float
+) -> None:
+    # 150 tables of a test that is right at 5 % have 10 % with probability below 1 %.
+    assert false_stars(sittings, between, units(sittings), races=150) <= 0.1
+
+
+def test_blocks_that_are_pooled_tell_equals_apart_where_sittings_differ() -> None:
+    assert false_stars(5, 0.05, BLOCKS, races=40) > 0.3
+
+
+@pytest.mark.parametrize("sittings", [3, 4, 5, 10])
+def test_one_difference_is_decided_as_by_students_t(sittings: int) -> None:
+    chance = np.random.default_rng(sittings)
+    chosen = units(sittings)
+    for shift in (0.0, 1.0, 2.0):
+        values = chance.normal(shift, 1, sittings)
+        row = {number + 1: float(value) for number, value in enumerate(values)}
+        (side,) = decide_jointly([row], units=chosen).sides
+        assert side.p_value == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.03)
+
+
+@pytest.mark.parametrize("sittings", [3, 5, 10])
+def test_the_interval_of_one_difference_is_students(sittings: int) -> None:
+    values = np.random.default_rng(1).normal(0, 1, sittings)
+    row = {number + 1: float(value) for number, value in enumerate(values)}
+    score = decide_jointly([row], units=units(sittings)).score
+    low, high = Mean.of_blocks(row).interval(score)
+    right = stats.t.interval(0.95, sittings - 1, values.mean(), stats.sem(values))
+    assert (high - low) == pytest.approx(right[1] - right[0], rel=0.1)
+
+
+def test_every_rotation_keeps_lengths_and_the_first_turns_nothing() -> None:
+    ways = rotated(5)
+    assert (ways[0] == 1).all()
+    assert np.allclose((ways * ways).sum(axis=1), 5)
+    assert abs(ways[1:].mean()) < 0.05
+
+
+def test_sittings_that_agree_are_still_no_more_than_they_are() -> None:
+    named = equals(np.random.default_rng(2), 5, 0.0)
+    named["c0"] = {block: value - 1 for block, value in named["c0"].items()}
+    entries = {
+        name: Entry({block: math.exp(value) for block, value in own.items()})
+        for name, own in named.items()
+    }
+    verdict = verdicts({1: entries}, units(5)).overall
+    assert verdict.best == ("c0",)
+    assert verdict.blocks == 5
+
+
+def test_two_sittings_are_too_few_for_a_verdict() -> None:
+    named = equals(np.random.default_rng(3), 2, 0.0)
+    entries = {
+        name: Entry({block: math.exp(value) for block, value in own.items()})
+        for name, own in named.items()
+    }
+    assert verdicts({1: entries}, units(2)).overall.outcome == TOO_FEW
+
+
+def test_two_are_compared_in_the_blocks_that_both_have() -> None:
+    """The machine was slow in a block that one of them lacks: that is no difference of theirs."""
+    slow = {block: 10.0 if block % BLOCKS_EACH == 0 else 0.0 for block in units(5).sitting_of}
+    noise = np.random.default_rng(4).normal(0, NOISE, len(slow))
+    first = {block: value + float(noise[block - 1]) for block, value in slow.items()}
+    second = {block: value for block, value in slow.items() if value == 0}
+    found = standings([[{"a": first, "b": second}]], units=units(5))[0]
+    assert not any(one.worse for one in found.values())
+    assert found["a"].value == pytest.approx(0.0, abs=NOISE)
+
+
+def test_a_sitting_that_one_of_them_lacks_is_not_compared() -> None:
+    named = equals(np.random.default_rng(6), 5, 0.0, contenders=3)
+    named["c2"] = {block: value for block, value in named["c2"].items() if block > BLOCKS_EACH}
+    found = standings([[named]], units=units(5))[0]
+    assert set(found) == {"c0", "c1", "c2"}
+    assert found["c2"].blocks == 4
+
+
+@pytest.mark.parametrize("differences", [False, True])
+def test_a_part_of_a_claim_has_one_number_a_sitting(differences: bool) -> None:
+    chance = np.random.default_rng(7)
+    first, second = (
+        {block: float(value) for block, value in enumerate(chance.lognormal(3, 0.1, 30), start=1)}
+        for _ in range(2)
+    )
+    chosen = units(5)
+    test = of_two(first, second, differences=differences, times=False, units=chosen)
+    assert not isinstance(test, str)
+    assert test.blocks == 5
+    blocks = sorted(first)
+    if differences:
+        apart = np.array([second[block] - first[block] for block in blocks])
+        assert test.value == pytest.approx(apart.mean())
+    else:
+        apart = np.log([second[block] / first[block] for block in blocks])
+        assert test.value == pytest.approx(math.exp(apart.mean()))
+    means = apart.reshape(5, BLOCKS_EACH).mean(axis=1)
+    inner = list(test.against(0.0 if differences else 1.0).values())
+    assert inner == pytest.approx(list(means))
+
+
+def test_in_one_sitting_the_units_are_the_blocks_themselves() -> None:
+    row = {3: 1.0, 7: 2.0}
+    assert BLOCKS.gathered(row) is row
+    assert BLOCKS.fewest == 6
+    assert (BLOCKS.ways(6) == np.sign(BLOCKS.ways(6))).all()

@@ -1,0 +1,148 @@
+"""Trials that were not warm, and trials far from the others: found where they are, and alone."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+import zlib
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.soundness.outliers import far_out
+from regatta.analysis.soundness.warmup import change
+from regatta.ledger.read import latencies_in_order, read
+from regatta.report import report
+from tests.lab.synthetic import make, pack
+
+
+def series(path: Path, contender: str, factors: np.ndarray) -> None:
+    """Every latency of the contender's trials becomes 1 ms, give or take, times its factor."""
+    generator = np.random.default_rng(3)
+    with closing(sqlite3.connect(path)) as database, database:
+        trials = database.execute(
+            "SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id WHERE contender = ?",
+            (contender,),
+        ).fetchall()
+        for (number,) in trials:
+            latencies = 1e6 * factors * generator.lognormal(0, 0.1, len(factors))
+            samples = in_time(pack(latencies.astype(np.int64), 10))
+            database.execute("UPDATE trial SET samples = ? WHERE id = ?", (samples, number))
+
+
+def in_time(samples: bytes) -> bytes:
+    """The records as they stand, a microsecond after one another."""
+
+    raw = zlib.decompress(samples)
+    head, body = raw[:32], raw[32:]
+    records = [struct.unpack_from("<qqqII", body, at) for at in range(0, len(body), 32)]
+    shifted = [
+        struct.pack("<qqqII", start + at * 1000, first + at * 1000, end + at * 1000, *rest)
+        for at, (start, first, end, *rest) in enumerate(records)
+    ]
+    return zlib.compress(head + b"".join(shifted))
+
+
+def test_a_contender_whose_trials_begin_slowly_is_told(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=12)
+    cold = np.ones(400)
+    cold[:80] = 1.5
+    for name in ("iterative", "thread-per-client"):
+        series(path, name, np.ones(400))
+    series(path, "select", cold)
+    found = {one.contender: one for one in analyse(read(path)).warm_ups}
+    assert found["select"].too_short
+    assert found["select"].early == found["select"].tested == 12
+    assert 0.15 <= found["select"].share <= 0.25
+    assert 1.4 < found["select"].ratio < 1.6
+    assert not found["iterative"].too_short
+    report.write(path)
+    assert "12 of 12 trials changed early" in (tmp_path / "summary.md").read_text()
+    assert "warm-up was too short for select" in (tmp_path / "report.html").read_text()
+
+
+def test_one_slow_segment_at_the_beginning_is_told(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=12, contenders=["select"])
+    cold = np.ones(400)
+    cold[:10] = 3
+    series(path, "select", cold)
+    (found,) = analyse(read(path)).warm_ups
+    assert found.early < 6, "hardly any rank changes"
+    assert found.too_short
+    assert found.first_low < 3 < found.first_high
+    assert found.segment == 1 / 40
+
+
+def test_what_adds_next_to_nothing_is_not_worth_a_notice(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=30, contenders=["select"])
+    cool = np.ones(400)
+    cool[:10] = 1.2
+    series(path, "select", cool)
+    (found,) = analyse(read(path)).warm_ups
+    assert found.first_low > 1
+    assert not found.too_short
+
+
+def test_what_comes_late_as_often_as_early_is_no_warm_up(tmp_path: Path) -> None:
+    """Half of the bursts lie at the beginning: most trials change early, and as many late."""
+    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=30, contenders=["select"])
+    burst = np.ones(400)
+    burst[:80] = burst[-80:] = 1.5
+    series(path, "select", burst)
+    (found,) = analyse(read(path)).warm_ups
+    assert found.early >= 20
+    assert found.late >= 20
+    assert not found.too_short
+
+
+def test_a_random_series_changes_as_often_as_the_level_says() -> None:
+    generator = np.random.default_rng(4)
+    share = np.mean([change(generator.random(20)) is not None for _ in range(2000)])
+    assert 0.035 <= share <= 0.065
+
+
+def test_too_short_a_series_has_no_change() -> None:
+    assert change(np.array([9.0, 9, 9, 1, 1, 1, 1])) is None
+
+
+def test_latencies_stand_in_the_order_of_their_start(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], contenders=["select"])
+    series(path, "select", np.arange(1, 401))
+    found = latencies_in_order(read(path).trials[0].samples)
+    assert np.median(found[:100]) < np.median(found[-100:])
+
+
+def test_a_trial_far_from_the_others_is_listed_and_stays_in_the_average(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], contenders=["iterative", "select"])
+    before = analyse(read(path))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(
+            "UPDATE counter SET value = value * 3 WHERE event = 'cpu-time' AND side = 'server'"
+            " AND trial_id = (SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id"
+            " WHERE contender = 'select' AND block = 4)"
+        )
+    after = analyse(read(path))
+    name = "cpu_time_per_request_us"
+    (found,) = (one for one in after.outliers if one.metric == name)
+    assert (found.cell.contender, found.block) == ("select", 4)
+    assert found.value > 2.5 * found.median
+    means = [
+        next(
+            result.estimates["server", name].value
+            for result in of.groups[0].cells
+            if result.cell.contender == "select"
+        )
+        for of in (before, after)
+    ]
+    assert means[1] > 1.15 * means[0]
+    assert {"block": 4, "metric": name}.items() <= report.summary_json(path)["outliers"][0].items()
+
+
+def test_fences_are_those_of_tukey() -> None:
+    plain = dict(enumerate(map(float, range(-3, 9))))
+    assert far_out(plain) == []
+    assert far_out(plain | {99: 8 + 3 * 5.5 + 5}) == [99]
+    assert far_out({0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, 4: 5.0}) == [], "whole numbers that agree"
+    assert far_out({0: 1.0, 1: 1.1, 2: 1.2, 3: 99.0}) == [], "too few"

@@ -1,0 +1,289 @@
+"""The bench's own arithmetic: what clients print, who is the best, what a goal means."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import classic, loads, rows, side_by_side
+from bench.comparisons import comparisons, present
+from bench.loads import SERVER_CPU, Wrk
+from bench.rows import Best, Goal, Row, Trial, Turns
+from bench.servers import Nginx, Ours, Server, Serving, Twin
+from bench.side_by_side import Measured
+from bench.stand import Figures, Stand
+from regatta.analysis.statistics.serial import reach_of
+from regatta.analysis.statistics.swaps import Swapped
+from regatta.errors import RegattaError, TrialError
+from regatta.machine import programs
+
+WRK = """Running 1s test @ http://198.18.0.1:45131/top?n=2
+  1 threads and 50 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency   496.31us  212.09us   6.73ms   92.03%
+    Req/Sec   101.09k     4.04k  107.81k    72.73%
+  110511 requests in 1.10s, 24.66MB read
+Requests/sec: 100462.42
+Transfer/sec:     22.42MB
+"""
+REDIS_BENCHMARK = (
+    '"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms",'
+    '"p99_latency_ms","max_latency_ms"\n'
+    '"get regatta","53571.43","0.513","0.152","0.471","0.919","1.351","3.087"\n'
+)
+OURS, PEER = Trial(Ours("select"), Wrk(50)), Trial(Twin("epoll"), Wrk(50))
+
+
+def test_wrk_is_read() -> None:
+    assert loads.read_wrk(WRK) == loads.Served(110511, 100462.42)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    ["  Socket errors: connect 0, read 3, write 0, timeout 0", "  Non-2xx or 3xx responses: 9"],
+)
+def test_wrk_with_an_error_is_no_measurement(trouble: str) -> None:
+    with pytest.raises(TrialError, match=trouble.split(maxsplit=1)[0]):
+        loads.read_wrk(WRK.replace("Requests/sec", f"{trouble}\nRequests/sec"))
+
+
+@pytest.mark.parametrize("reader", [loads.read_wrk, loads.read_json, loads.read_regatta_client])
+def test_output_of_another_form_is_refused(reader: object) -> None:
+    with pytest.raises(TrialError):
+        reader("the moon is in the way")  # type: ignore[operator]
+
+
+def test_redis_benchmark_is_read() -> None:
+    assert loads.read_redis_benchmark(REDIS_BENCHMARK, 60_000) == loads.Served(60_000, 53571.43)
+    with pytest.raises(TrialError):
+        loads.read_redis_benchmark("Error from server: ERR unknown command\n", 60_000)
+
+
+def test_get_client_is_read() -> None:
+    served = loads.read_get_client('{"requests": 300, "seconds": 1.500000}\n')
+    assert served == loads.Served(300, 200.0)
+
+
+def test_a_failed_request_of_regatta_client_is_no_measurement() -> None:
+    with pytest.raises(TrialError, match="2 of 10"):
+        loads.read_regatta_client('{"requests": 10, "answered": 8, "throughput_per_s": 5.0}')
+
+
+def row(
+    ours: Trial | Best = OURS,
+    peer: Trial | None = PEER,
+    goal: Goal | None = None,
+    most_blocks: int | None = None,
+) -> Row:
+    return Row("a row", "a group", SERVER_CPU, ours, peer, goal, most_blocks)
+
+
+def measured(**values: list[float]) -> Measured:
+    trials = {"ours": OURS, "peer": PEER}
+    return Measured(
+        {
+            trials[side]: {block: {SERVER_CPU: value} for block, value in enumerate(costs)}
+            for side, costs in values.items()
+        }
+    )
+
+
+def test_the_ratio_is_taken_within_blocks() -> None:
+    # The machine drifts by a factor of eight; ours always costs half.
+    found = measured(ours=[1, 2, 4, 4, 8], peer=[2, 4, 8, 8, 16])
+    outcome = side_by_side.estimate(row(), found)
+    assert (outcome.value, outcome.low, outcome.high) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_a_ratio_is_as_sure_as_swaps_are_and_a_value_as_blocks_that_may_be_alike() -> None:
+    """Ten blocks, one of them far out, as real ones are."""
+    ours = [1.0, 1.01, 0.98, 1.02, 0.97, 1.03, 0.99, 1.0, 1.02, 1.6]
+    paired = side_by_side.estimate(row(), measured(ours=ours, peer=[2.0] * 10))
+    by_swaps = Swapped(np.log(np.array(ours) / 2.0)).interval()
+    assert by_swaps is not None
+    assert (paired.low, paired.high) == pytest.approx(tuple(np.exp(by_swaps)))
+    alone = side_by_side.estimate(row(peer=None), measured(ours=ours))
+    mean, reach = np.log(ours).mean(), reach_of(np.log(ours))
+    assert reach is not None
+    assert (alone.low, alone.high) == pytest.approx(tuple(np.exp([mean - reach, mean + reach])))
+
+
+def test_a_ratio_and_its_inverse_agree() -> None:
+    ours, peer = [1.0, 2.0, 3.0, 5.0, 4.0, 3.0], [2.0, 2.5, 3.0, 4.0, 5.0, 6.0]
+    there = side_by_side.estimate(row(), measured(ours=ours, peer=peer))
+    back = side_by_side.estimate(row(), measured(ours=peer, peer=ours))
+    assert there.value is not None
+    assert there.low is not None
+    assert there.value == pytest.approx(1 / (back.value or math.nan))
+    assert there.low == pytest.approx(1 / (back.high or math.nan))
+    assert there.low < there.value
+
+
+def test_a_block_in_which_one_side_failed_does_not_count() -> None:
+    found = measured(ours=[1, 1, 9], peer=[2, 2])
+    outcome = side_by_side.estimate(row(), found)
+    assert outcome.ours == [1, 1]
+    assert outcome.value == pytest.approx(0.5)
+
+
+def test_one_block_is_no_estimate() -> None:
+    assert side_by_side.estimate(row(), measured(ours=[1], peer=[2])).value is None
+
+
+def test_a_row_without_a_peer_is_a_value_and_may_be_zero() -> None:
+    assert side_by_side.estimate(row(peer=None), measured(ours=[0, 0, 3])).value == 1
+    assert side_by_side.estimate(row(peer=None), measured(ours=[1, 10, 100])).value == (
+        pytest.approx(10)
+    )
+
+
+@pytest.mark.parametrize(
+    ("goal", "ours", "verdict"),
+    [
+        (Goal(0.8), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Goal(0.4), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Goal(0.8), [1.0, 2.0, 1.5, 2.2], "undecided"),
+        (Goal(0.4, at_least=True), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Goal(0.8, at_least=True), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Goal(0.55, down_to=0.45), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Goal(0.45, down_to=0.35), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Goal(0.65, down_to=0.55), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Goal(0.55, down_to=0.45), [0.5, 2.0, 0.4, 1.9], "undecided"),
+        (None, [1.0, 1.01, 0.99, 1.0], None),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval(
+    goal: Goal | None, ours: list[float], verdict: str | None
+) -> None:
+    found = measured(ours=ours, peer=[2.0] * len(ours))
+    assert side_by_side.estimate(row(goal=goal), found).verdict == verdict
+
+
+def test_a_goal_with_two_ends_is_shown_with_both() -> None:
+    assert str(Goal(1.05, down_to=0.95)) == "0.95 to 1.05"
+
+
+class OfTwoWorks:
+    """In place of the burst: what a request costs is known from the work."""
+
+    name = "a burst"
+
+    def check(self) -> None: ...
+
+    def run(self, _stand: object, server: Ours, _started: object) -> dict[str, float]:
+        return {SERVER_CPU: {"classic": 900.0, "snapshot": 100.0}[server.work]}
+
+
+def test_a_classic_scan_is_what_it_costs_beyond_a_snapshot_for_each_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A pool of sixteen makes the scan longer, and no dearer."""
+    monkeypatch.setattr(classic, "serving", lambda _stand, _server: nullcontext())
+    monkeypatch.setattr(classic, "processes_read", lambda _stand, _started: 80)
+    load = classic.BeyondSnapshot(OfTwoWorks())  # type: ignore[arg-type]
+    found = load.run(None, Ours("select", work="classic"), None)  # type: ignore[arg-type]
+    assert found == {classic.BEYOND: 10.0}
+
+
+def test_the_classic_scan_is_compared_under_every_design() -> None:
+    listed = programs.ask(programs.find("regatta-server"), "--list-designs", "--json")
+    assert {classic.PEER, *classic.OTHERS} == {each["name"] for each in json.loads(listed)}
+
+
+def test_a_block_holds_every_trial_once_and_in_random_order() -> None:
+    compared = [row(), row(peer=Trial(Nginx(), Wrk(50))), row(peer=None, most_blocks=1)]
+    plans = [side_by_side.plan(compared, 3, random.Random(seed)) for seed in range(20)]
+    for planned in plans:
+        assert len(planned) == 9
+        for block in range(3):
+            trials = [trial for of, trial in planned if of == block]
+            assert set(trials) == {OURS, PEER, Trial(Nginx(), Wrk(50))}
+    assert len({tuple(planned) for planned in plans}) > 10
+
+
+def test_what_takes_long_takes_part_in_few_blocks() -> None:
+    planned = side_by_side.plan([row(peer=None, most_blocks=2)], 5, random.Random(1))
+    assert [block for block, _ in planned] == [0, 1]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A load that tells of each of its slices, each of which costs more than the last."""
+
+    name: str
+    told: tuple[list[str], ...] = field(default=([],), compare=False)
+
+    def check(self) -> None: ...
+
+    def run(self, _: Stand, server: Server, __: Serving) -> Figures:
+        self.told[0].append(f"{server.name} {self.name}")
+        return {SERVER_CPU: float(len(self.told[0]))}
+
+
+def test_servers_take_turns_and_what_goes_straight_up_costs_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(rows, "serving", lambda *_: nullcontext())
+    told: tuple[list[str]] = ([],)
+    stay, go = Told("stay", told), Told("go", told)
+    turns = Turns((Ours("a"), Twin("a")), (stay, go), turns=2)
+    stand = Stand(None, tmp_path, b"")  # type: ignore[arg-type]
+    found = turns.run(stand)
+    first = ["a stay", "bare a stay", "a go", "bare a go"]
+    assert told[0] == [*first, *reversed(first)]
+    assert {figures[SERVER_CPU] for figures in found.values()} == {4.5}
+    assert list(found) == turns.trials()
+
+
+def test_rows_that_share_turns_are_measured_in_them_once_a_block() -> None:
+    loads_ = (Wrk(1), Wrk(2))
+    turns = Turns((Ours("select"), Twin("select")), loads_, turns=2)
+    compared = [
+        Row(
+            "a row",
+            "a group",
+            SERVER_CPU,
+            Trial(Ours("select"), load),
+            Trial(Twin("select"), load),
+            None,
+            None,
+            turns,
+        )
+        for load in loads_
+    ]
+    assert side_by_side.plan(compared, 2, random.Random(1)) == [(0, turns), (1, turns)]
+
+
+def test_the_best_is_the_cheapest_of_the_screening() -> None:
+    best = Best((Ours("epoll"), Ours("uring"), Ours("reactors")), Wrk(50), Wrk(9))
+    epoll, uring, _ = best.screening()
+    screened = Measured({epoll: {0: {SERVER_CPU: 9.0}}, uring: {0: {SERVER_CPU: 8.0}}})
+    (decided,) = side_by_side.decide([row(ours=best)], screened)
+    assert decided.ours == Trial(uring.server, Wrk(9))
+    assert decided.name.endswith("uring")
+    with pytest.raises(RegattaError, match="every screening failed"):
+        side_by_side.decide([row(ours=best)], Measured(failures=["no port"]))
+
+
+def test_a_design_that_is_not_there_is_left_out() -> None:
+    designs = {"select": None, "epoll": None, "uring": "no io_uring in this kernel"}
+    assert present(row(), designs) == row()
+    assert present(row(ours=Trial(Ours("uring"), Wrk(50))), designs) == "no io_uring in this kernel"
+    assert "no design poll" in str(present(row(ours=Trial(Ours("poll"), Wrk(50))), designs))
+    best = Best((Ours("epoll"), Ours("uring"), Ours("poll")), Wrk(50), Wrk(50))
+    found = present(row(ours=best), designs)
+    assert isinstance(found, rows.Row)
+    assert isinstance(found.ours, Best)
+    assert found.ours.servers == (Ours("epoll"),)
+
+
+def test_rows_have_names_of_their_own() -> None:
+    names = [compared.name for compared in comparisons()]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,167 @@
+"""The calibration's parts that draw from real blocks, and how all parts are run and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from regatta.calibrate import run, sizes, stars
+from regatta.calibrate.goals import Context, Goal, Part
+from regatta.cli import main as cli
+from regatta.errors import RegattaError, UsageError
+from regatta.machine.programs import Programs
+from regatta.race.race import Options
+from regatta.study import Study
+from regatta.study.design import Design
+from tests.lab import synthetic
+
+SMALL = replace(sizes.WHOLE, star_tables=400)
+PROGRAMS = Programs(
+    Path("/opt/regatta-server"), Path("/opt/regatta-client"), "", "", (Design("select", ""),)
+)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(stars, "sizes", lambda _quick: SMALL)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+
+
+def all_ledger(folder: Path, noise: float) -> Path:
+    return synthetic.make(
+        folder / "ledger.sqlite",
+        contenders=[f"d{number}" for number in range(5)],
+        connections=(10,),
+        blocks=30,
+        counted_blocks=0,
+        requests=20,
+        noise=noise,
+    )
+
+
+def context(folder: Path, inject: str | None = None) -> Context:
+    def race(_study: Study, place: Path) -> Path:
+        return place / "ledger.sqlite"
+
+    return Context(PROGRAMS, folder, Options(), False, inject, lambda _text: None, race)
+
+
+def by_name(goals: Sequence[Goal], words: str) -> Goal:
+    return next(goal for goal in goals if words in goal.name)
+
+
+def test_stars_that_hold_meet_their_goals(tmp_path: Path) -> None:
+    all_ledger(context(tmp_path).place("stars"), noise=0.01)
+    goals = stars.run(context(tmp_path))
+    assert [goal.name for goal in goals] == [
+        "stars: 3 equal contenders, with bursts",
+        "stars: one of 3 is 5 % cheaper",
+        "stars: 5 equal contenders, with bursts",
+        "stars: one of 5 is 5 % cheaper",
+        "stars: 5 % cheaper, but with bursts",
+    ]
+    assert [goal.name for goal in goals if not goal.met] == []
+    assert "400 tables of 10 of 30 real blocks of one race" in goals[0].detail
+
+
+def test_stars_that_compare_the_first_with_the_second_alone_are_found_to_be_wrong(
+    tmp_path: Path,
+) -> None:
+    all_ledger(context(tmp_path).place("stars"), noise=0.01)
+    goals = stars.run(context(tmp_path, inject="next"))
+    bursts = by_name(goals, "cheaper, but with bursts")
+    assert bursts.met is False
+    assert bursts.value is not None
+    assert bursts.value > 25
+
+
+def test_a_cheaper_design_that_drowns_in_noise_is_a_goal_that_is_missed(tmp_path: Path) -> None:
+    all_ledger(context(tmp_path).place("stars"), noise=0.08)
+    assert by_name(stars.run(context(tmp_path)), "one of 5 is").met is False
+
+
+def test_the_stars_are_drawn_from_a_race_of_every_design_that_can_run(tmp_path: Path) -> None:
+    designs = (Design("select", ""), Design("uring", "", missing="too old"), Design("epoll", ""))
+    asked = replace(context(tmp_path), programs=replace(PROGRAMS, designs=designs))
+    study = stars.all_study(asked, SMALL)
+    assert [cell.contender for cell in study.cells] == ["select", "epoll"]
+    assert {cell.connections for cell in study.cells} == {10}
+
+
+def part(name: str, goals: list[Goal] | RegattaError, **changes: Any) -> tuple[Part, list[str]]:
+    calls: list[str] = []
+
+    def measure(_context: Context) -> list[Goal]:
+        calls.append(name)
+        if isinstance(goals, RegattaError):
+            raise goals
+        return goals
+
+    return replace(Part(name, "does this", measure, 1.0), **changes), calls
+
+
+GOOD = Goal("good", "to be so", "it is", met=True)
+BAD = Goal("bad", "to be so", "it is not", met=False)
+
+
+def test_what_a_part_found_is_kept_when_the_calibration_goes_on(tmp_path: Path) -> None:
+    first, first_calls = part("first", [GOOD])
+    second, _ = part("second", RegattaError("no\nnetwork"))
+    said: list[str] = []
+    once = run.run([first, second], context(tmp_path), said.append)
+    assert [goal.met for goal in once.goals] == [True, False]
+    assert once.goals[1].measured == "failed: no network"
+    again, again_calls = part("second", [GOOD])
+    twice = run.run([first, again], context(tmp_path), said.append)
+    assert [goal.met for goal in twice.goals] == [True, True]
+    assert (first_calls, again_calls) == (["first"], ["second"])
+    assert any("kept from before" in line for line in said)
+
+
+def test_a_goal_that_was_missed_is_measured_again(tmp_path: Path) -> None:
+    bad, calls = part("bad", [BAD])
+    for _ in range(2):
+        run.run([bad], context(tmp_path), lambda _text: None)
+    assert len(calls) == 2
+
+
+def test_a_part_that_reads_races_is_judged_anew(tmp_path: Path) -> None:
+    reads, calls = part("reads", [GOOD], reads_races=True)
+    for _ in range(2):
+        run.run([reads], context(tmp_path), lambda _text: None)
+    assert len(calls) == 2
+
+
+def test_a_folder_holds_a_calibration_of_one_size(tmp_path: Path) -> None:
+    good, _ = part("good", [GOOD])
+    run.run([good], context(tmp_path), lambda _text: None)
+    with pytest.raises(UsageError, match="whole one; leave out --quick"):
+        run.run([good], replace(context(tmp_path), quick=True), lambda _text: None)
+
+
+@pytest.mark.parametrize(
+    ("only", "inject", "words"),
+    [
+        (["nothing"], None, "one of good, wrong"),
+        ([], "nothing", "one of peek"),
+        (["good"], "peek", "does not touch"),
+    ],
+)
+def test_what_there_is_not_is_one_line(only: list[str], inject: str | None, words: str) -> None:
+    parts = [part("good", [GOOD])[0], part("wrong", [BAD], injected=("peek",))[0]]
+    with pytest.raises(UsageError, match=words):
+        run.choose(parts, only, inject)
+
+
+def test_show_without_a_calibration_says_what_to_run() -> None:
+    shown = CliRunner().invoke(cli.app, ["calibrate", "--show"])
+    assert "run `regatta calibrate`" in str(shown.exception)
+    assert getattr(shown.exception, "exit_status", None) == 1
+    with_more = CliRunner().invoke(cli.app, ["calibrate", "--show", "--quick"])
+    assert isinstance(with_more.exception, UsageError)

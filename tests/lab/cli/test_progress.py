@@ -1,0 +1,122 @@
+"""What a person sees while a race runs, from plain events."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from regatta.cli.progress import Lines, LiveDisplay, standings_so_far
+from regatta.race.events import (
+    About,
+    Display,
+    Event,
+    Finished,
+    Pausing,
+    SittingStarted,
+    Started,
+    TrialFinished,
+    TrialStarted,
+)
+from regatta.report.text.durations import duration
+from regatta.study import Cell
+from regatta.study.plan import Planned
+
+CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
+PLANNED = Planned(1, 1, 1, "timed")
+AXES_OF_NOTHING = {"rate": None, "idle": 0, "slow": 0, "workers": None}
+ROWS = [
+    {
+        "contender": name,
+        **AXES_OF_NOTHING,
+        "connections": count,
+        "engine": engine,
+        "cpu_us_per_request": value,
+    }
+    for name, count, engine, value in (
+        ("iterative", 1, "fork", 700.0),
+        ("select", 1, "fork", 600.0),
+        ("select", 10, "fork", 500.0),
+        ("select", 1, "thread", 900.0),
+    )
+]
+STARTED = Started(
+    About("quick", "Quick [bold]", Path("out"), 7, "netns", (0,), (1, 2)), 2, 1, ("no perf",)
+)
+EVENTS: list[Event] = [
+    STARTED,
+    TrialStarted(2, PLANNED, CELL),
+    TrialFinished(2, PLANNED, CELL, None, 612.34, 0, 65.0),
+    TrialFinished(2, PLANNED, CELL, "the server [red] died", None, 0, 0.0),
+    Finished(Path("out"), ("the server died",), 3.0),
+]
+
+
+def console() -> tuple[Console, io.StringIO]:
+    out = io.StringIO()
+    return Console(file=out, width=100, force_terminal=False), out
+
+
+def show(display: Display) -> None:
+    with display:
+        for event in EVENTS:
+            display(event)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_of_several_sittings_it_says_which_and_how_it_rests(terminal: bool) -> None:
+    out = io.StringIO()
+    screen = Console(file=out, width=100, force_terminal=terminal)
+    started = replace(STARTED, sittings=3)
+    with LiveDisplay(screen, lambda _: list) if terminal else Lines(screen) as display:
+        for event in (started, SittingStarted(2, 3, 77, 1234), EVENTS[1], Pausing(3, 3600)):
+            display(event)
+    text = " ".join(out.getvalue().split())
+    assert "2 trials in 3 sittings, netns" in text
+    assert "sitting 2 of 3: functions in order 77, 1234 bytes more environment" in text
+    assert "sitting 3 begins in 1 h 00 min; or stop with Ctrl-C" in text
+
+
+def test_plain_lines_say_what_runs_what_is_left_and_what_failed() -> None:
+    screen, out = console()
+    show(Lines(screen))
+    text = out.getvalue()
+    assert "Quick [bold] (quick, seed 7): 2 trials, netns" in text
+    assert "server on CPU 0, client on CPUs 1,2" in text
+    assert "note: no perf" in text
+    assert "1 trials are in the ledger already" in text
+    assert "select · 10 connections" in text
+    assert "612.3 µs CPU a request; 1 min 05 s left" in text
+    assert "failed: the server [red] died" in text
+    assert "raced in 3 s, 1 failed: out" in text
+    assert "\x1b" not in text
+
+
+def test_the_live_display_shows_the_standings_so_far() -> None:
+    out = io.StringIO()
+    screen = Console(file=out, width=100, force_terminal=True)
+    show(LiveDisplay(screen, lambda _: lambda: ROWS))
+    text = out.getvalue()
+    assert "2/2 trials" in text
+    assert "server CPU per request" in text
+    assert "the server [red] died" in text
+
+
+def test_contenders_are_compared_within_the_same_engine() -> None:
+    screen, out = console()
+    screen.print(standings_so_far(ROWS))
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert ["iterative", "·", "fork", "700", "–"] in lines
+    assert ["select", "·", "fork", "600", "500"] in lines
+    assert ["select", "·", "thread", "900", "–"] in lines
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.4, "59 s"), (65, "1 min 05 s"), (3600 * 2 + 420, "2 h 07 min")],
+)
+def test_a_duration_is_told_as_people_do(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

@@ -1,0 +1,443 @@
+"""`regatta compare`: what is common, what is worse, and what a script learns from its status."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.contrast import by_block
+from regatta.analysis.estimates import Estimate
+from regatta.analysis.metrics import BY_NAME
+from regatta.analysis.unpaired import Sample
+from regatta.cli.main import app
+from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, Request, compare
+from regatta.compare.agreement import CONTRADICTION, SAME, agree
+from regatta.compare.compare import Comparison
+from regatta.compare.decide import Pair, decide, samples
+from regatta.compare.show import print_comparison, to_dict
+from regatta.errors import UsageError
+from regatta.ledger.read import read
+from regatta.ledger.write import FILE_NAME
+from tests.lab.synthetic import CPU_US, make
+
+CPU = "cpu_time_per_request_us"
+
+
+def folder(place: Path, name: str, **changes: Any) -> Path:
+    (place / name).mkdir()
+    make(place / name / FILE_NAME, **changes)
+    return place / name
+
+
+def compared(old: Path, new: Path, *metrics: str, threshold: float = 0.05) -> Comparison:
+    return compare(Request(old, new, threshold, metrics or (CPU,)))
+
+
+def shown(comparison: Comparison, width: int = 100) -> str:
+    out = io.StringIO()
+    print_comparison(comparison, Console(file=out, width=width))
+    return " ".join(out.getvalue().split())
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path / FILE_NAME)) as database, database:
+        database.execute(statement)
+
+
+def status(*arguments: object) -> int:
+    return CliRunner().invoke(app, ["compare", *map(str, arguments)]).exit_code
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder(tmp_path_factory.mktemp("races"), "before", blocks=20, seed=1)
+
+
+def test_where_nothing_has_changed_there_is_no_regression(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    found = compared(before, after, threshold=0.1)
+    assert {each.verdict for each in found.cells} == {NO_REGRESSION}
+    assert len(found.cells) == 9
+    assert [notice.split(":")[0] for notice in found.notices] == ["Each race is one sitting"]
+    assert status(before, after, "--threshold", 10) == 0
+
+
+def test_a_slower_design_is_a_regression_and_the_others_are_none(
+    before: Path, tmp_path: Path
+) -> None:
+    slower = {**CPU_US, "select": CPU_US["select"] * 1.2}
+    after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
+    found = compared(before, after)
+    worse = [each for each in found.cells if each.verdict == REGRESSION]
+    assert {each.cell.contender for each in worse} == {"select"}
+    assert len(worse) == 3
+    for each in worse:
+        assert each.low is not None
+        assert each.high is not None
+        assert 1.05 < each.low < each.high < 1.3
+    assert "Regression beyond 5 % in 3 of 9 comparisons" in shown(found)
+    assert status(before, after) == 1
+    # In the other direction it is an improvement, and no regression.
+    assert compared(after, before, threshold=0.1).verdict == NO_REGRESSION
+
+
+def test_a_throughput_is_worse_when_it_is_less(before: Path, tmp_path: Path) -> None:
+    slower = {name: value * 1.3 for name, value in CPU_US.items()}
+    after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
+    metric = "throughput_per_s"
+    assert compared(before, after, metric).verdict == REGRESSION
+    assert compared(after, before, metric).verdict == NO_REGRESSION
+    same = folder(tmp_path, "same", blocks=20, seed=2)
+    assert compared(before, same, metric, threshold=0.1).verdict == NO_REGRESSION
+
+
+def test_what_is_beyond_the_threshold_alone_may_be_chance_among_many(before: Path) -> None:
+    cell = read(before / FILE_NAME).cells[0]
+    noise = np.exp(0.007 * np.random.default_rng(3).permutation(np.linspace(-1.5, 1.5, 10)))
+    known = Estimate(600.0, 590.0, 610.0, 10, "measured")
+
+    def pair(ratio: float) -> Pair:
+        both = (Sample(600 * noise), Sample(600 * ratio * noise))
+        return Pair(cell, BY_NAME[CPU], known, known, both, None)
+
+    assert [each.verdict for each in decide([pair(1.08)], 0.05)] == [REGRESSION]
+    # Nothing can be said of the others: their truth may well be at the threshold.
+    found = decide([pair(1.08), *[pair(1.05)] * 30], 0.05)
+    assert found[0].verdict == UNDECIDED
+    assert "one of so many" in found[0].why
+
+
+def test_few_noisy_blocks_are_undecided_and_the_size_is_named(tmp_path: Path) -> None:
+    old = folder(tmp_path, "old", blocks=5, noise=0.08, seed=1)
+    new = folder(tmp_path, "new", blocks=5, noise=0.08, seed=2)
+    found = compared(old, new)
+    assert found.verdict == UNDECIDED
+    assert "blocks in each race would say so" in shown(found)
+    assert status(old, new) == 3
+
+
+def test_a_server_that_fails_in_every_trial_is_a_regression(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    change(after, "UPDATE trial SET status = 'failed', reason = 'it died' WHERE cell_id = 3")
+    found = compared(before, after, threshold=0.1)
+    assert found.verdict == REGRESSION
+    assert "no trial of it went well in NEW: it died" in shown(found)
+    assert any("trials failed" in notice for notice in found.notices)
+    # The other way round there is nothing to compare that cell with.
+    assert compared(after, before, threshold=0.1).verdict == NO_REGRESSION
+
+
+def test_two_races_in_one_sitting_each_know_nothing_of_another_and_say_so(
+    before: Path, tmp_path: Path
+) -> None:
+    slower = {**CPU_US, "select": CPU_US["select"] * 1.2}
+    after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
+    worse, better = compared(before, after), compared(after, before, threshold=0.1)
+    assert "in 3 of 9 comparisons, in these two sittings." in shown(worse)
+    assert "No regression beyond 10 %, in these two sittings: in all" in shown(better)
+    text = "what another link order, boot or hour would change is in no interval here"
+    assert text in shown(worse)
+    assert to_dict(worse)["old"]["sittings"] == 1
+
+
+def test_of_races_in_several_sittings_the_advice_is_of_sittings(tmp_path: Path) -> None:
+    several = [
+        folder(tmp_path, f"{seed}", blocks=2, sittings=5, sitting_noise=0.03, seed=seed)
+        for seed in (1, 2)
+    ]
+    one = folder(tmp_path, "one", blocks=20, seed=3)
+    both, mixed = compared(*several), compared(one, several[1])
+    assert both.verdict == mixed.verdict == UNDECIDED
+    assert not both.notices
+    for found in (both, mixed):
+        assert "sittings in each race would say so" in shown(found)
+        assert "these two sittings" not in shown(found)
+    assert mixed.notices == [
+        "OLD is one sitting, of 5 sittings in NEW: it is taken to be as far from others like it as "
+        "those of NEW are from each other."
+    ]
+    assert compared(several[1], one).notices[0].startswith("NEW is one sitting, of 5 sittings in")
+
+
+def test_one_sitting_of_another_build_is_no_regression_where_sittings_differ_as_much(
+    tmp_path: Path,
+) -> None:
+    several = folder(tmp_path, "several", blocks=4, sittings=8, sitting_noise=0.04, seed=1)
+    dearer = {name: value * 1.08 for name, value in CPU_US.items()}
+    one = folder(tmp_path, "one", blocks=20, seed=2, cpu_us=dearer)
+    assert compared(several, one, threshold=0.01).verdict == UNDECIDED
+    alone = folder(tmp_path, "alone", blocks=20, seed=3)
+    assert compared(alone, one, threshold=0.01).verdict == REGRESSION
+
+
+def test_what_only_one_race_has_is_said_and_not_compared(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, connections=(10, 50), seed=2)
+    found = compared(before, after)
+    assert {each.cell.connections for each in found.cells} == {10}
+    text = shown(found)
+    assert "Only in OLD, so not compared" in text
+    assert "Only in NEW, so not compared" in text
+    assert "50 connections" in text
+
+
+def matched(place: Path, name: str, rates: tuple[int, ...], **changes: Any) -> Path:
+    """A race at a quarter, a half and three quarters of what the weakest held."""
+    made = folder(place, name, axis="rate", steps=rates, connections=(16,), blocks=12, **changes)
+    change(made, "UPDATE cell SET load = 'open', rounds = NULL, duration_s = 0.5")
+    same = (
+        "contender, contender_order, work, connections, engine, dialect, duration_s, top, "
+        "max_age_ms, idle, slow, scope, linger_s, placement"
+    )
+    change(
+        made,
+        f"INSERT INTO search({same}, load, shares, p99_limit_ms, knee) "
+        f"SELECT DISTINCT {same}, 'matched', '[0.25, 0.5, 0.75]', 50, 0 FROM cell",
+    )
+    return made
+
+
+def test_of_a_matched_load_the_same_shares_are_compared_whatever_their_rates(
+    tmp_path: Path,
+) -> None:
+    slower = {**CPU_US, "select": CPU_US["select"] * 1.3}
+    old = matched(tmp_path, "old", (1_000, 2_000, 3_000), seed=1)
+    new = matched(tmp_path, "new", (1_031, 2_000, 3_092), seed=2, cpu_us=slower)
+    found = compared(old, new, threshold=0.1)
+    assert {(each.cell.contender, each.cell.rate) for each in found.cells} == {
+        (name, rate) for name in CPU_US for rate in (1_031, 2_000, 3_092)
+    }
+    worse = {each.cell.contender for each in found.cells if each.verdict == REGRESSION}
+    assert worse == {"select"}
+    assert not found.matched.only_old
+    assert not found.matched.only_new
+    assert found.agreement.cells.of == len(found.agreement.steps) * 3 == 9
+    assert "in NEW: 1,000 and 1,031 requests/s; 3,000 and 3,092 requests/s." in shown(found)
+
+
+def test_rates_that_a_study_names_are_nobodys_shares(tmp_path: Path) -> None:
+    old = matched(tmp_path, "old", (1_000, 2_000, 3_000))
+    new = matched(tmp_path, "new", (1_031, 2_062, 3_092), seed=2)
+    for race in (old, new):
+        change(race, "DELETE FROM search")
+    with pytest.raises(UsageError, match="no cell in common"):
+        compared(old, new)
+
+
+def test_other_studies_machines_and_placements_are_said(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    change(after, "UPDATE meta SET value = 'mine' WHERE key = 'study_name'")
+    change(after, "UPDATE environment SET value = '\"Other CPU\"' WHERE key = 'cpu_model'")
+    place = json.dumps(
+        {"kind": "loopback", "server_cpus": [0], "client_cpus": [1], "control_groups": True}
+    )
+    change(after, f"UPDATE environment SET value = '{place}' WHERE key = 'placement'")
+    change(after, "UPDATE cell SET placement = 'loopback'")
+    found = compared(before, after)
+    assert len(found.cells) == 9
+    assert [notice.split(":")[0] for notice in found.notices] == [
+        "Different studies, quick and mine",
+        "Different machines",
+        "Different placements",
+        "Different accounts of the server's CPU time",
+        "Each race is one sitting",
+    ]
+
+
+def test_races_without_a_common_cell_are_a_usage_error(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", connections=(7,), blocks=2)
+    with pytest.raises(UsageError, match="no cell in common") as error:
+        compared(before, after)
+    assert error.value.exit_status == 2
+
+
+@pytest.mark.parametrize("what", ["newer", "truncated", "shorter", "empty", "text", "absent"])
+def test_a_ledger_that_cannot_be_read_is_one_line_and_no_regression(
+    before: Path, tmp_path: Path, what: str
+) -> None:
+    after = folder(tmp_path, "after", blocks=2)
+    path = after / FILE_NAME
+    if what == "newer":
+        change(after, "UPDATE meta SET value = '99' WHERE key = 'schema_version'")
+    elif what == "truncated":
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    elif what == "shorter":  # by less than a page: nothing but its length tells
+        path.write_bytes(path.read_bytes()[:-1])
+    elif what == "empty":
+        path.write_bytes(b"")
+    elif what == "text":
+        path.write_text("precious")
+    else:
+        path.unlink()
+    was = path.read_bytes() if path.exists() else None
+    with pytest.raises(UsageError) as error:
+        compared(before, after)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+    assert (path.read_bytes() if path.exists() else None) == was
+    assert [each.name for each in after.iterdir()] == ([FILE_NAME] if was is not None else [])
+
+
+def test_the_same_ledger_twice_is_a_mistake(before: Path) -> None:
+    with pytest.raises(UsageError, match="same ledger"):
+        compared(before, before / FILE_NAME)
+
+
+@pytest.mark.parametrize(
+    "options", [("--metric", "speed"), ("--metric", "cpus_utilized"), ("--threshold", "-1")]
+)
+def test_wrong_options_are_usage_errors(before: Path, options: tuple[str, str]) -> None:
+    found = CliRunner().invoke(app, ["compare", str(before), str(before), *options])
+    assert isinstance(found.exception, UsageError)
+    assert options[1] in str(found.exception)
+
+
+def test_a_metric_that_was_not_counted_is_a_usage_error(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    with pytest.raises(UsageError, match="not supported"):
+        compared(before, after, "cycles_per_request")
+
+
+def test_json_says_all_that_the_table_says(before: Path, tmp_path: Path) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    plain = json.loads(json.dumps(to_dict(compared(before, after, CPU, "latency_p99_ms"))))
+    assert {cell["verdict"] for cell in plain["cells"]} == {NO_REGRESSION, UNDECIDED}
+    assert (plain["verdict"], plain["exit_status"]) == (UNDECIDED, 3)
+    assert len(plain["cells"]) == 18
+    first = plain["cells"][0]
+    assert first["low"] <= first["value"] <= first["high"]
+    assert first["old"]["low"] <= first["old"]["value"]
+    assert plain["standings"]["same_winner"] is True
+    assert plain["standings"]["cells"]["of"] == 9
+    assert plain["standings"]["figures"]["of"] == 72
+
+
+def test_who_may_be_as_good_in_both_races_is_no_contradiction(tmp_path: Path) -> None:
+    """Five blocks cannot tell anybody from another, whoever has the smaller mean."""
+    swapped = {**CPU_US, "select": CPU_US["thread-per-client"], "thread-per-client": 500.0}
+    one, two = folder(tmp_path, "one", blocks=5), folder(tmp_path, "two", blocks=5, cpu_us=swapped)
+    assert agree(analyse(read(one / FILE_NAME)), analyse(read(two / FILE_NAME))).same_winner
+    says = shown(compared(one, two), width=300)
+    assert "the same set of the best, iterative and select and thread-per-client" in says
+
+
+def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
+    before = folder(tmp_path, "before", connections=(10,))
+    after = folder(tmp_path, "after", connections=(10,), cpu_us=CPU_US | {"select": 800.0})
+    found = compared(before, after)
+    assert {one.where.rpartition(": ")[2] for one in found.moved} == {"At 10 connections"}
+    assert {(one.what, one.old, one.new) for one in found.moved} == {
+        ("select", "1. of 3, among the best", "3. of 3, shown to need more"),
+        (
+            "iterative",
+            "2. of 3, shown to need more",
+            "1. of 3, among the best",
+        ),
+        (
+            "thread-per-client",
+            "3. of 3, shown to need more",
+            "2. of 3, shown to need more",
+        ),
+    }
+    assert "what moved" in shown(found)
+    assert "3. of 3, shown to need more" in shown(found, width=200)
+    again = folder(tmp_path, "again", connections=(10,))
+    assert "what moved" not in shown(compared(before, again))
+
+
+def test_standings_agree_with_themselves_and_not_with_others(tmp_path: Path) -> None:
+    first = analyse(read(folder(tmp_path, "one", blocks=8) / FILE_NAME))
+    same = agree(first, first)
+    assert same.same_winner
+    assert same.cells.share == 1.0
+    swapped = {**CPU_US, "select": CPU_US["thread-per-client"], "thread-per-client": 500.0}
+    other = analyse(read(folder(tmp_path, "two", blocks=8, cpu_us=swapped) / FILE_NAME))
+    found = agree(first, other)
+    assert not found.same_winner
+    assert [each.agreement for each in found.overall] == [CONTRADICTION]
+    assert found.cells.overlap == 3  # the iterative server is as it was
+    assert len(found.cells.apart) == 6
+    assert {each.agreement for each in agree(first, first).steps} == {SAME}
+
+
+def test_a_reference_takes_out_what_the_machine_did_to_all(tmp_path: Path) -> None:
+    """The machine is a fifth slower in the second race, and one design lost a fifth besides."""
+    machine = {name: value * 1.2 for name, value in CPU_US.items()}
+    old = folder(tmp_path, "old", blocks=20, seed=1)
+    new = folder(tmp_path, "new", blocks=20, seed=2, cpu_us={**machine, "select": 612 * 1.44})
+    assert {each.verdict for each in compared(old, new, threshold=0.1).cells} == {REGRESSION}
+    found = compare(Request(old, new, 0.1, (CPU,), "iterative"))
+    verdicts = {each.cell.contender: each.verdict for each in found.cells}
+    assert verdicts == {"thread-per-client": NO_REGRESSION, "select": REGRESSION}
+    assert "relative to iterative" in shown(found)
+    with pytest.raises(UsageError, match="--reference is mill"):
+        compare(Request(old, new, 0.1, (CPU,), "mill"))
+
+
+def pool(place: Path, name: str, seed: int) -> Path:
+    """thread-per-client and select in two sizes each; iterative has none."""
+    pools = {"thread-per-client", "select"}
+    return folder(
+        place, name, axis="workers", steps=(5, 15), pools=pools, connections=(10,), seed=seed
+    )
+
+
+def test_a_reference_in_several_sizes_is_taken_in_the_same_size(tmp_path: Path) -> None:
+    ledger = read(pool(tmp_path, "old", 1) / FILE_NAME)
+    sizes = {(cell.contender, cell.workers): cell for cell in ledger.cells}
+    of_pools = replace(ledger, cells=[cell for cell in ledger.cells if cell.workers])
+    relative = samples(BY_NAME[CPU], of_pools, "select")
+    for workers in (5, 15):
+        mine, theirs = (
+            by_block(BY_NAME[CPU], "server", ledger.trials_of(sizes[name, workers]))
+            for name in ("thread-per-client", "select")
+        )
+        assert isinstance(mine, dict)
+        assert isinstance(theirs, dict)
+        found = relative[sizes["thread-per-client", workers].id]
+        assert isinstance(found, Sample)
+        assert found.values == pytest.approx([mine[at] / theirs[at] for at in sorted(mine)])
+
+
+def test_a_reference_in_several_sizes_and_none_that_fits_is_refused(tmp_path: Path) -> None:
+    old, new = (pool(tmp_path, name, seed) for seed, name in enumerate(("old", "new")))
+    with pytest.raises(UsageError, match="several sizes") as error:
+        compare(Request(old, new, 0.1, (CPU,), "select"))
+    assert "\n" not in str(error.value)
+    assert compare(Request(old, new, 0.1, (CPU,), "iterative")).cells
+
+
+def test_a_trial_that_was_run_again_does_not_make_the_client_the_bottleneck(
+    before: Path, tmp_path: Path
+) -> None:
+    after = folder(tmp_path, "after", blocks=20, seed=2)
+    names = "block, position, cell_id, kind, status, samples, conditions"
+    change(after, "UPDATE trial SET client_bound = 'used 99 %' WHERE block = 3 AND cell_id = 1")
+    change(
+        after,
+        f"INSERT INTO trial({names}, attempt) SELECT {names}, 2 FROM trial "
+        "WHERE block = 3 AND cell_id = 1",
+    )
+    assert not any("bottleneck" in notice for notice in compared(before, after).notices)
+
+
+def test_names_of_others_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
+    old = folder(tmp_path, "old", contenders=("select", "\x1b[31mred"), blocks=3)
+    new = folder(tmp_path, "new", contenders=("select", "\x1b[31mred"), blocks=3, seed=2)
+    assert "\x1b[31m" not in shown(compared(old, new))
+
+
+def test_help_teaches() -> None:
+    text = CliRunner().invoke(app, ["compare", "--help"]).output
+    assert "Examples" in text
+    assert "undecided" in text

@@ -1,0 +1,407 @@
+"""The doctor sees what is wrong with made-up machines, and names the commands that change it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from regatta.doctor import (
+    FINE,
+    MINOR,
+    SERIOUS,
+    UNKNOWN,
+    Finding,
+    Situation,
+    examine,
+    serious,
+    warnings,
+)
+from regatta.doctor.examine import CHECKS
+from regatta.doctor.machine import cpus_text, parse_cpu_set
+from regatta.doctor.show import show
+from regatta.machine import kernel_config
+from regatta.machine.steering import NONE, End, Steering
+from tests.lab import made_up_machines as machines
+from tests.lab import rootless
+
+ROOT = Path(__file__).resolve().parents[3]
+CPU = "/sys/devices/system/cpu"
+LOOPBACK = Situation((0,), (1,), "loopback")
+Findings = dict[str, Finding]
+
+
+def examined(
+    kind: Callable[[], machines.Files], folder: Path, situation: Situation = LOOPBACK
+) -> Findings:
+    return examined_files(kind(), folder, situation)
+
+
+def examined_files(files: machines.Files, folder: Path, situation: Situation) -> Findings:
+    machine = machines.build(files, folder)
+    findings = examine(machine, situation, machines.second(machine))
+    return {finding.name: finding for finding in findings}
+
+
+def not_fine(findings: Findings) -> dict[str, str]:
+    return {name: finding.level for name, finding in findings.items() if finding.level != FINE}
+
+
+def test_a_quiet_machine_is_fine_throughout(tmp_path: Path) -> None:
+    assert not_fine(examined(machines.quiet, tmp_path)) == {}
+
+
+def test_a_laptop_is_told_all_that_makes_its_speed_vary(tmp_path: Path) -> None:
+    found = examined(machines.laptop, tmp_path)
+    assert not_fine(found) == {
+        "smt": SERIOUS,
+        "governor": SERIOUS,
+        "turbo": MINOR,
+        "idle": MINOR,
+        "power": SERIOUS,
+        "clock": SERIOUS,
+        "counters": MINOR,
+    }
+    assert found["smt"].fix == ("regatta race --server-cpus 0 --client-cpus 2,3",)
+    governors = f"{CPU}/cpu*/cpufreq/scaling_governor"
+    assert found["governor"].fix == (f"echo performance | sudo tee {governors}",)
+    assert found["governor"].undo == (f"echo powersave | sudo tee {governors}",)
+    assert found["turbo"].fix == (f"echo 1 | sudo tee {CPU}/intel_pstate/no_turbo",)
+    assert found["turbo"].undo == (f"echo 0 | sudo tee {CPU}/intel_pstate/no_turbo",)
+    assert found["idle"].fix == (f"echo 1 | sudo tee {CPU}/cpu*/cpuidle/state1/disable",)
+    assert "BAT0" in found["power"].says
+    assert found["clock"].fix[0].startswith("echo tsc | sudo tee ")
+    assert found["clock"].undo[0].startswith("echo hpet | sudo tee ")
+    assert found["counters"].fix == ("sudo sysctl kernel.nmi_watchdog=0",)
+
+
+def test_governors_that_differ_are_each_put_back(tmp_path: Path) -> None:
+    files = machines.quiet()
+    files[f"{machines.CPU}/cpu1/cpufreq/scaling_governor"] = "schedutil"
+    found = examined_files(files, tmp_path, LOOPBACK)["governor"]
+    assert found.level == SERIOUS
+    assert "CPU 1: schedutil" in found.says
+    assert len(found.undo) == 2
+    assert f"echo schedutil | sudo tee {CPU}/cpu1/cpufreq/scaling_governor" in found.undo
+
+
+def test_an_idle_sibling_is_minor_and_can_be_taken_offline(tmp_path: Path) -> None:
+    found = examined(machines.laptop, tmp_path, Situation((0,), (2, 3), "loopback"))["smt"]
+    assert found.level == MINOR
+    assert found.fix == (f"echo 0 | sudo tee {CPU}/cpu1/online",)
+    assert found.undo == (f"echo 1 | sudo tee {CPU}/cpu1/online",)
+
+
+def test_one_core_alone_is_told_to_switch_smt_off(tmp_path: Path) -> None:
+    files = machines.laptop()
+    files["proc/self/status"] = "Cpus_allowed_list:\t0-1"
+    found = examined_files(files, tmp_path, LOOPBACK)["smt"]
+    assert found.fix == (f"echo off | sudo tee {CPU}/smt/control",)
+
+
+def test_a_virtual_machine_is_told_what_was_stolen_and_what_it_cannot_count(tmp_path: Path) -> None:
+    found = examined(machines.cloud, tmp_path)
+    assert not_fine(found) == {
+        "cpus": MINOR,
+        "governor": UNKNOWN,
+        "turbo": UNKNOWN,
+        "idle": UNKNOWN,
+        "steal": SERIOUS,
+        "counters": MINOR,
+        "paranoid": MINOR,
+    }
+    assert "10.0 % of a CPU was stolen" in found["steal"].says
+    assert "Example Cloud" in found["steal"].says
+    assert "perf may count nothing" in found["paranoid"].says
+    assert found["paranoid"].fix == ("sudo sysctl kernel.perf_event_paranoid=-1",)
+    assert found["paranoid"].undo == ("sudo sysctl kernel.perf_event_paranoid=4",)
+
+
+def test_perf_may_do_all_for_whoever_has_the_right(tmp_path: Path) -> None:
+    files = machines.cloud()
+    files["proc/self/status"] = "CapEff:\t0000004000000000\nCpus_allowed_list:\t0-1"
+    assert examined_files(files, tmp_path, LOOPBACK)["paranoid"].level == FINE
+
+
+def test_a_container_is_told_of_its_quota_and_its_limits(tmp_path: Path) -> None:
+    found = examined(machines.container, tmp_path)
+    assert not_fine(found) == {
+        "quota": SERIOUS,
+        "descriptors": SERIOUS,
+        "tasks": SERIOUS,
+        "ports": SERIOUS,
+        "backlog": MINOR,
+    }
+    path = "/sys/fs/cgroup/box.slice"
+    assert "1.5 CPUs" in found["quota"].says
+    assert "321" in found["quota"].says
+    assert found["quota"].fix == (f"echo max | sudo tee {path}/cpu.max",)
+    assert found["quota"].undo == (f"echo 150000 100000 | sudo tee {path}/cpu.max",)
+    assert found["tasks"].fix == (f"echo max | sudo tee {path}/pids.max",)
+    assert found["descriptors"].fix == ("sudo prlimit --pid $$ --nofile=10164:10164",)
+    assert found["descriptors"].undo == ("sudo prlimit --pid $$ --nofile=200:200",)
+    assert found["ports"].undo == ('sudo sysctl net.ipv4.ip_local_port_range="40000 40499"',)
+    assert found["backlog"].undo == ("sudo sysctl net.core.somaxconn=16",)
+
+
+def test_a_network_of_its_own_has_neither_the_hosts_ports_nor_its_backlog(tmp_path: Path) -> None:
+    found = examined(machines.container, tmp_path, Situation((0,), (1,), "netns"))
+    assert found["ports"].level == found["backlog"].level == FINE
+
+
+def test_a_study_that_does_not_fit_is_serious_before_it_starts(tmp_path: Path) -> None:
+    fits = Situation((0,), (1,), "loopback", connections=100)
+    found = examined(machines.container, tmp_path, fits)
+    assert found["descriptors"].level == found["tasks"].level == FINE
+    assert found["backlog"].level == SERIOUS
+
+
+def test_the_limits_that_bind_only_the_largest_studies_are_minor(tmp_path: Path) -> None:
+    files = machines.quiet()
+    files["proc/self/limits"] = machines.limits(63_000, 4096)
+    assert examined_files(files, tmp_path, LOOPBACK)["descriptors"].level == MINOR
+    large = Situation((0,), (1,), "loopback", connections=5000)
+    assert examined_files(files, tmp_path, large)["descriptors"].level == SERIOUS
+
+
+def test_the_battery_of_a_mouse_is_no_battery_of_the_machine(tmp_path: Path) -> None:
+    files = machines.laptop()
+    del files["sys/class/power_supply/BAT0/status"]
+    assert examined_files(files, tmp_path, LOOPBACK)["power"].level == FINE
+
+
+def test_a_quota_of_the_old_kind_is_found_where_a_container_sees_it(tmp_path: Path) -> None:
+    found = examined(machines.old_container, tmp_path)["quota"]
+    path = "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us"
+    assert found.level == SERIOUS
+    assert found.fix == (f"echo -1 | sudo tee {path}",)
+    assert found.undo == (f"echo 200000 | sudo tee {path}",)
+
+
+def test_other_load_is_named_and_can_be_paused_but_never_the_terminal(tmp_path: Path) -> None:
+    found = examined(machines.busy, tmp_path)["load"]
+    assert found.level == SERIOUS
+    assert "45 % of the server's CPU 0" in found.says
+    assert "rustc) ?[31m (x (pid 70) 41 %" in found.says
+    assert "regatta" not in found.says
+    assert found.fix == ("sudo kill -STOP 70",)
+    assert found.undo == ("sudo kill -CONT 70",)
+
+
+def test_a_side_on_cpus_of_two_kinds_is_serious(tmp_path: Path) -> None:
+    found = examined(machines.hybrid, tmp_path, Situation((0,), (1, 2), "netns"))["cpu-kinds"]
+    assert found.level == SERIOUS
+    assert found.fix == ("regatta race --server-cpus 0 --client-cpus 1",)
+
+
+def test_one_cpu_is_too_few_and_what_is_not_told_is_unknown(tmp_path: Path) -> None:
+    found = examined(machines.bare, tmp_path, Situation((0,), (0,), "loopback"))
+    assert found["cpus"].level == SERIOUS
+    unknown = {name for name, finding in found.items() if finding.level == UNKNOWN}
+    untold = {"governor", "turbo", "idle", "clock", "paranoid", "irq-time", "ports", "backlog"}
+    assert unknown == untold
+
+
+@pytest.mark.parametrize("kind", machines.KINDS)
+def test_whatever_is_not_fine_has_a_reason_and_a_cure(
+    kind: Callable[[], machines.Files], tmp_path: Path
+) -> None:
+    found = examined(kind, tmp_path)
+    assert list(found) == [check.name for check in CHECKS]
+    for finding in found.values():
+        assert finding.says
+        assert finding.matters
+        if finding.level != FINE:
+            assert finding.fix or finding.advice, finding.name
+        changes = [line for line in finding.fix if "regatta race" not in line]
+        assert bool(changes) == bool(finding.undo), finding.name
+
+
+@pytest.mark.parametrize(
+    ("uid", "mounts", "cure"),
+    [
+        (1000, "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sudo regatta race"),
+        (0, "cgroup2 /sys/fs/cgroup cgroup2 ro 0 0", "--privileged"),
+        (0, "tmpfs /sys/fs/cgroup tmpfs rw 0 0", "mount -t cgroup2"),
+    ],
+)
+def test_a_race_without_control_groups_is_told_how_to_get_them(
+    uid: int, mounts: str, cure: str, tmp_path: Path
+) -> None:
+    files = machines.quiet()
+    files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
+    files["proc/self/mounts"] = mounts
+    here = Situation((0,), (1,), "loopback", control_groups=False)
+    found = examined_files(files, tmp_path, here)["accounting"]
+    assert found.level == MINOR
+    assert any(cure in text for text in (*found.fix, found.advice))
+
+
+@pytest.mark.parametrize(
+    ("files", "level"),
+    [
+        ({"boot/config-6.8.0-41-generic": "CONFIG_IRQ_TIME_ACCOUNTING=y"}, MINOR),
+        ({"boot/config-6.8.0-41-generic": "# nothing"}, UNKNOWN),
+        ({"boot/config-6.8.0-41-generic": "# CONFIG_IRQ_TIME_ACCOUNTING is not set"}, FINE),
+        (
+            {
+                "boot/config-6.8.0-41-generic": "CONFIG_IRQ_TIME_ACCOUNTING=y",
+                "proc/cmdline": "quiet tsc=noirqtime",
+            },
+            FINE,
+        ),
+    ],
+)
+def test_a_kernel_that_charges_interrupts_to_nobody_is_said(
+    files: machines.Files, level: str, tmp_path: Path
+) -> None:
+    found = examined_files(machines.quiet() | files, tmp_path, LOOPBACK)["irq-time"]
+    assert found.level == level
+    if level == MINOR:
+        assert "CPU busy per request" in found.advice
+        assert "was built to charge" in found.says, "whether it does so it tells nobody"
+
+
+def test_what_a_kernel_was_built_with_is_also_told_by_the_kernel_itself(tmp_path: Path) -> None:
+    machine = machines.build(machines.quiet(), tmp_path)
+    packed = gzip.compress(b"CONFIG_A=y\nCONFIG_IRQ_TIME_ACCOUNTING=y\nCONFIG_HZ=250\n")
+    machine.path("proc/config.gz").write_bytes(packed)
+    assert kernel_config.irq_time_accounting(tmp_path) is True
+    assert kernel_config.setting("CONFIG_HZ", tmp_path) == "250"
+    assert kernel_config.setting("CONFIG_NOWHERE", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("placement", "uid", "cure"),
+    [
+        ("loopback", 0, "sudo regatta race --placement netns"),
+        ("netns", 1000, "sudo regatta race"),
+        ("netns", 0, "it is not permitted"),
+    ],
+)
+def test_a_race_whose_packets_are_not_steered_is_told_how_they_would_be(
+    placement: str, uid: int, cure: str, tmp_path: Path
+) -> None:
+    files = machines.quiet()
+    files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
+    files["proc/sys/net/core/rps_sock_flow_entries"] = "32768"
+    end = End("server", "veth", False, ((),), 4096)
+    steering = Steering(NONE, "it is not permitted", end, end)
+    here = Situation((0,), (1,), placement, steering=steering)
+    found = examined_files(files, tmp_path, here)["steering"]
+    assert found.level == MINOR
+    assert "veth, GRO off, RFS on" in found.says
+    assert cure in (*found.fix, found.advice)
+
+
+def shown(findings: Findings, width: int, measured: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    show(console, list(findings.values()), measured)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) -> None:
+    found = examined(machines.laptop, tmp_path)
+    text = shown(found, width=40)
+    for finding in found.values():
+        for command in (*finding.fix, *finding.undo):
+            assert any(line.endswith(command) for line in text.splitlines()), command
+    assert text.index("serious") < text.index("minor") < text.index("fine")
+    assert "4 serious, 3 minor, 0 unknown, 13 fine" in " ".join(text.split())
+    assert "--measure" in text
+
+
+def test_what_a_process_calls_itself_is_shown_as_it_is(tmp_path: Path) -> None:
+    files = machines.busy()
+    for folder in ("", "later/"):
+        files[f"{folder}proc/70/stat"] = files[f"{folder}proc/70/stat"].replace("rustc", "[red]x")
+    text = shown(examined_files(files, tmp_path, LOOPBACK), width=200, measured=True)
+    assert "[red]x) ?[31m (x (pid 70)" in text
+    assert "\x1b" not in text
+    assert "Measured beside other load" in text
+
+
+def test_help_shows_examples() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    assert "regatta doctor --measure" in done.stdout
+
+
+def test_lists_of_cpus_are_read_and_written() -> None:
+    assert parse_cpu_set("0-2,7") == (0, 1, 2, 7)
+    assert parse_cpu_set("") == parse_cpu_set("none") == ()
+    assert cpus_text((0, 1, 2, 7)) == "CPUs 0-2,7"
+    assert cpus_text([3]) == "CPU 3"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "regatta", "doctor", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_verb_says_the_same_in_words_and_in_json() -> None:
+    done = run("--json", "--placement", "loopback")
+    document = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert [finding["name"] for finding in document["findings"]] == [c.name for c in CHECKS]
+    worst = [finding for finding in document["findings"] if finding["level"] == SERIOUS]
+    assert document["serious"] == len(worst)
+    assert done.returncode == (1 if worst else 0)
+    text = run("--placement", "loopback").stdout
+    for check in CHECKS:
+        assert f"{check.name}: " in text
+    assert "\x1b" not in text
+
+
+def test_a_user_without_rights_is_examined_too(tmp_path: Path) -> None:
+    rootless.need_python()
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    code = (
+        "import sys; from regatta.cli.main import main; "
+        "sys.argv = ['regatta', 'doctor', '--json', '--placement', 'loopback']; main()"
+    )
+    # A folder of PATH that this user may not enter is as good as none.
+    done = rootless.run_python(code, PATH=f"{closed}:{os.environ['PATH']}")
+    levels = {f["name"]: f["level"] for f in json.loads(done.stdout)["findings"]}
+    assert levels["accounting"] == MINOR
+    assert set(levels) == {check.name for check in CHECKS}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("--placement", "moon"), "moon"),
+        (("--server-cpus", "x"), "--server-cpus"),
+        (("--server-cpus", "9999"), "9999"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: tuple[str, ...], word: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert word in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_race_is_warned_of_what_is_serious_in_one_line_each(tmp_path: Path) -> None:
+    machine = machines.build(machines.laptop(), tmp_path)
+    found = serious(Situation((0,), (1,), "netns"), machine)
+    assert list(found) == ["smt", "governor", "power", "clock"]
+    told = warnings(found)
+    assert len(told) == len(found)
+    assert all("regatta doctor" in line and "\n" not in line for line in told)

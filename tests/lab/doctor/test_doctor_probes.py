@@ -1,0 +1,244 @@
+"""The doctor's probes: what they measure is there, and the level follows from the interval."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from regatta.doctor import FINE, MINOR, SERIOUS, Effect, Finding, Situation, examine
+from regatta.doctor.examine import CHECKS, measure
+from regatta.doctor.finding import MEASURE_IT, level_of
+from regatta.doctor.probes import intervals, perf_cost
+from regatta.doctor.probes.child import Child, Neighbour, ProbeError
+from regatta.errors import RegattaError
+from regatta.ledger.counters import counted
+from tests.lab import made_up_machines as machines
+from tests.processes import is_gone
+
+ROOT = Path(__file__).resolve().parents[3]
+LOOPBACK = Situation((0,), (1,), "loopback")
+CPU = min(os.sched_getaffinity(0))
+
+
+def effect(low: float, high: float, unit: str = "%") -> Effect:
+    return Effect("something", (low + high) / 2, low, high, unit, 10)
+
+
+SMALL, LARGE, UNSURE = effect(0.1, 0.4), effect(20, 30), effect(0.5, 9)
+
+
+def bench(found: Effect) -> Any:
+    """Every probe gives this effect."""
+    return SimpleNamespace(
+        lost={"others": [found], "unseen": [found]},
+        neighbour=[found, found],
+        ramp=found,
+        steadiness=found,
+        wake=replace(found, unit="µs"),
+        clock=replace(found, low=found.low * 50, high=found.high * 50, unit="ns"),
+        perf_cost=found,
+    )
+
+
+def measured(kind: Callable[[], machines.Files], folder: Path, found: Effect) -> dict[str, Finding]:
+    machine = machines.build(kind(), folder)
+    findings = examine(machine, LOOPBACK, machines.second(machine))
+    return {finding.name: finding for finding in measure(findings, bench(found))}
+
+
+def test_a_share_is_judged_by_its_whole_interval() -> None:
+    assert level_of(SMALL) == FINE
+    assert level_of(LARGE) == SERIOUS
+    assert level_of(UNSURE) == MINOR
+    assert level_of(effect(-2, 3)) == FINE
+    assert level_of(effect(-2, 8)) == MINOR
+    assert level_of(effect(2, 40)) == MINOR
+
+
+def test_what_hardly_matters_here_is_not_serious(tmp_path: Path) -> None:
+    found = measured(machines.laptop, tmp_path, SMALL)
+    assert found["governor"].level == MINOR
+    assert found["turbo"].level == FINE
+    assert found["clock"].level == FINE
+    assert found["smt"].level == SERIOUS  # the client is on the server's own core
+
+
+def test_what_no_file_tells_is_found_by_measuring(tmp_path: Path) -> None:
+    found = measured(machines.cloud, tmp_path, LARGE)
+    assert {found[name].level for name in ("governor", "turbo", "smt", "load")} == {SERIOUS}
+    assert "core" in found["smt"].advice
+    assert MEASURE_IT not in {finding.advice for finding in found.values()}
+
+
+def test_a_virtual_machine_that_loses_nothing_is_fine(tmp_path: Path) -> None:
+    def idle_cloud() -> machines.Files:
+        files = machines.cloud()
+        return files | {"later/proc/stat": files["proc/stat"]}
+
+    assert measured(idle_cloud, tmp_path / "one", SMALL)["steal"].level == FINE
+    assert measured(idle_cloud, tmp_path / "two", LARGE)["steal"].level == SERIOUS
+
+
+@pytest.mark.parametrize("kind", machines.KINDS)
+@pytest.mark.parametrize("found", [SMALL, LARGE, UNSURE])
+def test_whatever_is_measured_has_its_interval_and_a_cure(
+    kind: Callable[[], machines.Files], found: Effect, tmp_path: Path
+) -> None:
+    probed = {check.name for check in CHECKS if check.measure}
+    for name, finding in measured(kind, tmp_path, found).items():
+        assert bool(finding.effects) == (name in probed)
+        if finding.level != FINE:
+            assert finding.fix or finding.advice, name
+        for told in finding.effects:
+            assert "95 % interval" in told.text()
+
+
+def test_a_probe_that_fails_says_why_and_costs_nothing_else(tmp_path: Path) -> None:
+    class Broken:
+        def __getattr__(self, name: str) -> Effect:
+            raise ProbeError(f"no {name} today")
+
+    machine = machines.build(machines.quiet(), tmp_path)
+    findings = examine(machine, LOOPBACK, machines.second(machine))
+    after = measure(findings, Broken())  # type: ignore[arg-type]
+    assert [finding.level for finding in after] == [finding.level for finding in findings]
+    assert {f.name: f.unmeasured for f in after}["clock"] == "no clock today"
+
+
+def test_a_known_difference_is_inside_of_the_interval() -> None:
+    noise = random.Random(7)
+    before = [100 * noise.gauss(1, 0.02) for _ in range(12)]
+    after = [value * 1.1 * noise.gauss(1, 0.01) for value in before]
+    paired = intervals.dearer("x", before, after)
+    assert paired.low < 10 < paired.high
+    assert paired.high - paired.low < 4
+    apart = intervals.dearer_unpaired("x", before, after)
+    assert apart.low < 10 < apart.high
+    assert apart.high - apart.low > paired.high - paired.low
+    wide = intervals.spread("x", [noise.gauss(100, 3) for _ in range(200)])
+    assert wide.low < 3 < wide.high
+    assert intervals.mean("x", "ns", [5.0, 5.0, 5.0]).high == 5.0
+
+
+def test_what_perf_costs_comes_from_the_kernels_account_of_both_kinds() -> None:
+    def trial(kind: str, cpu_ns: float, counts: bool = True) -> Any:
+        origins = ("kernel", "perf") if kind == "counted" else ("kernel",)
+        counters = {
+            ("server", origin, "cpu-time"): counted("cpu-time", cpu_ns, "ns") for origin in origins
+        }
+        return SimpleNamespace(kind=kind, answered=100, counts=counts, counters=counters)
+
+    trials = [trial("timed", 1000 + i) for i in range(5)]
+    trials += [trial("counted", 1200 + i) for i in range(5)]
+    found = perf_cost.compare([*trials, trial("counted", 9e9, counts=False)])
+    assert found.low < 20 < found.high
+    assert found.high < 21
+    with pytest.raises(ProbeError, match="perf"):
+        perf_cost.compare(trials[:5])
+
+
+def test_a_child_on_a_shared_cpu_sees_what_the_other_takes() -> None:
+    with Child(CPU) as child, Neighbour(CPU) as other:
+        other.let(True)
+        pieces = child.ask("watch", 1.0)
+    taken = sum(piece["others_ns"] for piece in pieces) / sum(p["wall_ns"] for p in pieces)
+    assert taken > 0.25
+    assert max(piece["others_longest_ns"] for piece in pieces) > 1_000_000
+
+
+def test_a_neighbour_rests_until_it_is_let_and_when_it_is_not() -> None:
+    def used(pid: int) -> int:
+        return time.clock_gettime_ns((~pid << 3) | 2)
+
+    with Neighbour(CPU) as other:
+        pid = other.process.pid
+        began = used(pid)
+        time.sleep(0.1)
+        assert used(pid) == began
+        other.let(True)
+        time.sleep(0.3)
+        other.let(False)
+        assert used(pid) > began
+
+
+def test_tasks_take_as_long_as_they_are_sized_for() -> None:
+    with Child(CPU) as child:
+        for task in ("compute", "calls"):
+            count = child.size(task, 0.05)
+            took_ns = child.ask(task, count)["cpu_ns"]
+            # On a busy machine a CPU is slower by some factor, but not by ten.
+            assert 0.005e9 < took_ns < 0.5e9
+        assert 1 < child.ask("clock", 20_000) / 20_000 < 20_000
+        naps = child.ask("nap", 3, 1000)
+    assert len(naps) == 3
+    assert min(naps) > 0
+
+
+def test_a_child_that_died_is_one_line_and_none_is_left() -> None:
+    with Child(CPU) as child:
+        child.ask("compute", 1)
+        child.process.kill()
+        child.process.wait()
+        with pytest.raises(RegattaError, match="ended"):
+            child.ask("compute", 1)
+    assert not Path(f"/proc/{child.process.pid}").exists()
+
+
+def children(pid: int) -> list[int]:
+    return [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_ctrl_c_while_it_measures_leaves_no_child() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "regatta", "doctor", "--measure", "--placement", "loopback"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr
+    process.stderr.readline()
+    deadline = time.monotonic() + 30
+    while not (started := children(process.pid)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    # One that had just begun is killed with the lab; process 1 of a container may not wait for it.
+    deadline = time.monotonic() + 10
+    while not all(is_gone(pid) for pid in started):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.long
+def test_the_whole_examination_measures_everything() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "regatta", "doctor", "--measure", "--json"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    document = json.loads(done.stdout)
+    assert document["measured"] is True
+    probed = {check.name for check in CHECKS if check.measure}
+    for finding in document["findings"]:
+        assert bool(finding["effects"] or finding["unmeasured"]) == (finding["name"] in probed)
+    assert "measuring: " in done.stderr

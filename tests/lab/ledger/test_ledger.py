@@ -1,0 +1,260 @@
+"""The ledger: the whole plan from the start, each trial once, and no trust in a damaged file."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import LedgerError
+from regatta.ledger import read as ledger_read
+from regatta.ledger import write as ledger
+from regatta.ledger.counters import Counter, not_supported
+from regatta.ledger.result import Result, Row
+from regatta.ledger.schema import FIRST_READABLE, SCHEMA_VERSION
+from regatta.ledger.write import FILE_NAME, find_unfinished, open_ledger
+from regatta.study import Study, parse_study
+from regatta.study.design import Design
+from regatta.study.plan import Planned, make_plan
+
+TEXT = """
+name = "mine"
+title = "Mine"
+[[cells]]
+designs = ["select", "iterative"]
+connections = [1, 10]
+"""
+DESIGNS = [Design("iterative", ""), Design("select", "")]
+
+
+def study() -> Study:
+    return parse_study(TEXT, DESIGNS)
+
+
+def plan() -> list[Planned]:
+    return make_plan(4, 2, 1, 7)
+
+
+def create(folder: Path) -> ledger.Ledger:
+    return ledger.create(folder, study(), plan(), 7, "loopback")
+
+
+def result() -> Result:
+    return Result(
+        started_at=1.5,
+        window_ns=1000,
+        requests=10,
+        answered=10,
+        throughput_per_s=5.0,
+        server={"requests": 10},
+        client={"answered": 10},
+        conditions={"processes": 3},
+        samples=b"\x01\x02",
+        counters=[
+            Row("server", "perf", Counter("task-clock", 9.0, "ns", 100.0, "counted")),
+            Row("server", "perf", not_supported("cycles")),
+            Row("client", "kernel", Counter("cpu-time", 8.0, "ns", 100.0, "counted")),
+        ],
+    )
+
+
+def test_the_plan_is_there_from_the_start(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        assert book.plan() == plan()
+        assert book.left() == plan()
+        assert book.meta("seed") == "7"
+        assert book.meta("study_toml") == TEXT
+        assert book.meta("finished_at") is None
+        assert book.placement() == "loopback"
+        book.check_cells(study())
+
+
+def test_a_recorded_trial_is_not_left_even_if_it_failed(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        book.record([plan()[0]], [result()])
+        book.record([plan()[1]], [Result(status="failed", reason="no luck")])
+        assert book.left() == plan()[2:]
+        assert book.failures() == ["no luck"]
+
+
+def test_a_trial_comes_back_as_it_was_recorded(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        book.record([plan()[0]], [result()])
+    database = sqlite3.connect(tmp_path / FILE_NAME)
+    database.row_factory = sqlite3.Row
+    row = database.execute("SELECT * FROM trial").fetchone()
+    assert (row["status"], row["window_ns"], row["samples"]) == ("ok", 1000, b"\x01\x02")
+    assert json.loads(row["conditions"]) == {"processes": 3}
+    counters = {tuple(found) for found in database.execute("SELECT * FROM counter")}
+    assert (1, "server", "perf", "cycles", None, "count", None, "not supported") in counters
+    assert (1, "server", "perf", "task-clock", 9.0, "ns", 100.0, "counted") in counters
+    assert len(counters) == 3
+
+
+def test_no_trial_is_recorded_twice(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        book.record([plan()[0]], [result()])
+        with pytest.raises(sqlite3.IntegrityError):
+            book.record([plan()[0]], [result()])
+
+
+def test_a_trial_that_cannot_be_written_whole_is_not_written(tmp_path: Path) -> None:
+    bad = result()
+    bad.counters.append(bad.counters[0])
+    with create(tmp_path) as book:
+        with pytest.raises(sqlite3.IntegrityError):
+            book.record([plan()[0]], [bad])
+        assert book.left() == plan()
+        assert book.database.execute("SELECT count(*) FROM counter").fetchone() == (0,)
+
+
+def test_trials_side_by_side_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    bad = result()
+    bad.counters.append(bad.counters[0])
+    with create(tmp_path) as book:
+        with pytest.raises(sqlite3.IntegrityError):
+            book.record(plan()[:2], [result(), bad])
+        assert book.left() == plan(), "the first alone would leave the second without its rival"
+        book.record(plan()[:2], [result(), result()])
+        assert book.left() == plan()[2:]
+
+
+def test_a_full_disk_is_told_with_how_to_go_on(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        pages = book.database.execute("PRAGMA page_count").fetchone()[0]
+        book.database.execute(f"PRAGMA max_page_count = {pages}")
+        big = result()
+        big.samples = b"x" * 1_000_000
+        with pytest.raises(LedgerError, match="full.*--resume"):
+            book.record([plan()[0]], [big])
+        assert book.left() == plan()
+
+
+def test_it_is_written_ahead_so_that_readers_do_not_wait(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        assert book.database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def columns_of_the_page() -> dict[str, set[str]]:
+    """What the formats page says that each table of a ledger holds."""
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
+    section = page.split("\ntable | columns\n--- | ---\n")[1].split("\n\n")[0]
+    tables: dict[str, set[str]] = {}
+    for line in section.splitlines():
+        name, *lists = re.findall(r"`([^`]+)`", line)
+        # The name of a table stands for its columns.
+        tables[name] = set().union(*(tables.get(words, words.split()) for words in lists))
+    return tables
+
+
+def test_the_tables_are_those_of_the_formats_page(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        names = book.database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = {
+            name: {row[1] for row in book.database.execute(f"PRAGMA table_info({name})")}
+            for (name,) in names.fetchall()
+        }
+    assert columns_of_the_page() == tables
+
+
+def test_a_second_race_does_not_overwrite_the_first(tmp_path: Path) -> None:
+    create(tmp_path).close()
+    with pytest.raises(LedgerError, match="exists"):
+        create(tmp_path)
+
+
+def test_a_race_that_died_while_it_began_leaves_nothing_to_resume(tmp_path: Path) -> None:
+    (tmp_path / f".{FILE_NAME}.new").write_bytes(b"half")
+    with pytest.raises(LedgerError, match="no ledger"):
+        open_ledger(tmp_path / FILE_NAME)
+    with create(tmp_path) as book:
+        assert book.left() == plan()
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        (str(FIRST_READABLE - 1), "an older Regatta.*use that version"),
+        (str(SCHEMA_VERSION + 1), "a newer Regatta.*update"),
+    ],
+)
+@pytest.mark.parametrize("opener", [open_ledger, ledger_read.read])
+def test_another_schema_is_refused_in_one_line(
+    tmp_path: Path, version: str, words: str, opener: Callable[[Path], object]
+) -> None:
+    with create(tmp_path) as book, book.database:
+        book.database.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", (version,))
+    with pytest.raises(LedgerError, match=words) as error:
+        opener(tmp_path / FILE_NAME)
+    assert "\n" not in str(error.value)
+
+
+def test_a_ledger_from_before_sittings_is_read_as_one_and_not_gone_on_with(tmp_path: Path) -> None:
+    with create(tmp_path) as book:
+        book.record([plan()[0]], [result()])
+        with book.database:
+            book.database.execute("UPDATE meta SET value = '4' WHERE key = 'schema_version'")
+            book.database.execute("DROP TABLE sitting")
+            for table in ("plan", "trial"):
+                book.database.execute(f"ALTER TABLE {table} DROP COLUMN sitting")
+    found = ledger_read.read(tmp_path / FILE_NAME)
+    assert [trial.sitting for trial in found.trials] == [1]
+    assert found.sittings == []
+    with pytest.raises(LedgerError, match="an older Regatta.*use that version"):
+        open_ledger(tmp_path / FILE_NAME)
+
+
+@pytest.mark.parametrize("keep", [0, 1, 50, 100, 4096, 5000, 12_000])
+def test_a_truncated_ledger_is_refused(tmp_path: Path, keep: int) -> None:
+    create(tmp_path).close()
+    path = tmp_path / FILE_NAME
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(LedgerError, match="damaged"):
+        open_ledger(path)
+
+
+@pytest.mark.parametrize("data", [b"hello", b"SQLite format 3\0" + b"x" * 5000])
+def test_what_is_no_ledger_is_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / FILE_NAME
+    path.write_bytes(data)
+    with pytest.raises(LedgerError, match="is no ledger, or is damaged"):
+        open_ledger(path)
+
+
+def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE meta(key TEXT, value TEXT)")
+    database.execute("INSERT INTO meta VALUES ('schema_version', 'x')")
+    database.commit()
+    database.close()
+    with pytest.raises(LedgerError, match="damaged"):
+        open_ledger(path)
+
+
+def test_other_cells_than_the_studys_are_refused(tmp_path: Path) -> None:
+    create(tmp_path).close()
+    with open_ledger(tmp_path / FILE_NAME) as book:
+        other = parse_study(TEXT.replace("[1, 10]", "[1, 11]"), DESIGNS)
+        with pytest.raises(LedgerError, match="cells"):
+            book.check_cells(other)
+
+
+def test_the_newest_unfinished_race_of_the_study_is_found(tmp_path: Path) -> None:
+    for name, created, finished in (("a", 1, False), ("b", 3, True), ("c", 2, False)):
+        with create(tmp_path / name) as book:
+            with book.database:
+                book.database.execute(
+                    "UPDATE meta SET value = ? WHERE key = 'created_at'", (str(created),)
+                )
+            if finished:
+                book.finish()
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / FILE_NAME).write_bytes(b"broken")
+    assert find_unfinished(tmp_path, "mine") == tmp_path / "c"
+    with pytest.raises(LedgerError, match="no unfinished race of the study other"):
+        find_unfinished(tmp_path, "other")

@@ -1,0 +1,117 @@
+"""Control groups: what is charged to one, who may make one, and that none is left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regatta.machine import accounting, cgroup, perf
+from regatta.machine.cgroup import Group, Home, find_home
+
+# A thread that ends has run a while after its process could last be told what it used.
+THREADS = """
+import threading, time
+for _ in range(300):
+    thread = threading.Thread(target=int)
+    thread.start()
+    thread.join()
+print(time.process_time_ns())
+"""
+
+
+@pytest.fixture
+def group() -> Iterator[Group]:
+    home = find_home()
+    if home is None:
+        pytest.skip("control groups cannot be made here; run as root")
+    made = home.make()
+    yield made
+    made.close()
+    assert not made.path.exists()
+
+
+def test_a_group_is_charged_what_the_clock_of_a_process_misses(group: Group) -> None:
+    command = group.entering([sys.executable, "-c", THREADS])
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    own_ns = int(run.stdout)
+    assert own_ns < group.charged_ns() < 2 * own_ns
+
+
+def test_a_program_that_still_runs_ends_with_its_group(group: Group) -> None:
+    process = subprocess.Popen(group.entering(["sleep", "600"]))
+    group.close()
+    assert process.wait(timeout=10) != 0
+    assert not group.path.exists()
+
+
+def test_what_a_killed_lab_left_is_taken_away(group: Group) -> None:
+    left = group.path.with_name(f"{cgroup.PREFIX}left")
+    left.mkdir()
+    assert find_home() is not None
+    assert not left.exists()
+    assert group.path.exists()
+
+
+def test_a_lab_in_another_container_takes_no_group_away_that_is_in_use(group: Group) -> None:
+    """Nobody there has the number of this process, and nothing runs in the group yet."""
+    look = "from regatta.machine.cgroup import find_home; raise SystemExit(find_home() is None)"
+    contained = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", look]
+    subprocess.run(contained, check=True)
+    assert group.path.exists()
+
+
+def test_without_root_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert find_home() is None
+
+
+def test_a_place_where_no_group_can_be_made_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A folder is no control group: programs can be put into none of its own."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(cgroup, "find_mount", lambda: tmp_path)
+    monkeypatch.setattr(cgroup, "EMPTY_WITHIN_S", 0.0)
+    assert find_home() is None
+    monkeypatch.setattr(cgroup, "find_mount", lambda: tmp_path / "missing")
+    assert find_home() is None
+
+
+def test_cpu_time_is_what_was_charged_where_both_readings_have_it() -> None:
+    reading = accounting.Reading(
+        clock_ns=100,
+        reaped_ns=0,
+        user_ns=0,
+        system_ns=0,
+        page_faults=0,
+        threads=frozenset(),
+        thread_run_ns=0,
+        context_switches=0,
+        charged_ns=50,
+    )
+    later = replace(reading, clock_ns=190, charged_ns=150)
+    assert accounting.cpu_time_ns(reading, later) == 100
+    assert accounting.cpu_time_ns(replace(reading, charged_ns=None), later) == 90
+
+
+def test_perf_follows_a_group_on_the_cpus_of_its_side() -> None:
+    found = perf.Perf("perf", "9.9", ("task-clock",), None, None, by_group=True)
+    command = found.command("server", ("task-clock",), "regatta-1-1", (0, 2))
+    assert command is not None
+    at = command.index("-a")
+    assert command[at : at + 5] == ["-a", "-C", "0,2", "--for-each-cgroup", "regatta-1-1"]
+    assert "-a" not in (found.command("server", ("task-clock",)) or [])
+
+
+def test_a_home_of_the_root_and_one_below_it_name_their_groups_as_perf_does(tmp_path: Path) -> None:
+    (tmp_path / "user.slice").mkdir()
+    assert Home(tmp_path, "").make().name.startswith(cgroup.PREFIX)
+    made = Home(tmp_path, "user.slice/").make()
+    assert made.path.is_dir()
+    assert made.name.startswith(f"user.slice/{cgroup.PREFIX}")

@@ -1,0 +1,440 @@
+"""What else takes a trial's CPUs is seen and named, and the trial run again: not forever."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.quick import quick_standings
+from regatta.errors import StudyError
+from regatta.ledger.read import read
+from regatta.ledger.result import Result
+from regatta.ledger.write import FILE_NAME, Ledger
+from regatta.machine import disturbance
+from regatta.machine.disturbance import (
+    ENDED,
+    LEAST_NS,
+    Moment,
+    Others,
+    between,
+    look,
+    merge,
+    too_much,
+)
+from regatta.machine.programs import discover
+from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
+from regatta.race.race import Options, begin, reopen
+from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
+from regatta.report import report
+from regatta.report.text.sentences import disturbed_sentence, progress_sentence
+from regatta.study import parse_study
+from regatta.study.plan import Planned, make_plan
+from tests.lab import fake_programs
+
+STUDY = """
+name = "disturbed"
+[race]
+blocks = 6
+counted_blocks = 0
+seed = 5
+[placement]
+kind = "loopback"
+server_cpus = [0]
+client_cpus = [0]
+[[cells]]
+designs = ["iterative", "select"]
+connections = [3]
+requests = 6
+"""
+QUIET = Others(length_ns=100_000_000)
+BUSY = Others(length_ns=100_000_000, used_ns={"rustc": 41_000_000, "cron": 100})
+SPIN = "import time\nwhile True: pass"
+pytestmark = pytest.mark.disturbed
+
+
+@pytest.fixture(autouse=True)
+def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bin"
+    fake_programs.install(folder)
+    monkeypatch.setenv("REGATTA_BIN", str(folder))
+
+
+def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
+    # A shell that ends at once leaves its child to somebody else: it is no longer ours.
+    start = f'{sys.executable} -c "{SPIN}" >/dev/null 2>&1 & echo $!'
+    told = subprocess.run(["sh", "-c", start], capture_output=True, text=True, check=True)
+    foreign = int(told.stdout)
+    own = subprocess.Popen([sys.executable, "-c", SPIN])
+    cpus = range(os.cpu_count() or 1)
+    try:
+        time.sleep(0.2)
+        before = look(cpus)
+        time.sleep(0.4)
+        after = look(cpus)
+        alone = Moment(
+            after.at_ns, {foreign: after.clocks[foreign], own.pid: after.clocks[own.pid]}, 0, 0
+        )
+        found = between(before, alone, list(cpus))
+    finally:
+        os.kill(foreign, 9)
+        own.kill()
+        own.wait()
+    ran_ns = after.clocks[foreign] - before.clocks[foreign]
+    assert list(found.used_ns.values()) == [ran_ns], "the foreign one alone, to the nanosecond"
+    assert ran_ns > 0
+    assert after.clocks[own.pid] > before.clocks[own.pid]
+    assert found.describe()["others"][0]["name"].startswith("python")
+
+
+@pytest.mark.parametrize(("allowed", "busy_ns"), [({0, 1}, 60_000_000), ({0, 1, 2}, 100_000_000)])
+def test_the_labs_time_is_no_part_of_how_busy_cpus_were_that_it_stays_off(
+    allowed: set[int], busy_ns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed)
+    before, after = (
+        Moment(at_ns, {os.getpid(): ran_ns}, ticks, 0)
+        for at_ns, ran_ns, ticks in ((0, 0, 0), (500_000_000, 40_000_000, 10))
+    )
+    assert between(before, after, [0, 1]).busy_ns == busy_ns
+
+
+def test_looking_is_cheap() -> None:
+    best = min(timed_look() for _ in range(20))
+    processes = sum(path.name.isdigit() for path in Path("/proc").iterdir())
+    assert best < 1e-3 + processes * 20e-6
+
+
+def timed_look() -> float:
+    """In CPU time: others may run meanwhile."""
+    started = time.thread_time()
+    look([0])
+    return time.thread_time() - started
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        (QUIET, None),
+        (BUSY, "rustc used 41 % of a CPU"),
+        (
+            Others(100_000_000, {"rustc": 41_000_000, "python": 12_000_000}),
+            "others used 53 % of a CPU (rustc 41 %, python 12 %)",
+        ),
+        (Others(50_000_000, {"cron": 16_000_000}), None),
+        (Others(40_000_000, {"cron": LEAST_NS - 1}), None),
+        (Others(40_000_000, {"cron": LEAST_NS + 1}), "cron used 50 % of a CPU"),
+        (Others(1_000_000_000, {"cron": 99_000_000}), None),
+        (Others(1_000_000_000, {"cron": 101_000_000}), "cron used 10 % of a CPU"),
+        (Others(100_000_000, steal_ns=30_000_000), None),
+        (Others(100_000_000, steal_ns=40_000_000), "the host took 40 % of a CPU"),
+        (
+            Others(100_000_000, {"rustc": 41_000_000}, steal_ns=40_000_000),
+            "rustc used 41 % of a CPU and the host took 40 % of a CPU",
+        ),
+        (Others(100_000_000, kernel_ns=50_000_000), None),
+    ],
+)
+def test_what_is_too_much(others: Others, words: str | None) -> None:
+    assert too_much(others, 10) == words
+
+
+def met(chance: np.random.Generator, length_s: float) -> float:
+    """What others used in a window, in s: a daemon's ticks, 1 % in all, and bursts of 50 ms."""
+    used_s = chance.gamma(length_s * 0.01 / 0.004, 0.004)
+    for _ in range(chance.poisson(0.5 * (length_s + 0.3))):
+        start_s, burst_s = chance.uniform(-0.3, length_s), chance.exponential(0.05)
+        used_s += max(0.0, min(start_s + burst_s, length_s) - max(start_s, 0.0))
+    return float(used_s)
+
+
+def test_short_windows_are_cleaned_no_more_than_long_ones() -> None:
+    """Both are repeated until neither is disturbed; then others have used alike of both."""
+    chance = np.random.default_rng(1)
+    lengths_s = np.array([0.06, 0.6])
+    shares = []
+    for _ in range(20_000):
+        for _ in range(MAX_ATTEMPTS):
+            used_s = np.array([met(chance, length_s) for length_s in lengths_s])
+            others = [
+                Others(round(length_s * 1e9), {"cron": round(used * 1e9)})
+                for length_s, used in zip(lengths_s, used_s, strict=True)
+            ]
+            if not any(too_much(one, 10) for one in others):
+                break
+        shares.append(used_s / lengths_s)
+    short, long = np.mean(shares, axis=0)
+    assert abs(short - long) < 0.006, "by a trial that costs half as much more: 0.3 %"
+
+
+STOLEN = Others(10**9, steal_ns=450_000_000, client_steal_ns=450_000_000)
+BESIDE = Others(10**9, {"rustc": 410_000_000}, steal_ns=10**8, client_busy_ns=200_000_000)
+SHARED = Others(10**9, {"rustc": 410_000_000}, client_busy_ns=700_000_000)
+
+
+@pytest.mark.parametrize(
+    ("others", "own_s", "cpu_share", "words"),
+    [
+        (STOLEN, 0.3, 0.3, "the host took 45 % of a CPU"),
+        # What the host took may be in what the client seems to have used; all of this was not.
+        (STOLEN, 0.9, 0.9, "the host took 45 % of a CPU"),
+        (BESIDE, 0.15, 0.15, None),
+        (SHARED, 0.2, 0.2, "rustc used 33 % of a CPU"),
+        (SHARED, 0.85, 0.85, None),
+        (QUIET, 0.0, 0.1, None),
+    ],
+)
+def test_a_client_is_held_up_by_what_took_its_own_cpus(
+    others: Others, own_s: float, cpu_share: float, words: str | None
+) -> None:
+    seen = disturbance.on_client(others, own_s * 1e9, 1)
+    assert disturbance.held_up(seen, cpu_share, 10) == words
+
+
+def test_the_windows_of_a_trial_are_one() -> None:
+    whole = merge([BUSY, QUIET])
+    assert whole.describe() == {
+        "steal_percent": 0.0,
+        "other_percent": 20.5,
+        "kernel_percent": 0.0,
+        "others": [{"name": "rustc", "percent": 20.5}, {"name": "cron", "percent": 0.0}],
+    }
+
+
+def test_programs_that_have_ended_show_in_the_ticks_beyond_chance() -> None:
+    second = Others(length_ns=10**9, busy_ns=10**9)
+    assert disturbance.with_ended(second, 0.8e9, 2) is second
+    found = disturbance.with_ended(second, 0.1e9, 2).used_ns
+    assert found[ENDED] == pytest.approx(0.67e9, abs=0.01e9)
+
+
+def test_what_the_lab_itself_runs_is_no_program_that_has_ended() -> None:
+    """It reads the accounts of 10,000 threads between the two looks."""
+    lab, cpus = os.getpid(), sorted(os.sched_getaffinity(0))
+    before = Moment(0, {lab: 0}, busy_ticks=0, steal_ticks=0)
+    after = Moment(10**9, {lab: 10**9}, busy_ticks=100, steal_ticks=0)
+    alone = between(before, after, cpus)
+    assert disturbance.with_ended(alone, 0.0, 2) is alone
+    unknown = between(before, replace(after, clocks={lab: 0}), cpus)
+    assert ENDED in disturbance.with_ended(unknown, 0.0, 2).used_ns
+
+
+def test_a_machine_that_is_always_busy_makes_no_race_longer() -> None:
+    repeats = Repeats()
+    asked = [repeats.wanted(True, 1) for _ in range(FIRST_HEATS + 5)]
+    assert asked == [True] * (FIRST_HEATS - 1) + [False] * 6
+    assert "in 11 of 11 groups of trials" in (repeats.note() or "")
+    assert repeats.note() is None, "it is said once"
+    for _ in range(100):
+        repeats.wanted(False, 1)
+    assert repeats.wanted(True, 1), "it has become quiet since"
+    assert not repeats.wanted(True, MAX_ATTEMPTS)
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> list[Others]:
+    """What the next trials meet, in their order; all later ones are quiet."""
+    coming: list[Others] = []
+    monkeypatch.setattr(
+        "regatta.trial.trial.Trial.others", lambda _, __: coming.pop(0) if coming else QUIET
+    )
+    return coming
+
+
+def race(tmp_path: Path, events: list[Event], text: str = STUDY) -> Path:
+    study = parse_study(text, fake_programs.DESIGNS)
+    options = Options(out=tmp_path / "race", use_perf=False)
+    return begin(study, options, discover(), events.append)
+
+
+def test_a_disturbed_trial_is_run_again_with_those_it_is_compared_with(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    # In the first block one of two is hit, in the second one of them at each attempt.
+    script += [QUIET, BUSY, QUIET, QUIET]
+    script += [BUSY, QUIET, QUIET, BUSY, QUIET, BUSY]
+    events: list[Event] = []
+    folder = race(tmp_path, events)
+    ledger = read(folder / FILE_NAME)
+    told = [(trial.block, trial.attempt) for trial in ledger.trials]
+    assert sorted(told) == sorted(
+        [*[(1, 1), (1, 2)] * 2, *[(2, 1), (2, 2), (2, 3)] * 2, *[(n, 1) for n in range(3, 7)] * 2]
+    )
+    for trial in ledger.trials:
+        assert trial.superseded == (trial.attempt < {1: 2, 2: 3}.get(trial.block, 1))
+        assert trial.counts != trial.superseded
+    marked = [trial for trial in ledger.trials if trial.disturbed is not None]
+    assert sorted(trial.superseded for trial in marked) == [False, True, True, True]
+    assert marked[0].disturbed == "rustc used 41 % of a CPU"
+    assert marked[0].conditions["others"][0] == {"name": "rustc", "percent": 41.0}
+    assert sum(isinstance(event, TrialDisturbed) for event in events) == 6
+    finished = [event for event in events if isinstance(event, TrialFinished)]
+    assert {event.number for event in finished} == set(range(1, 13))
+    assert finished[-1].left == 0
+    analysis = analyse(ledger)
+    assert (analysis.trials, analysis.planned) == (12, 12)
+    assert disturbed_sentence(analysis) == (
+        "4 trials disturbed: other programs or the host took more than 10 % of a CPU meanwhile; "
+        "3 run again, of which only the last attempt counts, 1 kept in the averages."
+    )
+    report.write(folder / FILE_NAME)
+    for name in ("report.html", "summary.md"):
+        text = (folder / name).read_text()
+        assert text.count("rustc used 41 % of a CPU") == 4
+        assert "Disturbed trials" in text
+        assert "Trials that were run again" in text
+    told_json = report.summary_json(folder / FILE_NAME)
+    assert told_json["trials"]["disturbed"] == 4
+    assert sorted(one["run_again"] for one in told_json["disturbed"]) == [False, True, True, True]
+    again = {one["contender"]: one["again"] for one in told_json["repeated"]["contenders"]}
+    assert again == {"iterative": 3, "select": 3}
+
+
+def test_only_those_of_a_block_that_are_compared_are_run_again(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    text = STUDY.replace("connections = [3]", "connections = [3, 6]")
+    plan = make_plan(4, 6, 0, seed=5)
+    script += [BUSY]
+    folder = race(tmp_path, [], text)
+    ledger = read(folder / FILE_NAME)
+    connections = {cell.id: cell.connections for cell in ledger.cells}
+    hit = connections[plan[0].cell_id]
+    again = [trial for trial in ledger.trials if trial.attempt == 2]
+    assert [connections[trial.cell_id] for trial in again] == [hit, hit]
+    assert {trial.block for trial in again} == {1}
+
+
+def test_trials_side_by_side_are_run_again_together(tmp_path: Path, script: list[Others]) -> None:
+    script += [QUIET, BUSY]
+    events: list[Event] = []
+    folder = race(tmp_path, events, STUDY.replace("seed = 5", "seed = 5\nslices = 2"))
+    trials = read(folder / FILE_NAME).trials
+    assert sorted(trial.attempt for trial in trials if trial.block == 1) == [1, 1, 2, 2]
+    again = [event for event in events if isinstance(event, TrialDisturbed)]
+    assert [event.disturbed for event in again] == [None, "rustc used 41 % of a CPU"]
+    assert [event.number for event in again] == [1, 2]
+
+
+def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    script += [BUSY, QUIET]
+
+    class Stopped(list[Event]):
+        def append(self, event: Event) -> None:
+            super().append(event)
+            if isinstance(event, TrialDisturbed):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path, Stopped())
+    path = tmp_path / "race" / FILE_NAME
+    assert [trial.superseded for trial in read(path).trials] == [True, True]
+    events: list[Event] = []
+    reopen(tmp_path / "race", None, discover(), events.append)
+    trials = read(path).trials
+    assert sorted((trial.block, trial.attempt) for trial in trials) == sorted(
+        [(1, 1), (1, 1), (1, 2), (1, 2), *[(block, 1) for block in range(2, 7)] * 2]
+    )
+    assert [trial.superseded for trial in trials if trial.block == 1] == [True, False] * 2
+
+
+def test_a_race_stopped_within_a_heat_knows_when_resumed_that_it_was_disturbed(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    script += [BUSY]
+
+    class Stopped(list[Event]):
+        def append(self, event: Event) -> None:
+            super().append(event)
+            if isinstance(event, TrialFinished):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path, Stopped())
+    path = tmp_path / "race" / FILE_NAME
+    assert [trial.superseded for trial in read(path).trials] == [False]
+    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    trials = read(path).trials
+    assert sorted(trial.attempt for trial in trials if trial.block == 1) == [1, 1, 2, 2]
+
+
+def test_a_race_killed_before_its_last_trials_were_run_again_is_not_finished(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    script += [*[QUIET] * 11, BUSY]
+
+    class Stopped(list[Event]):
+        def append(self, event: Event) -> None:
+            super().append(event)
+            if isinstance(event, TrialDisturbed):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        race(tmp_path, Stopped())
+    path = tmp_path / "race" / FILE_NAME
+    ledger = read(path)
+    assert sum(trial.superseded for trial in ledger.trials) == 2
+    analysis = analyse(ledger)
+    assert (analysis.trials, analysis.planned) == (10, 12)
+    assert "not finished: 10 of 12 trials" in progress_sentence(analysis)
+    assert sorted(row["trials"] for row in quick_standings(path)) == [5, 5]
+    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    assert analyse(read(path)).trials == 12
+
+
+def test_a_kill_between_two_trials_side_by_side_leaves_neither(
+    tmp_path: Path, script: list[Others], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script.append(QUIET)
+    written: list[int] = []
+    real = Ledger.write_trial
+
+    def killed(book: Ledger, planned: Planned, result: Result) -> None:
+        written.append(planned.cell_id)
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        real(book, planned, result)
+
+    text = STUDY.replace("seed = 5", "seed = 5\nslices = 2")
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "write_trial", killed)
+        with pytest.raises(KeyboardInterrupt):
+            race(tmp_path, [], text)
+    path = tmp_path / "race" / FILE_NAME
+    assert read(path).trials == []
+    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    assert len(read(path).trials) == 12
+
+
+def test_a_busy_machine_is_said_once_and_its_trials_are_kept(
+    tmp_path: Path, script: list[Others]
+) -> None:
+    script += [BUSY] * 100
+    events: list[Event] = []
+    folder = race(tmp_path, events)
+    notes = [event.text for event in events if isinstance(event, Note)]
+    assert len(notes) == 1
+    assert "in 6 of 6 groups of trials" in notes[0]
+    with sqlite3.connect(folder / FILE_NAME) as database:
+        counts = database.execute(
+            "SELECT max(attempt), count(*) FROM trial GROUP BY cell_id, block"
+        )
+        attempts = [attempt for attempt, _ in counts]
+    assert sorted(attempts) == [1] * 2 + [3] * 10, "the last of six blocks is the sixth heat"
+
+
+@pytest.mark.parametrize("value", ["0", "-1", '"ten"', "true", "2e6"])
+def test_a_limit_is_a_percentage(value: str) -> None:
+    text = STUDY.replace("seed = 5", f"disturbance_limit_percent = {value}")
+    with pytest.raises(StudyError, match=r"race.disturbance_limit_percent.*a number from"):
+        parse_study(text, fake_programs.DESIGNS)

@@ -1,0 +1,216 @@
+"""The two sides get networks and CPUs of their own, as root and without, and leave nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import CpuError, PlacementError
+from regatta.machine import placement
+from regatta.machine.guard import guard_environment
+from regatta.machine.placement import choose_cpus, make_placement
+from tests.lab import rootless
+
+TWO_CPUS = len(os.sched_getaffinity(0)) >= 2
+NEEDS_TWO_CPUS = pytest.mark.skipif(not TWO_CPUS, reason="this machine has one CPU only")
+NEEDS_ROOT = pytest.mark.skipif(
+    os.geteuid() != 0, reason="making network namespaces without a user namespace needs root"
+)
+
+
+def alone(cpu: int) -> set[int]:
+    return {cpu}
+
+
+def run_in(side: placement.Side, *command: str) -> str:
+    done = subprocess.run(
+        side.command(command),
+        env=guard_environment(),
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def network_namespaces() -> set[str]:
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/ns/net"):
+        try:
+            found.add(str(path.readlink()))
+        except OSError:
+            continue
+    return found
+
+
+def wait_for(condition: object, timeout_s: float = 10) -> bool:
+    assert callable(condition)
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_without_a_wish_the_server_has_one_cpu_and_the_client_the_others() -> None:
+    assert choose_cpus(None, None, [0, 1], alone) == ((0,), (1,))
+    assert choose_cpus(None, None, [0, 1, 2, 3], alone) == ((0,), (1, 2, 3))
+
+
+def test_the_sibling_of_the_servers_core_is_left_idle() -> None:
+    pairs = {0: {0, 4}, 4: {0, 4}, 1: {1, 5}, 5: {1, 5}}
+    assert choose_cpus(None, None, [0, 1, 4, 5], pairs.__getitem__) == ((0,), (1, 5))
+
+
+def test_the_sibling_serves_where_nothing_else_is_left() -> None:
+    assert choose_cpus(None, None, [0, 1], lambda _: {0, 1}) == ((0,), (1,))
+
+
+def test_named_cpus_are_taken_even_if_they_are_the_same() -> None:
+    assert choose_cpus([0], [0], [0], alone) == ((0,), (0,))
+    assert choose_cpus([1], None, [0, 1, 2], alone) == ((1,), (0, 2))
+    assert choose_cpus(None, [0], [0, 1, 2], alone) == ((1,), (0,))
+
+
+def test_one_cpu_only_is_refused_with_what_to_type() -> None:
+    with pytest.raises(CpuError, match="only one CPU.*--server-cpus 3 --client-cpus 3"):
+        choose_cpus(None, None, [3], alone)
+
+
+def test_a_cpu_that_does_not_exist_is_named() -> None:
+    with pytest.raises(CpuError, match=r"--client-cpus names CPU 9.*allowed: 0,1"):
+        choose_cpus([0], [9], [0, 1], alone)
+
+
+def test_a_side_without_a_cpu_left_is_refused() -> None:
+    with pytest.raises(CpuError, match="no CPU is left"):
+        choose_cpus([0, 1], None, [0, 1], alone)
+
+
+@NEEDS_TWO_CPUS
+def test_on_loopback_each_side_runs_on_its_cpus_only() -> None:
+    with make_placement("loopback", [0], [1]) as place:
+        code = "import os; print(os.sched_getaffinity(0))"
+        assert run_in(place.server, sys.executable, "-c", code) == "{0}"
+        assert run_in(place.client, sys.executable, "-c", code) == "{1}"
+
+
+@NEEDS_ROOT
+@NEEDS_TWO_CPUS
+def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -> None:
+    before = network_namespaces()
+    with make_placement("netns", [0], [1]) as place:
+        assert not place.rootless
+        server = run_in(place.server, "readlink", "/proc/self/ns/net")
+        client = run_in(place.client, "readlink", "/proc/self/ns/net")
+        assert len({server, client, *before}) == len(before) + 2
+        assert "198.18.0.1/30" in run_in(place.server, "ip", "-br", "address")
+        assert "198.18.0.2/30" in run_in(place.client, "ip", "-br", "address")
+    assert not {server, client} & network_namespaces()
+
+
+ROOTLESS_PLACEMENT = """
+import json, os, subprocess
+from regatta.guard import guard_environment
+from regatta.placement import make_placement
+cpus = sorted(os.sched_getaffinity(0))
+def run(side, *command):
+    return subprocess.run(side.command(command), env=guard_environment(), check=True,
+                          capture_output=True, text=True, timeout=20).stdout.strip()
+with make_placement("netns", [cpus[0]], [cpus[-1]]) as place:
+    print(json.dumps({
+        "uid": os.geteuid(),
+        "place": place.describe(),
+        "server": run(place.server, "ip", "-br", "address"),
+        "client": run(place.client, "ip", "-br", "address"),
+    }))
+"""
+
+
+def test_without_rights_the_sides_have_networks_in_a_user_namespace() -> None:
+    rootless.need_python()
+    rootless.need_user_namespaces()
+    done = rootless.run_python(ROOTLESS_PLACEMENT)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["uid"] != 0
+    assert told["place"]["rootless"]
+    assert "198.18.0.1/30" in told["server"]
+    assert "198.18.0.2/30" in told["client"]
+
+
+def refuse(*_: object) -> placement.Placement:
+    raise PlacementError("unshare failed: Operation not permitted")
+
+
+def test_where_namespaces_are_forbidden_auto_falls_back_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(placement, "place_in_namespaces", refuse)
+    with make_placement("auto", [0], [0]) as place:
+        assert place.kind == "loopback"
+        assert place.note
+        assert "Operation not permitted" in place.note
+
+
+def test_where_namespaces_are_forbidden_asking_for_them_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(placement, "place_in_namespaces", refuse)
+    with pytest.raises(PlacementError, match="not permitted here.*--placement loopback"):
+        make_placement("netns", [0], [0])
+
+
+def test_a_holder_that_cannot_start_gives_its_reason() -> None:
+    with pytest.raises(PlacementError, match="nonsense"):
+        placement.start_holder(["unshare", "--nonsense", "--"])
+
+
+HOLD = """
+import subprocess, sys
+from regatta.guard import guard_environment
+from regatta.placement import make_placement
+place = make_placement(sys.argv[1], [0], [0])
+child = subprocess.Popen(place.server.command(["sleep", "600"]), env=guard_environment(),
+                         start_new_session=True)
+print(child.pid, *(holder.pid for holder in place.holders), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("kind", ["loopback", "netns"])
+def test_when_the_lab_is_killed_nothing_of_it_survives(kind: str) -> None:
+    if kind == "netns" and os.geteuid() != 0:
+        rootless.need_user_namespaces()
+    before = network_namespaces()
+    lab = subprocess.Popen(
+        [sys.executable, "-c", HOLD, kind],
+        cwd=rootless.ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert lab.stdout
+    pids = [int(pid) for pid in lab.stdout.readline().split()]
+    assert len(pids) == (3 if kind == "netns" else 1)
+    lab.kill()
+    lab.wait()
+    assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+    assert wait_for(lambda: network_namespaces() <= before)
+
+
+def test_a_guarded_command_whose_parent_is_gone_does_not_start() -> None:
+    with make_placement("loopback", [0], [0]) as place:
+        command = place.server.command(["echo", "alive"])
+    environment = {**guard_environment(), "REGATTA_GUARD": str(2**22 + 1)}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 125
+    assert done.stdout == b""

@@ -1,0 +1,172 @@
+"""What arrives is processed by the side that it is for where that is permitted; else it is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from regatta.machine import link_end, steering
+from regatta.machine.guard import guard_environment
+from regatta.machine.link_end import cpus_of, mask_of
+from regatta.machine.placement import Placement, make_placement
+from regatta.machine.steering import NONE, OWN_SIDE, End
+from tests.lab import rootless
+
+CPUS = sorted(os.sched_getaffinity(0))
+NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="steering needs root")
+BATCHES, BATCH = 20, 100
+
+RECEIVE = f"""
+import socket, sys
+here = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+here.bind(("", 9000))
+here.settimeout(20)
+print("ready", flush=True)
+for _ in range({BATCHES}):
+    for _ in range({BATCH}):
+        _, sender = here.recvfrom(100)
+    here.sendto(b"all", sender)
+"""
+SEND = f"""
+import socket, sys
+there = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+there.connect((sys.argv[1], 9000))
+there.settimeout(20)
+for _ in range({BATCHES}):
+    for _ in range({BATCH}):
+        there.send(b"x")
+    there.recv(100)
+"""
+
+
+def processed(cpu: int) -> int:
+    """Packets that a CPU has received, in whichever network."""
+    for line in Path("/proc/net/softnet_stat").read_text().splitlines():
+        columns = [int(column, 16) for column in line.split()]
+        if columns[12] == cpu:
+            return columns[0]
+    raise AssertionError(f"no CPU {cpu}")
+
+
+def send_packets(place: Placement) -> None:
+    """From the client to the server, which answers a batch with one packet."""
+    with subprocess.Popen(
+        place.server.command([sys.executable, "-c", RECEIVE]),
+        env=guard_environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as receiver:
+        assert receiver.stdout
+        assert receiver.stdout.readline() == "ready\n"
+        command = place.client.command([sys.executable, "-c", SEND, place.server_address])
+        subprocess.run(command, env=guard_environment(), timeout=60, check=True)
+        assert receiver.wait(60) == 0
+
+
+@pytest.mark.parametrize(
+    ("cpus", "mask"),
+    [
+        ([0], "00000001"),
+        ([1, 3], "0000000a"),
+        ([32], "00000001,00000000"),
+        ([0, 65], "00000002,00000000,00000001"),
+    ],
+)
+def test_a_mask_has_a_bit_for_each_cpu_and_words_of_32(cpus: list[int], mask: str) -> None:
+    assert mask_of(cpus) == mask
+    assert cpus_of(f"{mask}\n") == cpus
+
+
+def test_every_queue_of_a_card_is_steered_and_read_back(tmp_path: Path) -> None:
+    device = tmp_path / "class/net/card0"
+    for number in (0, 1):
+        (device / f"queues/rx-{number}").mkdir(parents=True)
+        (device / f"queues/rx-{number}/rps_flow_cnt").write_text("2048\n")
+    (tmp_path / "drivers/fastcard").mkdir(parents=True)
+    (device / "device").mkdir()
+    (device / "device/driver").symlink_to(tmp_path / "drivers/fastcard")
+    link_end.steer("card0", [2, 5], tmp_path)
+    told = link_end.look("card0", tmp_path)
+    assert told == {
+        "device": "card0",
+        "cable": "fastcard",
+        "gro": None,
+        "rps_cpus": [[2, 5], [2, 5]],
+        "rfs_flows": 4096,
+    }
+    assert steering.end_of(told).goes_to((5, 2))
+
+
+def test_an_end_without_queues_or_with_one_that_goes_elsewhere_is_not_steered() -> None:
+    assert not End("x", None, None, (), 0).goes_to((0,))
+    assert not End("x", None, None, ((0,), (1,)), 0).goes_to((0,))
+
+
+@NEEDS_ROOT
+@NEEDS_TWO_CPUS
+@pytest.mark.parametrize(("wanted", "receiver"), [(OWN_SIDE, CPUS[0]), (NONE, CPUS[-1])])
+def test_what_the_client_sends_is_received_on_the_cpu_that_it_is_steered_to(
+    wanted: str, receiver: int
+) -> None:
+    with make_placement("netns", [CPUS[0]], [CPUS[-1]], wanted) as place:
+        told = place.describe()
+        before = processed(receiver)
+        send_packets(place)
+        assert processed(receiver) - before >= BATCHES * BATCH
+    assert told["steering"] == wanted
+    assert told["steering_note"] is None
+    ends = told["ends"]
+    assert isinstance(ends, dict)
+    for side, cpu in (("server", CPUS[0]), ("client", CPUS[-1])):
+        assert ends[side]["cable"] == "veth"
+        assert ends[side]["gro"] is False
+        assert ends[side]["rps_cpus"] == (((cpu,) if wanted == OWN_SIDE else ()),)
+
+
+def test_on_loopback_a_race_goes_on_and_says_that_nothing_is_steered() -> None:
+    with make_placement("loopback", [CPUS[0]], [CPUS[0]]) as place:
+        told = place.describe()
+    assert told["steering"] == NONE
+    assert "loopback is one device for both sides" in str(told["steering_note"])
+    assert told["ends"]["server"]["cable"] == "lo"  # type: ignore[index]
+
+
+def test_who_wants_no_steering_is_told_nothing() -> None:
+    with make_placement("loopback", [CPUS[0]], [CPUS[0]], NONE) as place:
+        assert place.steering.kind == NONE
+        assert place.steering.note is None
+
+
+WITHOUT_RIGHTS = """
+import json, os
+from regatta.placement import make_placement
+cpus = sorted(os.sched_getaffinity(0))
+with make_placement("netns", [cpus[0]], [cpus[-1]]) as place:
+    print(json.dumps(place.describe()))
+"""
+
+
+def test_without_rights_a_race_goes_on_and_says_why_nothing_is_steered() -> None:
+    rootless.need_python()
+    rootless.need_user_namespaces()
+    done = rootless.run_python(WITHOUT_RIGHTS)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["steering"] == NONE
+    assert "to steer them" in told["steering_note"]
+    for end in told["ends"].values():
+        assert end is None or end["rps_cpus"] in ([], [[]])
+
+
+def test_an_end_that_cannot_be_asked_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steering, "WITH_ITS_DEVICES", "echo 'mount: no such thing' >&2; exit 1")
+    found = steering.steer(OWN_SIDE, {"server": ((), (0,)), "client": ((), (0,))})
+    assert found.kind == NONE
+    assert found.server is found.client is None
+    assert "mount: no such thing" in str(found.note) or "unshare" in str(found.note)

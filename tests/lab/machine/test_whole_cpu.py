@@ -1,0 +1,238 @@
+"""The account of a whole CPU sees all that it does, also what no control group is charged with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regatta.ledger.result import CLIENT, SERVER
+from regatta.machine import sleep
+from regatta.machine.cgroup import find_home
+from regatta.machine.guard import guard_environment
+from regatta.machine.placement import make_placement
+from regatta.machine.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
+from regatta.machine.sleep import STAT, TIMER_LIST, Slept, State
+from regatta.machine.whole_cpu import Moment, WholeCpu, counters
+
+CPUS = sorted(os.sched_getaffinity(0))
+NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="an exact account needs root")
+SOURCES = [STAT, pytest.param(TIMER_LIST, marks=NEEDS_ROOT)]
+SPIN = "import sys, time\nwhile time.process_time() < float(sys.argv[1]): pass"
+BURNT_S = 0.1
+MS = 1_000_000
+
+TIMERS = """Timer List Version: v0.9
+now at 500000 nsecs
+
+cpu: 0
+ clock 0:
+  .resolution: 1 nsecs
+active timers:
+ #0: <00000000ecf61c86>, tick_nohz_handler, S:01
+  .nohz           : 1
+  .tick_stopped   : 1
+  .idle_entrytime : 400000 nsecs
+  .idle_sleeptime : 300000 nsecs
+  .iowait_sleeptime: 20000 nsecs
+jiffies: 42
+
+cpu: 11
+  .nohz_mode      : 2
+  .tick_stopped   : 0
+  .idle_entrytime : 450000 nsecs
+  .idle_sleeptime : 7 nsecs
+  .iowait_sleeptime: 1 nsecs
+
+Tick Device: mode:     1
+Per CPU device: 0
+"""
+
+
+def on(cpu: int, *command: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["taskset", "-c", str(cpu), *command])
+
+
+def ticks_ns(cpu: int) -> tuple[int, int]:
+    """What it slept and what the host took of it, to the tick."""
+    columns = parse_cpus(Path("/proc/stat").read_text())[cpu]
+    slept = columns[IDLE] + columns[IOWAIT]
+    return slept * NS_PER_TICK, columns[STEAL] * NS_PER_TICK
+
+
+def busy_ns(source: str, work: Callable[[], object]) -> tuple[float, float, float]:
+    """The first CPU's meanwhile, by the account, and the least and most that /proc/stat allows."""
+    account = WholeCpu(source, (CPUS[0],), (CPUS[-1],))
+    outer_ns, outer = time.monotonic_ns(), ticks_ns(CPUS[0])
+    with account.account() as found:
+        inner_ns, inner = time.monotonic_ns(), ticks_ns(CPUS[0])
+        work()
+        inner_awake_ns = awake_ns(inner_ns, inner)
+    outer_awake_ns = awake_ns(outer_ns, outer)
+    value = found[SERVER][0].value
+    assert value is not None
+    return value, inner_awake_ns, outer_awake_ns
+
+
+def awake_ns(since_ns: int, since: tuple[int, int]) -> int:
+    now_ns, now = time.monotonic_ns(), ticks_ns(CPUS[0])
+    return now_ns - since_ns - sum(now) + sum(since)
+
+
+@NEEDS_TWO_CPUS
+@pytest.mark.parametrize("source", SOURCES)
+def test_known_work_is_seen(source: str) -> None:
+    def work() -> None:
+        on(CPUS[0], sys.executable, "-S", "-c", SPIN, str(BURNT_S)).wait()
+
+    busy, least, most = busy_ns(source, work)
+    # Steal comes in ticks, and so do both ends of what /proc/stat says.
+    assert busy >= BURNT_S * 1e9 - 2 * NS_PER_TICK
+    assert least - 3 * NS_PER_TICK <= busy <= most + 3 * NS_PER_TICK
+
+
+@NEEDS_TWO_CPUS
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_sleeping_cpu_is_as_idle_as_the_kernel_says(source: str) -> None:
+    busy, least, most = busy_ns(source, lambda: time.sleep(0.2))
+    assert least - 3 * NS_PER_TICK <= busy <= most + 3 * NS_PER_TICK
+
+
+FLOOD = """
+import socket, sys
+there = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+there.connect((sys.argv[1], 9000))
+for _ in range(int(sys.argv[2])):
+    there.send(b"x")
+"""
+ASLEEP = """
+import socket
+here = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+here.bind(("", 9000))
+print("ready", flush=True)
+import sys
+sys.stdin.read()
+"""
+PACKETS, LEAST_NS_A_PACKET = 100_000, 100
+
+
+@NEEDS_ROOT
+@NEEDS_TWO_CPUS
+def test_packets_are_seen_that_nobody_is_charged_with() -> None:
+    """Steered to the CPU of a server that sleeps: its control group is charged with nothing."""
+    home = find_home()
+    if home is None:
+        pytest.skip("control groups are not permitted here")
+    group = home.make()
+    with make_placement("netns", [CPUS[0]], [CPUS[-1]]) as place:
+        if place.sleep_source != TIMER_LIST:
+            pytest.skip("this kernel keeps no exact account of its sleep")
+        server = subprocess.Popen(
+            place.server.command(group.entering([sys.executable, "-S", "-c", ASLEEP])),
+            env=guard_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        try:
+            assert server.stdout
+            assert server.stdout.readline() == b"ready\n"
+            flood = [sys.executable, "-S", "-c", FLOOD, place.server_address, str(PACKETS)]
+            charged_ns = group.charged_ns()
+            with place.whole_cpu.account() as found:
+                command = place.client.command(flood)
+                subprocess.run(command, env=guard_environment(), timeout=60, check=True)
+            charged_ns = group.charged_ns() - charged_ns
+        finally:
+            server.kill()
+            server.communicate()
+            group.close()
+    busy = found[SERVER][0].value
+    assert busy is not None
+    assert busy >= PACKETS * LEAST_NS_A_PACKET
+    assert charged_ns <= busy / 5
+
+
+def test_of_cpus_that_both_sides_have_nothing_is_said() -> None:
+    with WholeCpu(STAT, (CPUS[0],), (CPUS[0],)).account() as found:
+        pass
+    assert {row.value for side in (SERVER, CLIENT) for row in found[side]} == {None}
+
+
+def test_the_cpus_of_a_side_are_added_up_and_what_the_lab_ran_there_is_left_out() -> None:
+    before = {0: Moment(0, 100, 0, 0), 3: Moment(10, 0, 0, 40)}
+    after = {0: Moment(1000, 600, 100, 0), 3: Moment(1010, 900, 0, 70)}
+    assert [row.value for row in counters(before, after, (0, 3))] == [400 + 70, 100]
+
+
+@NEEDS_TWO_CPUS
+def test_the_lab_may_run_everywhere_again_even_after_an_error() -> None:
+    def fail() -> None:
+        with WholeCpu(STAT, (CPUS[0],), (CPUS[-1],)).account():
+            assert set(CPUS[:1]) & os.sched_getaffinity(0) == set()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert os.sched_getaffinity(0) == set(CPUS)
+
+
+@NEEDS_TWO_CPUS
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_the_lab_itself_runs_meanwhile_is_not_the_clients(source: str) -> None:
+    def spin() -> int:
+        end_ns = time.thread_time_ns() + 200 * MS
+        while time.thread_time_ns() < end_ns:
+            pass
+        return end_ns
+
+    began_ns = time.monotonic_ns()
+    with WholeCpu(source, (CPUS[0],), tuple(CPUS[1:])).account() as found:
+        spin()
+    busy = found[CLIENT][0].value
+    assert busy is not None
+    assert busy <= (time.monotonic_ns() - began_ns) * len(CPUS[1:]) - 200 * MS + 3 * NS_PER_TICK
+
+
+def test_the_kernels_list_of_timers_is_read_whatever_the_flag_is_called() -> None:
+    assert sleep.parse(TIMERS) == {
+        0: State(Slept(400_000, 320_000), tick_stopped=True),
+        11: State(Slept(450_000, 8), tick_stopped=False),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TIMERS.replace("nohz           : 1", "nohz           : 0"),
+        TIMERS.replace("nohz           : 1", "something      : 1"),
+        TIMERS.replace("idle_sleeptime", "slept_by_another_name"),
+        "",
+    ],
+)
+def test_without_an_account_of_sleep_in_ns_ticks_must_do(
+    text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / TIMER_LIST).write_text(text)
+    monkeypatch.setattr(sleep, "PROC", tmp_path)
+    assert sleep.find_source() == STAT
+
+
+def test_only_who_has_stopped_its_tick_and_stays_so_is_asleep_for_certain(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slept = Slept(400_000, 320_000)
+    still, awake = State(slept, True), State(slept, False)
+    woken = State(Slept(500_000, 330_000), True)
+    readings = iter([{0: still, 1: awake, 2: still}, {0: still, 1: awake, 2: woken}] * 2)
+    monkeypatch.setattr(sleep, "states", lambda: next(readings))
+    monkeypatch.setattr(sleep, "NOHZ_FULL", tmp_path / "none")
+    assert sleep.asleep([0, 1, 2, 9]) == {0: slept}
+    (tmp_path / "none").write_text("2-3\n")
+    assert sleep.asleep([0, 1, 2, 9]) == {}

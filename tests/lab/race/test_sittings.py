@@ -1,0 +1,218 @@
+"""A race in several sittings: each draws anew what a single one keeps, and none is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regatta.analysis.statistics.blocks_needed import too_few_note
+from regatta.ledger.read import read
+from regatta.machine.placement import Placement, make_placement
+from regatta.machine.programs import discover
+from regatta.race import sittings
+from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
+from regatta.race.race import Options, begin, reopen
+from regatta.race.sittings import MOST_BYTES, drawn, kept_as_they_are
+from regatta.study import Study, parse_study
+from tests.lab import fake_programs
+
+SITTINGS = 3
+TRIALS = 2 * 3 * SITTINGS
+STUDY = f"""
+name = "tiny"
+[race]
+blocks = 2
+counted_blocks = 1
+sittings = {SITTINGS}
+pause = "90s"
+seed = 5
+[placement]
+kind = "loopback"
+server_cpus = [0]
+client_cpus = [0]
+[[cells]]
+designs = ["iterative", "select"]
+connections = [3]
+requests = 6
+"""
+
+
+class StopError(Exception):
+    """Ends a race from within, as a signal would."""
+
+
+@pytest.fixture(autouse=True)
+def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_programs.install(tmp_path / "bin")
+    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses, which a test does not wait for."""
+    found: list[float] = []
+    monkeypatch.setattr("regatta.race.sittings.sleep", found.append)
+    return found
+
+
+def study() -> Study:
+    return parse_study(STUDY, fake_programs.DESIGNS)
+
+
+def raced(folder: Path, tell: Callable[[Event], None] = lambda _: None) -> Path:
+    return begin(study(), Options(out=folder / "race"), discover(), tell)
+
+
+def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
+    return sqlite3.connect(folder / "ledger.sqlite").execute(query).fetchall()
+
+
+def test_every_sitting_is_the_whole_study_in_an_order_of_its_own(
+    tmp_path: Path, slept: list[float]
+) -> None:
+    events: list[Event] = []
+    folder = raced(tmp_path, events.append)
+    done = rows(folder, "SELECT sitting, kind, count(*) FROM trial GROUP BY 1, 2 ORDER BY 1, 2")
+    kinds = [("counted", 2), ("timed", 4)]
+    assert done == [(number, *kind) for number in (1, 2, 3) for kind in kinds]
+    query = "SELECT block, position, cell_id, sitting FROM {} ORDER BY 1, 2"
+    assert rows(folder, query.format("plan")) == rows(folder, query.format("trial"))
+    assert slept == [90, 90]
+    said = [event.text for event in events if isinstance(event, Note)]
+    assert len(said) == 1
+    assert "as it was built" in said[0]
+    assert "make build" in said[0], "these programs have no build folder"
+
+
+def test_every_sitting_has_an_environment_of_its_own_alike_for_all(
+    tmp_path: Path, slept: list[float]
+) -> None:
+    folder = raced(tmp_path)
+    query = "SELECT DISTINCT sitting, json_extract(server, '$.padding') FROM trial ORDER BY 1"
+    seen = rows(folder, query)
+    assert seen == rows(folder, "SELECT number, environment_bytes FROM sitting ORDER BY 1")
+    assert len({size for _, size in seen}) == SITTINGS
+    assert len(slept) == SITTINGS - 1
+
+
+def test_every_sitting_has_networks_of_its_own(
+    tmp_path: Path, slept: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Placement] = []
+
+    def fresh(*asked: Any) -> Placement:
+        assert slept, "the pause comes first: what lives through it is not fresh"
+        made.append(make_placement(*asked))
+        return made[-1]
+
+    monkeypatch.setattr(sittings, "make_placement", fresh)
+    raced(tmp_path)
+    assert len(made) == SITTINGS - 1
+    assert {place.kind for place in made} == {"loopback"}
+    assert all(not place.holders for place in made)
+
+
+def test_a_sitting_says_when_and_where_it_was(tmp_path: Path, slept: list[float]) -> None:
+    found = read(raced(tmp_path) / "ledger.sqlite").sittings
+    assert [one.number for one in found] == [1, 2, 3]
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert {one.boot_id for one in found} == {boot}
+    assert all(one.cpu_model and one.kernel for one in found)
+    assert sorted(one.started_at for one in found) == [one.started_at for one in found]
+    assert slept
+
+
+@pytest.mark.parametrize("after", range(0, TRIALS, 4))
+def test_a_race_stopped_in_any_sitting_loses_none_and_repeats_none(
+    tmp_path: Path, slept: list[float], after: int
+) -> None:
+    def stop(event: Event) -> None:
+        if isinstance(event, TrialFinished) and event.number > after:
+            raise StopError
+
+    with pytest.raises(StopError):
+        raced(tmp_path, stop)
+    folder = tmp_path / "race"
+    kept = rows(folder, "SELECT * FROM trial")
+    assert len(kept) == after + 1
+    reopen(folder, None, discover(), lambda _: None)
+    assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
+    query = "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial"
+    assert rows(folder, query) == [(TRIALS, TRIALS)]
+    sizes = "SELECT count(DISTINCT environment_bytes) FROM sitting GROUP BY number"
+    assert rows(folder, sizes) == [(1,)] * SITTINGS, "one that goes on is as it was begun"
+    assert len(slept) == SITTINGS - 1
+
+
+def test_whoever_stops_in_a_pause_goes_on_with_the_next_sitting_at_once(
+    tmp_path: Path, slept: list[float]
+) -> None:
+    def stop(event: Event) -> None:
+        if isinstance(event, Pausing):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        raced(tmp_path, stop)
+    folder = tmp_path / "race"
+    assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,)]
+    events: list[Event] = []
+    with pytest.raises(KeyboardInterrupt):
+        reopen(folder, None, discover(), lambda event: (events.append(event), stop(event))[1])
+    assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,), (2,)]
+    begun = [event for event in events if isinstance(event, SittingStarted | Pausing)]
+    assert [type(event) for event in begun] == [SittingStarted, Pausing]
+    assert slept == []
+
+
+def test_the_command_line_wants_more_sittings_than_the_study(
+    tmp_path: Path, slept: list[float]
+) -> None:
+    one = parse_study(STUDY.replace(f"sittings = {SITTINGS}", ""), fake_programs.DESIGNS)
+    events: list[Event] = []
+
+    def stop(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, TrialFinished) and event.number > 1:
+            raise StopError
+
+    options = Options(out=tmp_path / "race", sittings=2, pause_s=7)
+    with pytest.raises(StopError):
+        begin(one, options, discover(), stop)
+    assert isinstance(events[0], Started)
+    assert (events[0].sittings, events[0].trials) == (2, 12)
+    folder = reopen(tmp_path / "race", None, discover(), lambda _: None)
+    assert rows(folder, "SELECT DISTINCT sitting FROM trial ORDER BY 1") == [(1,), (2,)]
+    assert slept == [7]
+
+
+def test_servers_of_somebody_else_are_named_as_what_no_sitting_changes() -> None:
+    assert kept_as_they_are(study()) == ""
+    theirs = '["select"]\ncontenders = ["go"]\nload = "burst"'
+    text = STUDY.replace('["iterative", "select"]', theirs)
+    own = text + '[contenders.go]\ncommand = "go {host} {port}"\ndialect = "line"\n'
+    said = kept_as_they_are(parse_study(own, fake_programs.DESIGNS))
+    assert said.startswith("the same file in every sitting: go;")
+
+
+@pytest.mark.parametrize(("sittings", "words"), [(2, "which needs 3: there are 2"), (3, "")])
+def test_the_race_says_before_it_starts_if_its_sittings_carry_no_verdict(
+    sittings: int, words: str
+) -> None:
+    text = STUDY.replace(f"sittings = {SITTINGS}", f"sittings = {sittings}")
+    said = too_few_note(parse_study(text, fake_programs.DESIGNS))
+    assert words in said
+    assert bool(said) == bool(words), "two blocks in each are enough where there are three"
+
+
+def test_the_seed_draws_what_is_new_and_one_sitting_is_as_built() -> None:
+    assert drawn(1, 1, 1).environment_bytes == 0
+    many = [drawn(seed, number, 5) for seed in range(20) for number in range(1, 6)]
+    assert many == [drawn(seed, number, 5) for seed in range(20) for number in range(1, 6)]
+    sizes = [one.environment_bytes for one in many]
+    assert len(set(sizes)) > 90
+    assert min(sizes) < MOST_BYTES / 10
+    assert MOST_BYTES * 0.9 < max(sizes) <= MOST_BYTES

@@ -1,0 +1,95 @@
+"""Every report says how sound the instrument is."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.calibrate.goals import Calibration, Goal
+from regatta.calibrate.store import to_plain
+from regatta.calibrate.table import PAIRS
+from regatta.ledger.read import read
+from regatta.report.markdown import to_markdown
+from regatta.report.page.html import to_html
+from regatta.report.tables.calibration import calibration_sentence, calibration_table
+from regatta.report.terminal.explain import print_standings
+from tests.lab.synthetic import make
+
+GOALS = (
+    Goal("power of quick", "8 % is found", "4.9 %", True, "1,000 comparisons"),
+    Goal("p99 of a stopped server", "within 5 % of the truth", "7.1 % below", False),
+    Goal("context switches", "within 1 %", "no perf here", None),
+    Goal("equals: claims", "at most 5 %", "2 of 40", None, value=5.0),
+)
+STORED = to_plain(Calibration(1_790_000_000.0, 1234.0, "0.1.0", {"cpus": 2}, GOALS))
+
+
+def analysed(folder: Path, **environment: Any) -> Analysis:
+    path = folder / "ledger.sqlite"
+    make(path, connections=[10], blocks=2, requests=20, environment=environment)
+    return analyse(read(path))
+
+
+def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, calibration=STORED)
+    console = Console(width=200, file=io.StringIO())
+    print_standings(analysis, console)
+    assert isinstance(console.file, io.StringIO)
+    terminal = console.file.getvalue()
+    for text in (terminal, to_markdown(analysis), to_html(analysis)):
+        assert "1 of 3 goals met, 1 not refuted; missed: p99 of a stopped server." in text
+        aa = "A/A: equals told apart in 2 of 40 races, too few to say that it is right."
+        assert aa in " ".join(text.split())
+    for text in (to_markdown(analysis), to_html(analysis)):
+        assert "7.1 % below" in text
+        assert "1,000 comparisons" in text
+    table = calibration_table(analysis)
+    assert table is not None
+    assert [row[3] for row in table.rows] == ["met", "missed", "not measured", "not refuted"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        (None, "This machine had not been calibrated"),
+        ({"version": 1, "problem": "it is no JSON"}, "could not be read: it is no JSON."),
+        ({"version": 99}, "cannot be read: its version is 99 and not 2."),
+        ("nonsense", "cannot be read: it is no object."),
+    ],
+)
+def test_what_is_lacking_is_said(tmp_path: Path, stored: object, told: str) -> None:
+    analysis = analysed(tmp_path, calibration=stored)
+    assert told in calibration_sentence(analysis)
+    assert calibration_table(analysis) is None
+    assert told.split(":", maxsplit=1)[0] in to_html(analysis)
+    assert told.split(":", maxsplit=1)[0] in to_markdown(analysis)
+
+
+@pytest.mark.parametrize(
+    ("goals", "told"),
+    [
+        ((), "A/A: not run."),
+        (("A/A: not run", None), "A/A: not run."),
+        (("2 of 40 (0.6 to 16.9 %)", True), "equals told apart in 2 of 40 (0.6 to 16.9 %) races."),
+        (("0 of 3 (0.0 to 70.8 %)", None), "0 of 3 (0.0 to 70.8 %) races, too few to say that"),
+    ],
+)
+def test_a_report_says_whether_equal_copies_were_raced(
+    tmp_path: Path, goals: tuple[Any, ...], told: str
+) -> None:
+    found = [Goal("window", "within 1 %", "0.1 %", True)]
+    if goals:
+        found.append(Goal(f"{PAIRS}, CPU per request", "in 6 of 40 or fewer", *goals))
+    stored = to_plain(Calibration(1_790_000_000.0, 1234.0, "0.1.0", {}, tuple(found)))
+    assert told in calibration_sentence(analysed(tmp_path, calibration=stored))
+
+
+def test_a_ledger_that_says_nothing_of_it_shows_nothing(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path)
+    assert calibration_sentence(analysis) == ""
+    assert 'id="calibration"' not in to_html(analysis)

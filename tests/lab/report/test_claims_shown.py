@@ -1,0 +1,227 @@
+"""How claims look: on a terminal, in Markdown, as CSV, as pictures."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+import vl_convert
+from rich.console import Console
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.claims.result import (
+    REFUTED,
+    SUPPORTED,
+    UNDECIDED,
+    ClaimResult,
+    Part,
+    ScopeResult,
+)
+from regatta.ledger.read import read
+from regatta.report.charts.theme import DARK, config
+from regatta.report.claims import words
+from regatta.report.claims.csv import claims_csv
+from regatta.report.claims.lines import claim_lines
+from regatta.report.claims.panels import PUBLISHED, panels
+from regatta.report.claims.picture import claim_pictures
+from regatta.report.claims.terminal import print_claims
+from regatta.report.markdown import to_markdown
+from regatta.report.page.html import to_html
+from tests.lab.synthetic import make
+from tests.lab.synthetic_claims import (
+    all_kinds,
+    at_several,
+    compared,
+    growing,
+    hundredfold,
+    of_the_book,
+    part,
+    ranked,
+)
+
+
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    path = tmp_path_factory.mktemp("race") / "ledger.sqlite"
+    found = analyse(read(make(path, connections=[10], blocks=2, requests=20)))
+    return replace(found, claims=all_kinds())
+
+
+def printed(claims: list[ClaimResult], width: int = 100) -> str:
+    console = Console(width=width, file=io.StringIO(), force_terminal=False)
+    print_claims(claims, console)
+    assert isinstance(console.file, io.StringIO)
+    return " ".join(console.file.getvalue().split())
+
+
+def test_the_terminal_says_words_published_measured_verdict_and_why() -> None:
+    text = printed([ranked()])
+    for told in (
+        "A1 ✗ refuted At 100 connections the thread-per-client server uses the least CPU",
+        "published: thread-per-client 306.78, select 360.02, iterative 428.11 ms, whole process",
+        "as they measured: ? undecided: thread-per-client 71.2 (66.2–76.2), select 70.4",
+        "differences below 8.3 % cannot be seen here; it held in 3 of 8 single runs",
+        "as it should be: ✗ refuted: thread-per-client 713 (699–727), select 612 (606–618)",
+        "why: Each request costs thread-per-client 101 µs more",
+        "1 claim: 1 refuted.",
+    ):
+        assert told in text
+
+
+def test_no_claims_print_nothing() -> None:
+    assert printed([]) == ""
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_every_claim_fits_every_terminal(width: int) -> None:
+    console = Console(width=width, file=io.StringIO(), force_terminal=False)
+    print_claims(all_kinds(), console)
+    assert isinstance(console.file, io.StringIO)
+    assert all(len(line) <= width for line in console.file.getvalue().splitlines())
+
+
+def test_rows_stand_in_the_claimed_order() -> None:
+    for of_metric in panels(ranked()):
+        for panel in of_metric:
+            assert [row.design for row in panel.rows] == [
+                "thread-per-client",
+                "select",
+                "iterative",
+            ]
+
+
+def test_only_what_differs_is_said_of_a_row() -> None:
+    ((published, *_), _) = panels(compared())
+    assert [row.label for row in published.rows] == [
+        "iterative client",
+        "iterative server",
+        "select client",
+        "select server",
+    ]
+    assert {row.group for row in published.rows} == {""}
+    ((_, here, _),) = panels(at_several())
+    assert [row.group for row in here.rows[::3]] == [
+        "10 connections",
+        "25 connections",
+        "50 connections",
+    ]
+    assert not here.grows
+
+
+def test_several_columns_of_one_source_are_parted() -> None:
+    ((published, _),) = panels(of_the_book())
+    assert published.scope == PUBLISHED
+    assert [row.group for row in published.rows[::4]] == ["solaris", "third edition"]
+
+
+def test_one_thing_at_several_connections_is_a_curve() -> None:
+    ((published, here),) = panels(growing())
+    assert published.grows
+    assert here.grows
+    assert published.unit == "s elapsed"
+
+
+def test_what_was_not_measured_is_a_word() -> None:
+    lines = {line.scope: line for line in claim_lines(compared())}
+    assert lines["window"].figures == (
+        "top-down: backend bound: not supported; top-down: frontend bound: not supported"
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "value", "interval"),
+    [
+        (part("a", 1.24, 0.1, SUPPORTED), "1.24 times", "1.12–1.36"),
+        (part("a", 1.01, 0.02, SUPPORTED, scale="exponent"), "power 1.01", "0.99–1.03"),
+        (part("a", 0.5, 0.1, SUPPORTED, scale="difference"), "+0.500", "+0.450 to +0.550"),
+        (part("a", None, 0, UNDECIDED, reason="no trial"), "no trial", ""),
+        (
+            Part("a", "ratio", 2.0, 1.5, None, 0.05, 8, SUPPORTED, None),
+            "2.00 times",
+            "over 1.50",
+        ),
+    ],
+)
+def test_a_comparison_in_words(made: Part, value: str, interval: str) -> None:
+    assert words.value(made) == value
+    assert words.interval(made) == interval
+
+
+@pytest.mark.parametrize(
+    ("detectable", "told"),
+    [
+        (1.083, "differences below 8.3 % cannot be seen here"),
+        (3.4, "differences below 240 % cannot be seen here"),
+        (10.9, "differences below 990 % cannot be seen here"),
+        (42.0, "too few to say what could be seen"),
+        (1e50, "too few to say what could be seen"),
+    ],
+)
+def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> None:
+    blind = replace(part("a", 1.0, 0.1, UNDECIDED), detectable=detectable)
+    result = ScopeResult(UNDECIDED, [blind], [], None)
+    assert words.unseen(result) == told
+    assert words.unseen(replace(result, verdict=REFUTED)) == ""
+    assert words.detectable(blind).removeprefix("would have seen ") in told
+    assert words.seen_of(blind) == (detectable if detectable < 11 else None)
+
+
+def test_only_an_undecided_comparison_says_what_it_would_have_seen() -> None:
+    assert words.detectable(part("a", 1.0, 0.1, UNDECIDED)) == "would have seen 8.3 %"
+    assert words.detectable(part("a", 1.5, 0.1, SUPPORTED)) == ""
+    alike = part("a ~ b", 1.05, 0.1, UNDECIDED, claimed_low=0.9, claimed_high=1.1)
+    assert words.detectable(alike) == ""
+
+
+def test_the_markdown_has_a_row_and_a_paragraph_for_each(analysis: Analysis) -> None:
+    text = to_markdown(analysis)
+    table = [line for line in text.splitlines() if line.startswith("| **")]
+    assert len([line for line in table if "supported |" in line or "refuted |" in line]) == 4
+    for claim in all_kinds():
+        assert f"| **{claim.id}** |" in text
+        assert f"**{claim.id}, " in text
+    assert "- published: select 3.19, iterative 415.3, thread-per-client 418.9 ms" in text
+
+
+def test_hostile_words_stay_words(analysis: Analysis) -> None:
+    bad = replace(ranked(), says="a | b <script>x</script>", why="\x1b[31m`tick`")
+    hostile = replace(analysis, claims=[bad])
+    row = next(line for line in to_markdown(hostile).splitlines() if line.startswith("| **A1**"))
+    assert row.count(" | ") == 4
+    assert "<script>x" not in to_html(hostile)
+    assert "\x1b" not in printed([bad])
+
+
+def test_the_csv_holds_every_verdict_comparison_and_figure() -> None:
+    rows = list(csv.DictReader(io.StringIO(claims_csv(all_kinds()))))
+    for claim in all_kinds():
+        mine = [row for row in rows if row["claim"] == claim.id]
+        assert len([row for row in mine if row["row"] == "published"]) == len(claim.published)
+        for scope, result in claim.scopes.items():
+            here = [row for row in mine if row["scope"] == scope]
+            assert [row["verdict"] for row in here if row["row"] == "claim"] == [result.verdict]
+            assert len([row for row in here if row["row"] == "part"]) == len(result.parts)
+            assert len([row for row in here if row["row"] == "figure"]) == len(result.figures)
+
+
+def test_every_claim_with_figures_is_a_picture(analysis: Analysis) -> None:
+    found = claim_pictures(analysis)
+    assert set(found) == {"claims", *(f"claim-{claim.id}" for claim in all_kinds())}
+    for spec in found.values():
+        assert vl_convert.vegalite_to_png(spec, config=config(DARK)).startswith(b"\x89PNG")
+
+
+def test_figures_that_span_much_need_a_logarithm(analysis: Analysis) -> None:
+    found = claim_pictures(replace(analysis, claims=[hundredfold(), ranked()]))
+    told = {name: str(spec).count("'type': 'log'") for name, spec in found.items()}
+    assert told["claim-E1"] > 0
+    assert told["claim-A1"] == 0
+
+
+def test_a_race_without_claims_writes_no_claims(analysis: Analysis) -> None:
+    without = replace(analysis, claims=[])
+    assert 'id="claims"' not in to_html(without)
+    assert "## Claims" not in to_markdown(without)
+    assert claim_pictures(without) == {}

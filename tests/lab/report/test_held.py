@@ -1,0 +1,195 @@
+"""What each contender holds, in every form of the report, with intervals over the blocks."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.estimates import CLIENT_BOUND
+from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, UNKNOWN, Held
+from regatta.analysis.standings import FAILED
+from regatta.ledger.probe import KNEE
+from regatta.ledger.read import read
+from regatta.report import report
+from regatta.report.pictures import pictures
+from regatta.report.tables.held import held_lines, held_tables, rounded_rate, sentences
+from tests.lab.synthetic import make
+from tests.lab.synthetic_held import CAPACITY, add_held
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("held")
+    path = add_held(make(folder / "ledger.sqlite", connections=[1], blocks=2, requests=20))
+    report.write(path)
+    return path
+
+
+def held(analysis: Analysis) -> dict[str, Held]:
+    return {one.cell.contender: one for group in analysis.held for one in group.members}
+
+
+def test_the_interval_over_the_blocks_holds_the_truth(ledger: Path) -> None:
+    found = held(analyse(read(ledger)))
+    for name, truth in CAPACITY.items():
+        rate = found[name].rate
+        assert (found[name].state, rate.trials) == (HOLDS, 4)
+        assert rate.value is not None
+        assert rate.low is not None
+        assert rate.high is not None
+        assert rate.low <= rate.value <= rate.high
+        assert rate.low <= truth <= rate.high
+        assert rate.high / rate.low < 1.2
+
+
+def test_where_the_client_is_the_limit_it_is_at_least_so_much(tmp_path: Path) -> None:
+    path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), {"select": 90_000, "iterative": 50})
+    analysis = analyse(read(path))
+    found = held(analysis)
+    assert found["select"].state == AT_LEAST
+    assert found["select"].rate.high is None
+    assert found["iterative"].state == NOTHING
+    lines = list(sentences(analysis))
+    assert lines[0] == (
+        "select holds at least 30,000 a second (30,000 or more): the client's limit: half of its "
+        "capacity is 30,000 a second"
+    )
+    assert lines[1] == "iterative holds nothing: 88.0 % of what was due was started"
+
+
+def test_a_knee_has_p50_and_p99_at_each_share_and_rises(ledger: Path) -> None:
+    for one in held(analyse(read(ledger))).values():
+        assert [point.share for point in one.knee] == [0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
+        first, last = one.knee[0], one.knee[-1]
+        assert last.p50.value is not None
+        assert first.p50.high is not None
+        assert last.p50.value > first.p50.high
+        assert all(point.p99.trials == 4 for point in one.knee)
+
+
+def test_what_the_client_limited_is_in_no_knee(ledger: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "ledger.sqlite"
+    copy.write_bytes(ledger.read_bytes())
+    with sqlite3.connect(copy) as database:
+        database.execute(
+            "UPDATE probe SET client = json_set(client, '$.client_bound', 'was late') "
+            f"WHERE kind = '{KNEE}' AND block = 1"
+        )
+    analysis = analyse(read(copy))
+    knee = held(analysis)["select"].knee
+    assert {(point.p50.trials, point.blocks) for point in knee} == {(3, 4)}
+    (_, p50, p99) = held_tables(analysis)
+    for table in (p50, p99):
+        assert all("\n3 of 4 blocks" in text for row in table.rows for text in row[1:])
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ("client = NULL, samples = NULL, why_not = 'failed: it died'", FAILED),
+        ("client = json_set(client, '$.client_bound', 'was late')", CLIENT_BOUND),
+    ],
+)
+def test_a_share_that_most_blocks_do_not_know_says_so(
+    ledger: Path, tmp_path: Path, change: str, state: str
+) -> None:
+    copy = tmp_path / "ledger.sqlite"
+    copy.write_bytes(ledger.read_bytes())
+    with sqlite3.connect(copy) as database:
+        where = f"kind = '{KNEE}' AND share = 1.0 AND block < 4 AND search_id = 1"
+        database.execute(f"UPDATE probe SET {change} WHERE {where}")
+    report.write(copy)
+    analysis = analyse(read(copy))
+    first = analysis.held[0].kneed[0]
+    last = first.knee[-1]
+    assert (last.p99.value, last.p99.state, last.p99.trials, last.blocks) == (None, state, 1, 4)
+    rows = {row[0]: row for row in held_tables(analysis)[2].rows}
+    assert rows[first.cell.contender][-1] == f"{state}\n1 of 4 blocks"
+    assert "of 4 blocks" not in rows[first.cell.contender][-2]
+
+
+def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(
+    ledger: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "ledger.sqlite"
+    copy.write_bytes(ledger.read_bytes())
+    with sqlite3.connect(copy) as database:
+        database.execute("DELETE FROM probe WHERE search_id = 3 OR search_id = 2 AND block > 1")
+        database.execute(f"DELETE FROM probe WHERE kind = '{KNEE}'")
+        for table in ("trial", "cell", "plan", "counter"):
+            database.execute(f"DELETE FROM {table}")
+    report.write(copy)
+    found = held(analyse(read(copy)))
+    assert found["select"].state == UNKNOWN
+    assert (found["thread-per-client"].rate.trials, found["thread-per-client"].rate.low) == (
+        1,
+        None,
+    )
+    text = (tmp_path / "summary.md").read_text()
+    assert "This race is not finished: what each contender holds is not known yet." in text
+    assert "| select | not known yet |" in text
+
+
+def test_every_form_of_the_report_says_what_each_holds(ledger: Path) -> None:
+    folder = ledger.parent
+    page, text = ((folder / name).read_text() for name in ("report.html", "summary.md"))
+    (line,) = [line for line in sentences(analyse(read(ledger))) if line.startswith("select")]
+    figure = line.removeprefix("select holds ").partition(" ")[0]
+    for where in (page, text):
+        assert "What each holds" in where
+        assert figure in where
+        assert "p99 in ms up to what each holds" in where
+    rows = list(csv.DictReader((folder / "summary.csv").open()))
+    (own,) = [
+        row for row in rows if (row["contender"], row["metric"]) == ("select", "held_rate_per_s")
+    ]
+    assert (own["load"], own["rate"], own["state"], own["trials"]) == (
+        "matched",
+        "",
+        "measured",
+        "4",
+    )
+    assert float(own["low"]) < float(own["value"]) < float(own["high"])
+    assert sum(row["load"] == "matched" and row["rate"] != "" for row in rows) == 3 * 6 * 2
+    (group,) = json.loads(json.dumps(report.summary_json(ledger)))["held"]
+    assert [one["says"].partition(" holds")[0] for one in group["contenders"]] == list(CAPACITY)
+    assert group["contenders"][2]["says"] == line
+
+
+def test_the_knee_is_a_picture(ledger: Path) -> None:
+    drawn = pictures(analyse(read(ledger)))
+    assert {"knee-p50", "knee-p99"} <= drawn.keys()
+    page = (ledger.parent / "report.html").read_text()
+    assert 'data-chart="knee-p99"' in page
+
+
+@pytest.mark.parametrize("show", [report.screen, report.explain])
+def test_a_race_ends_with_what_each_holds(
+    ledger: Path, show: Callable[[Path, Console], None]
+) -> None:
+    console = Console(width=80, record=True, file=StringIO())
+    show(ledger, console)
+    told = [line.strip() for line in console.export_text().splitlines()]
+    for line in sentences(analyse(read(ledger))):
+        assert line in told
+
+
+def test_a_screen_has_a_line_for_each_of_six_and_no_more(tmp_path: Path) -> None:
+    many = {f"server-{number}": 1_000 * number for number in range(1, 10)}
+    path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), many, blocks=2)
+    lines = held_lines(analyse(read(path)))
+    assert len(lines) == 7
+    assert lines[-1] == "3 more in the report"
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_a_rate_is_written_as_exactly_as_it_was_searched() -> None:
+    assert [rounded_rate(rate) for rate in (31_412.4, 987.6, 104.2)] == ["31,400", "988", "104"]

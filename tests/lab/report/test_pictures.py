@@ -1,0 +1,58 @@
+"""The charts of a report as files."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from regatta.analysis.analyse import analyse
+from regatta.errors import RegattaError
+from regatta.ledger.read import read
+from regatta.report import report
+from regatta.report.pictures import WIDTH, pictures
+from tests.lab.synthetic import make
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("race")
+    return make(folder / "ledger.sqlite", connections=[1, 10], blocks=3, requests=20)
+
+
+@pytest.fixture(scope="module")
+def written(ledger: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return report.pictures(ledger, tmp_path_factory.mktemp("pictures") / "new" / "folder")
+
+
+def test_every_chart_is_a_picture_in_both_schemes(ledger: Path, written: list[Path]) -> None:
+    names = {path.name for path in written}
+    assert {"server-cpu_time_per_request_us.png", "latency-10-dark.png"} <= names
+    assert {name for name in names if not name.endswith("-dark.png")} == {
+        f"{name}.png" for name in pictures(analyse(read(ledger)))
+    }
+    for path in written:
+        head = path.read_bytes()[:24]
+        width, height = struct.unpack(">II", head[16:24])
+        assert head.startswith(PNG)
+        assert width > WIDTH
+        assert height > 150
+
+
+def test_both_schemes_differ(written: list[Path]) -> None:
+    light, dark = (written[0].with_name(f"latency-1{suffix}.png") for suffix in ("", "-dark"))
+    assert light.read_bytes() != dark.read_bytes()
+
+
+def test_a_name_makes_no_path(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", contenders=["../../evil"], connections=[1], blocks=2)
+    assert all("/" not in name for name in pictures(analyse(read(path))))
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(ledger: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(RegattaError, match=r"cannot write pictures to .*taken: .* another folder"):
+        report.pictures(ledger, tmp_path / "taken")

@@ -1,0 +1,47 @@
+"""A comparison of designs under the work `scan` says that they share a cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regatta.report import report
+from tests.lab.synthetic import make
+
+WORDS = "designs share a cache"
+SAID_IN = ("report.html", "summary.md")
+
+
+def written(folder: Path, **race: object) -> tuple[list[bool], list[bool]]:
+    """Whether the two reports say it, and each notice of the JSON."""
+    ledger = make(folder / "ledger.sqlite", connections=[1], blocks=3, **race)
+    report.write(ledger)
+    told = report.summary_json(ledger)["notices"]
+    said = [WORDS in (folder / name).read_text() for name in SAID_IN]
+    return said, [WORDS in notice for notice in told]
+
+
+@pytest.mark.parametrize("work", ["scan", "scan+spin=50us"])
+def test_a_report_of_designs_that_scan_says_that_they_share_a_cache(
+    tmp_path: Path, work: str
+) -> None:
+    said, notices = written(tmp_path, works=[work])
+    assert said == [True, True]
+    assert sum(notices) == 1
+
+
+@pytest.mark.parametrize("work", ["classic", "snapshot", "wait=5ms"])
+def test_of_any_other_work_it_is_not_said(tmp_path: Path, work: str) -> None:
+    said, notices = written(tmp_path, works=[work])
+    assert said == [False, False]
+    assert not any(notices)
+
+
+def test_one_design_shares_with_nobody_and_a_server_of_ones_own_has_a_work_of_its_own(
+    tmp_path: Path,
+) -> None:
+    for number, contenders in enumerate((["select"], ["select", "mine"])):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert written(folder, works=["scan"], contenders=contenders)[0] == [False, False]

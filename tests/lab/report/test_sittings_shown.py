@@ -1,0 +1,154 @@
+"""What a person sees of sittings: how far they differ, and in one word that one says nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.held import HeldGroup
+from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.standings import NO_DIFFERENCE
+from regatta.analysis.statistics.units import units_of
+from regatta.compare.compare import Request, compare
+from regatta.compare.decide import samples
+from regatta.ledger.read import read
+from regatta.report import report
+from regatta.report.soundness.sittings import ONE, share_words, sittings_sentence, sittings_tables
+from regatta.report.terminal.screen import LINES
+from regatta.report.text.sentences import headline, verdict_sentence
+from tests.lab import synthetic
+
+SITTINGS = 5
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Contenders that are further apart in one sitting than in the next, and hardly in blocks."""
+    return synthetic.make(
+        tmp_path_factory.mktemp("sittings") / "ledger.sqlite",
+        connections=(1, 10),
+        blocks=4,
+        counted_blocks=1,
+        sittings=SITTINGS,
+        sitting_noise=0.05,
+        noise=0.01,
+    )
+
+
+def shown(path: Path, explain: bool) -> str:
+    out = io.StringIO()
+    (report.explain if explain else report.screen)(path, Console(file=out, width=80))
+    return out.getvalue()
+
+
+def test_every_verdict_and_interval_rests_on_sittings(path: Path) -> None:
+    analysis = analyse(read(path))
+    (group,) = analysis.groups
+    verdicts = [*group.by_step, group.overall]
+    assert {verdict.blocks for verdict in verdicts} == {SITTINGS}
+    assert {one.blocks for one in group.against if one.scale is not None} <= {SITTINGS, 0}
+    assert analysis.units.name == "sittings"
+
+
+def test_the_interval_of_a_level_is_students_of_the_sittings_means(path: Path) -> None:
+    ledger = read(path)
+    result = analyse(ledger).groups[0].cells[0]
+    values = result.blocks[PRIMARY.name]
+    means = list(units_of(ledger).gathered(values).values())
+    estimate = result.estimates["server", PRIMARY.name]
+    low, high = stats.t.interval(0.95, SITTINGS - 1, np.mean(means), stats.sem(means))
+    assert (estimate.low, estimate.high) == pytest.approx((low, high))
+    p50 = result.estimates["client", "latency_p50_ms"]
+    assert p50.low < p50.value < p50.high
+
+
+def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path: Path) -> None:
+    analysis = analyse(read(path))
+    found = analysis.groups[0].between
+    assert found is not None
+    assert found.sittings == SITTINGS
+    assert found.share > 0.8, "nearly all of it was made so"
+    assert 0.05 < found.reach < 0.5
+    said = sittings_sentence(analysis)
+    assert said.startswith("5 sittings: each is one number in every verdict and interval")
+    assert f"{share_words(found)} of the variance lies between them" in said
+    assert "clocks, repeats and warm-up are of blocks or trials" in said
+    assert "searched once" not in said
+    searched = replace(analysis, held=[HeldGroup("", 50.0, [])])
+    assert "What each contender holds was searched once" in sittings_sentence(searched)
+    for text in (shown(path, explain=True), report.summary_json(path)["sittings_say"]):
+        assert "of the variance lies between them" in " ".join(text.split())
+
+
+def test_the_report_says_when_each_sitting_was_and_with_what(path: Path) -> None:
+    between, when = sittings_tables(analyse(read(path)))
+    assert [row[1] for row in between.rows] == ["5"]
+    assert [row[0] for row in when.rows] == ["1", "2", "3", "4", "5"]
+    assert when.rows[1][3:5] == ["order 1002", "200 bytes"]
+    plain = report.summary_json(path)
+    assert [one["boot_id"] for one in plain["sittings"]] == [f"boot-{n}" for n in range(1, 6)]
+    assert plain["units"] == {"are": "sittings", "fewest": 3}
+    assert plain["groups"][0]["between_sittings"]["sittings"] == SITTINGS
+    json.dumps(plain)
+
+
+def test_the_screen_has_one_line_of_it_and_still_fits(path: Path) -> None:
+    text = shown(path, explain=False)
+    lines = text.splitlines()
+    assert len(lines) <= LINES
+    assert all(len(line) <= 80 for line in lines)
+    (line,) = (line for line in lines if "sittings" in line)
+    assert re.fullmatch(
+        r"5 sittings, \d+ % \(\d+ to \d+ %\) of variance between them: another race ±.* %", line
+    )
+
+
+def test_a_race_in_one_sitting_says_in_one_line_what_it_does_not_know(tmp_path: Path) -> None:
+    one = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,))
+    analysis = analyse(read(one))
+    assert sittings_sentence(analysis) == ONE
+    assert sittings_tables(analysis) == []
+    assert "sitting" not in shown(one, explain=False)
+    assert "--sittings" in shown(one, explain=True)
+
+
+def test_two_sittings_carry_no_verdict_and_say_so(tmp_path: Path) -> None:
+    two = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,), sittings=2, blocks=8)
+    analysis = analyse(read(two))
+    assert "a verdict needs 3 of them" in sittings_sentence(analysis)
+    assert "fewer than 3 sittings can be paired" in shown(two, explain=True)
+
+
+def test_what_is_too_few_is_called_by_its_name(path: Path, tmp_path: Path) -> None:
+    """Twelve blocks in two sittings are two numbers, and no blocks that were too few."""
+    two = synthetic.make(tmp_path / "ledger.sqlite", blocks=6, sittings=2, connections=[10])
+    group = analyse(read(two)).groups[0]
+    assert headline(group).endswith("is ahead, with too few sittings to be sure")
+    unseen = replace(
+        group.by_step[0], outcome=NO_DIFFERENCE, lead=1.1, low=0.1, high=9.0, detectable=None
+    )
+    assert "It had too few sittings to say what" in verdict_sentence(group, unseen)
+    assert "interval, by sitting" in shown(path, explain=False)
+
+
+def test_races_in_sittings_are_compared_as_others(path: Path, tmp_path: Path) -> None:
+    other = synthetic.make(
+        tmp_path / "ledger.sqlite", connections=(1, 10), blocks=4, counted_blocks=1, seed=2
+    )
+    metrics = ("cpu_time_per_request_us",)
+    for old, new in ((path, other), (other, path)):
+        found = compare(Request(old, new, 0.05, metrics))
+        assert len(found.cells) == 6
+    known = samples(PRIMARY, read(path), None)
+    assert {len(one.values) for one in known.values() if not isinstance(one, str)} == {SITTINGS}
+    beside = samples(PRIMARY, read(path), "select")
+    assert {len(one.values) for one in beside.values() if not isinstance(one, str)} == {SITTINGS}

@@ -1,0 +1,102 @@
+"""Trials far from the others are shown and kept; warm-up is told."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.soundness.warmup import WarmUp
+from regatta.ledger.read import read
+from regatta.report.charts.charts import far_rows, metric_chart, metric_rows
+from regatta.report.markdown import to_markdown
+from regatta.report.page.html import to_html
+from regatta.report.soundness.table import MOST, outlier_sentence, outlier_table, warm_up_table
+from tests.lab.synthetic import make
+
+FAR = 4.0
+"""How many times the CPU time of one trial is made."""
+
+
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    path = make(tmp_path_factory.mktemp("far") / "ledger.sqlite", connections=[1, 10], requests=40)
+    with closing(sqlite3.connect(path)) as ledger, ledger:
+        ledger.execute(
+            "UPDATE counter SET value = value * ? WHERE event = 'cpu-time' AND side = 'server' AND"
+            " trial_id = (SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id WHERE"
+            " contender = 'select' AND connections = 10 AND block = 7)",
+            (FAR,),
+        )
+    return analyse(read(path))
+
+
+def test_a_trial_far_from_the_others_is_listed_with_both_figures(analysis: Analysis) -> None:
+    table = outlier_table(analysis)
+    assert table is not None
+    (row,) = [row for row in table.rows if row[2] == PRIMARY.label and row[1] == "7"]
+    assert "select" in row[0]
+    assert float(row[5].split()[0]) == pytest.approx(FAR, rel=0.1)
+    # By chance there may be one or two more.
+    words = r"(1 trial of 72 lies|\d trials of 72 lie) far from the others \(.*select.*\); none was"
+    assert re.match(words, outlier_sentence(analysis))
+    for text in (to_markdown(analysis), to_html(analysis)):
+        assert "Trials far from the others" in text
+
+
+def test_of_many_the_furthest_are_listed_and_the_rest_counted(analysis: Analysis) -> None:
+    one = max(analysis.outliers, key=lambda one: one.value / one.median)
+    near = [replace(one, block=block, value=one.median * 1.1) for block in range(100)]
+    table = outlier_table(replace(analysis, outliers=[*near, one]))
+    assert table is not None
+    assert len(table.rows) == MOST
+    assert table.rows[0][1] == f"{one.block}"
+    assert f"{101 - MOST} that are nearer are in the JSON" in table.says
+
+
+def test_it_is_a_ring_in_its_chart_and_in_no_other(analysis: Analysis) -> None:
+    (group,) = analysis.groups
+    far = far_rows(analysis, group, PRIMARY, "server")
+    (ring,) = [row for row in far if row["design"] == "select" and row["step"] == 10]
+    assert "block 7" in ring["trial"]
+    assert far_rows(analysis, group, PRIMARY, "client") == []
+    rows = metric_rows(group, PRIMARY, "server")
+    with_ring = metric_chart(analysis, group, PRIMARY, rows, far)
+    without = metric_chart(analysis, group, PRIMARY, rows, [])
+    assert "block 7" in json.dumps(with_ring)
+    assert "block 7" not in json.dumps(without)
+
+
+def test_no_far_trial_says_nothing(analysis: Analysis) -> None:
+    without = replace(analysis, outliers=[], warm_ups=[])
+    assert outlier_sentence(without) == ""
+    assert 'id="soundness"' not in to_html(without)
+
+
+def test_warm_up_is_told_for_each_contender(analysis: Analysis) -> None:
+    told = [
+        WarmUp("select", 20, 12, 1, 0.001, 0.1, 1.4, 1.5, 1.4, 1.6, 0.025, True),
+        WarmUp("iterative", 20, 1, 2, 1.0, None, None, 1.0, 0.9, 1.1, 0.025, False),
+    ]
+    table = warm_up_table(replace(analysis, warm_ups=told))
+    assert table is not None
+    assert table.rows == [
+        [
+            "select",
+            "20",
+            "12",
+            "1",
+            "first 10 %",
+            "1.40 times",
+            "1.50 times\n1.40–1.60",
+            "too short",
+        ],
+        ["iterative", "20", "1", "2", "", "", "1.00 times\n0.90–1.10", "warm"],
+    ]
+    assert "Was it warm?" in to_html(replace(analysis, warm_ups=told))

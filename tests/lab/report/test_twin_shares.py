@@ -1,0 +1,103 @@
+"""A design raced beside its bare twin: the report says what of its cost is the strategy's."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.errors import StudyError
+from regatta.ledger.read import read
+from regatta.report.json_summary import to_dict
+from regatta.report.markdown import to_markdown
+from regatta.report.page.html import to_html
+from regatta.report.tables.twins import shares, twin_sentence
+from regatta.study import parse_study
+from tests.lab import fake_programs
+from tests.lab.synthetic import make
+
+STUDY = """
+name = "mine"
+[contenders.bare]
+command = ["true", "{port}"]
+path = "/"
+twin_of = "TWIN"
+[[cells]]
+contenders = ["bare"]
+dialect = "http"
+load = "burst"
+connections = 1
+"""
+RACE = {
+    "contenders": ["select", "bare", "iterative"],
+    "connections": [10, 100],
+    "blocks": 8,
+    "environment": {"twins": {"bare": "select"}},
+}
+
+
+def made(folder: Path, bare_us: float = 312.0, **changes: object) -> Path:
+    cpu_us = {"select": 428.0, "bare": bare_us, "iterative": 300.0}
+    return make(folder / "ledger.sqlite", cpu_us=cpu_us, **{**RACE, **changes})
+
+
+def analysed(path: Path) -> Analysis:
+    return analyse(read(path))
+
+
+def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
+    analysis = analysed(made(tmp_path))
+    (group,) = analysis.groups
+    found = shares(analysis, group)
+    assert [(one.at, one.design, one.twin) for one in found] == [
+        (10, "select", "bare"),
+        (100, "select", "bare"),
+    ]
+    for one in found:
+        assert one.low < one.ratio < one.high
+        assert one.ratio == pytest.approx(one.us / one.twin_us, rel=0.01)
+        assert one.low < 428 / 312 < one.high * 1.05
+
+
+def test_every_form_of_the_report_names_it(tmp_path: Path) -> None:
+    analysis = analysed(made(tmp_path))
+    pattern = r"select: of 4\d\d(\.\d)? µs, 3\d\d(\.\d)? are the strategy \(its bare twin\)"
+    for text in (to_markdown(analysis), to_html(analysis)):
+        assert len(re.findall(pattern, text)) == 2
+    (group,) = to_dict(analysis)["groups"]
+    assert [re.fullmatch(pattern, one["sentence"]) is not None for one in group["twins"]] == [
+        True,
+        True,
+    ]
+    assert json.loads(json.dumps(group["twins"]))[0]["twin"] == "bare"
+
+
+def test_a_twin_that_costs_more_leaves_nothing_to_the_design(tmp_path: Path) -> None:
+    analysis = analysed(made(tmp_path, bare_us=500.0))
+    first = shares(analysis, analysis.groups[0])[0]
+    assert "of its bare twin: no cost of its own was seen" in twin_sentence(first)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"environment": {}},
+        {"environment": {"twins": {"bare": "poll"}}},
+        {"fail": {("bare", at, block) for at in (10, 100) for block in range(1, 11)}},
+    ],
+    ids=["none", "its design was not raced", "it failed"],
+)
+def test_without_a_pair_nothing_is_said(tmp_path: Path, changes: dict[str, object]) -> None:
+    analysis = analysed(made(tmp_path, **changes))
+    assert shares(analysis, analysis.groups[0]) == []
+    assert "the strategy" not in to_markdown(analysis)
+
+
+def test_a_contender_says_whose_twin_it_is(tmp_path: Path) -> None:
+    study = parse_study(STUDY.replace("TWIN", "select"), fake_programs.DESIGNS, tmp_path)
+    assert study.contenders["bare"].twin_of == "select"
+    with pytest.raises(StudyError, match=r"contenders\.bare\.twin_of"):
+        parse_study(STUDY.replace("TWIN", "nginx"), fake_programs.DESIGNS, tmp_path)

@@ -1,0 +1,71 @@
+"""Every block holds every cell once; the seed alone decides the order."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.study.plan import COUNTED, TIMED, block_kinds, make_plan
+
+sizes = st.integers(1, 12)
+counts = st.integers(0, 8)
+seeds = st.integers(0, 2**63 - 1)
+
+
+@given(sizes, sizes, counts, seeds)
+def test_every_block_holds_every_cell_once(
+    cells: int, blocks: int, counted: int, seed: int
+) -> None:
+    plan = make_plan(cells, blocks, counted, seed)
+    assert len(plan) == cells * (blocks + counted)
+    for block in range(1, blocks + counted + 1):
+        members = [planned for planned in plan if planned.block == block]
+        assert sorted(planned.cell_id for planned in members) == list(range(1, cells + 1))
+        assert [planned.position for planned in members] == list(range(1, cells + 1))
+        assert len({planned.kind for planned in members}) == 1
+
+
+@given(sizes, sizes, counts, seeds)
+def test_the_same_seed_gives_the_same_plan(
+    cells: int, blocks: int, counted: int, seed: int
+) -> None:
+    assert make_plan(cells, blocks, counted, seed) == make_plan(cells, blocks, counted, seed)
+
+
+@given(sizes, sizes, counts, seeds, st.integers(1, 5))
+def test_every_sitting_has_all_blocks_and_the_first_is_the_race_in_one(
+    cells: int, blocks: int, counted: int, seed: int, sittings: int
+) -> None:
+    plan = make_plan(cells, blocks, counted, seed, sittings)
+    one = make_plan(cells, blocks, counted, seed)
+    for number in range(1, sittings + 1):
+        own = [planned for planned in plan if planned.sitting == number]
+        assert [planned.kind for planned in own] == [planned.kind for planned in one]
+        first = (number - 1) * (blocks + counted) + 1
+        assert [planned.block - first + 1 for planned in own] == [p.block for p in one]
+    assert plan[: len(one)] == one
+
+
+def test_another_seed_gives_another_order() -> None:
+    assert make_plan(9, 10, 2, 1) != make_plan(9, 10, 2, 2)
+
+
+def test_blocks_differ_in_order() -> None:
+    plan = make_plan(9, 10, 0, 1)
+    orders = {
+        tuple(planned.cell_id for planned in plan if planned.block == block)
+        for block in range(1, 11)
+    }
+    assert len(orders) == 10
+
+
+@given(sizes, counts)
+def test_the_kinds_are_as_many_as_asked(blocks: int, counted: int) -> None:
+    kinds = Counter(block_kinds(blocks, counted))
+    assert (kinds[TIMED], kinds[COUNTED]) == (blocks, counted)
+
+
+def test_counted_blocks_are_spread_over_the_race() -> None:
+    assert [i for i, kind in enumerate(block_kinds(10, 2)) if kind == COUNTED] == [3, 9]

@@ -1,0 +1,362 @@
+"""A study says what is wrong with it in one line that names the key and what it may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.errors import RegattaError, StudyError
+from regatta.report.charts.palette import LOOKS
+from regatta.study import find_study, load_study, parse_cpus, parse_study, shipped_names
+from regatta.study.cells import CELL_KEYS
+from regatta.study.design import Design
+from regatta.study.parse import RACE_KEYS, TOP_KEYS
+
+ROOT = Path(__file__).resolve().parents[3]
+DESIGNS = [
+    Design("iterative", "one by one"),
+    Design("thread-per-client", "a thread each"),
+    Design("select", "a loop"),
+    Design("prefork", "processes", pool=True),
+    Design("prethread", "threads", pool=True),
+    Design("uring", "a ring", missing="this kernel has no io_uring"),
+]
+POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
+TABLE = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
+GOOD = """
+name = "mine"
+[[cells]]
+designs = ["iterative", "select"]
+connections = [1, 10]
+"""
+POOL = GOOD.replace('["iterative", "select"]', '["prefork"]')
+OPEN = 'load = "open"\nduration_s = 1\nrate = 100\n'
+GO = '[contenders.go]\ncommand = "go {host} {port}"\n'
+CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = [1]\n'
+
+
+def test_every_key_is_on_the_page_of_studies() -> None:
+    page = (ROOT / "docs" / "studies.md").read_text()
+    sections = dict(part.split("`", 1) for part in page.split("\n## `")[1:])
+    for name, keys in (("[race]", RACE_KEYS), ("[[cells]]", CELL_KEYS)):
+        assert [key for key in keys if f"`{key}`" not in sections[name]] == []
+    for key in TOP_KEYS:
+        assert any(f"`{form}" in page for form in (f"{key}`", f"[{key}", f"[[{key}"))
+
+
+def test_a_group_is_the_cross_product_of_its_lists() -> None:
+    study = parse_study(
+        """
+        name = "mine"
+        title = "Mine"
+        events = ["task-clock", "syscalls"]
+        [race]
+        blocks = 3
+        counted_blocks = 1
+        seed = 9
+        [placement]
+        kind = "loopback"
+        server_cpus = [0]
+        client_cpus = "1-2"
+        [[cells]]
+        designs = ["iterative", "select"]
+        connections = [1, 30]
+        work = ["scan", "snapshot"]
+        engine = ["thread", "fork"]
+        requests = 100
+        max_age_ms = 50
+        """,
+        DESIGNS,
+    )
+    assert len(study.cells) == 16
+    assert {cell.contender_order for cell in study.cells} == {0, 2}
+    assert {cell.rounds for cell in study.cells if cell.connections == 30} == {4}
+    assert {cell.rounds for cell in study.cells if cell.connections == 1} == {100}
+    assert (study.blocks, study.counted_blocks, study.seed) == (3, 1, 9)
+    assert (study.server_cpus, study.client_cpus) == ((0,), (1, 2))
+    assert study.steering == "own-side"
+    assert study.events == ("task-clock", "syscalls")
+
+
+def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
+    text = GOOD + 'load = "closed"\nduration_s = 0.5\nper_connection = 4\n'
+    cell = parse_study(text, DESIGNS).cells[0]
+    assert (cell.rounds, cell.duration_s, cell.per_connection) == (None, 0.5, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (GOOD + "nonsense = 1", ["cells[1].nonsense", "connections"]),
+        ("surprise = 1\n" + GOOD, ["surprise", "title"]),
+        (GOOD + "[race]\nblokcs = 1", ["race.blokcs", "blocks"]),
+        (GOOD + "[race]\nsittings = 0", ["race.sittings", "0", "1 to 100"]),
+        (GOOD + '[race]\npause = "1d"', ["race.pause", "1d", "10min"]),
+        (GOOD + '[race]\npause = "169h"', ["race.pause", "169h", "168h"]),
+        (
+            GOOD + "[race]\nsittings = 2\nwidth_percent = 5\nmost_blocks = 20",
+            ["race.width_percent", "race.sittings", "blocks"],
+        ),
+        (GOOD + "[race]\nblocks = 0", ["race.blocks", "0", "1 to"]),
+        (GOOD + "[race]\nblocks = true", ["race.blocks", "whole number"]),
+        (GOOD + "[race]\ncounted_blocks = -1", ["race.counted_blocks", "-1"]),
+        (GOOD + "[race]\nseed = -1", ["race.seed"]),
+        (GOOD + '[placement]\nkind = "moon"', ["placement.kind", "moon", "netns"]),
+        (GOOD + '[placement]\nsteering = "left"', ["placement.steering", "left", "own-side"]),
+        (GOOD + '[placement]\nserver_cpus = "x"', ["placement.server_cpus", "0,2"]),
+        (GOOD + "[placement]\nserver_cpus = []", ["placement.server_cpus", "not empty"]),
+        ('events = ["cyclez"]\n' + GOOD, ["events", "cyclez", "cycles"]),
+        ("events = []\n" + GOOD, ["events", "not empty"]),
+        (GOOD.replace('"select"', '"selekt"'), ["cells[1].designs", "selekt", "thread-per-client"]),
+        (GOOD.replace('"iterative", "select"', ""), ["cells[1].designs", "not empty"]),
+        (GOOD.replace("[1, 10]", "[0]"), ["cells[1].connections", "0", "1 to"]),
+        (GOOD.replace("[1, 10]", "[-5]"), ["cells[1].connections", "-5"]),
+        (GOOD.replace("[1, 10]", "[]"), ["cells[1].connections", "not empty"]),
+        (GOOD.replace("[1, 10]", "[1, 1]"), ["cells[1].connections", "twice"]),
+        (GOOD.replace("[1, 10]", '"ten"'), ["cells[1].connections", "ten"]),
+        (GOOD + 'work = "dance"', ["cells[1].work", "dance", "scan, classic, snapshot"]),
+        (GOOD + 'load = "flood"', ["cells[1].load", "flood", "burst, closed"]),
+        (GOOD + 'engine = "steam"', ["cells[1].engine", "steam", "thread, fork, epoll"]),
+        (GOOD + 'dialect = "latin"', ["cells[1].dialect", "latin", "line, http"]),
+        (GOOD + "requests = 0", ["cells[1].requests"]),
+        (GOOD + "rounds = -1", ["cells[1].rounds"]),
+        (GOOD + "rounds = 1\nrequests = 1", ["rounds", "requests"]),
+        (GOOD + "top = 65", ["cells[1].top", "64"]),
+        (GOOD + "max_age_ms = 5", ["max_age_ms", "snapshot"]),
+        (GOOD + 'load = "closed"', ["duration_s"]),
+        (GOOD + 'load = "closed"\nduration_s = 0', ["duration_s", "above 0"]),
+        (GOOD + 'load = "closed"\nduration_s = nan', ["duration_s", "above 0"]),
+        (GOOD + 'load = "closed"\nduration_s = 1\nrounds = 1', ["rounds", "burst"]),
+        (GOOD + "duration_s = 1", ["duration_s", "closed"]),
+        (GOOD + CELLS, ["twice", "select"]),
+        (GOOD + 'work = "wait=0ms"', ["cells[1].work", "wait=0ms", "1us to 60s"]),
+        (GOOD + 'work = "wait=61s"', ["cells[1].work", "wait=61s", "1us to 60s"]),
+        (GOOD + 'work = ["spin=5"]', ["cells[1].work", "spin=5", "50us"]),
+        (GOOD + 'load = "open"\nduration_s = 1', ["open", "`rate`"]),
+        (GOOD + 'load = "open"\nrate = 5', ["open", "`duration_s`"]),
+        (GOOD + OPEN + 'engine = "thread"', ["load open", "epoll", "thread"]),
+        (GOOD + OPEN.replace("100", "0"), ["cells[1].rate", "0", "1 to"]),
+        (GOOD + OPEN + 'arrivals = "bus"', ["cells[1].arrivals", "bus", "even, poisson"]),
+        (GOOD + "rate = 100", ["cells[1].rate", "open", "burst"]),
+        (GOOD + 'arrivals = "even"', ["cells[1].arrivals", "open", "burst"]),
+        (GOOD + "idle = -1", ["cells[1].idle", "-1", "0 to"]),
+        (GOOD + 'idle = 5\nengine = "thread"', ["cells[1].idle", "epoll", "thread"]),
+        (GOOD + 'slow = [0, 5]\nengine = ["epoll", "fork"]', ["cells[1].slow", "epoll", "fork"]),
+        (GOOD + "workers = 4", ["cells[1].workers", "iterative", "pools"]),
+        (POOL + "workers = 0", ["cells[1].workers", "0", "1 to 4096"]),
+        (POOL + "workers = 4097", ["cells[1].workers", "4097"]),
+        (POOL + "workers = 4\n" + POOL.partition("mine")[2][2:], ["prefork", "without", "workers"]),
+        (GOOD + 'path = "/x"', ["cells[1].path", "http"]),
+        (GOOD + 'dialect = "http"\npath = "x"', ["cells[1].path", "x", "slash"]),
+        (
+            GOOD.replace('["iterative", "select"]', '"uring"'),
+            ["uring", "this kernel has no io_uring"],
+        ),
+        (GOOD + 'contenders = ["go"]', ["cells[1].contenders", "[contenders.NAME]"]),
+        (GOOD + 'contenders = ["og"]\n' + GO, ["cells[1].contenders", "og", "go"]),
+        (GOOD + 'contenders = ["go"]\n' + GO, ["dialect line", "go speaks http"]),
+        (GOOD + GO.replace("command", "comand"), ["contenders.go.comand", "command"]),
+        (GOOD + "[contenders.go]", ["contenders.go", "`command`"]),
+        (GOOD + "[contenders.select]", ["contenders.select", "name of a design"]),
+        (GOOD + "[contenders]\ngo = 3", ["[contenders.go]"]),
+        (GOOD + '[contenders."a b"]', ["contenders.a b", "letters"]),
+        (GOOD + "[contenders.go]\ncommand = []", ["contenders.go.command", "[]"]),
+        (GOOD + "[contenders.go]\ncommand = 'a \"b'", ["contenders.go.command", "quot"]),
+        (GOOD + '[contenders.go]\ncommand = "a {host}"', ["contenders.go.command", "{port}"]),
+        (GOOD + '[contenders.go]\ncommand = "a {prot}"', ["{prot}", "{port}"]),
+        (GOOD + GO + 'dialect = "latin"', ["contenders.go.dialect", "latin", "line, http"]),
+        (GOOD + GO + 'dialect = "line"\npath = "/x"', ["contenders.go.path", "http"]),
+        (GOOD + GO + 'ready = "soon"', ["contenders.go.ready", "soon", "port, line"]),
+        (GOOD + GO + 'ready = "line"', ["contenders.go", "ready_line"]),
+        (GOOD + GO + 'ready = "port"\nready_line = "x"', ["contenders.go.ready_line", "line"]),
+        (GOOD + GO + 'ready_line = "("', ["contenders.go.ready_line", "regular expression"]),
+        (GOOD + GO + 'stop_signal = "SIGNAL"', ["contenders.go.stop_signal", "SIGTERM"]),
+        (GOOD + "[baseline]", ["baseline", "contender"]),
+        (GOOD + '[baseline]\ncontender = "poll"', ["baseline.contender", "poll", "iterative"]),
+        ('name = "mine"', ["[[cells]]"]),
+        ('name = "mine"\ncells = 3', ["[[cells]]"]),
+        (CELLS, ["name"]),
+        ('name = "../up"\n' + CELLS, ["name", "letters"]),
+        ("name = 3\n" + CELLS, ["name"]),
+        ("name = ", ["TOML"]),
+        ('name = "a"\nrace = 1\n' + CELLS, ["[race]"]),
+        ('name = "a"\n[[cells]]\nconnections = [1]', ["designs"]),
+        ('name = "a"\n[[cells]]\ndesigns = "select"', ["connections"]),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(text: str, words: list[str]) -> None:
+    with pytest.raises(StudyError) as error:
+        parse_study(text, DESIGNS)
+    message = str(error.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+def test_a_race_has_one_sitting_unless_told_and_rests_as_long_as_is_written() -> None:
+    assert parse_study(GOOD, DESIGNS).sittings == 1
+    for text, seconds in (("0s", 0), ("90s", 90), ("10min", 600), ("1h", 3600)):
+        study = parse_study(GOOD + f'[race]\nsittings = 5\npause = "{text}"', DESIGNS)
+        assert (study.sittings, study.pause_s) == (5, seconds)
+
+
+def test_an_open_load_has_a_rate_and_arrivals() -> None:
+    cells = parse_study(GOOD + OPEN.replace("100", "[100, 200]"), DESIGNS).cells
+    assert {(cell.rate, cell.arrivals, cell.duration_s) for cell in cells} == {
+        (100, "even", 1.0),
+        (200, "even", 1.0),
+    }
+
+
+def test_what_stands_beside_the_load_is_part_of_the_cell() -> None:
+    text = POOL + "idle = [0, 100]\nslow = 5\nworkers = [2, 4]\n"
+    cells = parse_study(text, DESIGNS).cells
+    assert len({cell.identity() for cell in cells}) == len(cells) == 8
+    assert "1 connection · 100 idle connections · 5 slow connections · 4 workers" in {
+        cell.label().removeprefix("prefork · ").removesuffix(" · scan · burst · epoll")
+        for cell in cells
+    }
+
+
+@pytest.mark.parametrize("key", ["top = 3", "max_age_ms = 7"])
+def test_cells_that_differ_in_one_key_are_two_cells(key: str) -> None:
+    text = CELLS + 'work = "snapshot"\n'
+    study = parse_study(f'name = "a"\n{text}{text}{key}\n', DESIGNS)
+    assert len(study.cells) == 2
+
+
+def test_all_designs_are_those_that_can_run_here() -> None:
+    study = parse_study(GOOD.replace('["iterative", "select"]', '"all"'), DESIGNS)
+    raced = {cell.contender for cell in study.cells}
+    assert raced == {design.name for design in DESIGNS} - {"uring"}
+    assert study.left_out == {"uring": "this kernel has no io_uring"}
+
+
+def test_a_contender_is_started_as_the_study_says(tmp_path: Path) -> None:
+    text = (
+        GOOD
+        + 'dialect = "http"\ncontenders = "go"\n'
+        + GO.replace('"go {host} {port}"', "\"{folder}/go 'a b' {host}:{port} -c{cpus} ${x} {0}\"")
+    )
+    study = parse_study(text, DESIGNS, tmp_path)
+    words = study.contenders["go"].words("10.0.0.1", 80, (0, 2), study.folder)
+    assert words == [f"{tmp_path}/go", "a b", "10.0.0.1:80", "-c0,2", "${x}", "{0}"]
+    (cell,) = (cell for cell in study.cells if cell.contender == "go" and cell.connections == 1)
+    assert (cell.contender_order, cell.path) == (len(DESIGNS), None)
+
+
+@given(st.text())
+def test_any_text_is_a_study_or_a_clear_error(text: str) -> None:
+    with pytest.raises(StudyError):
+        parse_study(text, DESIGNS)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["blocks", "counted_blocks", "seed", "warmup_rounds", "other"]),
+        st.sampled_from(["1", "-1", "0", "1.5", "true", '"x"', "[]", "{}", "1979-05-27"]),
+    )
+)
+def test_any_race_table_is_read_or_refused(table: dict[str, str]) -> None:
+    text = GOOD + "[race]\n" + "".join(f"{key} = {value}\n" for key, value in table.items())
+    try:
+        told = f"`race.blocks` is {parse_study(text, DESIGNS).blocks}"
+    except StudyError as error:
+        told = str(error)
+    assert "`race." in told
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("0", (0,)), ("0,2", (0, 2)), ("2-4,1", (1, 2, 3, 4)), (" 1 ", (1,))]
+)
+def test_cpus_are_read_as_taskset_writes_them(text: str, numbers: tuple[int, ...]) -> None:
+    assert parse_cpus(text, "--server-cpus") == numbers
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "3-1", "-1", "1,,2", "99999999", "0-9999999"])
+def test_cpus_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(StudyError, match="--server-cpus"):
+        parse_cpus(text, "--server-cpus")
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_the_shipped_studies_are_found_by_name_and_valid(name: str) -> None:
+    study = load_study(find_study(name), TABLE)
+    assert study.name == name
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("contenders/*/*.toml")), ids=lambda path: path.stem
+)
+def test_the_worked_examples_are_valid(path: Path) -> None:
+    study = load_study(path, TABLE)
+    assert study.contenders
+    assert {cell.contender for cell in study.cells} >= set(study.contenders)
+
+
+def test_the_quick_study_is_three_designs_at_three_sizes_with_two_works() -> None:
+    cells = load_study(find_study("quick"), DESIGNS).cells
+    assert [sum(cell.work == work for cell in cells) for work in ("classic", "snapshot")] == [9, 9]
+    assert len(cells) == 18
+
+
+def test_the_reports_study_has_their_connections_and_client_engines() -> None:
+    cells = load_study(find_study("reports"), DESIGNS).cells
+    assert {cell.connections for cell in cells} == {1, 3, 5, 10, 15, 20, 25, 30, 50, 100}
+    assert {cell.engine for cell in cells} == {"thread", "fork"}
+    assert {cell.work for cell in cells} == {"classic"}
+    places = [
+        {(cell.contender, cell.connections, cell.engine) for cell in cells if cell.scope == scope}
+        for scope in ("window", "process")
+    ]
+    assert places[0] == places[1], "each as they measured, and as it should be"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("requests = 200", "has no use for `requests`"),
+        ('load = "closed"\nduration_s = 1', "scope process is burst"),
+        ('load = "open"\nduration_s = 1\nrate = 9', "scope process is burst"),
+        ('load = ["burst", "closed"]\nduration_s = 1', "scope process is burst"),
+    ],
+)
+def test_a_whole_process_serves_bursts(change: str, words: str) -> None:
+    text = f"""
+name = "whole"
+[[cells]]
+designs = "all"
+connections = [1, 30]
+scope = ["window", "process"]
+{change}
+"""
+    with pytest.raises(StudyError, match=words):
+        parse_study(text, DESIGNS)
+
+
+def test_a_whole_process_serves_one_burst_unless_told() -> None:
+    text = """
+name = "whole"
+[[cells]]
+designs = "all"
+connections = [1, 30]
+scope = "process"
+linger_s = 0.5
+"""
+    cells = parse_study(text, DESIGNS).cells
+    assert {(cell.rounds, cell.scope, cell.linger_s) for cell in cells} == {(1, "process", 0.5)}
+
+
+def test_a_study_that_is_not_there_lists_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(RegattaError, match="all-designs, .*quick, reports"):
+        find_study(str(tmp_path / "none.toml"))
+
+
+def test_a_study_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(StudyError, match="UTF-8"):
+        load_study(path, DESIGNS)

@@ -1,0 +1,164 @@
+"""The clock that trials ran at is recorded, and told where it is not the same for all."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regatta.analysis.analyse import Analysis, analyse
+from regatta.ledger.read import read
+from regatta.ledger.write import FILE_NAME
+from regatta.machine.programs import discover
+from regatta.race.race import Options, begin
+from regatta.report.markdown import to_markdown
+from regatta.report.page.html import to_html
+from regatta.report.soundness.clock import TITLE, clock_sentence, clock_table
+from regatta.report.soundness.notes import notes
+from regatta.study import parse_study
+from regatta.trial import canary
+from regatta.trial.canary import Canary, Clock, canary_on, describe
+from tests.lab import fake_programs
+from tests.lab.synthetic import make
+
+STUDY = """
+name = "sung"
+[race]
+blocks = 1
+counted_blocks = 0
+slices = 3
+[placement]
+kind = "loopback"
+server_cpus = [0]
+client_cpus = [0]
+[[cells]]
+designs = ["iterative", "select"]
+connections = [2]
+requests = 6
+[[cells]]
+designs = ["iterative", "select"]
+connections = [2]
+rounds = 1
+scope = "process"
+"""
+# Counts how often it was asked, and says so.
+SINGS = """#!{python}
+import sys
+asked = 0
+while sys.stdin.buffer.read(1):
+    asked += 1
+    print(40_000 + asked, 50_000, flush=True)
+"""
+
+
+def program(folder: Path, text: str) -> Path:
+    path = folder / "regatta-canary"
+    path.write_text(text.format(python=sys.executable))
+    path.chmod(0o755)
+    return path
+
+
+def test_it_is_asked_again_and_again(tmp_path: Path) -> None:
+    with canary_on(program(tmp_path, SINGS), [0]) as bird:
+        assert bird is not None
+        assert [bird.ask(), bird.ask()] == [Clock(40_001, 50_000), Clock(40_002, 50_000)]
+        assert describe([Clock(1, 3), Clock(2, 5)]) == {"canary_ns": 1.5, "canary_median_ns": 4.0}
+    assert bird.process.returncode is not None
+    assert describe([]) == {}
+    with canary_on(None, [0]) as none:
+        assert none is None
+
+
+@pytest.mark.parametrize(
+    "text", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nexec sleep 600\n", "#!/bin/sh\nexec cat\n"]
+)
+def test_one_that_does_not_answer_costs_a_figure_and_no_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(canary, "ANSWER_TIMEOUT_S", 0.1)
+    bird = Canary(program(tmp_path, text), [0])
+    assert bird.ask() is None
+    assert bird.ask() is None
+    bird.close()
+
+
+@pytest.mark.parametrize("sings", [True, False])
+def test_each_slice_and_each_whole_process_is_begun_with_a_song(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sings: bool
+) -> None:
+    fake_programs.install(tmp_path / "bin")
+    if sings:
+        program(tmp_path / "bin", SINGS)
+    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
+    study = parse_study(STUDY, fake_programs.DESIGNS)
+    folder = begin(
+        study, Options(out=tmp_path / "race", use_perf=False), discover(), lambda _: None
+    )
+    ledger = read(folder / FILE_NAME)
+    assert [trial.status for trial in ledger.trials] == ["ok"] * 4
+    songs = [trial.conditions.get("canary_ns") for trial in ledger.trials]
+    if not sings:
+        assert songs == [None] * 4
+        return
+    # Two trials of three slices each, and two of a whole process: eight songs, each later by one.
+    whole = sum(
+        (song or 0) * (3 if trial.scope == "window" else 1)
+        for song, trial in zip(songs, ledger.trials, strict=True)
+    )
+    assert whole == pytest.approx(sum(40_000 + asked for asked in range(1, 9)), abs=1)
+
+
+def sung(folder: Path, clocks: dict[str, float], noise: float = 0.002) -> Analysis:
+    """A race whose contenders ran at these clocks, on a CPU whose own clock drifts by 10 %."""
+    path = make(folder / FILE_NAME, connections=[1, 10], requests=40, counted_blocks=1)
+    chance = np.random.default_rng(4)
+    drift = chance.uniform(0.95, 1.05, 20)
+    with closing(sqlite3.connect(path)) as ledger, ledger:
+        query = "SELECT trial.id, block, contender FROM trial JOIN cell ON cell.id = cell_id"
+        for number, block, contender in ledger.execute(query).fetchall():
+            song = 36_000 * drift[block] / clocks.get(contender, 1.0) * chance.normal(1, noise)
+            ledger.execute(
+                "UPDATE trial SET conditions = json_set(conditions, '$.canary_ns', ?,"
+                " '$.canary_median_ns', ?) WHERE id = ?",
+                (song, song * 1.01, number),
+            )
+    return analyse(read(path))
+
+
+def test_who_ran_at_another_clock_is_told_with_the_others_clock(tmp_path: Path) -> None:
+    analysis = sung(tmp_path, {"select": 0.95})
+    found = {ran.contender: ran for ran in analysis.clocks}
+    assert found["select"].clock == pytest.approx(0.95 ** (2 / 3), abs=0.002)
+    assert found["select"].low < 0.95 ** (2 / 3) < found["select"].high
+    assert found["select"].differs
+    said = clock_sentence(analysis)
+    assert "by the mean clock of those that are compared, iterative ran at" in said
+    assert "select ran at 0.97" in said
+    assert said in [note.sentence for note in notes(analysis)]
+    for text in (to_markdown(analysis), to_html(analysis)):
+        assert TITLE in text
+        assert "Not all ran at the same clock" in text
+
+
+def test_a_clock_that_drifts_for_all_alike_is_no_difference(tmp_path: Path) -> None:
+    analysis = sung(tmp_path, {})
+    assert [ran.differs for ran in analysis.clocks] == [False] * 3
+    assert clock_sentence(analysis) == ""
+    table = clock_table(analysis)
+    assert table is not None
+    assert [row[-1] for row in table.rows] == ["no difference seen"] * 3
+
+
+def test_a_difference_that_moves_no_figure_is_none(tmp_path: Path) -> None:
+    analysis = sung(tmp_path, {"select": 0.997}, noise=0.0001)
+    assert not any(ran.differs for ran in analysis.clocks)
+
+
+def test_a_race_without_a_canary_says_nothing_of_clocks(tmp_path: Path) -> None:
+    analysis = analyse(read(make(tmp_path / FILE_NAME, connections=[10], requests=40)))
+    assert analysis.clocks == []
+    assert clock_table(analysis) is None

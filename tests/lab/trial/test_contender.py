@@ -1,0 +1,168 @@
+"""Somebody's own server in a race: started, found ready, counted, stopped; and when it is not."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import StudyError
+from regatta.ledger.result import SERVER, Result
+from regatta.machine import placement
+from regatta.machine.perf import without_perf
+from regatta.machine.programs import discover
+from regatta.race.race import Options, begin
+from regatta.study import Study, parse_study
+from regatta.study.plan import TIMED
+from regatta.trial import serve, side
+from regatta.trial.rig import Rig
+from regatta.trial.trial import run_trial
+from tests.lab import fake_programs
+
+# A master with a worker that burns CPU time when it is asked, as nginx has; FAULT misbehaves.
+SERVER_TEXT = """
+import os, signal, socket, sys, time
+fault = os.environ.get("FAULT", "")
+if fault == "dies":
+    print("the moon is in the way", file=sys.stderr)
+    sys.exit(3)
+if fault == "never":
+    print("thinking", flush=True)
+    time.sleep(600)
+listener = socket.create_server((sys.argv[1], int(sys.argv[2])))
+if fault == "stops-badly":
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(5))
+worker = os.fork()
+if worker == 0:
+    if fault == "strays":
+        os.sched_setaffinity(0, os.cpu_count() and range(os.cpu_count()))
+    while True:
+        connection, _ = listener.accept()
+        if connection.recv(9):
+            if fault == "midway":
+                print("out of luck", file=sys.stderr, flush=True)
+                os.kill(os.getppid(), signal.SIGKILL)
+                os._exit(1)
+            began = time.process_time()
+            while time.process_time() < began + 0.1:
+                pass
+            connection.send(b"x")
+        connection.close()
+print("now serving", flush=True)
+signal.pause()
+"""
+STUDY = """
+name = "mine"
+[contenders.mine]
+command = ["{python}", "{{folder}}/server.py", "{{host}}", "{{port}}"]
+{keys}
+[[cells]]
+designs = ["iterative"]
+contenders = ["mine"]
+connections = 2
+dialect = "http"
+load = "burst"
+requests = 4
+"""
+LINE = 'ready = "line"\nready_line = "now serving"'
+
+
+@pytest.fixture(autouse=True)
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_programs.install(tmp_path / "bin")
+    (tmp_path / "server.py").write_text(SERVER_TEXT)
+    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
+    monkeypatch.setenv("FAKE", "contender")
+    monkeypatch.setattr(serve, "READY_TIMEOUT_S", 10)
+    monkeypatch.setattr(side, "STOP_TIMEOUT_S", 10)
+
+
+def study(folder: Path, keys: str = "") -> Study:
+    text = STUDY.format(python=sys.executable, keys=keys)
+    return parse_study(text, fake_programs.DESIGNS, folder)
+
+
+def run(folder: Path, keys: str = "") -> Result:
+    raced = study(folder, keys)
+    (cell,) = (cell for cell in raced.cells if cell.contender == "mine")
+    with placement.make_placement("loopback", [0], [0]) as place:
+        rig = Rig(
+            programs=discover(),
+            placement=place,
+            perf=without_perf(None),
+            events=(),
+            warmup_rounds=1,
+            scratch=folder / "scratch",
+            contenders=raced.contenders,
+            folder=raced.folder,
+        )
+        return run_trial(rig, cell, TIMED)
+
+
+def cpu_ns(result: Result) -> float:
+    (found,) = (
+        row.counter.value
+        for row in result.counters
+        if (row.side, row.counter.event) == (SERVER, "cpu-time")
+    )
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("keys", ["", LINE, LINE + '\nstop_signal = "SIGKILL"'])
+def test_it_races_and_its_workers_are_counted(tmp_path: Path, keys: str) -> None:
+    result = run(tmp_path, keys)
+    assert (result.status, result.reason) == ("ok", None)
+    assert cpu_ns(result) >= 100_000_000, "the worker's, which the master has not reaped"
+    assert result.server == {"output": ["now serving"]}
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("dies", "the server ended before it was ready: the moon is in the way"),
+        ("never", "the server was not ready within 1 s: thinking"),
+        ("midway", "the server died in mid-trial"),
+        ("strays", "which is not the server's"),
+        ("stops-badly", "the server left with exit status 5"),
+    ],
+)
+def test_what_goes_wrong_is_in_the_trial_with_its_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
+) -> None:
+    if fault == "never":
+        monkeypatch.setattr(serve, "READY_TIMEOUT_S", 1)
+    monkeypatch.setenv("FAULT", fault)
+    result = run(tmp_path)
+    assert result.status == "failed"
+    assert reason in (result.reason or "")
+    said = {"dies": "the moon is in the way", "never": "thinking", "midway": "out of luck"}
+    if fault in said:
+        assert said[fault] in (result.reason or "")
+        assert said[fault] in json.dumps(result.server)
+
+
+def test_the_race_goes_on_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULT", "dies")
+    monkeypatch.setenv("FAKE", "")
+    events: list[object] = []
+    begin(
+        study(tmp_path),
+        Options(out=tmp_path / "race", blocks=3, placement="loopback", use_perf=False),
+        discover(),
+        events.append,
+    )
+    assert (tmp_path / "race" / "ledger.sqlite").exists()
+    outcomes = {event.cell.contender: event.failed for event in events if hasattr(event, "failed")}
+    assert outcomes["iterative"] is None
+    assert "moon" in (outcomes["mine"] or "")
+
+
+def test_a_program_that_is_not_there_is_told_before_anything_starts(tmp_path: Path) -> None:
+    text = STUDY.format(python="{folder}/nowhere", keys="")
+    raced = parse_study(text, fake_programs.DESIGNS, tmp_path)
+    with pytest.raises(StudyError, match=r"contenders\.mine\.command.*nowhere.*build"):
+        begin(raced, Options(out=tmp_path / "race"), discover(), lambda _: None)
+    assert not (tmp_path / "race").exists()

@@ -1,0 +1,230 @@
+"""A window is opened and closed where the server is at rest: all that a load caused is in it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regatta.analysis.analyse import analyse
+from regatta.ledger.read import read
+from regatta.ledger.result import SERVER, Result
+from regatta.machine import perf, placement
+from regatta.machine.cgroup import find_home
+from regatta.machine.perf import without_perf
+from regatta.machine.programs import discover
+from regatta.report.page.html import to_html
+from regatta.report.soundness.restless import restless_sentence
+from regatta.study import parse_study
+from regatta.study.plan import COUNTED, TIMED
+from regatta.trial import rest
+from regatta.trial.rest import away_from, wait_for_rest
+from regatta.trial.rig import Rig
+from regatta.trial.trial import run_trial
+from tests.lab import fake_programs, synthetic
+
+BURNS_S = 0.4
+# Answers at once, and works when the client has gone: itself, in a thread, or in a child.
+SERVER_TEXT = f"""
+import os, socket, sys, threading, time
+listener = socket.create_server((sys.argv[1], int(sys.argv[2])))
+how = os.environ["BURN"]
+def burn():
+    began = time.thread_time()
+    while time.thread_time() < began + {BURNS_S}: pass
+def spin():
+    while True: pass
+if how == "always":
+    threading.Thread(target=spin, daemon=True).start()
+while True:
+    connection, _ = listener.accept()
+    while connection.recv(9):
+        connection.send(b"x")
+    connection.close()
+    if how == "itself": burn()
+    if how == "thread": threading.Thread(target=burn).start()
+    if how == "child":
+        child = os.fork()
+        if child == 0:
+            burn()
+            os._exit(0)
+        os.waitpid(child, 0)
+"""
+STUDY = """
+name = "mine"
+[contenders.mine]
+command = ["{python}", "{{folder}}/server.py", "{{host}}", "{{port}}"]
+[[cells]]
+contenders = ["mine"]
+connections = 1
+dialect = "http"
+load = "burst"
+requests = 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_programs.install(tmp_path / "bin")
+    (tmp_path / "server.py").write_text(SERVER_TEXT)
+    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
+    monkeypatch.setenv("FAKE", "contender")
+    # Whatever else runs here: it comes to rest in the end.
+    monkeypatch.setattr(rest, "WITHIN_S", 30.0)
+
+
+def run(folder: Path, kind: str = TIMED, grouped: bool = True) -> Result:
+    raced = parse_study(STUDY.format(python=sys.executable), fake_programs.DESIGNS, folder)
+    found = without_perf(None) if kind == TIMED else perf.probe(("task-clock",))
+    with placement.make_placement("loopback", [0], [0]) as place:
+        if not grouped:
+            place.server = replace(place.server, groups=None)
+        rig = Rig(
+            programs=discover(),
+            placement=place,
+            perf=found,
+            events=("task-clock",),
+            warmup_rounds=1,
+            scratch=folder / "scratch",
+            contenders=raced.contenders,
+            folder=raced.folder,
+        )
+        result = run_trial(rig, raced.cells[0], kind)
+    assert (result.status, result.reason) == ("ok", None)
+    return result
+
+
+def server_s(result: Result, event: str = "cpu-time") -> float:
+    (found,) = (
+        row.counter.value
+        for row in result.counters
+        if (row.side, row.counter.event) == (SERVER, event)
+    )
+    assert found is not None
+    return found / 1e9
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("how", ["itself", "thread", "child"])
+def test_what_a_server_does_after_its_last_answer_is_charged_and_the_warm_ups_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, grouped: bool
+) -> None:
+    monkeypatch.setenv("BURN", how)
+    result = run(tmp_path, grouped=grouped)
+    # Of a child that was reaped a clock is told in ticks.
+    assert 0.95 * BURNS_S < server_s(result) < 1.5 * BURNS_S
+    assert result.conditions["rest_ms"] >= 0.95 * BURNS_S * 1000
+    assert result.conditions["restless_before"] == result.conditions["restless_after"] == 0
+
+
+def test_perf_counts_until_the_server_is_at_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not perf.probe(("task-clock",)).by_group:
+        pytest.skip("perf cannot follow control groups here")
+    monkeypatch.setenv("BURN", "thread")
+    result = run(tmp_path, COUNTED)
+    assert 0.95 * BURNS_S < server_s(result, "task-clock") < 1.5 * BURNS_S
+
+
+def test_one_that_was_at_work_before_the_load_is_charged_up_to_the_last_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest, "WITHIN_S", 2.0)
+    monkeypatch.setenv("BURN", "always")
+    result = run(tmp_path)
+    assert (result.conditions["restless_before"], result.conditions["restless_after"]) == (1, 0)
+    assert 0 < server_s(result) < 1.0, "two seconds more were not waited for"
+
+
+def test_one_that_is_still_at_work_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # At the opening the warm-up's work is waited for; at the closing nothing is.
+    real = rest.wait_for_rest
+    waits: list[float] = [30.0, 0.0]
+
+    def impatient(*server: object) -> rest.Rest:
+        monkeypatch.setattr(rest, "WITHIN_S", waits.pop(0))
+        return real(*server)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("regatta.trial.side.wait_for_rest", impatient)
+    monkeypatch.setenv("BURN", "itself")
+    result = run(tmp_path)
+    assert (result.conditions["restless_before"], result.conditions["restless_after"]) == (0, 1)
+
+
+@contextmanager
+def program(code: str) -> Iterator[int]:
+    """Runs until it has printed a line and then to the end of the block."""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def test_one_thread_of_many_that_runs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    sleepers = (
+        "import threading, time\n"
+        "def spin():\n    while True: pass\n"
+        "for _ in range(20): threading.Thread(target=time.sleep, args=(600,)).start()\n"
+        "{more}\nprint(flush=True)\ntime.sleep(600)"
+    )
+    with program(sleepers.format(more="")) as pid:
+        assert wait_for_rest(pid, None).found
+    monkeypatch.setattr(rest, "WITHIN_S", 0.3)
+    with program(sleepers.format(more="threading.Thread(target=spin).start()")) as pid:
+        assert not wait_for_rest(pid, None).found
+
+
+def test_all_threads_in_a_group_are_looked_at() -> None:
+    home = find_home()
+    if home is None:
+        pytest.skip("control groups cannot be made here; run as root")
+    code = "import threading, time\n[threading.Thread(target=time.sleep, args=(600,)).start()"
+    code += " for _ in range(3)]\nprint(flush=True)"
+    group = home.make()
+    command = group.entering([sys.executable, "-c", code])
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        try:
+            assert len(list(rest.threads(process.pid, group))) == 4
+            assert wait_for_rest(process.pid, group).found
+        finally:
+            group.close()
+
+
+def test_the_lab_looks_from_other_cpus_than_the_servers() -> None:
+    own = os.sched_getaffinity(0)
+    some = {min(own)}
+    with away_from(some):
+        assert os.sched_getaffinity(0) == (own - some or own)
+    assert os.sched_getaffinity(0) == own
+    with away_from(own):
+        assert os.sched_getaffinity(0) == own
+
+
+def test_the_report_says_whose_accounts_were_not_read_at_rest(tmp_path: Path) -> None:
+    path = synthetic.make(tmp_path / "ledger.sqlite", connections=[10], requests=40)
+    assert restless_sentence(analyse(read(path))) == ""
+    with closing(sqlite3.connect(path)) as ledger, ledger:
+        ledger.execute(
+            "UPDATE trial SET conditions = json_set(conditions, '$.restless_after', 2) WHERE"
+            " block IN (3, 4) AND cell_id = (SELECT id FROM cell WHERE contender = 'select')"
+        )
+    analysis = analyse(read(path))
+    assert restless_sentence(analysis).startswith(
+        "In 2 trials of 36 the server was not at rest at an end of a window (select)"
+    )
+    assert restless_sentence(analysis) in to_html(analysis)

@@ -1,0 +1,241 @@
+"""Servers that stand side by side, their loads in slices; and races that end when exact enough."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regatta.analysis.analyse import leads_of
+from regatta.analysis.width import widest_lead
+from regatta.errors import StudyError
+from regatta.ledger.counters import Counter, counted, not_supported
+from regatta.ledger.read import latencies_ns, read
+from regatta.ledger.write import FILE_NAME
+from regatta.machine import perf, placement
+from regatta.machine.programs import discover
+from regatta.race.batches import batches
+from regatta.race.events import Event, TrialFinished
+from regatta.race.race import Options, begin, reopen
+from regatta.study import parse_study
+from regatta.study.plan import COUNTED, TIMED, make_plan
+from regatta.trial.load import sliced
+from regatta.trial.merge import merge_counters
+from regatta.trial.rig import Rig
+from regatta.trial.trial import run_side_by_side
+from tests.lab import fake_programs, synthetic
+
+STUDY = """
+name = "sliced"
+[race]
+blocks = 2
+counted_blocks = 1
+slices = 3
+disturbance_limit_percent = 1e6
+seed = 5
+[placement]
+kind = "loopback"
+server_cpus = [0]
+client_cpus = [0]
+[[cells]]
+designs = ["iterative", "select"]
+connections = [3, 6]
+requests = 12
+"""
+
+
+@pytest.fixture(autouse=True)
+def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bin"
+    fake_programs.install(folder)
+    monkeypatch.setenv("REGATTA_BIN", str(folder))
+
+
+def rig(tmp_path: Path, place: placement.Placement, with_perf: bool = False) -> Rig:
+    return Rig(
+        programs=discover(),
+        placement=place,
+        perf=perf.probe(("task-clock",)) if with_perf else perf.without_perf(None),
+        events=("task-clock",),
+        warmup_rounds=1,
+        scratch=tmp_path / "scratch",
+    )
+
+
+@pytest.mark.parametrize("slices", [1, 2, 3, 4, 7])
+def test_the_slices_of_a_load_are_the_whole_load(slices: int) -> None:
+    cell = parse_study(STUDY, fake_programs.DESIGNS).cells[0]
+    assert cell.rounds == 4
+    parts = sliced(cell, slices)
+    rounds = [part.rounds or 0 for part in parts]
+    assert sum(rounds) == 4
+    assert min(rounds) >= 1
+    assert max(rounds) - min(rounds) <= 1
+    timed = replace(cell, load="closed", rounds=None, duration_s=1.0)
+    assert sum(part.duration_s or 0 for part in sliced(timed, slices)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("with_perf", [True, False])
+def test_servers_take_turns_and_each_trial_holds_all_of_its_slices(
+    tmp_path: Path, with_perf: bool
+) -> None:
+    cells = parse_study(STUDY, fake_programs.DESIGNS).cells
+    with placement.make_placement("loopback", [0], [0]) as place:
+        results = run_side_by_side(rig(tmp_path, place, with_perf), cells, COUNTED, 1, slices=2)
+    assert [result.status for result in results] == ["ok"] * 4
+    for result in results:
+        assert (result.requests, result.answered) == (12, 12)
+        assert len(latencies_ns(result.samples)) == 12
+        assert result.client
+        assert result.client["slices"] == 2
+        # A tenth of a second for each request, in slices that add up.
+        assert result.throughput_per_s == pytest.approx(100.0)
+        assert result.client["usage"]["self"]["user_ns"] == 2000
+        events = [row.counter.event for row in result.counters if row.side == "client"]
+        assert len(events) == len(set(events))
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_a_server_that_fails_costs_the_others_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = parse_study(STUDY, fake_programs.DESIGNS).cells
+    with placement.make_placement("loopback", [0], [0]) as place:
+        good = rig(tmp_path, place)
+        broken = replace(cells[0], connections=10**6, rounds=1)
+        monkeypatch.setenv("FAKE_MOST", "100")
+        results = run_side_by_side(good, [broken, *cells[1:]], TIMED, 1, slices=2)
+    assert [result.status for result in results] == ["failed", "ok", "ok", "ok"]
+    assert results[0].counters == []
+    assert results[0].samples is None
+
+
+def test_what_one_slice_could_not_count_is_counted_in_none() -> None:
+    parts = [
+        [
+            counted("cpu-time", 10, "ns"),
+            counted("x", 1, "count"),
+            Counter("t", 20, "%", 50, "counted"),
+        ],
+        [counted("cpu-time", 5, "ns"), not_supported("x"), Counter("t", 50, "%", 100, "counted")],
+    ]
+    merged = {counter.event: counter for counter in merge_counters(parts, [1000, 3000])}
+    assert merged["cpu-time"].value == 15
+    assert merged["x"].state == "not supported"
+    assert merged["x"].value is None
+    assert merged["t"].value == pytest.approx(42.5)
+    assert merged["t"].running_percent == pytest.approx(87.5)
+
+
+def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
+    study = parse_study(
+        STUDY.replace("connections = [3, 6]", "connections = 3"), fake_programs.DESIGNS
+    )
+    seen: list[Event] = []
+
+    def stop(event: Event) -> None:
+        seen.append(event)
+        if len(seen) == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        begin(study, Options(out=tmp_path / "race", use_perf=False), discover(), stop)
+    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    ledger = read(tmp_path / "race" / FILE_NAME)
+    assert len(ledger.trials) == 6
+    assert {trial.status for trial in ledger.trials} == {"ok"}
+
+
+def test_only_who_is_compared_stands_side_by_side() -> None:
+    text = (
+        STUDY
+        + """
+[[cells]]
+designs = ["iterative", "select"]
+connections = 3
+rounds = 1
+scope = "process"
+"""
+    )
+    study = parse_study(text, fake_programs.DESIGNS)
+    found = batches(make_plan(len(study.cells), 1, 0, seed=3), study)
+    cells = [[study.cells[planned.cell_id - 1] for planned in batch] for batch in found]
+    window = [batch for batch in cells if batch[0].scope == "window"]
+    assert sorted(len(batch) for batch in window) == [2, 2]
+    for batch in window:
+        assert {cell.contender for cell in batch} == {"iterative", "select"}
+        assert len({cell.connections for cell in batch}) == 1
+    assert [len(batch) for batch in cells if batch[0].scope == "process"] == [1, 1]
+    one_by_one = replace(study, slices=1)
+    assert {len(batch) for batch in batches(make_plan(6, 1, 0, seed=3), one_by_one)} == {1}
+
+
+@pytest.mark.parametrize(("widths", "blocks"), [([0.02], 2), ([0.5, 0.02], 3), ([0.5, 0.5], 4)])
+def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, widths: list[float], blocks: int
+) -> None:
+    """The widths are made up; what they are of a ledger is tested below."""
+    text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 4")
+    study = parse_study(
+        text.replace("connections = [3, 6]", "connections = 3"), fake_programs.DESIGNS
+    )
+    left = iter(widths)
+    monkeypatch.setattr("regatta.analysis.width.widest_lead", lambda _: next(left))
+    events: list[Event] = []
+    begin(study, Options(out=tmp_path, use_perf=False), discover(), events.append)
+    ledger = read(tmp_path / FILE_NAME)
+    assert len({trial.block for trial in ledger.trials if trial.kind == TIMED}) == blocks
+    counted = [trial for trial in ledger.trials if trial.kind == COUNTED]
+    assert len(counted) == 2, "the counted block is run, though it comes after the second timed one"
+    if blocks == 2:
+        assert [event.left for event in events if isinstance(event, TrialFinished)][-3:] == [
+            6,
+            1,
+            0,
+        ]
+    assert ledger.planned == len(ledger.trials)
+    early = ledger.meta.get("ended_early", "")
+    assert ("2.0 % wide, and 3 % was asked for" in early) == (blocks < 4)
+    assert next(left, None) is None, (
+        "it is asked after each whole timed block from the second to the last but one"
+    )
+
+
+def test_the_width_is_that_of_the_widest_interval(tmp_path: Path) -> None:
+    few = widest_lead(synthetic.make(tmp_path / "few", blocks=5))
+    many = widest_lead(synthetic.make(tmp_path / "many", blocks=60))
+    assert few is not None
+    assert many is not None
+    assert 0 < many < few
+    with sqlite3.connect(tmp_path / "few") as database:
+        database.execute("DELETE FROM trial WHERE block > 1")
+    assert widest_lead(tmp_path / "few") is None
+
+
+@pytest.mark.parametrize("first_us", [699.0, 350.0])
+def test_the_width_is_drawn_at_95_percent_whatever_the_p_values(
+    tmp_path: Path, first_us: float
+) -> None:
+    cpu_us = {"a": first_us, "b": 700.0}
+    path = synthetic.make(tmp_path / FILE_NAME, contenders=("a", "b"), cpu_us=cpu_us)
+    leads = [lead for lead in leads_of(read(path)) if lead is not None]
+    assert len(leads) == 4, "at three steps and overall"
+    ends = [lead.interval(0.05) for lead in leads]
+    assert widest_lead(path) == max(math.exp(end[1] - end[0]) - 1 for end in ends if end)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("width_percent = 3", "`race.width_percent` needs `race.most_blocks`"),
+        ("most_blocks = 30", "`race.most_blocks` needs `race.width_percent`"),
+        ("width_percent = 0\nmost_blocks = 30", "a number from 0.1 to 100"),
+        ("width_percent = 3\nmost_blocks = 1", "from 2 to"),
+    ],
+)
+def test_a_width_is_named_with_its_limit(change: str, words: str) -> None:
+    with pytest.raises(StudyError, match=words):
+        parse_study(STUDY.replace("slices = 3", change), fake_programs.DESIGNS)

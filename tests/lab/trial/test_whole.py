@@ -1,0 +1,146 @@
+"""Trials of whole processes: counted from start to end, idling included, and gone with the lab."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from regatta.ledger.result import Result
+from regatta.machine import perf, placement
+from regatta.machine.programs import discover
+from regatta.study import Cell, parse_study
+from regatta.study.plan import COUNTED, TIMED
+from regatta.trial.rig import Rig
+from regatta.trial.trial import run_trial
+from tests.lab import fake_programs
+from tests.lab.trial.test_trial import MARK, survivors
+
+STUDY = """
+name = "whole"
+[race]
+seed = 5
+[placement]
+kind = "loopback"
+[contenders.mine]
+command = "{python} -c 'import socket,sys,signal; l=socket.create_server((\\"{host}\\",{port})); \
+signal.pause()'"
+[[cells]]
+designs = ["iterative"]
+contenders = ["mine"]
+connections = [3]
+scope = "process"
+dialect = "http"
+linger_s = 0.3
+"""
+EVENTS = ("task-clock", "page-faults")
+LAB = """
+import sys
+from pathlib import Path
+from dataclasses import replace
+from tests.lab.trial import test_whole
+test_whole.race(Path(sys.argv[1]), replace(test_whole.cells()[0], linger_s=60), "timed", True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bin"
+    fake_programs.install(folder)
+    monkeypatch.setenv("REGATTA_BIN", str(folder))
+    monkeypatch.setenv(MARK, str(tmp_path))
+
+
+def cells() -> tuple[Cell, ...]:
+    text = STUDY.replace("{python}", sys.executable)
+    return parse_study(text, fake_programs.DESIGNS).cells
+
+
+def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Result:
+    found = perf.probe(EVENTS) if with_perf else perf.without_perf(None)
+    study = parse_study(STUDY.replace("{python}", sys.executable), fake_programs.DESIGNS)
+    with placement.make_placement("loopback", [0], [0]) as place:
+        rig = Rig(
+            programs=discover(),
+            placement=place,
+            perf=found,
+            events=EVENTS,
+            warmup_rounds=1,
+            scratch=tmp_path / "scratch",
+            contenders=study.contenders,
+        )
+        return run_trial(rig, cell, kind)
+
+
+@pytest.mark.parametrize("kind", [TIMED, COUNTED])
+@pytest.mark.parametrize("with_perf", [True, False])
+def test_all_of_a_process_is_counted_whatever_the_kind(
+    tmp_path: Path, kind: str, with_perf: bool
+) -> None:
+    result = race(tmp_path, cells()[0], kind, with_perf)
+    assert (result.status, result.reason) == ("ok", None)
+    assert (result.requests, result.answered) == (3, 3)
+    assert result.window_ns
+    assert result.window_ns > 0.3e9
+    found = {(row.side, row.origin, row.counter.event): row.counter for row in result.counters}
+    kernel = found["server", "kernel", "cpu-time"].value or 0
+    assert kernel > 10e6, "the start of a Python program is part of its life"
+    for side in ("server", "client"):
+        clock = found[side, "perf", "task-clock"]
+        assert clock.state == ("counted" if with_perf else "not supported")
+    if with_perf:
+        assert found["server", "perf", "task-clock"].value == pytest.approx(kernel, rel=0.5)
+    assert survivors(tmp_path) == []
+
+
+@pytest.mark.parametrize("with_perf", [True, False])
+def test_a_contender_may_die_by_the_signal(tmp_path: Path, with_perf: bool) -> None:
+    result = race(tmp_path, cells()[1], TIMED, with_perf)
+    assert (result.status, result.reason) == ("ok", None)
+    assert survivors(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("server-fails-to-start", "ended before it was ready: cannot listen"),
+        ("server-dies", "the server left"),
+        ("server-stops-badly", "exit status 1: could not drain"),
+        ("client-loses-a-sample", "samples"),
+        ("client-babbles", "the client printed no JSON"),
+    ],
+)
+@pytest.mark.parametrize("with_perf", [True, False])
+def test_a_fault_of_a_whole_process_is_its_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, words: str, with_perf: bool
+) -> None:
+    monkeypatch.setenv("FAKE", fault)
+    result = race(tmp_path, cells()[0], TIMED, with_perf)
+    assert result.status == "failed"
+    assert words in (result.reason or "")
+    assert survivors(tmp_path) == []
+
+
+def test_a_whole_process_goes_when_the_lab_is_killed(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[3]
+    lab = subprocess.Popen([sys.executable, "-c", LAB, str(tmp_path)], cwd=root, env=os.environ)
+    try:
+        wait_until(lambda: any("--design" in line for line in survivors(tmp_path)))
+        time.sleep(0.5)
+    finally:
+        lab.send_signal(signal.SIGKILL)
+        lab.wait()
+    wait_until(lambda: survivors(tmp_path) == [])
+
+
+def wait_until(met: object) -> None:
+    assert callable(met)
+    deadline = time.monotonic() + 20
+    while not met():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
