@@ -1,6 +1,5 @@
 /* What a snapshot costs with one of our sources: `source-cost --source NAME`. */
 #include "bench/cost.h"
-#include "server/options.h"
 #include "top/snapshot.h"
 #include "top/source.h"
 
@@ -8,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { CANNOT_OPEN = 3 };
+enum { USAGE_ERROR = 2, CANNOT_OPEN = 3 };
 
 static void offer(void *snapshot, const struct process *process) {
     snapshot_offer(snapshot, process);
@@ -33,18 +32,17 @@ static void raise_descriptor_limit(void) {
 }
 
 int main(int argc, char **argv) {
-    struct options options;
+    enum source_kind kind;
     struct source *source;
-    int status = options_parse(&options, argc, argv); /* so it knows every source's name */
-    if (status >= 0)
-        return status;
+    if (argc != 3 || source_kind_parse(argv[2], &kind) != 0)
+        return USAGE_ERROR;
     raise_descriptor_limit();
-    int error = source_open(&source, options.source, 0);
+    int error = source_open(&source, kind, 0);
     if (error != 0) {
         fprintf(stderr, "%s\n", strerror(-error));
         return CANNOT_OPEN;
     }
-    status = cost_print(read_processes, source);
+    int status = cost_print(read_processes, source);
     source_close(source);
     return status;
 }

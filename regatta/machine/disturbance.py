@@ -237,7 +237,7 @@ def on_client(others: Others, own_ns: float, cpus: int) -> Others:
     )
 
 
-# From here on the client is bound by its own CPU time (src/load/bound.c).
+# From here on the client is bound by its own CPU time (src/results/client_bound.c).
 CPU_SHARE_LIMIT = 0.80
 
 

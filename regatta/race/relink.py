@@ -21,7 +21,7 @@ from pathlib import Path
 from regatta.errors import RegattaError
 from regatta.machine.programs import ask, find_tool
 
-TARGET = "src/regatta-server"
+TARGET = "src/programs/regatta-server"
 TIMEOUT_S = 300
 FUNCTIONS = "tT"
 """What nm calls them."""

@@ -1,4 +1,4 @@
-#include "designs/design.h"
+#include "designs/designs.h"
 
 #include <stddef.h>
 #include <string.h>

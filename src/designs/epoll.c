@@ -10,7 +10,7 @@
  * once must be remembered (can_read) until a read comes back short. */
 #include "designs/epoll.h"
 
-#include "designs/design.h"
+#include "server/design.h"
 #include "server/stop.h"
 
 #include <errno.h>

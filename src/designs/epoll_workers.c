@@ -4,10 +4,10 @@
  * of threads, which do the work and hand the reply back. A request that blocks or computes for long
  * holds up one worker, not the loop. Each request costs two hand-overs: a lock and mostly a context
  * switch there, and another one back. */
-#include "designs/design.h"
 #include "designs/epoll.h"
 #include "designs/jobs.h"
 #include "server/answer.h"
+#include "server/design.h"
 
 #include <errno.h>
 
@@ -86,7 +86,7 @@ static int run(struct server *server) {
     struct poller poller = epoll_edge;
     poller.open = open_beside_jobs;
     self.epoll.loop = (struct loop){.poller = &poller, .serve = serve, .server = &self.server};
-    self.server.counts = &server->stats->beside;
+    self.server.counts = &server->stats->loop;
     int error = jobs_open(&self.jobs, server);
     if (error != 0)
         return error;

@@ -5,7 +5,7 @@
  * process: its creation and its end, page tables and page faults, some 200 us of CPU. */
 #include "base/clock.h"
 #include "designs/converse.h"
-#include "designs/design.h"
+#include "server/design.h"
 #include "server/processes.h"
 #include "server/stop.h"
 

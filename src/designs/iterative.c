@@ -3,7 +3,7 @@
  * Accept, serve that client to its end, accept the next. No switch, no lock, no table: the least
  * that a server can do. A client that is slow or silent holds up everyone behind it. */
 #include "designs/converse.h"
-#include "designs/design.h"
+#include "server/design.h"
 
 static int run(struct server *server) {
     int fd;

@@ -3,8 +3,8 @@
  * As select, without its limit: the array of descriptors is as long as there are connections, holds
  * no gaps, and is copied to the kernel and walked by it and by us at every turn, however few are
  * ready. 16 bytes a connection in two arrays. */
-#include "designs/design.h"
 #include "designs/loop.h"
+#include "server/design.h"
 #include "server/stop.h"
 
 #include <errno.h>

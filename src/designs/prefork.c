@@ -10,7 +10,7 @@
  * The locks come from kernels that could not let several processes accept from one socket, or woke
  * all of them for each client. A worker that dies with the lock does not keep it. */
 #include "designs/converse.h"
-#include "designs/design.h"
+#include "server/design.h"
 #include "server/processes.h"
 #include "server/stop.h"
 

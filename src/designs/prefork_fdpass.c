@@ -5,7 +5,7 @@
  * parent accepts only while a child is free: others wait in the backlog. It decides who serves
  * whom; for that, each client costs four system calls more and two context switches. */
 #include "designs/converse.h"
-#include "designs/design.h"
+#include "server/design.h"
 #include "server/processes.h"
 #include "server/stop.h"
 

@@ -4,8 +4,8 @@
  * for the mutex around it. Nobody waits for a thread to be made, and as many clients are served at
  * a time as there are threads; one more, and it waits until one of them has left. A client costs a
  * mutex, whose next owner must mostly be woken. */
-#include "designs/crowd.h"
-#include "designs/design.h"
+#include "designs/thread_clients.h"
+#include "server/design.h"
 #include "server/stop.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ struct pool {
     struct server *server;
     struct server *own;    /* of each thread */
     pthread_mutex_t mutex; /* around accept, and so around server->listener */
-    struct crowd crowd;
+    struct thread_clients clients;
     struct threads threads;
 };
 
@@ -30,10 +30,10 @@ static int accept_with_mutex(struct pool *pool) {
 static void serve(void *argument, unsigned worker) {
     struct pool *pool = argument;
     struct server *own = &pool->own[worker];
-    struct member member;
+    struct thread_client member;
     while ((member.fd = accept_with_mutex(pool)) >= 0) {
-        crowd_enter(&pool->crowd, &member, own->options->workers);
-        crowd_converse(&pool->crowd, &member, own);
+        thread_clients_enter(&pool->clients, &member, own->options->workers);
+        thread_clients_converse(&pool->clients, &member, own);
     }
 }
 
@@ -52,13 +52,14 @@ static int serve_until_stopped(struct pool *pool) {
     else
         raise(SIGTERM);
     threads_wake(&pool->threads);
-    crowd_drain_pool(&pool->crowd, &pool->threads);
+    thread_clients_drain_pool(&pool->clients, &pool->threads);
     return error;
 }
 
 static int run(struct server *server) {
-    struct pool pool = {
-        .server = server, .mutex = PTHREAD_MUTEX_INITIALIZER, .crowd = CROWD_INITIALIZER};
+    struct pool pool = {.server = server,
+                        .mutex = PTHREAD_MUTEX_INITIALIZER,
+                        .clients = THREAD_CLIENTS_INITIALIZER};
     pool.own = servers_for_workers(server);
     int error = pool.own == NULL ? -ENOMEM : 0;
     if (error == 0)

@@ -6,16 +6,16 @@
  * client costs a lock on either side of the queue and mostly a context switch to the thread that it
  * wakes.
  */
-#include "designs/crowd.h"
-#include "designs/design.h"
+#include "designs/thread_clients.h"
+#include "server/design.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct pool {
     struct server *server;
-    struct server *own; /* of each thread */
-    struct crowd crowd; /* those being served */
+    struct server *own;            /* of each thread */
+    struct thread_clients clients; /* those being served */
     struct threads threads;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -75,12 +75,12 @@ static void end(struct pool *pool) {
 static void serve(void *argument, unsigned worker) {
     struct pool *pool = argument;
     struct server *own = &pool->own[worker];
-    struct member member;
+    struct thread_client member;
     while ((member.fd = take(pool)) >= 0) {
         stats_subtract(
             &own->stats->open); /* it waits no more: from here on this worker counts it */
-        crowd_enter(&pool->crowd, &member, own->options->workers);
-        crowd_converse(&pool->crowd, &member, own);
+        thread_clients_enter(&pool->clients, &member, own->options->workers);
+        thread_clients_converse(&pool->clients, &member, own);
         make_room(pool);
     }
 }
@@ -94,7 +94,7 @@ static void accept_all(struct pool *pool) {
 
 static int run(struct server *server) {
     struct pool pool = {.server = server,
-                        .crowd = CROWD_INITIALIZER,
+                        .clients = THREAD_CLIENTS_INITIALIZER,
                         .lock = PTHREAD_MUTEX_INITIALIZER,
                         .has_clients = PTHREAD_COND_INITIALIZER};
     pool.queue = calloc(server->options->max_connections, sizeof *pool.queue);
@@ -107,7 +107,7 @@ static int run(struct server *server) {
         if (error == 0)
             accept_all(&pool);
         end(&pool);
-        crowd_drain_pool(&pool.crowd, &pool.threads);
+        thread_clients_drain_pool(&pool.clients, &pool.threads);
     }
     free(pool.own);
     free(pool.queue);

@@ -6,8 +6,8 @@
  * that one is. */
 #include "designs/reactors.h"
 
-#include "designs/design.h"
 #include "designs/epoll.h"
+#include "server/design.h"
 #include "server/threads.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void give_listeners(struct reactors *reactors, const struct server *serve
         *own = server_for_worker(server, worker);
         own->opening = &reactors->opening;
         if (worker > 0)
-            own->listener = server->beside[worker - 1];
+            own->listener = server->other_listeners[worker - 1];
     }
 }
 

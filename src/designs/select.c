@@ -4,8 +4,8 @@
  * descriptor, and so do we: every turn costs in proportion to all connections, however few are
  * ready. A set has FD_SETSIZE bits; a connection beyond is refused, for setting its bit would write
  * outside the set. */
-#include "designs/design.h"
 #include "designs/loop.h"
+#include "server/design.h"
 #include "server/stop.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  * The main thread accepts and starts a thread, which serves its client with blocking calls to the
  * end. A slow client holds up nobody. Each connection costs a thread: its creation (about 30 us of
  * CPU), a few page faults of its stack, and a context switch to it. */
-#include "designs/crowd.h"
-#include "designs/design.h"
+#include "designs/thread_clients.h"
+#include "server/design.h"
 #include "server/threads.h"
 
 #include <stdlib.h>
@@ -12,17 +12,17 @@
 struct threaded {
     struct server *server;
     pthread_attr_t attributes;
-    struct crowd crowd;
+    struct thread_clients clients;
 };
 
 struct client {
     struct threaded *threaded;
-    struct member member;
+    struct thread_client member;
 };
 
 static void *serve(void *argument) {
     struct client *client = argument;
-    crowd_converse(&client->threaded->crowd, &client->member, client->threaded->server);
+    thread_clients_converse(&client->threaded->clients, &client->member, client->threaded->server);
     free(client);
     return NULL;
 }
@@ -34,19 +34,19 @@ static bool start(struct threaded *threaded, int fd) {
     if (client == NULL)
         return false;
     *client = (struct client){.threaded = threaded, .member.fd = fd};
-    if (crowd_enter(&threaded->crowd, &client->member,
-                    threaded->server->options->max_connections)) {
+    if (thread_clients_enter(&threaded->clients, &client->member,
+                             threaded->server->options->max_connections)) {
         if (pthread_create(&thread, &threaded->attributes, serve, client) == 0)
             return true;
-        crowd_leave(&threaded->crowd, &client->member);
+        thread_clients_leave(&threaded->clients, &client->member);
     }
     free(client);
     return false;
 }
 
 static int run(struct server *server) {
-    /* Static: the last thread may still be on its way out of the crowd when main leaves it. */
-    static struct threaded threaded = {.crowd = CROWD_INITIALIZER};
+    /* Static: the last thread may still be leaving them when main is done. */
+    static struct threaded threaded = {.clients = THREAD_CLIENTS_INITIALIZER};
     int fd;
     threaded.server = server;
     threads_attributes(&threaded.attributes);
@@ -55,7 +55,7 @@ static int run(struct server *server) {
     while ((fd = listener_accept(server)) >= 0)
         if (!start(&threaded, fd))
             listener_refuse(server, fd);
-    crowd_drain(&threaded.crowd);
+    thread_clients_drain(&threaded.clients);
     pthread_attr_destroy(&threaded.attributes);
     return 0;
 }

@@ -11,12 +11,12 @@
  * measured (1.01 ± 0.03), and log and hang_up need descriptors of the process. */
 #include "base/clock.h"
 #include "base/limits.h"
-#include "designs/design.h"
 #include "designs/reactors.h"
 #include "designs/uring_ring.h"
 #include "designs/uring_surplus.h"
 #include "server/answer.h"
 #include "server/connections.h"
+#include "server/design.h"
 #include "server/log.h"
 #include "server/stop.h"
 

@@ -1,5 +1,5 @@
 /* uring and uring-reactors in a build without liburing: in the table, and not to be run. */
-#include "designs/design.h"
+#include "server/design.h"
 
 #include <stddef.h>
 

@@ -8,7 +8,7 @@
 
 enum {
     SUBMISSIONS = 256,  /* more in one turn cost a system call more */
-    COMPLETIONS = 2048, /* a crowd that connects at once; beyond that the kernel keeps them */
+    COMPLETIONS = 2048, /* many clients that connect at once; beyond that the kernel keeps them */
 };
 
 /* Only one thread submits, and it runs what is to be done for a completion when it waits for one,

@@ -15,6 +15,7 @@
  * costs. While requests or replies are under way it holds up to HEAD_LIMIT + OUTPUT_LIMIT bytes,
  * mostly two of the buffers that its thread keeps for all of its exchanges. */
 #pragma once
+#include "base/dialect.h"
 #include "base/text.h"
 #include "base/token.h"
 #include "exchange/buffers.h"
@@ -23,8 +24,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum dialect { DIALECT_UNKNOWN, DIALECT_LINE, DIALECT_HTTP };
 
 struct exchange {
     struct buffers *buffers; /* where its own come from */

@@ -23,7 +23,7 @@ static void forget(struct history *history) {
     history->alive = 0;
     history->told_ns = 0;
     history->kernel_workers = labels_use(&history->names, kernel_worker, sizeof kernel_worker - 1);
-    places_relabel(&history->places, &history->names);
+    metric_groups_relabel(&history->metric_groups, &history->names);
 }
 
 static size_t bytes_for(uint32_t capacity) {
@@ -100,27 +100,27 @@ unsigned history_groups(struct history *history, struct history_group *out,
     unsigned count = 0;
     uint32_t processes[METRIC_GROUPS + 1] = {0}; /* of each place, and of none */
     history_lock(history);
-    const struct places *places = &history->places;
+    const struct metric_groups *counted = &history->metric_groups;
     for (uint32_t i = 0; i < history->table.count; i++) {
         const struct member *member = table_member(&history->table, i);
         uint32_t group = history_group_of(history, member->name);
-        unsigned place = group != 0 ? label_at(&history->names, group)->place : 0;
+        unsigned place = group != 0 ? label_at(&history->names, group)->metric_group : 0;
         processes[place] += member->gone_ms == 0;
     }
     for (unsigned i = 0; i < METRIC_GROUPS; i++) {
-        const struct place *place = &places->places[i];
-        if (place->label == 0)
+        const struct metric_group *from = &counted->groups[i];
+        if (from->label == 0)
             continue;
         struct history_group *group = &out[count++];
         *group = (struct history_group){.processes = processes[i + 1],
-                                        .user_ns = place->user_ns,
-                                        .system_ns = place->system_ns,
-                                        .name_length = place->name_length};
-        memcpy(group->name, place->name, place->name_length);
+                                        .user_ns = from->user_ns,
+                                        .system_ns = from->system_ns,
+                                        .name_length = from->name_length};
+        memcpy(group->name, from->name, from->name_length);
     }
     *rest = (struct history_group){.processes = processes[0],
-                                   .user_ns = places->rest_user_ns,
-                                   .system_ns = places->rest_system_ns};
+                                   .user_ns = counted->rest_user_ns,
+                                   .system_ns = counted->rest_system_ns};
     history_unlock(history);
     return count;
 }

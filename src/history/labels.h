@@ -18,9 +18,9 @@ struct label {
     uint32_t next_summed;
     uint32_t next; /* in its bucket, or of the free ones */
     uint32_t users;
-    uint32_t rested; /* when it last began to rest */
-    uint32_t group;  /* the label that it is counted as, if not itself */
-    uint8_t place;   /* among the groups of /metrics, from 1 */
+    uint32_t rested;      /* when it last began to rest */
+    uint32_t group;       /* the label that it is counted as, if not itself */
+    uint8_t metric_group; /* among the groups of /metrics, from 1 */
     uint8_t length;
     char text[]; /* raw bytes */
 };

@@ -81,8 +81,8 @@ static void advance(struct history *history, struct member *member, const struct
     int64_t user_ns = process->user_ns > member->user_ns ? process->user_ns - member->user_ns : 0;
     int64_t system_ns =
         process->system_ns > member->system_ns ? process->system_ns - member->system_ns : 0;
-    places_add(&history->places, &history->names, history_group_of(history, member->name), user_ns,
-               system_ns, now_ns);
+    metric_groups_add(&history->metric_groups, &history->names,
+                      history_group_of(history, member->name), user_ns, system_ns, now_ns);
     member->user_ns += user_ns;
     member->system_ns += system_ns;
 }
@@ -129,8 +129,8 @@ static void visit_ended(void *context, const struct process *process) {
         member->has_ended = true;
     } else if (is_born(process->started_ns, history->told_ns)) {
         uint32_t name = use_name(history, process);
-        places_add(&history->places, &history->names, history_group_of(history, name),
-                   process->user_ns, process->system_ns, reading->now_ns);
+        metric_groups_add(&history->metric_groups, &history->names, history_group_of(history, name),
+                          process->user_ns, process->system_ns, reading->now_ns);
         labels_leave(&history->names, name);
     }
 }
@@ -194,7 +194,7 @@ static int record(struct history *history, struct source *source, struct snapsho
     history->newest = reading.scan;
     atomic_store(&history->taken_mono_ns, reading.scan.taken_mono_ns);
     if (is_settling(history, told_ns))
-        places_settle(&history->places, &history->names, &reading.scan);
+        metric_groups_settle(&history->metric_groups, &history->names, &reading.scan);
     if (history->wants_cgroups)
         history_look_for_cgroups(history);
     if (snapshot != NULL)

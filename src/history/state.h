@@ -3,7 +3,7 @@
 #include "history/changes.h"
 #include "history/history.h"
 #include "history/labels.h"
-#include "history/places.h"
+#include "history/metric_groups.h"
 #include "history/table.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ struct history {
     struct changes seconds, tens;
     struct labels names, cgroups, units;
     uint32_t kernel_workers; /* the name that they are counted as */
-    struct places places;
+    struct metric_groups metric_groups;
 };
 
 /* If another process died with the lock, what it left half done is forgotten: the processes and

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "load/show.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -43,8 +42,8 @@ static bool fail(struct connection *c, enum outcome outcome, const char *why) {
     hang_up(c);
     if (stop_requested())
         return false;
-    if (c->load->show != NULL)
-        show_failure(c->load->show, c->number, why);
+    if (c->load->viewer != NULL)
+        c->load->viewer->failure(c->load->viewer, c->number, why);
     return worker_failed(c->worker, c->number, c->start_ns, c->first_byte_ns, outcome, why);
 }
 
@@ -91,8 +90,8 @@ static void set_patience(struct connection *c, int64_t left_ns) {
 }
 
 static bool answered(struct connection *c, int64_t now_ns) {
-    if (c->load->show != NULL)
-        show_reply(c->load->show, c->number, now_ns - c->start_ns, &c->body);
+    if (c->load->viewer != NULL)
+        c->load->viewer->reply(c->load->viewer, c->number, now_ns - c->start_ns, &c->body);
     return worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns);
 }
 
@@ -144,7 +143,7 @@ static bool ask(struct connection *c, bool is_last) {
         left_ns -= clock_monotonic_ns() - c->start_ns;
     }
     c->requests++;
-    load_reply_begin(c->load, &c->reply, is_first, c->load->show != NULL ? &c->body : NULL);
+    load_reply_begin(c->load, &c->reply, is_first, c->load->viewer != NULL ? &c->body : NULL);
     int outcome = send_request(c, load_request(c->load, is_first, is_last));
     if (outcome == -EAGAIN)
         return fail(c, OUTCOME_TIMEOUT, "the request could not be sent in time");

@@ -51,7 +51,7 @@ static int wait_for_events(struct epoll_engine *e, struct epoll_event *events, i
 
 /* The window, in which requests begin, is over; those under way are still waited for. */
 static void end_window(struct epoll_engine *e) {
-    effort_end(&e->load->effort);
+    client_cost_end(&e->load->cost);
     if (e->idle != NULL)
         idle_serve(e->idle);
 }
@@ -211,7 +211,7 @@ static int run(struct load *load) {
     }
     if (e->idle != NULL)
         idle_serve(e->idle);
-    effort_end(&load->effort); /* closing thousands of connections is no part of a burst */
+    client_cost_end(&load->cost); /* closing thousands of connections is no part of a burst */
     close_engine(e);
     return 0;
 }

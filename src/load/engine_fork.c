@@ -5,7 +5,7 @@
  * recorded as failed. Cost: a copy of the page tables and an exit for each connection and round. */
 #include "base/clock.h"
 #include "load/blocking.h"
-#include "load/start.h"
+#include "load/start_line.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static _Noreturn void client(const struct load *load, struct shared *shared, uin
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    if (start_wait(&shared->line)) {
+    if (start_line_wait(&shared->line)) {
         if (load->shape == SHAPE_BURST)
             blocking_burst(load, worker, connection);
         else
@@ -108,9 +108,9 @@ static int run_once(struct load *load, struct shared *shared, pid_t *children, u
     int64_t start_ns = clock_monotonic_ns();
     shared->end_ns = start_ns + load->duration_ns;
     if (outcome == 0)
-        start_open(&shared->line);
+        start_line_open(&shared->line);
     else
-        start_cancel(&shared->line);
+        start_line_cancel(&shared->line);
     reap(load, children, started, (struct debt){start_ns, round});
     return outcome;
 }

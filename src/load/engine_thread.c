@@ -5,7 +5,7 @@
  * and round. */
 #include "base/clock.h"
 #include "load/blocking.h"
-#include "load/start.h"
+#include "load/start_line.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct thread_client {
 static void *client(void *argument) {
     const struct thread_client *self = argument;
     struct worker *worker = &self->load->workers[self->connection];
-    if (!start_wait(self->line))
+    if (!start_line_wait(self->line))
         return NULL;
     if (self->load->shape == SHAPE_BURST)
         blocking_burst(self->load, worker, self->connection);
@@ -67,11 +67,11 @@ static int run_once(struct load *load, struct thread_client *clients, pthread_at
     }
     end_ns = clock_monotonic_ns() + load->duration_ns;
     if (error == 0) {
-        start_open(&line);
+        start_line_open(&line);
     } else {
         load->problem = "cannot start a thread for each connection; ask for fewer with -c, or use "
                         "--engine epoll";
-        start_cancel(&line);
+        start_line_cancel(&line);
     }
     join(clients, started);
     return -error;

@@ -2,7 +2,6 @@
 #include "base/limits.h"
 #include "load/connect.h"
 #include "load/engine_epoll.h"
-#include "load/show.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -39,8 +38,8 @@ int connection_watch(struct epoll_engine *e, struct connection *c) {
 void request_fail(struct epoll_engine *e, struct connection *c, enum outcome outcome,
                   const char *why) {
     uint32_t number = number_of(e, c);
-    if (e->load->show != NULL)
-        show_failure(e->load->show, number, why);
+    if (e->load->viewer != NULL)
+        e->load->viewer->failure(e->load->viewer, number, why);
     bool room = worker_failed(e->worker, number, c->start_ns, c->first_byte_ns, outcome, why);
     if (e->load->shape == SHAPE_BURST || !room) {
         connection_rest(e, c);
@@ -82,7 +81,7 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
     c->requests++;
     c->body.length = 0;
     e->deadlines_ns[number_of(e, c)] = e->now_ns + load->timeout_ns;
-    load_reply_begin(load, &c->reply, c->requests == 1, load->show != NULL ? &c->body : NULL);
+    load_reply_begin(load, &c->reply, c->requests == 1, load->viewer != NULL ? &c->body : NULL);
     if (c->fd >= 0) {
         send_request(e, c);
         return;
@@ -96,8 +95,8 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
 /* true: the next request has begun on the same connection. */
 static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_ns) {
     const struct load *load = e->load;
-    if (load->show != NULL)
-        show_reply(load->show, number_of(e, c), now_ns - c->start_ns, &c->body);
+    if (load->viewer != NULL)
+        load->viewer->reply(load->viewer, number_of(e, c), now_ns - c->start_ns, &c->body);
     bool room = worker_answered(e->worker, number_of(e, c), c->start_ns, c->first_byte_ns, now_ns);
     if (load->shape == SHAPE_BURST || !room || now_ns >= e->end_ns || stop_requested()) {
         connection_rest(e, c);

@@ -6,17 +6,25 @@
 #pragma once
 #include "base/address.h"
 #include "base/token.h"
-#include "load/effort.h"
-#include "load/reply.h"
+#include "load/client_cost.h"
 #include "load/samples.h"
 #include "load/schedule.h"
 #include "load/sources.h"
+#include "reply/reply.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct show;
+/* Who sees replies as they come, from any thread or process of the load. connection counts from 0.
+ */
+struct reply_viewer {
+    /* The body of a reply: its lines as they came. */
+    void (*reply)(struct reply_viewer *viewer, uint32_t connection, int64_t latency_ns,
+                  const struct text *body);
+    /* A failed request; why is printable. */
+    void (*failure)(struct reply_viewer *viewer, uint32_t connection, const char *why);
+};
 
 enum shape {
     SHAPE_BURST,  /* all connect at once, ask once, close; in rounds */
@@ -84,10 +92,10 @@ struct load {
 
     struct worker *workers;
     uint32_t worker_count;
-    struct effort effort; /* of the window; an engine may end it before its run ends */
-    struct show *show;    /* where replies are shown; NULL: nowhere */
-    const char *problem;  /* what an engine could not do when it fails */
-    void *engine_state;   /* from its prepare to its run */
+    struct client_cost cost;     /* of the window; an engine may end it before its run ends */
+    struct reply_viewer *viewer; /* NULL: nobody sees replies */
+    const char *problem;         /* what an engine could not do when it fails */
+    void *engine_state;          /* from its prepare to its run */
 };
 
 struct engine {

@@ -134,31 +134,31 @@ int listener_take(struct listener *listener, struct options *options, int fd) {
     return error;
 }
 
-static int open_one_beside(struct listener *listener, const struct listener *first,
-                           const struct options *options) {
+static int open_one_other(struct listener *listener, const struct listener *first,
+                          const struct options *options) {
     if (!first->is_given)
         return complete(listener, open_socket(options, false));
     int fd = fcntl(first->fd, F_DUPFD_CLOEXEC, 0);
     return complete(listener, fd < 0 ? -errno : fd);
 }
 
-int listeners_open_beside(struct listener **beside, const struct listener *first,
+int listeners_open_others(struct listener **others, const struct listener *first,
                           const struct options *options) {
     unsigned count = 0;
     int error = 0;
-    *beside = calloc(options->workers, sizeof **beside);
-    if (*beside == NULL)
+    *others = calloc(options->workers, sizeof **others);
+    if (*others == NULL)
         return -ENOMEM;
     while (error == 0 && count + 1 < options->workers) {
-        error = open_one_beside(&(*beside)[count], first, options);
+        error = open_one_other(&(*others)[count], first, options);
         count += error == 0;
     }
     if (error == 0)
         return 0;
     while (count > 0)
-        listener_close(&(*beside)[--count]);
-    free(*beside);
-    *beside = NULL;
+        listener_close(&(*others)[--count]);
+    free(*others);
+    *others = NULL;
     return error;
 }
 

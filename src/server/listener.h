@@ -41,8 +41,8 @@ int listener_take(struct listener *listener, struct options *options, int fd);
 /* Those of the other workers, options->workers - 1 of them, of a design that shares its port: on
  * the same port, and the kernel spreads the clients over all of them. Where `first` was given, its
  * port is not ours to share, and they are the same socket: whichever worker is first has the
- * client. After `first`. The caller closes them and frees *beside. Returns 0 or -errno. */
-int listeners_open_beside(struct listener **beside, const struct listener *first,
+ * client. After `first`. The caller closes them and frees *others. Returns 0 or -errno. */
+int listeners_open_others(struct listener **others, const struct listener *first,
                           const struct options *options);
 void listener_close(struct listener *listener);
 

@@ -3,33 +3,28 @@
 #include "base/clock.h"
 #include "server/server.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int64_t second;
-static unsigned printed, left_out;
-
 /* Called with the lock held. */
-static bool may_print(void) {
+static bool may_print(struct log *log) {
     int64_t now = clock_monotonic_ns() / NS_PER_S;
-    if (now != second) {
-        if (left_out > 0)
-            printf("... and %u lines more\n", left_out);
-        second = now;
-        printed = left_out = 0;
+    if (now != log->second) {
+        if (log->left_out > 0)
+            printf("... and %u lines more\n", log->left_out);
+        log->second = now;
+        log->printed = log->left_out = 0;
     }
-    if (printed >= LOG_LINES_PER_SECOND) {
-        left_out++;
+    if (log->printed >= LOG_LINES_PER_SECOND) {
+        log->left_out++;
         return false;
     }
-    printed++;
+    log->printed++;
     return true;
 }
 
-static void print(int fd, const char *what) {
-    pthread_mutex_lock(&lock);
-    if (may_print()) {
+static void print(struct log *log, int fd, const char *what) {
+    pthread_mutex_lock(&log->lock);
+    if (may_print(log)) {
         struct address peer = {.length = sizeof peer.storage};
         char from[ADDRESS_TEXT_LIMIT] = "?";
         if (getpeername(fd, (struct sockaddr *)&peer.storage, &peer.length) == 0)
@@ -37,18 +32,18 @@ static void print(int fd, const char *what) {
         printf("%-21s  %s\n", from, what);
         fflush(stdout);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&log->lock);
 }
 
 void log_connection(const struct server *server, int fd, const char *what) {
-    if (server->options->verbose)
-        print(fd, what);
+    if (server->log != NULL)
+        print(server->log, fd, what);
 }
 
 void log_request(const struct server *server, int fd, const struct request *request,
                  enum status status) {
     char what[128];
-    if (!server->options->verbose)
+    if (server->log == NULL)
         return;
     if (request->kind == REQUEST_TOP)
         snprintf(what, sizeof what, "top %u%s%s%s%s%s: %d", request->rows,
@@ -65,5 +60,5 @@ void log_request(const struct server *server, int fd, const struct request *requ
         snprintf(what, sizeof what, "health: %d", (int)status);
     else
         snprintf(what, sizeof what, "invalid: %d %s", (int)status, request->problem);
-    print(fd, what);
+    print(server->log, fd, what);
 }

@@ -1,6 +1,6 @@
 #include "server/metrics.h"
 
-#include "server/own.h"
+#include "server/resources.h"
 #include "service/exposition.h"
 
 #include <stdio.h>
@@ -15,10 +15,10 @@ static void expose_build(const struct server *server, struct exposition *exposit
     exposition_count(exposition, 1);
 }
 
-static uint64_t replies(const struct stats *stats, unsigned place, unsigned dialect) {
-    uint64_t count = stats_read(&stats->beside.replies[place][dialect]);
+static uint64_t replies(const struct stats *stats, unsigned index, unsigned dialect) {
+    uint64_t count = stats_read(&stats->loop.replies[index][dialect]);
     for (unsigned i = 0; i < stats->worker_count; i++)
-        count += stats_read(&stats->workers[i].replies[place][dialect]);
+        count += stats_read(&stats->workers[i].replies[index][dialect]);
     return count;
 }
 
@@ -28,13 +28,13 @@ static void expose_requests(const struct stats *stats, struct exposition *exposi
     exposition_family(exposition, METRIC_COUNTER, "regatta_requests", NULL,
                       "Requests that were answered, by dialect and status.");
     for (unsigned dialect = 0; dialect < STATS_DIALECTS; dialect++)
-        for (unsigned place = 0; place < STATS_STATUSES; place++) {
+        for (unsigned index = 0; index < STATS_STATUSES; index++) {
             char status[16];
-            snprintf(status, sizeof status, "%d", (int)stats_statuses[place]);
+            snprintf(status, sizeof status, "%d", (int)stats_statuses[index]);
             exposition_sample(exposition, "");
             exposition_label(exposition, "dialect", dialects[dialect]);
             exposition_label(exposition, "status", status);
-            exposition_count(exposition, replies(stats, place, dialect));
+            exposition_count(exposition, replies(stats, index, dialect));
         }
 }
 
@@ -72,9 +72,10 @@ static void expose_seconds(struct exposition *exposition, enum metric_type type,
 
 /* Named as every program names them that Prometheus asks. What cannot be told is left out. */
 static void expose_process(struct stats *stats, struct exposition *exposition) {
-    uint64_t resident = own_resident_bytes(stats), files = own_open_files();
+    uint64_t resident = resources_resident_bytes(stats), files = resources_open_files();
     expose_seconds(exposition, METRIC_COUNTER, "process_cpu_seconds",
-                   "CPU time of the server, all of its processes together.", own_cpu_ns(stats));
+                   "CPU time of the server, all of its processes together.",
+                   resources_cpu_ns(stats));
     expose_seconds(exposition, METRIC_GAUGE, "process_start_time_seconds",
                    "Unix time when the server was started.", stats->started_at_ns);
     if (resident > 0)
@@ -84,7 +85,7 @@ static void expose_process(struct stats *stats, struct exposition *exposition) {
         exposition_one(exposition, METRIC_GAUGE, "process_open_fds", NULL,
                        "Descriptors that are open in the process that answers.", files);
     exposition_one(exposition, METRIC_GAUGE, "process_max_fds", NULL, "Descriptors that may be.",
-                   own_files_limit());
+                   resources_files_limit());
 }
 
 void server_metrics(const struct server *server, enum format format, struct text *body) {

@@ -8,8 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int manager = -1;
-
 /* A path, or behind a @ an abstract name. Returns 0 or -errno. */
 static int connect_to(int fd, const char *name) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -23,7 +21,8 @@ static int connect_to(int fd, const char *name) {
     return connect(fd, (const struct sockaddr *)&address, size) == 0 ? 0 : -errno;
 }
 
-int notify_open(void) {
+int notify_open(int *manager_fd) {
+    *manager_fd = -1;
     const char *name = getenv("NOTIFY_SOCKET");
     if (name == NULL)
         return 0;
@@ -33,23 +32,23 @@ int notify_open(void) {
     int error = connect_to(fd, name);
     unsetenv("NOTIFY_SOCKET");
     if (error == 0)
-        manager = fd;
+        *manager_fd = fd;
     else
         close(fd);
     return error;
 }
 
-static void tell(const char *what, size_t length) {
-    if (manager >= 0)
-        (void)!send(manager, what, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+static void tell(int manager_fd, const char *what, size_t length) {
+    if (manager_fd >= 0)
+        (void)!send(manager_fd, what, length, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void notify_ready(void) {
+void notify_ready(int manager_fd) {
     static const char what[] = "READY=1";
-    tell(what, sizeof what - 1);
+    tell(manager_fd, what, sizeof what - 1);
 }
 
-void notify_stopping(void) {
+void notify_stopping(int manager_fd) {
     static const char what[] = "STOPPING=1";
-    tell(what, sizeof what - 1);
+    tell(manager_fd, what, sizeof what - 1);
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 /* Connects to it, while the server may still open sockets. The variable is taken out of the
- * environment. Returns 0, also if nobody asks, or -errno. */
-int notify_open(void);
+ * environment. Returns 0 or -errno; *manager_fd is -1 if nobody asks. */
+int notify_open(int *manager_fd);
 
-/* Does nothing where nobody asks. Of use in signal handlers. */
-void notify_ready(void);
-void notify_stopping(void);
+/* Nothing is sent to -1. Safe in signal handlers. */
+void notify_ready(int manager_fd);
+void notify_stopping(int manager_fd);

@@ -23,12 +23,12 @@ int ready_say(struct server *server) {
     fprintf(stderr, "regatta-server: %s, work %s, source %s (%s), listening on %s (Ctrl-C stops)\n",
             options->design->name, options->work.text, service_source(server->service),
             service_source_reason(server->service), listen);
-    if (server->ready.held.length > 0)
-        fwrite(server->ready.held.bytes, 1, server->ready.held.length, stderr);
-    text_release(&server->ready.held);
+    if (server->ready.sandbox_note.length > 0)
+        fwrite(server->ready.sandbox_note.bytes, 1, server->ready.sandbox_note.length, stderr);
+    text_release(&server->ready.sandbox_note);
     if (server->ready.fd >= 0 && dprintf(server->ready.fd, "ready %s\n", listen) < 0)
         return -errno;
-    notify_ready();
+    notify_ready(server->ready.manager_fd);
     ready_forget(server);
     server->ready.since_ns = clock_monotonic_ns();
     server->ready.startup = usage_now(RUSAGE_SELF);

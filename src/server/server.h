@@ -8,12 +8,16 @@
 
 #include <pthread.h>
 
+struct log;
+
 struct server {
     const struct options *options;
     struct listener listener;
-    struct listener *beside; /* of all workers but the first, where each has its own; else NULL */
+    struct listener
+        *other_listeners; /* of all workers but the first, where each has its own; else NULL */
     struct service *service;
     struct stats *stats;
+    struct log *log;             /* NULL: not --verbose */
     struct worker_stats *counts; /* of the worker whose struct this is */
     pthread_barrier_t *opening;  /* where workers with loops of their own meet; else NULL */
     struct ready ready;

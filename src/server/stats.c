@@ -41,14 +41,14 @@ void stats_add_reaped(struct stats *stats, const struct rusage *used) {
 
 uint64_t worker_requests(const struct worker_stats *worker) {
     uint64_t requests = 0;
-    for (unsigned place = 0; place < STATS_STATUSES; place++)
+    for (unsigned index = 0; index < STATS_STATUSES; index++)
         for (unsigned dialect = 0; dialect < STATS_DIALECTS; dialect++)
-            requests += stats_read(&worker->replies[place][dialect]);
+            requests += stats_read(&worker->replies[index][dialect]);
     return requests;
 }
 
 uint64_t stats_requests(const struct stats *stats) {
-    uint64_t requests = worker_requests(&stats->beside);
+    uint64_t requests = worker_requests(&stats->loop);
     for (unsigned i = 0; i < stats->worker_count; i++)
         requests += worker_requests(&stats->workers[i]);
     return requests;
@@ -68,7 +68,7 @@ const enum status stats_statuses[STATS_STATUSES] = {
     STATUS_UNAVAILABLE, STATUS_VERSION,
 };
 
-unsigned stats_place(enum status status) {
+unsigned stats_index(enum status status) {
     switch (status) {
     case STATUS_OK:
         return 0;

@@ -40,12 +40,12 @@ struct stats {
                                      for a worker */
     _Atomic uint64_t replaced;    /* workers that died and were replaced */
     _Atomic uint64_t errors[ERROR_KINDS];
-    _Atomic int64_t reaped_ns; /* CPU time of worker processes that have ended */
-    _Atomic int64_t told_ns;   /* CPU time of the server as it was told last */
-    int64_t started_at_ns;     /* Unix time */
-    int32_t pid;               /* of the process that is the server */
+    _Atomic int64_t reaped_ns;   /* CPU time of worker processes that have ended */
+    _Atomic int64_t reported_ns; /* CPU time of the server as it was told last */
+    int64_t started_at_ns;       /* Unix time */
+    int32_t pid;                 /* of the process that is the server */
     unsigned worker_count;
-    struct worker_stats beside; /* what a loop serves that has its workers beside it */
+    struct worker_stats loop; /* what a loop serves that has its workers beside it */
     struct worker_stats workers[];
 };
 
@@ -63,7 +63,7 @@ uint64_t worker_requests(const struct worker_stats *worker);
 extern const enum status stats_statuses[STATS_STATUSES];
 
 /* Where in that order a status is. */
-unsigned stats_place(enum status status);
+unsigned stats_index(enum status status);
 
 /* A worker process has ended, and used so much. As a signal handler may. */
 struct rusage;
@@ -83,8 +83,8 @@ static inline void stats_subtract(_Atomic uint64_t *counter) {
 /* One request was answered: a single addition, on the worker's own cache line. */
 static inline void stats_add_reply(struct worker_stats *worker, enum status status,
                                    enum dialect dialect) {
-    unsigned place = status == STATUS_OK ? 0 : stats_place(status);
-    stats_add(&worker->replies[place][dialect == DIALECT_HTTP]);
+    unsigned index = status == STATUS_OK ? 0 : stats_index(status);
+    stats_add(&worker->replies[index][dialect == DIALECT_HTTP]);
 }
 
 static inline uint64_t stats_read(const _Atomic uint64_t *counter) {

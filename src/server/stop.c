@@ -14,9 +14,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* All that a signal handler can reach. */
+/* All that a signal handler can reach: it is given nothing, so these are globals. */
 static _Atomic int requested, expired; /* atomic: other threads ask for them */
-static volatile sig_atomic_t connection = -1;
+static volatile sig_atomic_t connection = -1, manager = -1;
 static volatile sig_atomic_t listener, event; /* -1: none, or none of this process yet */
 static _Atomic int64_t deadline_ns;
 static volatile pid_t self, parent; /* parent: 0 in the first process; self: 0 in the others */
@@ -36,7 +36,7 @@ static void handle_stop(int signal_number) {
         atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * INT64_C(1000000000));
         alarm(DRAIN_LIMIT_S);
         if (is_first)
-            notify_stopping();
+            notify_stopping(manager);
     }
     requested = 1;
     /* Else it was forked just now: what is there is the parent's, and stop_after_fork does the
@@ -66,9 +66,10 @@ static int install(int signal_number, void (*handler)(int)) {
     return sigaction(signal_number, &action, NULL) == 0 ? 0 : -errno;
 }
 
-int stop_install(int listener_fd) {
+int stop_install(int listener_fd, int manager_fd) {
     self = getpid();
     listener = listener_fd;
+    manager = manager_fd;
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event < 0)
         return -errno;

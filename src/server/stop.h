@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns 0 or -errno. */
-int stop_install(int listener_fd);
+/* manager_fd: who is told of the first signal (notify.h). Returns 0 or -errno. */
+int stop_install(int listener_fd, int manager_fd);
 
 /* In a process just forked: gives it a stop of its own, for the parent's eventfd would tell the
  * parent, and sees to it that it does not outlive the parent. If the parent was told to stop, or

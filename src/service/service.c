@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
-#include "service/asked.h"
 #include "service/from_snapshot.h"
+#include "service/history_reply.h"
 #include "service/metrics.h"
 #include "service/render.h"
-#include "service/shared.h"
+#include "service/shared_snapshot.h"
 #include "service/spin.h"
 #include "top/classic.h"
 #include "top/source.h"
@@ -28,7 +28,7 @@ struct service {
     int64_t max_age_ns;
     struct source *source;
     struct source *recorded; /* that of the recorder; may be the same */
-    struct shared *shared;
+    struct shared_snapshot *shared;
     struct history *history;
     unsigned cpus;
     char host[256];
@@ -44,13 +44,13 @@ static bool is_classic(enum work_kind kind) {
 
 static bool look(struct service *service, struct snapshot *snapshot) {
     int64_t begun_ns = clock_monotonic_ns();
-    atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(shared_snapshot_scans(service->shared), 1, memory_order_relaxed);
     snapshot_begin(snapshot);
     int error = is_classic(service->work.kind)
                     ? classic_scan("/proc", &snapshot->scan, offer, snapshot)
                     : source_scan(service->source, &snapshot->scan, offer, snapshot);
     snapshot_end(snapshot);
-    tally_reading(shared_tally(service->shared), error == 0 ? &snapshot->scan : NULL,
+    tally_reading(shared_snapshot_tally(service->shared), error == 0 ? &snapshot->scan : NULL,
                   clock_monotonic_ns() - begun_ns);
     return error == 0;
 }
@@ -58,12 +58,12 @@ static bool look(struct service *service, struct snapshot *snapshot) {
 /* With the snapshot's lock held. Returns 0 or -errno. */
 static int record(struct service *service, struct source *source, struct snapshot *next) {
     int64_t begun_ns = clock_monotonic_ns();
-    atomic_fetch_add_explicit(shared_scans(service->shared), 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(shared_snapshot_scans(service->shared), 1, memory_order_relaxed);
     int error = history_record(service->history, source, next);
-    tally_reading(shared_tally(service->shared), error == 0 ? &next->scan : NULL,
+    tally_reading(shared_snapshot_tally(service->shared), error == 0 ? &next->scan : NULL,
                   clock_monotonic_ns() - begun_ns);
     if (error == 0)
-        shared_publish(service->shared);
+        shared_snapshot_publish(service->shared);
     return error;
 }
 
@@ -73,10 +73,10 @@ static bool bring_up_to_date(struct service *service) {
     int64_t oldest_ns = clock_monotonic_ns() - service->max_age_ns;
     if (history_taken_mono_ns(service->history) >= oldest_ns)
         return true;
-    struct snapshot *next = shared_lock(service->shared);
+    struct snapshot *next = shared_snapshot_lock(service->shared);
     bool is_read = history_taken_mono_ns(service->history) >= oldest_ns ||
                    record(service, service->source, next) == 0;
-    shared_unlock(service->shared);
+    shared_snapshot_unlock(service->shared);
     return is_read;
 }
 
@@ -84,13 +84,13 @@ static bool bring_up_to_date(struct service *service) {
  * it with: another is taken then, and the answer covers the short time between the two. */
 static const char *answer_asked(struct service *service, const struct request *request,
                                 struct text *body) {
-    const char *problem = asked_answer(service->history, request, service->host, body);
+    const char *problem = history_reply(service->history, request, service->host, body);
     if (problem == NULL || request->by != BY_RECENT)
         return problem;
-    struct snapshot *next = shared_lock(service->shared);
+    struct snapshot *next = shared_snapshot_lock(service->shared);
     int error = record(service, service->source, next);
-    shared_unlock(service->shared);
-    return error == 0 ? asked_answer(service->history, request, service->host, body) : CANNOT_READ;
+    shared_snapshot_unlock(service->shared);
+    return error == 0 ? history_reply(service->history, request, service->host, body) : CANNOT_READ;
 }
 
 /* The simplest request, from a snapshot. */
@@ -120,8 +120,8 @@ HOT static bool answer_from(const struct service *service, int64_t oldest_ns,
                             const struct request *request, struct text *body) {
     struct snapshot snapshot;
     if (request->format == FORMAT_TEXT)
-        return shared_text(service->shared, oldest_ns, request->rows, body);
-    if (!shared_rows(service->shared, oldest_ns, request->rows, &snapshot))
+        return shared_snapshot_text(service->shared, oldest_ns, request->rows, body);
+    if (!shared_snapshot_rows(service->shared, oldest_ns, request->rows, &snapshot))
         return false;
     render(service, request, &snapshot, body);
     return true;
@@ -134,11 +134,11 @@ HOT static bool answer_shared(struct service *service, const struct request *req
     int64_t oldest_ns = clock_monotonic_ns() - service->max_age_ns;
     if (answer_from(service, oldest_ns, request, body))
         return true;
-    struct snapshot *next = shared_lock(service->shared);
+    struct snapshot *next = shared_snapshot_lock(service->shared);
     bool is_answered = answer_from(service, oldest_ns, request, body);
     if (!is_answered && record(service, service->source, next) == 0)
         is_answered = answer_from(service, oldest_ns, request, body);
-    shared_unlock(service->shared);
+    shared_snapshot_unlock(service->shared);
     return is_answered;
 }
 
@@ -203,7 +203,7 @@ static int open_parts(struct service *service, const struct service_options *opt
     if (error == 0 && options->keeps_nothing)
         source_keep_none(service->recorded);
     if (error == 0)
-        error = shared_open(&service->shared);
+        error = shared_snapshot_open(&service->shared);
     if (error == 0)
         error = history_open(&service->history);
     return error;
@@ -221,7 +221,7 @@ static void answer_metrics(struct service *service, enum format format, struct t
         .groups = groups,
         .group_count = history_groups(service->history, groups, &rest),
         .rest = &rest,
-        .tally = shared_tally(service->shared),
+        .tally = shared_snapshot_tally(service->shared),
         .source = is_read ? answer.scan.source : source_name(service->source),
         .reason = is_read ? answer.scan.reason : source_reason(service->source),
         .cpus = service->cpus,
@@ -258,7 +258,7 @@ void service_close(struct service *service) {
     if (service->source != NULL)
         source_close(service->source);
     if (service->shared != NULL)
-        shared_close(service->shared);
+        shared_snapshot_close(service->shared);
     if (service->history != NULL)
         history_close(service->history);
     free(service);
@@ -277,14 +277,14 @@ struct history *service_history(const struct service *service) {
 }
 
 int service_record(struct service *service) {
-    struct snapshot *next = shared_lock(service->shared);
+    struct snapshot *next = shared_snapshot_lock(service->shared);
     int error = record(service, service->recorded, next);
-    shared_unlock(service->shared);
+    shared_snapshot_unlock(service->shared);
     return error;
 }
 
 uint64_t service_scans(const struct service *service) {
-    return atomic_load_explicit(shared_scans(service->shared), memory_order_relaxed);
+    return atomic_load_explicit(shared_snapshot_scans(service->shared), memory_order_relaxed);
 }
 
 HOT enum status service_answer(struct service *service, const struct request *request,

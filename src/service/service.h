@@ -21,7 +21,7 @@ struct service_options {
     enum source_kind source;
     int64_t max_age_ms; /* of the shared snapshot */
     bool records;       /* somebody will call service_record: it gets a source of its own */
-    bool keeps_nothing; /* open from one scan to the next (top/kept.h) */
+    bool keeps_nothing; /* open from one scan to the next (top/scan_cache.h) */
 };
 
 /* Returns 0 or -errno. With the work `spin` it measures this CPU, which takes some milliseconds. */

@@ -4,8 +4,8 @@
 #include "top/from_record.h"
 #include "top/gather.h"
 #include "top/kernel_side.h"
+#include "top/monotonic.h"
 #include "top/order.h"
-#include "top/told.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ enum {
 /* In memory that forked processes share, before the tables. */
 struct shared_state {
     pthread_mutex_t turn; /* one scan at a time: around all that is shared */
-    struct told told;
+    struct monotonic monotonic;
     struct gather gather;
     uint32_t left_to_procfs; /* scans */
     int64_t busy_mono_ns, busy_user_ns,
@@ -49,17 +49,18 @@ struct bpf {
 /* Lays the tables out behind the state; what is not used costs no memory. */
 static int open_shared(struct bpf *bpf, bool gathers) {
     const size_t room = bpf->room;
-    const size_t bytes =
-        sizeof(struct shared_state) + room * (2 * sizeof(struct told_entry) + 2 * sizeof(uint64_t) +
-                                              sizeof(struct record) + sizeof(struct group));
+    const size_t bytes = sizeof(struct shared_state) +
+                         room * (2 * sizeof(struct monotonic_entry) + 2 * sizeof(uint64_t) +
+                                 sizeof(struct record) + sizeof(struct group));
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED)
         return -errno;
     struct shared_state *shared = bpf->shared = block;
     bpf->shared_bytes = bytes;
-    struct told_entry *entries = (struct told_entry *)(shared + 1);
-    shared->told = (struct told){.entries = {entries, entries + room}, .limit = bpf->room};
+    struct monotonic_entry *entries = (struct monotonic_entry *)(shared + 1);
+    shared->monotonic =
+        (struct monotonic){.entries = {entries, entries + room}, .limit = bpf->room};
     bpf->keys = (uint64_t *)(entries + 2 * room);
     bpf->spare = bpf->keys + room;
     struct record *records = (struct record *)(bpf->spare + room);
@@ -167,7 +168,7 @@ static int64_t read_records(struct bpf *bpf, const struct record **records) {
 
 /* A whole scan under way. */
 struct pass {
-    struct told *told;
+    struct monotonic *monotonic;
     scan_visit *visit;
     void *context;
 };
@@ -175,7 +176,7 @@ struct pass {
 static void pass_on(void *context, const struct process *process) {
     const struct pass *pass = context;
     struct process held = *process;
-    told_pass(pass->told, &held);
+    monotonic_pass(pass->monotonic, &held);
     pass->visit(pass->context, &held);
 }
 
@@ -221,10 +222,10 @@ static int take_all(const struct bpf *bpf, const struct record *records, uint32_
 
 static int scan_in_turn(struct bpf *bpf, struct procfs *procfs, struct scan *scan,
                         scan_visit *visit, void *context) {
-    struct pass pass = {&bpf->shared->told, visit, context};
+    struct pass pass = {&bpf->shared->monotonic, visit, context};
     const struct record *records = NULL;
     int error;
-    told_begin(pass.told);
+    monotonic_begin(pass.monotonic);
     scan_begin(scan, "bpf");
     int64_t count = -EBUSY;
     if (bpf->shared->left_to_procfs > 0)
@@ -241,7 +242,7 @@ static int scan_in_turn(struct bpf *bpf, struct procfs *procfs, struct scan *sca
                                           : "bpf failed";
     }
     if (error == 0)
-        told_end(pass.told);
+        monotonic_end(pass.monotonic);
     return error;
 }
 

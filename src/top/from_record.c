@@ -1,6 +1,6 @@
 #include "top/from_record.h"
 
-#include "top/told.h"
+#include "top/monotonic.h"
 
 #include <string.h>
 
@@ -21,5 +21,5 @@ void process_of_record(struct process *process, const struct record *record, int
     process->started_ns = (int64_t)record->started_ns / tick_ns * tick_ns;
     process->system_ns = system_share(record);
     process->user_ns = (int64_t)record->run_ns - process->system_ns;
-    told_hold(process, (int64_t)record->told_user_ns, (int64_t)record->told_system_ns);
+    monotonic_hold(process, (int64_t)record->told_user_ns, (int64_t)record->told_system_ns);
 }

@@ -23,7 +23,7 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 
 /* A descriptor that outlives the object, above those that select could use. */
 static int keep(int fd) {
-    return fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FLOOR);
+    return fcntl(fd, F_DUPFD_CLOEXEC, SCAN_CACHE_FLOOR);
 }
 
 static int keep_low_or_high(int fd) {

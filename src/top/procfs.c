@@ -24,7 +24,7 @@ int procfs_open(struct procfs *procfs, const char *root) {
         return -errno;
     procfs->busy = openat(procfs->directory, "stat", O_RDONLY | O_CLOEXEC);
     procfs->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
-    kept_open(&procfs->kept);
+    scan_cache_open(&procfs->cache);
     return 0;
 }
 
@@ -32,7 +32,7 @@ void procfs_close(struct procfs *procfs) {
     close(procfs->directory);
     if (procfs->busy >= 0)
         close(procfs->busy);
-    kept_close(&procfs->kept);
+    scan_cache_close(&procfs->cache);
 }
 
 /* One reading under way. */
@@ -43,7 +43,7 @@ struct reading {
     struct scan *scan;
     scan_visit *visit;
     void *context;
-    struct kept_news news;
+    struct scan_cache_news news;
 };
 
 /* Returns whether the process was there and has been visited. */
@@ -79,7 +79,7 @@ static bool read_schedstat(int fd, struct schedstat *now) {
 }
 
 /* `now` was read before the process was: if it has run since, the next look shows other numbers. */
-static void remember(struct kept_entry *entry, struct schedstat now,
+static void remember(struct scan_cache_entry *entry, struct schedstat now,
                      const struct process *process) {
     entry->at = now;
     entry->user_ns = process->user_ns;
@@ -89,7 +89,7 @@ static void remember(struct kept_entry *entry, struct schedstat now,
     memcpy(entry->name, process->name, process->name_length);
 }
 
-static void visit_remembered(struct reading *reading, const struct kept_entry *entry) {
+static void visit_remembered(struct reading *reading, const struct scan_cache_entry *entry) {
     struct process process = {
         .pid = entry->pid,
         .name_length = entry->name_length,
@@ -105,7 +105,7 @@ static void visit_remembered(struct reading *reading, const struct kept_entry *e
 /* Keeps a process that has none of these yet: `schedstat` of one that sleeps and has one thread,
  * `stat` of others, both of one that runs. Takes over fd, its `stat`. */
 static void keep(struct reading *reading, const char *pid, int fd) {
-    struct kept_entry entry = {.stat = -1, .schedstat = -1};
+    struct scan_cache_entry entry = {.stat = -1, .schedstat = -1};
     char text[STAT_BYTES];
     struct process process;
     struct schedstat now = {0};
@@ -117,20 +117,20 @@ static void keep(struct reading *reading, const char *pid, int fd) {
         length > 0 && stat_parse(text, (size_t)length, reading->procfs->tick_ns, &process) == 0;
     enum stat_rest rest = is_there ? stat_rest(text, (size_t)length) : STAT_MANY_THREADS;
     bool pays =
-        rest != STAT_MANY_THREADS && now.turns != 0 && process.name_length <= KEPT_NAME_LIMIT;
+        rest != STAT_MANY_THREADS && now.turns != 0 && process.name_length <= SCAN_CACHE_NAME_LIMIT;
     if (schedstat >= 0 && pays)
-        entry.schedstat = kept_move(&reading->procfs->kept, &reading->news, schedstat);
+        entry.schedstat = scan_cache_move(&reading->procfs->cache, &reading->news, schedstat);
     else if (schedstat >= 0)
         close(schedstat);
     if (entry.schedstat >= 0 && rest == STAT_SLEEPS)
         remember(&entry, now, &process);
     if (is_there && entry.at.turns == 0)
-        entry.stat = kept_move(&reading->procfs->kept, &reading->news, fd);
+        entry.stat = scan_cache_move(&reading->procfs->cache, &reading->news, fd);
     else
         close(fd);
     entry.pid = is_there ? process.pid : 0;
     if (entry.stat >= 0 || entry.schedstat >= 0)
-        kept_add(&reading->news, &entry);
+        scan_cache_add(&reading->news, &entry);
 }
 
 /* Returns 0 whether or not the process is still there; -errno if no descriptor was left. */
@@ -144,8 +144,8 @@ static int read_new(struct reading *reading, const char *pid) {
     bool is_there = take(reading, text, length, &process);
     if (length > 0 && !is_there)
         reading->scan->lost++; /* it lives, and is told in a form that is not known */
-    if (is_there && reading->started_ns - process.started_ns > KEPT_YOUNG_NS &&
-        kept_may_add(&reading->procfs->kept, &reading->news))
+    if (is_there && reading->started_ns - process.started_ns > SCAN_CACHE_YOUNG_NS &&
+        scan_cache_may_add(&reading->procfs->cache, &reading->news))
         keep(reading, pid, fd);
     else
         close(fd);
@@ -153,13 +153,13 @@ static int read_new(struct reading *reading, const char *pid) {
 }
 
 /* One that has run since it was remembered. Takes over fd where it is not the entry's own. */
-static void keep_again(struct reading *reading, const struct kept_entry *entry, int fd,
+static void keep_again(struct reading *reading, const struct scan_cache_entry *entry, int fd,
                        struct schedstat now, enum stat_rest rest, const struct process *process) {
-    const struct kept *kept = &reading->procfs->kept;
-    struct kept_entry changed = *entry;
-    bool is_new = fd != entry->stat, may_change = kept_may_change(&reading->news);
+    const struct scan_cache *cache = &reading->procfs->cache;
+    struct scan_cache_entry changed = *entry;
+    bool is_new = fd != entry->stat, may_change = scan_cache_may_change(&reading->news);
     if (is_new && may_change)
-        changed.stat = kept_move(kept, &reading->news, fd);
+        changed.stat = scan_cache_move(cache, &reading->news, fd);
     else if (is_new)
         close(fd);
     if (!may_change)
@@ -167,16 +167,17 @@ static void keep_again(struct reading *reading, const struct kept_entry *entry, 
     if (rest == STAT_MANY_THREADS)
         changed.schedstat = -1;
     bool remembers = rest == STAT_SLEEPS && now.turns != 0 &&
-                     process->name_length <= KEPT_NAME_LIMIT && changed.schedstat >= 0;
+                     process->name_length <= SCAN_CACHE_NAME_LIMIT && changed.schedstat >= 0;
     if (remembers)
         remember(&changed, now, process);
     if (remembers || changed.stat != entry->stat || changed.schedstat != entry->schedstat)
-        kept_change(kept, &reading->news, entry, &changed);
+        scan_cache_change(cache, &reading->news, entry, &changed);
 }
 
 /* Returns 0 if it was there and has been visited, -ESRCH if it has ended, or another -errno if no
  * descriptor was left. */
-static int read_kept(struct reading *reading, const struct kept_entry *entry, const char *pid) {
+static int read_kept(struct reading *reading, const struct scan_cache_entry *entry,
+                     const char *pid) {
     struct procfs *procfs = reading->procfs;
     char text[STAT_BYTES];
     struct process process;
@@ -185,7 +186,7 @@ static int read_kept(struct reading *reading, const struct kept_entry *entry, co
         return -ESRCH;
     if (schedstat_is(now, entry->at)) {
         visit_remembered(reading, entry);
-        kept_known(&procfs->kept, &reading->news, entry);
+        scan_cache_known(&procfs->cache, &reading->news, entry);
         return 0;
     }
     int fd = entry->stat >= 0 ? entry->stat : open_file(reading, pid, "stat");
@@ -197,7 +198,7 @@ static int read_kept(struct reading *reading, const struct kept_entry *entry, co
             close(fd);
         return -ESRCH;
     }
-    kept_known(&procfs->kept, &reading->news, entry);
+    scan_cache_known(&procfs->cache, &reading->news, entry);
     keep_again(reading, entry, fd, now, stat_rest(text, (size_t)length), &process);
     return 0;
 }
@@ -207,8 +208,8 @@ static int read_process(struct reading *reading, const char *name) {
     uint64_t pid;
     if (number_parse_bytes(name, strlen(name), 1, INT32_MAX, &pid) != 0)
         return 0; /* not a process */
-    const struct kept_entry *entry =
-        kept_find(&reading->procfs->kept, &reading->news, (int32_t)pid);
+    const struct scan_cache_entry *entry =
+        scan_cache_find(&reading->procfs->cache, &reading->news, (int32_t)pid);
     int error = entry != NULL ? read_kept(reading, entry, name) : -ESRCH;
     return error == -ESRCH ? read_new(reading, name) : error;
 }
@@ -276,9 +277,9 @@ int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, voi
     scan_begin(scan, "procfs");
     reading.started_ns = scan->taken_at_ns - scan->boot_at_ns;
     procfs_busy(procfs, scan);
-    kept_lock(&procfs->kept, &reading.news);
+    scan_cache_lock(&procfs->cache, &reading.news);
     int error = read_directory(&reading);
-    kept_unlock(&procfs->kept, &reading.news, error == 0);
+    scan_cache_unlock(&procfs->cache, &reading.news, error == 0);
     close(reading.root);
     return error;
 }

@@ -2,19 +2,19 @@
  *
  * getdents64 for the pids, then one pread for each process that was there before and openat, read,
  * close for each that is new: no allocation, no stdio. Of a process that sleeps it reads
- * `schedstat` alone, to see that it has not run (top/kept.h). On a 2-core virtual machine about 1.7
- * us for a process that sleeps, 5 us for one that has run, 10 us for a new one. A struct procfs may
- * be used by several threads at once. */
+ * `schedstat` alone, to see that it has not run (top/scan_cache.h). On a 2-core virtual machine
+ * about 1.7 us for a process that sleeps, 5 us for one that has run, 10 us for a new one. A struct
+ * procfs may be used by several threads at once. */
 #pragma once
-#include "top/kept.h"
 #include "top/scan.h"
+#include "top/scan_cache.h"
 #include "top/stat.h"
 
 struct procfs {
     int directory;
     int busy; /* its file stat: what all CPUs did since the boot; -1: there is none */
     int64_t tick_ns;
-    struct kept kept;
+    struct scan_cache cache;
 };
 
 /* Opens `root` ("/proc", or a tree that looks like it). Returns 0 or -errno. */

@@ -77,6 +77,15 @@ static int choose(struct source *source, enum source_kind wanted, unsigned flags
     return 0;
 }
 
+int source_kind_parse(const char *name, enum source_kind *kind) {
+    static const char *const NAMES[] = {
+        [SOURCE_AUTO] = "auto", [SOURCE_PROCFS] = "procfs", [SOURCE_BPF] = "bpf"};
+    for (*kind = SOURCE_AUTO; *kind <= SOURCE_BPF; ++*kind)
+        if (strcmp(name, NAMES[*kind]) == 0)
+            return 0;
+    return -EINVAL;
+}
+
 int source_open(struct source **opened, enum source_kind wanted, unsigned flags) {
     struct source *source = calloc(1, sizeof *source);
     problem = "is there a /proc?";
@@ -93,7 +102,7 @@ int source_open(struct source **opened, enum source_kind wanted, unsigned flags)
         return error;
     }
     if ((flags & SOURCE_PAIRED) != 0)
-        kept_share(&source->procfs.kept);
+        scan_cache_share(&source->procfs.cache);
     *opened = source;
     return 0;
 }
@@ -135,5 +144,5 @@ bool source_ended(struct source *source, ended_visit *visit, void *context, uint
 }
 
 void source_keep_none(struct source *source) {
-    kept_forgo(&source->procfs.kept);
+    scan_cache_forgo(&source->procfs.cache);
 }

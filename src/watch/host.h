@@ -3,7 +3,7 @@
  * Each time over a connection of its own. However a host behaves, an attempt ends at its deadline
  * and holds no more than a bounded answer; one that failed is asked again later and later. */
 #pragma once
-#include "load/reply.h"
+#include "reply/reply.h"
 #include "watch/answer.h"
 #include "watch/question.h"
 #include "watch/resolve.h"

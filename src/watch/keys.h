@@ -1,7 +1,7 @@
 /* What is going on in --watch, and what a key changes of it. */
 #pragma once
-#include "watch/options.h"
 #include "watch/screen.h"
+#include "watch/watch.h"
 
 struct watch {
     const struct watch_options *options;

@@ -1,6 +1,21 @@
 /* regatta-client --watch: asks several hosts again and again, and shows them side by side. */
 #pragma once
-#include "watch/options.h"
+#include "watch/host.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HOST_LIMIT = 64 };
+
+struct watch_options {
+    const char *hosts[HOST_LIMIT];
+    unsigned host_count;
+    struct question question;
+    bool rows_given; /* else a screen asks for as many as it has room for */
+    struct pace pace;
+    uint64_t count; /* refreshes; 0: without end */
+    bool json;
+};
 
 /* Runs until it is ended. Returns the exit status. */
 int watch_run(const struct watch_options *options);

@@ -1,6 +1,6 @@
 """What the server has given up when it serves, in every design; and that it still serves.
 
-That the layers refuse what they should is tests/unit/test_sandbox.c's to prove; here is shown that
+That the layers refuse what they should is tests/unit/sandbox/test_sandbox.c's to prove; here is shown that
 every process of every design is in them."""
 
 from __future__ import annotations

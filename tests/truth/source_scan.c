@@ -8,7 +8,6 @@
  * whose name is `classic`. --then-user: as whom it scans, who need not have opened it.
  * Exit status 3: the source cannot be opened here; why is on stderr. */
 #include "base/number.h"
-#include "server/options.h"
 #include "top/classic.h"
 #include "top/source.h"
 
@@ -43,24 +42,24 @@ static void become(const char *user) {
 int main(int argc, char **argv) {
     const char *user = NULL;
     struct source *source;
-    struct options options;
     struct scan scan;
     char line[16];
-    if (argc > 2 && strcmp(argv[argc - 2], "--then-user") == 0) {
-        user = argv[argc - 1];
-        argc -= 2;
-    }
-    int status = options_parse(&options, argc, argv); /* so it knows every source's name */
-    if (status >= 0)
-        return status;
-    int error = source_open(&source, options.source, 0);
+    bool is_classic = false;
+    enum source_kind kind = SOURCE_AUTO;
+    for (int i = 1; i + 1 < argc; i += 2)
+        if (strcmp(argv[i], "--then-user") == 0)
+            user = argv[i + 1];
+        else if (strcmp(argv[i], "--work") == 0)
+            is_classic = strcmp(argv[i + 1], "classic") == 0;
+        else if (source_kind_parse(argv[i + 1], &kind) != 0)
+            return USAGE_ERROR;
+    int error = source_open(&source, kind, 0);
     if (error != 0) {
         fprintf(stderr, "%s\n", strerror(-error));
         return CANNOT_OPEN;
     }
     if (user != NULL)
         become(user);
-    bool is_classic = options.work.kind == WORK_CLASSIC;
     printf("open %s %s\n", is_classic ? "classic" : source_name(source), source_reason(source));
     fflush(stdout);
     while (fgets(line, sizeof line, stdin) != NULL) {

@@ -4,7 +4,7 @@ What was due and had not started when the window ended took at least until then,
 how much longer (right-censored). To leave it out would leave out the slowest. All such requests
 have the last ranks, however short their own wait was: a percentile is then never below the truth,
 and one that reaches into them is "over" what it would be if each had been answered at the end,
-which is never above the truth. The client says the same of one load (src/load/percentile.h).
+which is never above the truth. The client says the same of one load (src/results/percentile.h).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 from regatta.trial.merge import due
 
 STARTED_LIMIT = 0.99
-"""Of what was due; the client says the same (src/load/bound.c)."""
+"""Of what was due; the client says the same (src/results/client_bound.c)."""
 GROWTH_LIMIT = 0.01
 """Of what was due, too: a backlog that grows by more will fill any connections in time."""
 CLIENT_LIMIT = 0.5

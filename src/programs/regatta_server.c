@@ -1,0 +1,276 @@
+/* regatta-server: the flow from the command line to the last summary. The only place that prints
+ * errors. */
+#include "base/cpus.h"
+#include "base/limits.h"
+#include "designs/designs.h"
+#include "programs/option.h"
+#include "programs/server_options.h"
+#include "server/activation.h"
+#include "server/log.h"
+#include "server/notify.h"
+#include "server/recorder.h"
+#include "server/server.h"
+#include "server/stop.h"
+#include "server/summary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int fail(const char *what, int error, const char *advice) {
+    fprintf(stderr, "regatta-server: %s: %s%s%s\n", what, strerror(-error),
+            advice != NULL ? "; " : "", advice != NULL ? advice : "");
+    return EXIT_FAILURE;
+}
+
+/* Only a privileged process may; others keep what they have. */
+static void raise_hard_limit(struct rlimit *limit, rlim_t wanted) {
+    const struct rlimit raised = {wanted, wanted};
+    if (limit->rlim_max < wanted && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        *limit = raised;
+}
+
+/* Each connection takes a descriptor: all that the system allows without asking anybody. The last
+ * few are not for connections: with them a scan can always be made for those that are served. */
+static void budget_descriptors(struct server_command *command) {
+    struct options *options = &command->options;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    if (command->wants_connections)
+        raise_hard_limit(&limit, options->max_connections + SPARE_DESCRIPTORS);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t spare = limit.rlim_cur > 2 * SPARE_DESCRIPTORS ? SPARE_DESCRIPTORS : limit.rlim_cur / 2;
+    unsigned allowed = (unsigned)(limit.rlim_cur - spare);
+    if (options->max_connections <= limit.rlim_cur - spare)
+        return;
+    if (command->wants_connections)
+        fprintf(stderr,
+                "regatta-server: the limit of open files allows %u connections, not %u; raise it "
+                "(see: ulimit -Hn)\n",
+                allowed, options->max_connections);
+    options->max_connections = allowed;
+}
+
+/* After pinning: a pool that wants a worker for each CPU counts those that it may use. */
+static void count_workers(struct options *options) {
+    cpu_set_t set;
+    if (options->workers != 0)
+        return;
+    if (options->design->workers == ONE_PER_CPU && sched_getaffinity(0, sizeof set, &set) == 0)
+        options->workers = (unsigned)CPU_COUNT(&set);
+    else
+        options->workers = options->design->workers > 0 ? (unsigned)options->design->workers : 1;
+}
+
+/* A worker more than there may be clients would never have one. */
+static void limit_workers(struct options *options) {
+    if (options->design->one_at_a_time && options->workers > options->max_connections)
+        options->workers = options->max_connections;
+}
+
+/* If one of the three standard descriptors were free, a connection would get it, and with it what
+ * is printed there. */
+static void fill_standard_descriptors(void) {
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+static int listen_failure(const struct options *options, int error) {
+    char what[ADDRESS_TEXT_LIMIT + 32], listen[ADDRESS_TEXT_LIMIT];
+    address_format(&options->listen, listen);
+    snprintf(what, sizeof what, "cannot listen on %s", listen);
+    return fail(what, error,
+                error == -EADDRINUSE      ? "choose another port with --listen, or port 0 for any"
+                : error == -EADDRNOTAVAIL ? "this host has no such address; see: ip address"
+                : error == -EACCES        ? "ports below 1024 are root's; choose a higher one"
+                                          : NULL);
+}
+
+static int run_failure(const struct options *options, int error) {
+    bool is_full = options->design->workers != NO_POOL && (error == -EAGAIN || error == -ENOMEM);
+    return fail(options->design->name, error,
+                is_full ? "the system allows no more processes or threads: fewer --workers, or "
+                          "see: ulimit -u"
+                        : NULL);
+}
+
+/* Runs the design, with the recorder beside it. Returns 0 or -errno. */
+static int run(struct server *server, bool records) {
+    struct recorder recorder;
+    int error = 0;
+    if (records)
+        error = recorder_start(&recorder, server->service);
+    if (error != 0)
+        return error;
+    error = server->options->design->run(server);
+    if (records)
+        recorder_stop(&recorder);
+    return error;
+}
+
+/* With the listener open: serves, and tells what came of it. Returns the exit status. */
+static int serve(struct server *server, bool records) {
+    const struct options *options = server->options;
+    int error = stop_install(server->listener.fd, server->ready.manager_fd);
+    if (error == 0 && options->design->workers == NO_POOL)
+        error = ready_say(server);
+    if (error != 0)
+        return fail("cannot start", error, NULL);
+    error = run(server, records);
+    if (error != 0)
+        return run_failure(options, error);
+    summary_print(server);
+    return EXIT_SUCCESS;
+}
+
+static int given_failure(const char *problem) {
+    fprintf(stderr, "regatta-server: the socket that it was given (LISTEN_FDS): %s\n", problem);
+    return EXIT_FAILURE;
+}
+
+/* The listener: given, or opened; and one for each worker where the design wants that. Returns 0 or
+ * the exit status. */
+static int open_listeners(struct server *server, struct options *options) {
+    int given = activation_socket();
+    if (given == -E2BIG)
+        return given_failure("there are several, and it takes one");
+    int error = given >= 0 ? listener_take(&server->listener, options, given)
+                           : listener_open(&server->listener, options);
+    if (error == -ENOTSOCK)
+        return given_failure("a listening TCP socket is expected");
+    if (error == 0 && access_missing(&options->access, &options->listen.storage) != NULL)
+        return given_failure(access_missing(&options->access, &options->listen.storage));
+    if (error == 0 && options->design->shares_port)
+        error = listeners_open_others(&server->other_listeners, &server->listener, options);
+    return error != 0 ? listen_failure(options, error) : 0;
+}
+
+/* A service for all processes that cannot see them. That process 1 can be read shows that all can.
+ */
+static void warn_of_hidden(const struct server *server) {
+    int fd = open("/proc/1/stat", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    else if (strcmp(service_source(server->service), "procfs") == 0)
+        fputs("regatta-server: processes of other users are hidden from it (/proc is mounted with "
+              "hidepid): mount it with gid= of a group of the server's user, or use --source bpf\n",
+              stderr);
+}
+
+/* Gives up what serving does not take. Returns 0 or the exit status. */
+static int enter_sandbox(struct server *server, const struct server_command *command) {
+    const struct design *design = command->options.design;
+    struct sandbox_options wanted = server_options_sandbox(command);
+    struct sandbox sandbox;
+    wanted.uses_bpf = strcmp(service_source(server->service), "bpf") == 0;
+    int error = notify_open(&server->ready.manager_fd);
+    if (error != 0) /* whoever does not listen is not waiting either */
+        fprintf(stderr, "regatta-server: cannot reach the service manager (NOTIFY_SOCKET): %s\n",
+                strerror(-error));
+    error = sandbox_enter(&sandbox, &wanted);
+    if (error != 0) {
+        fprintf(stderr, "regatta-server: --user %s: %s\n", command->user, sandbox.user.what);
+        return EXIT_FAILURE;
+    }
+    if (command->has_sandbox)
+        sandbox_describe(&sandbox, "regatta-server: sandbox ", &server->ready.sandbox_note);
+    warn_of_hidden(server);
+    const char *missing = design_missing(design); /* it may be so for this user alone */
+    if (missing == NULL)
+        return 0;
+    fprintf(stderr, "regatta-server: --design %s: %s\n", design->name, missing);
+    return EXIT_FAILURE;
+}
+
+/* With all open that takes rights. */
+static int serve_without_rights(struct server *server, const struct server_command *command) {
+    const char *path = command->summary;
+    int summary = path != NULL ? summary_open(path) : -1;
+    if (path != NULL && summary < 0)
+        return fail(path, summary, NULL);
+    int status = enter_sandbox(server, command);
+    if (status == 0)
+        status = serve(server, command->records);
+    if (path == NULL || status != 0)
+        return status;
+    int error = summary_write(server, summary);
+    return error != 0 ? fail(path, error, NULL) : EXIT_SUCCESS;
+}
+
+static int service_failure(enum source_kind source, int error) {
+    if (source != SOURCE_BPF)
+        return fail("cannot read the processes", error, source_problem());
+    fprintf(stderr, "regatta-server: --source bpf: %s\n", source_problem());
+    return EXIT_FAILURE;
+}
+
+static int open_and_serve(struct server_command *command) {
+    struct options *options = &command->options;
+    struct log log = LOG_INITIALIZER;
+    struct server server = {
+        .options = options,
+        .log = command->verbose ? &log : NULL,
+        .ready = {.fd = command->ready_fd, .manager_fd = -1, .sandbox_note = text_growing(2048)}};
+    const struct service_options service = {
+        .work = options->work,
+        .source = command->source,
+        .max_age_ms = command->max_age_ms,
+        .records = command->records,
+        .keeps_nothing = options->design->keeps_nothing,
+    };
+    int error = service_open(&server.service, &service);
+    if (error != 0)
+        return service_failure(command->source, error);
+    server.stats = stats_create(options->workers);
+    if (server.stats == NULL)
+        return fail("cannot start", -ENOMEM, NULL);
+    server.counts = &server.stats->workers[0];
+    int status = open_listeners(&server, options);
+    if (status == 0) {
+        status = serve_without_rights(&server, command);
+        listener_close(&server.listener);
+        free(server.other_listeners);
+    }
+    stats_destroy(server.stats);
+    service_close(server.service);
+    return status;
+}
+
+static void pin(const char *cpus) {
+    const char *problem = NULL;
+    int error = cpus_pin(cpus, &problem);
+    if (error != 0)
+        option_wrong("regatta-server", "--cpus %s: %s", cpus,
+                     problem != NULL ? problem : strerror(-error));
+}
+
+int main(int count, char *arguments[]) {
+    struct server_command command;
+    fill_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN); /* a reader of our output who leaves does not end the service */
+    server_options_read(count, arguments, &command);
+    const struct design *design = command.options.design;
+    if (command.cpus != NULL)
+        pin(command.cpus);
+    const char *missing = design_missing(design);
+    if (missing != NULL) {
+        fprintf(stderr, "regatta-server: --design %s: %s\n", design->name, missing);
+        return EXIT_FAILURE;
+    }
+    count_workers(&command.options);
+    budget_descriptors(&command);
+    limit_workers(&command.options);
+    return open_and_serve(&command);
+}

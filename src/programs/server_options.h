@@ -1,0 +1,26 @@
+/* The command line of regatta-server. */
+#pragma once
+#include "sandbox/sandbox.h"
+#include "server/options.h"
+#include "top/source.h"
+
+struct server_command {
+    struct options options;
+    enum source_kind source;
+    int64_t max_age_ms;
+    bool records;           /* a reading every second */
+    bool wants_connections; /* as many as --max-connections were asked for */
+    bool has_sandbox;
+    bool verbose;
+    int ready_fd;        /* -1: nobody waits */
+    const char *cpus;    /* NULL: not pinned */
+    const char *summary; /* NULL: no summary is written */
+    const char *user;    /* NULL: root's server becomes one without rights */
+};
+
+/* Reads the command line. When it is wrong, or asks for help, the version or a list, says so and
+ * ends the program. */
+void server_options_read(int count, char *arguments[], struct server_command *command);
+
+/* What the sandbox is told. */
+struct sandbox_options server_options_sandbox(const struct server_command *command);

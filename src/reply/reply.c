@@ -1,0 +1,309 @@
+#include "reply/reply.h"
+
+#include "base/limits.h"
+
+#include <string.h>
+#include <strings.h>
+
+static enum verdict malformed(struct reply *reply, const char *problem) {
+    reply->problem = problem;
+    return REPLY_MALFORMED;
+}
+
+/* An error reply: what it says is kept for the person who asked. */
+static enum verdict refused(struct reply *reply, struct cursor line) {
+    size_t length = (size_t)(line.end - line.at);
+    if (length > sizeof reply->line)
+        length = sizeof reply->line;
+    memmove(reply->line, line.at, length);
+    reply->line_length = (uint32_t)length;
+    return REPLY_REFUSED;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* "HTTP/1.x NNN ..." */
+static bool take_status_line(struct cursor line, unsigned *status, bool *version_1_0) {
+    static const char VERSION[] = "HTTP/1.";
+    size_t length = (size_t)(line.end - line.at);
+    const char *at = line.at;
+    if (length < 12 || memcmp(at, VERSION, 7) != 0 || (at[7] != '0' && at[7] != '1') ||
+        at[8] != ' ' || !is_digit(at[9]) || !is_digit(at[10]) || !is_digit(at[11]) ||
+        (length > 12 && at[12] != ' '))
+        return false;
+    *version_1_0 = at[7] == '0';
+    *status =
+        (unsigned)(at[9] - '0') * 100 + (unsigned)(at[10] - '0') * 10 + (unsigned)(at[11] - '0');
+    return true;
+}
+
+/* The first line, which also tells an error reply from the wanted one. */
+static enum verdict take_status(struct reply *reply, struct cursor line) {
+    unsigned status;
+    bool version_1_0;
+    if (!take_status_line(line, &status, &version_1_0))
+        return malformed(reply, "it does not begin with an HTTP/1.x status line");
+    if (status != 200)
+        return refused(reply, line);
+    reply->close = version_1_0;
+    reply->expected = REPLY_HEADERS;
+    return REPLY_INCOMPLETE;
+}
+
+static bool is_token(const char *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        char c = bytes[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !is_digit(c) && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
+            return false;
+    }
+    return length > 0;
+}
+
+static bool equals(struct cursor text, const char *word) {
+    size_t length = strlen(word);
+    return (size_t)(text.end - text.at) == length && strncasecmp(text.at, word, length) == 0;
+}
+
+static struct cursor trimmed(struct cursor text) {
+    while (text.at < text.end && (*text.at == ' ' || *text.at == '\t'))
+        text.at++;
+    while (text.at < text.end && (text.end[-1] == ' ' || text.end[-1] == '\t'))
+        text.end--;
+    return text;
+}
+
+/* Connection: a list of words of which two matter. */
+static void take_connection(struct reply *reply, struct cursor value) {
+    while (value.at < value.end) {
+        const char *comma = memchr(value.at, ',', (size_t)(value.end - value.at));
+        struct cursor word = {value.at, comma != NULL ? comma : value.end};
+        word = trimmed(word);
+        if (equals(word, "close"))
+            reply->close = true;
+        else if (equals(word, "keep-alive"))
+            reply->close = false;
+        value.at = comma != NULL ? comma + 1 : value.end;
+    }
+}
+
+/* The head has ended, and the body may be anything. */
+static enum verdict begin_body(struct reply *reply) {
+    if (reply->chunked && reply->length_known)
+        return malformed(reply, "both a Content-Length and a Transfer-Encoding");
+    reply->expected = REPLY_BODY;
+    if (reply->length_known) {
+        body_of_length(&reply->body, reply->body_left);
+        return reply->body_left > 0 ? REPLY_INCOMPLETE : REPLY_COMPLETE;
+    }
+    if (reply->chunked) {
+        body_in_chunks(&reply->body);
+    } else {
+        body_to_end(&reply->body);
+        reply->close = true;
+    }
+    return REPLY_INCOMPLETE;
+}
+
+static enum verdict take_header(struct reply *reply, struct cursor line) {
+    if (line.at == line.end) {
+        if (reply->rows.wanted == 0)
+            return begin_body(reply);
+        if (!reply->length_known)
+            return malformed(reply, "no Content-Length");
+        if (reply->body_left == 0)
+            return malformed(reply, "an empty body");
+        reply->expected = REPLY_TITLE;
+        return REPLY_INCOMPLETE;
+    }
+    const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
+    if (colon == NULL || !is_token(line.at, (size_t)(colon - line.at)))
+        return malformed(reply, "a header line is not NAME: VALUE");
+    struct cursor name = {line.at, colon};
+    struct cursor value = trimmed((struct cursor){colon + 1, line.end});
+    for (const char *at = value.at; at < value.end; at++)
+        if (((unsigned char)*at < 0x20 && *at != '\t') || *at == 0x7F)
+            return malformed(reply, "a control character in a header");
+    if (equals(name, "Content-Length")) {
+        uint64_t length;
+        if (!cursor_take_number(&value, &length) || value.at != value.end || reply->length_known)
+            return malformed(reply, "Content-Length is not one number");
+        if (length > REPLY_LIMIT && reply->rows.wanted > 0)
+            return malformed(reply, "the body is longer than any reply may be");
+        reply->body_left = length;
+        reply->length_known = true;
+    } else if (equals(name, "Connection")) {
+        take_connection(reply, value);
+    } else if (equals(name, "Transfer-Encoding")) {
+        if (reply->rows.wanted > 0)
+            return malformed(reply, "a Transfer-Encoding where a Content-Length is wanted");
+        if (!equals(value, "chunked") || reply->chunked)
+            return malformed(reply, "a Transfer-Encoding other than chunked");
+        reply->chunked = true;
+    }
+    return REPLY_INCOMPLETE;
+}
+
+/* In the line dialect: a line that is not the expected one may say that the server refuses. */
+static enum verdict take_other(struct reply *reply, struct cursor line, const char *problem) {
+    unsigned status;
+    bool version_1_0;
+    if (line.end - line.at >= 6 && memcmp(line.at, "error:", 6) == 0)
+        return refused(reply, line);
+    /* A server turns a client away before it knows the client's dialect: one at its limit, and one
+     * that this address may not ask. */
+    if (line.end > line.at && line.end[-1] == '\r')
+        line.end--;
+    if (take_status_line(line, &status, &version_1_0) && status != 200)
+        return refused(reply, line);
+    return malformed(reply, problem);
+}
+
+/* "ok", and an empty line. */
+static enum verdict take_ok(struct reply *reply, struct cursor line) {
+    size_t length = (size_t)(line.end - line.at);
+    bool is_ok =
+        reply->expected == REPLY_OK ? length == 2 && memcmp(line.at, "ok", 2) == 0 : length == 0;
+    if (!is_ok)
+        return take_other(reply, line, "the answer to the token is not ok");
+    reply->expected = reply->expected == REPLY_OK ? REPLY_OK_END : REPLY_TITLE;
+    return REPLY_INCOMPLETE;
+}
+
+static enum verdict take_row(struct reply *reply, struct cursor line) {
+    const char *problem = rows_take(&reply->rows, line);
+    return problem == NULL ? REPLY_INCOMPLETE : malformed(reply, problem);
+}
+
+static enum verdict take_end(struct reply *reply) {
+    const char *problem = rows_end(&reply->rows);
+    return problem == NULL ? REPLY_COMPLETE : malformed(reply, problem);
+}
+
+static enum verdict take_title(struct reply *reply, struct cursor line) {
+    static const char problem[] = "the header line is not that of the text form";
+    if (rows_is_title(line)) {
+        reply->expected = REPLY_ROWS;
+        return REPLY_INCOMPLETE;
+    }
+    return reply->dialect == DIALECT_LINE ? take_other(reply, line, problem)
+                                          : malformed(reply, problem);
+}
+
+/* In HTTP: ends the head's lines with \r\n, counts the body's bytes. */
+static enum verdict take_http_line(struct reply *reply, struct cursor line) {
+    size_t length = (size_t)(line.end - line.at) + 1;
+    if (reply->expected <= REPLY_HEADERS) {
+        reply->head_bytes += (uint32_t)length;
+        if (reply->head_bytes > HEAD_LIMIT)
+            return malformed(reply, "the head is too long");
+        if (line.at == line.end || line.end[-1] != '\r')
+            return malformed(reply, "a line of the head does not end with \\r\\n");
+        line.end--;
+        return reply->expected == REPLY_STATUS ? take_status(reply, line)
+                                               : take_header(reply, line);
+    }
+    if (length > reply->body_left)
+        return malformed(reply, "the body is not as long as Content-Length says");
+    reply->body_left -= length;
+    enum verdict verdict =
+        reply->expected == REPLY_TITLE ? take_title(reply, line) : take_row(reply, line);
+    if (verdict == REPLY_INCOMPLETE && reply->body_left == 0)
+        return take_end(reply);
+    return verdict;
+}
+
+static enum verdict take_line(struct reply *reply, struct cursor line) {
+    if (reply->dialect == DIALECT_HTTP)
+        return take_http_line(reply, line);
+    if (reply->expected < REPLY_TITLE)
+        return take_ok(reply, line);
+    if (reply->expected == REPLY_TITLE)
+        return take_title(reply, line);
+    if (line.at != line.end)
+        return take_row(reply, line);
+    return take_end(reply);
+}
+
+void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept) {
+    /* Not a struct of zeroes: clearing `line` for each request would cost more than checking it. */
+    reply->dialect = dialect;
+    reply->expected = dialect == DIALECT_HTTP ? REPLY_STATUS : REPLY_TITLE;
+    reply->rows = (struct rows){.wanted = wanted};
+    reply->body_left = 0;
+    reply->head_bytes = 0;
+    reply->length_known = false;
+    reply->chunked = false;
+    reply->close = false;
+    reply->problem = NULL;
+    reply->kept = kept;
+    reply->line_length = 0;
+}
+
+void reply_after_token(struct reply *reply) {
+    if (reply->dialect == DIALECT_LINE)
+        reply->expected = REPLY_OK;
+}
+
+/* Puts a piece of a line behind the piece that came before. */
+static bool join(struct reply *reply, const char *bytes, size_t length) {
+    if (length > sizeof reply->line - reply->line_length)
+        return false;
+    memcpy(reply->line + reply->line_length, bytes, length);
+    reply->line_length += (uint32_t)length;
+    return true;
+}
+
+/* The body of a reply that may be anything. */
+static enum verdict feed_body(struct reply *reply, const char *bytes, size_t length) {
+    ptrdiff_t taken = body_feed(&reply->body, bytes, length, reply->kept, &reply->problem);
+    if (taken < 0)
+        return REPLY_MALFORMED;
+    if ((size_t)taken < length)
+        return malformed(reply, "bytes follow the end of the reply");
+    return reply->body.place == BODY_DONE ? REPLY_COMPLETE : REPLY_INCOMPLETE;
+}
+
+enum verdict reply_end(const struct reply *reply) {
+    bool ends_so = reply->expected == REPLY_BODY && reply->body.place == BODY_TO_END;
+    return ends_so ? REPLY_COMPLETE : REPLY_INCOMPLETE;
+}
+
+enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
+    const char *end = bytes + length;
+    while (bytes < end) {
+        if (reply->expected == REPLY_BODY)
+            return feed_body(reply, bytes, (size_t)(end - bytes));
+        size_t left = (size_t)(end - bytes);
+        const char *newline = memchr(bytes, '\n', left);
+        struct cursor line = {bytes, newline};
+        if (newline == NULL || reply->line_length > 0) {
+            if (!join(reply, bytes, newline != NULL ? (size_t)(newline - bytes) : left))
+                return malformed(reply, "a line is too long");
+            line = (struct cursor){reply->line, reply->line + reply->line_length};
+        } else if (newline - bytes > REPLY_LINE_LIMIT) {
+            return malformed(reply, "a line is too long");
+        }
+        if (newline == NULL) {
+            if (reply->length_known && reply->expected >= REPLY_TITLE &&
+                reply->line_length >= reply->body_left)
+                return malformed(reply, "the body is not as long as Content-Length says");
+            return REPLY_INCOMPLETE;
+        }
+        bool body = reply->expected >= REPLY_TITLE;
+        reply->line_length = 0;
+        enum verdict verdict = take_line(reply, line);
+        bytes = newline + 1;
+        if (verdict == REPLY_COMPLETE && bytes < end)
+            return malformed(reply, "bytes follow the end of the reply");
+        if (body && reply->kept != NULL && verdict <= REPLY_COMPLETE) {
+            text_add(reply->kept, line.at, (size_t)(line.end - line.at));
+            text_add(reply->kept, "\n", 1);
+        }
+        if (verdict != REPLY_INCOMPLETE)
+            return verdict;
+    }
+    return REPLY_INCOMPLETE;
+}

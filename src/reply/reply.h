@@ -1,0 +1,61 @@
+/* Checks a reply of either dialect as its bytes arrive (docs/formats.md, "The wire").
+ *
+ * Sans-I/O: bytes in, a verdict out; no system call, no allocation, and the same verdict however
+ * the bytes are split. A reply that comes in one piece is checked where it lies; only a line that
+ * was cut is copied. */
+#pragma once
+#include "base/dialect.h"
+#include "base/text.h"
+#include "reply/body.h"
+#include "reply/rows.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum verdict {
+    REPLY_INCOMPLETE,
+    REPLY_COMPLETE,
+    REPLY_MALFORMED, /* `problem` says what is wrong */
+    REPLY_REFUSED,   /* an error reply: `line` holds what it says, `line_length` bytes */
+};
+
+enum { REPLY_LINE_LIMIT = 1024 }; /* bytes of any line of a reply */
+
+struct reply {
+    enum dialect dialect;
+    enum {
+        REPLY_STATUS,
+        REPLY_HEADERS,
+        REPLY_OK,     /* line dialect: the answer to the token */
+        REPLY_OK_END, /* ... and the empty line behind it */
+        REPLY_TITLE,
+        REPLY_ROWS,
+        REPLY_BODY,
+    } expected;
+    struct rows rows;
+    uint64_t body_left; /* bytes, in HTTP */
+    uint32_t head_bytes;
+    bool length_known, chunked;
+    bool close;          /* the server said that it will close the connection after this reply */
+    const char *problem; /* a few words, once malformed */
+    struct text *kept;   /* where the body's lines are kept for showing; NULL: nowhere */
+    struct body body;    /* of a reply that may be anything */
+    uint32_t line_length;
+    char line[REPLY_LINE_LIMIT]; /* the part of a cut line that has come */
+};
+
+/* Makes ready for the reply to a request for `wanted` rows; 0: for any HTTP reply, of which only
+ * the status and the end are checked. */
+void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept);
+
+/* After reply_begin: in the line dialect the server's answer to the token comes before this reply.
+ */
+void reply_after_token(struct reply *reply);
+
+/* Takes bytes of the reply. After a verdict other than incomplete only reply_begin may follow.
+ * Bytes after the end of the reply make it malformed: nobody asked for them. */
+enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length);
+
+/* The connection has ended: complete if that is what ends the reply, else incomplete. */
+enum verdict reply_end(const struct reply *reply);

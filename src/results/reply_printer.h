@@ -1,0 +1,6 @@
+/* Prints replies for a person, one at a time, whichever thread or process they come from. */
+#pragma once
+#include "load/load.h"
+
+/* NULL if there is no memory. rows: the bodies are of the text form; else they may be anything. */
+struct reply_viewer *reply_printer_open(uint32_t connections, bool rows);

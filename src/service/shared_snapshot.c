@@ -1,0 +1,213 @@
+#include "service/shared_snapshot.h"
+
+#include "base/hot.h"
+#include "service/from_snapshot.h"
+#include "service/render.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    WORD = sizeof(uint64_t),
+    TAIL_BYTES = (TEXT_TAIL_BYTES + WORD - 1) / WORD * WORD,
+    TEXT_BYTES = 64 + TOP_LIMIT * TEXT_ROW_BYTES + (TOP_LIMIT + 1) * TAIL_BYTES,
+};
+
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words are shared by processes, which share no lock");
+static_assert(TEXT_BYTES / WORD <= UINT16_MAX, "where a tail lies is 16 bits");
+
+/* Where the text of so many rows lies: the beginning of the text, and a tail of its own. A word, so
+ * that it is read at once. */
+struct text_span {
+    uint32_t end;         /* of its rows */
+    uint16_t tail_word;   /* its tail begins here */
+    uint16_t tail_length; /* bytes */
+};
+
+static_assert(sizeof(struct text_span) == WORD, "a span is read as one word");
+
+/* What replies are made of. Each member begins at a whole word. */
+struct content {
+    struct snapshot snapshot;
+    alignas(WORD) struct text_span spans[TOP_LIMIT + 1];
+    alignas(WORD) char text[TEXT_BYTES]; /* head and rows, then the tails */
+};
+
+struct shared_snapshot {
+    pthread_mutex_t lock; /* guards `next`, and writing to what follows it */
+    struct content next;
+    _Atomic uint64_t scans;
+    alignas(64) _Atomic uint64_t sequence; /* odd: there is none, or it is changing */
+    /* The bytes of a struct content, as words: so a reader may read what is being written. */
+    _Atomic uint64_t words[(sizeof(struct content) + WORD - 1) / WORD];
+    struct tally tally;
+};
+
+int shared_snapshot_open(struct shared_snapshot **opened) {
+    void *memory =
+        mmap(NULL, sizeof **opened, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    struct shared_snapshot *shared = memory;
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&shared->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    atomic_init(&shared->sequence, 1);
+    *opened = shared;
+    return 0;
+}
+
+void shared_snapshot_close(struct shared_snapshot *shared) {
+    munmap(shared, sizeof *shared);
+}
+
+/* Copies from the words, beginning at `offset`. Each load acquires: if it sees a word that is newer
+ * than the sequence number that the reader saw, the reader's next look at that sees it moved. */
+HOT static void load(const struct shared_snapshot *shared, size_t offset, void *to, size_t length) {
+    const _Atomic uint64_t *word = &shared->words[offset / WORD];
+    char *at = to;
+    for (; length >= WORD; length -= WORD, at += WORD) {
+        uint64_t value = atomic_load_explicit(word++, memory_order_acquire);
+        memcpy(at, &value, WORD);
+    }
+    if (length > 0) {
+        uint64_t value = atomic_load_explicit(word, memory_order_acquire);
+        memcpy(at, &value, length);
+    }
+}
+
+/* The counterpart: each store releases. Whole words, so up to 7 bytes more than `length`. */
+static void store(struct shared_snapshot *shared, size_t offset, size_t length) {
+    const char *from = (const char *)&shared->next + offset;
+    for (size_t i = 0; i < length; i += WORD) {
+        uint64_t value;
+        memcpy(&value, from + i, WORD);
+        atomic_store_explicit(&shared->words[(offset + i) / WORD], value, memory_order_release);
+    }
+}
+
+/* Returns the sequence number to finish with, odd if there is nothing to read. */
+static uint64_t begin(const struct shared_snapshot *shared, int64_t oldest_ns) {
+    uint64_t sequence = atomic_load_explicit(&shared->sequence, memory_order_acquire);
+    int64_t taken_mono_ns;
+    load(shared, offsetof(struct content, snapshot.scan.taken_mono_ns), &taken_mono_ns, WORD);
+    return taken_mono_ns >= oldest_ns ? sequence : 1;
+}
+
+/* Whether all that was read since `begin` belongs together. */
+static bool finish(const struct shared_snapshot *shared, uint64_t sequence) {
+    return atomic_load_explicit(&shared->sequence, memory_order_relaxed) == sequence;
+}
+
+HOT bool shared_snapshot_text(const struct shared_snapshot *shared, int64_t oldest_ns,
+                              unsigned rows, struct text *out) {
+    uint64_t sequence = begin(shared, oldest_ns);
+    struct text_span span;
+    if (sequence % 2 != 0)
+        return false;
+    load(shared, offsetof(struct content, spans) + rows * WORD, &span, WORD);
+    size_t length = (size_t)span.end + span.tail_length;
+    bool fits = text_reserve(out, length); /* if not, `overflow` says so */
+    if (fits) {
+        char *to = out->bytes + out->length;
+        load(shared, offsetof(struct content, text), to, span.end);
+        load(shared, offsetof(struct content, text) + (size_t)span.tail_word * WORD, to + span.end,
+             span.tail_length);
+    }
+    if (!finish(shared, sequence))
+        return false;
+    if (fits)
+        out->length += (uint32_t)length;
+    return true;
+}
+
+bool shared_snapshot_rows(const struct shared_snapshot *shared, int64_t oldest_ns, unsigned rows,
+                          struct snapshot *out) {
+    uint64_t sequence = begin(shared, oldest_ns);
+    if (sequence % 2 != 0)
+        return false;
+    load(shared, 0, out, offsetof(struct snapshot, top) + rows * sizeof out->top[0]);
+    if (out->count > rows)
+        out->count = rows;
+    return finish(shared, sequence);
+}
+
+struct snapshot *shared_snapshot_lock(struct shared_snapshot *shared) {
+    /* Whoever died with it left at most an odd sequence number, and half of `next`. */
+    if (pthread_mutex_lock(&shared->lock) == EOWNERDEAD)
+        pthread_mutex_consistent(&shared->lock);
+    return &shared->next.snapshot;
+}
+
+void shared_snapshot_unlock(struct shared_snapshot *shared) {
+    pthread_mutex_unlock(&shared->lock);
+}
+
+_Atomic uint64_t *shared_snapshot_scans(struct shared_snapshot *shared) {
+    return &shared->scans;
+}
+
+struct tally *shared_snapshot_tally(struct shared_snapshot *shared) {
+    return &shared->tally;
+}
+
+/* Renders the text of `count` rows; where it lies goes into the places. */
+static void render_rows(struct content *next, uint32_t count, struct text *text) {
+    struct history_row row;
+    render_text_head(text);
+    next->spans[0].end = text->length;
+    for (uint32_t i = 0; i < count; i++) {
+        row_of_process(&next->snapshot.top[i], &row);
+        render_text_row(i + 1, &row, text);
+        next->spans[i + 1].end = text->length;
+    }
+}
+
+/* The same for the tails. */
+static void render_tails(struct content *next, uint32_t count, struct text *text) {
+    char space[TEXT_TAIL_BYTES];
+    struct text source = text_fixed(space, sizeof space);
+    const struct scan *scan = &next->snapshot.scan;
+    int64_t user_ns = 0, system_ns = 0;
+    render_text_source(scan, &source);
+    assert(!source.overflow);
+    for (uint32_t rows = 0; rows <= count; rows++) {
+        struct history_row rest;
+        text_add(text, "\0\0\0\0\0\0\0", -text->length % WORD);
+        uint32_t begin = text->length;
+        rest_of_scan(scan, user_ns, system_ns, rows, &rest);
+        render_text_rest(&rest, text);
+        text_add(text, source.bytes, source.length);
+        next->spans[rows].tail_word = (uint16_t)(begin / WORD);
+        next->spans[rows].tail_length = (uint16_t)(text->length - begin);
+        if (rows < count) {
+            user_ns += next->snapshot.top[rows].user_ns;
+            system_ns += next->snapshot.top[rows].system_ns;
+        }
+    }
+}
+
+void shared_snapshot_publish(struct shared_snapshot *shared) {
+    struct content *next = &shared->next;
+    struct text text = text_fixed(next->text, sizeof next->text);
+    uint32_t count = next->snapshot.count;
+    render_rows(next, count, &text);
+    render_tails(next, count, &text);
+    for (uint32_t rows = count + 1; rows <= TOP_LIMIT; rows++)
+        next->spans[rows] = next->spans[count];
+    assert(!text.overflow);
+
+    uint64_t changing = atomic_load_explicit(&shared->sequence, memory_order_relaxed) | 1;
+    atomic_store_explicit(&shared->sequence, changing, memory_order_relaxed);
+    store(shared, 0, offsetof(struct content, text) + text.length);
+    atomic_store_explicit(&shared->sequence, changing + 1, memory_order_release);
+}

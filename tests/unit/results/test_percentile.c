@@ -1,0 +1,147 @@
+#include "unit.h"
+
+#include "results/percentile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY = 5000 };
+
+static int ascending(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The definition, word for word: the value at position ⌈p·n⌉ of the sorted values; for 0 the
+ * smallest. */
+static int64_t by_sorting(const int64_t *values, size_t count, unsigned permille) {
+    static int64_t sorted[MANY];
+    memcpy(sorted, values, count * sizeof *values);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    size_t position = (count * permille + 999) / 1000;
+    return sorted[position > 0 ? position - 1 : 0];
+}
+
+static void check_all(const int64_t *values, size_t count) {
+    static int64_t copy[MANY];
+    for (unsigned permille = 1; permille <= 1000; permille += permille < 990 ? 83 : 1) {
+        memcpy(copy, values, count * sizeof *values);
+        assert_int_equal(percentile(copy, count, permille), by_sorting(values, count, permille));
+    }
+    memcpy(copy, values, count * sizeof *values);
+    struct distribution found = distribution_of(copy, count, 0);
+    assert_int_equal(found.count, count);
+    assert_int_equal(found.p50, by_sorting(values, count, 500));
+    assert_int_equal(found.p90, by_sorting(values, count, 900));
+    assert_int_equal(found.p99, by_sorting(values, count, 990));
+    assert_int_equal(found.p99_9, by_sorting(values, count, 999));
+    assert_int_equal(found.max, by_sorting(values, count, 1000));
+    assert_int_equal(found.min, by_sorting(values, count, 0));
+}
+
+static void one_value_is_every_percentile(void **state) {
+    (void)state;
+    check_all((int64_t[]){42}, 1);
+}
+
+static void the_rank_is_the_nearest_above(void **state) {
+    (void)state;
+    int64_t ten[] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
+    assert_int_equal(percentile(ten, 10, 500), 50);
+    assert_int_equal(percentile(ten, 10, 501), 60);
+    assert_int_equal(percentile(ten, 10, 900), 90);
+    assert_int_equal(percentile(ten, 10, 990), 100);
+}
+
+static void any_order_gives_what_sorting_gives(void **state) {
+    (void)state;
+    static int64_t values[MANY];
+    unsigned random = 7342;
+    for (size_t count = 1; count <= MANY; count = count < 40 ? count + 1 : count * 3) {
+        for (int order = 0; order < 5; order++) {
+            for (size_t i = 0; i < count; i++) {
+                random = random * 1103515245 + 12345;
+                values[i] = order == 0   ? (int64_t)i
+                            : order == 1 ? (int64_t)(count - i)
+                            : order == 2 ? 7
+                            : order == 3 ? (int64_t)(random >> 16) % 5 /* many equal ones */
+                                         : (int64_t)random - 1000000000;
+            }
+            check_all(values, count);
+        }
+    }
+}
+
+static void what_is_known_only_to_be_so_large_has_the_last_ranks(void **state) {
+    (void)state;
+    int64_t ten[] = {50, 10, 40, 20, 30, 60, 5, 8, 25, 1};
+    struct distribution found = distribution_of(ten, 6, 4);
+    assert_int_equal(found.count, 10);
+    assert_int_equal(found.at_least, 4);
+    assert_int_equal(found.min, 10);
+    assert_int_equal(found.p50, 50);
+    assert_false(distribution_is_over(&found, 500));
+    assert_false(distribution_is_over(&found, 600));
+    assert_true(distribution_is_over(&found, 601));
+    assert_true(distribution_is_over(&found, 900));
+    assert_int_equal(found.p90, 50); /* the ninth, were each bound the value */
+    assert_int_equal(found.max, 60);
+    int64_t none_known[] = {7, 3};
+    found = distribution_of(none_known, 0, 2);
+    assert_true(distribution_is_over(&found, 1));
+    assert_int_equal(found.p50, 3);
+    assert_int_equal(found.max, 7);
+}
+
+/* Whatever the bounds stand for, a percentile is not below the truth, and what one is over is not
+ * above it. */
+static void no_percentile_is_below_the_truth(void **state) {
+    (void)state;
+    enum { LIMIT = 400 };
+    static int64_t values[LIMIT], truth[LIMIT];
+    unsigned random = 99;
+    for (size_t count = 1; count <= LIMIT; count++) {
+        random = random * 1103515245 + 12345;
+        size_t known = (random >> 16) % (count + 1);
+        for (size_t i = 0; i < count; i++) {
+            random = random * 1103515245 + 12345;
+            values[i] = (random >> 16) % 1000;
+            truth[i] = values[i] + (i < known ? 0 : (random >> 8) % 1500);
+        }
+        struct distribution found = distribution_of(values, known, count - known);
+        const int64_t said[] = {found.p50, found.p90, found.p99, found.p99_9, found.max};
+        const unsigned permilles[] = {500, 900, 990, 999, 1000};
+        for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+            int64_t right = by_sorting(truth, count, permilles[i]);
+            if (distribution_is_over(&found, permilles[i]))
+                assert_true(said[i] <= right);
+            else
+                assert_true(said[i] >= right);
+        }
+    }
+}
+
+static void the_mean_is_the_mean(void **state) {
+    (void)state;
+    struct distribution found = distribution_of((int64_t[]){1, 2, 4, 8}, 4, 0);
+    assert_true(found.mean > 3.7499 && found.mean < 3.7501);
+}
+
+static void no_values_have_no_distribution(void **state) {
+    (void)state;
+    int64_t none;
+    assert_int_equal(distribution_of(&none, 0, 0).count, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_value_is_every_percentile),
+        cmocka_unit_test(the_rank_is_the_nearest_above),
+        cmocka_unit_test(any_order_gives_what_sorting_gives),
+        cmocka_unit_test(what_is_known_only_to_be_so_large_has_the_last_ranks),
+        cmocka_unit_test(no_percentile_is_below_the_truth),
+        cmocka_unit_test(the_mean_is_the_mean),
+        cmocka_unit_test(no_values_have_no_distribution),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

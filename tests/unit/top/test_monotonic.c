@@ -1,0 +1,208 @@
+/* What the source bpf does with what the kernel wrote: order, sums of threads, and that no time
+ * runs backwards. */
+#include "unit.h"
+
+#include "top/from_record.h"
+#include "top/gather.h"
+#include "top/monotonic.h"
+#include "top/order.h"
+
+#include <string.h>
+
+enum { TICK_NS = 10000000, ROOM = 4 };
+
+static struct monotonic_entry tables[2][ROOM];
+static struct monotonic told;
+
+static int empty(void **state) {
+    (void)state;
+    told = (struct monotonic){.entries = {tables[0], tables[1]}, .limit = ROOM};
+    return 0;
+}
+
+static struct process pass(int pid, int64_t started_ns, int64_t user_ns, int64_t system_ns) {
+    struct process process = {
+        .pid = pid, .started_ns = started_ns, .user_ns = user_ns, .system_ns = system_ns};
+    monotonic_pass(&told, &process);
+    return process;
+}
+
+static void assert_times(struct process process, int64_t user_ns, int64_t system_ns) {
+    assert_int_equal(process.user_ns, user_ns);
+    assert_int_equal(process.system_ns, system_ns);
+}
+
+static void what_was_told_stays_told(void **state) {
+    (void)state;
+    monotonic_begin(&told);
+    assert_times(pass(5, 0, 100, 50), 100, 50);
+    assert_times(pass(9, 0, 10, 10), 10, 10);
+    monotonic_end(&told);
+    monotonic_begin(&told);
+    assert_times(pass(5, 0, 90, 70), 100, 60); /* another split of more */
+    assert_times(pass(9, 0, 5, 5), 10, 10);    /* less: a thread was just ending */
+    monotonic_end(&told);
+    monotonic_begin(&told);
+    assert_times(pass(5, 0, 150, 55), 145, 60);
+    assert_times(pass(9, 0, 12, 10), 12, 10);
+}
+
+static void another_process_with_the_pid_begins_anew(void **state) {
+    (void)state;
+    monotonic_begin(&told);
+    pass(5, 0, 100, 50);
+    monotonic_end(&told);
+    monotonic_begin(&told);
+    assert_times(pass(5, 3 * TICK_NS, 1, 1), 1, 1);
+    monotonic_end(&told);
+    monotonic_begin(&told); /* the same one, as a source of coarser times has it */
+    assert_times(pass(5, 3 * TICK_NS + 5, 0, 0), 1, 1);
+}
+
+static void a_scan_that_was_broken_off_changes_nothing(void **state) {
+    (void)state;
+    monotonic_begin(&told);
+    pass(5, 0, 100, 50);
+    monotonic_end(&told);
+    monotonic_begin(&told);
+    pass(5, 0, 500, 500);
+    monotonic_begin(&told);
+    assert_times(pass(5, 0, 101, 50), 101, 50);
+}
+
+static void beyond_the_limit_all_are_let_through(void **state) {
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        monotonic_begin(&told);
+        for (int pid = 1; pid <= ROOM + 2; pid++)
+            assert_times(pass(pid, 0, pid, pid), pid, pid);
+        monotonic_end(&told);
+    }
+}
+
+static void records_come_by_ascending_pid(void **state) {
+    (void)state;
+    const int pids[][7] = {{1, 2, 3, 4, 5, 6, 7},
+                           {1, 30, 40, 2, 3, 35, 50},
+                           {7, 6, 5, 4, 3, 2, 1},
+                           {5, 1, 6, 2, 7, 3, 4}};
+    uint64_t keys[7], spare[7];
+    for (size_t i = 0; i < sizeof pids / sizeof pids[0]; i++) {
+        struct record records[7];
+        for (int k = 0; k < 7; k++)
+            records[k].pid = pids[i][k];
+        for (uint32_t count = 0; count <= 7; count++) {
+            const uint64_t *order = order_by_pid(records, count, keys, spare);
+            for (uint32_t k = 1; k < count; k++)
+                assert_true(records[(uint32_t)order[k - 1]].pid < records[(uint32_t)order[k]].pid);
+        }
+    }
+}
+
+static void run_time_is_split_as_ticks_found_it(void **state) {
+    (void)state;
+    struct process process;
+    struct record record = {.started_ns = 3 * TICK_NS + 7,
+                            .run_ns = 1000,
+                            .user_ns = 3,
+                            .system_ns = 1,
+                            .pid = 5,
+                            .threads = 1,
+                            .name = "fifteen letters"};
+    process_of_record(&process, &record, TICK_NS);
+    assert_times(process, 750, 250);
+    assert_int_equal(process.started_ns, 3 * TICK_NS);
+    assert_int_equal(process.name_length, 15);
+    record.user_ns = record.system_ns = 0;
+    process_of_record(&process, &record, TICK_NS);
+    assert_times(process, 1000, 0);
+    record.system_ns = 1;
+    process_of_record(&process, &record, TICK_NS);
+    assert_times(process, 0, 1000);
+    record.told_user_ns = 400; /* as /proc once said it */
+    process_of_record(&process, &record, TICK_NS);
+    assert_times(process, 400, 600);
+    record.run_ns = UINT64_C(1) << 60; /* 36 years: the product has 120 bits */
+    record.user_ns = record.system_ns = UINT64_C(1) << 59;
+    process_of_record(&process, &record, TICK_NS);
+    assert_times(process, INT64_C(1) << 59, INT64_C(1) << 59);
+}
+
+static struct record records[ROOM];
+static struct group groups[ROOM];
+static struct gather gather;
+
+static void thread(int tid, int pid, unsigned threads, unsigned changes) {
+    struct thread_record record = {
+        .record = {.pid = tid, .run_ns = 100, .user_ns = 10, .system_ns = 1, .threads = 1},
+        .process = pid,
+        .threads = threads,
+        .changes = changes};
+    gather_add(&gather, &record);
+}
+
+static void begin(void) {
+    gather = (struct gather){.records = records, .groups = groups, .room = ROOM};
+    gather_begin(&gather);
+}
+
+static void threads_are_added_up(void **state) {
+    (void)state;
+    begin();
+    thread(3, 20, 3, 8); /* numbers begin anew: this one is before its process */
+    thread(10, 10, 1, 2);
+    thread(20, 20, 3, 8);
+    thread(21, 20, 3, 8);
+    thread(21, 20, 3, 8); /* shown again */
+    gather_end(&gather);
+    assert_false(gather.is_full);
+    assert_int_equal(gather.count, 2);
+    assert_int_equal(records[0].pid, 10);
+    assert_int_equal(records[0].threads, 1);
+    assert_int_equal(records[1].pid, 20);
+    assert_int_equal(records[1].threads, 3);
+    assert_int_equal(records[1].run_ns, 300);
+    assert_int_equal(records[1].user_ns, 30);
+    assert_int_equal(records[1].system_ns, 3);
+}
+
+static void what_changed_meanwhile_is_known(void **state) {
+    (void)state;
+    begin();
+    thread(10, 10, 2, 2); /* the other one ended */
+    thread(20, 20, 2, 8);
+    thread(21, 20, 1, 10); /* another one ended between the two */
+    thread(30, 30, 1, 3);  /* its sums were being changed */
+    gather_end(&gather);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(records[i].threads, 0);
+}
+
+static void too_little_room_is_known(void **state) {
+    (void)state;
+    begin();
+    for (int pid = 1; pid <= ROOM; pid++)
+        thread(pid, pid, 1, 0);
+    assert_false(gather.is_full);
+    thread(ROOM + 1, ROOM + 1, 1, 0);
+    assert_true(gather.is_full);
+    begin();
+    for (int tid = 1; tid <= ROOM + 1; tid++)
+        thread(tid, 100, ROOM + 2, 0);
+    assert_true(gather.is_full);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_was_told_stays_told, empty),
+        cmocka_unit_test_setup(another_process_with_the_pid_begins_anew, empty),
+        cmocka_unit_test_setup(a_scan_that_was_broken_off_changes_nothing, empty),
+        cmocka_unit_test_setup(beyond_the_limit_all_are_let_through, empty),
+        cmocka_unit_test(records_come_by_ascending_pid),
+        cmocka_unit_test(run_time_is_split_as_ticks_found_it),
+        cmocka_unit_test(threads_are_added_up),
+        cmocka_unit_test(what_changed_meanwhile_is_known),
+        cmocka_unit_test(too_little_room_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

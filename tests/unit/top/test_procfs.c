@@ -1,0 +1,265 @@
+/* The scan over a tree that looks like /proc. */
+#include "proc_tree.h"
+
+#include "base/clock.h"
+#include "top/procfs.h"
+#include "top/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void offer(void *snapshot, const struct process *process) {
+    snapshot_offer(snapshot, process);
+}
+
+static int take(struct procfs *procfs, struct snapshot *snapshot) {
+    snapshot_begin(snapshot);
+    int error = procfs_scan(procfs, &snapshot->scan, offer, snapshot);
+    snapshot_end(snapshot);
+    return error;
+}
+
+static void remove_at(const char *directory, const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s/%s", root, directory, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void only_whole_processes_are_seen(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 3);
+    assert_int_equal(snapshot.scan.lost, 1); /* pid 43 */
+    assert_int_equal(snapshot.count, 3);
+    const int expected[] = {20, 300, 1};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(snapshot.top[i].pid, expected[i]);
+    assert_memory_equal(snapshot.top[0].name, "a) R 1 (b", 9);
+    assert_memory_equal(snapshot.top[1].name, "two\nlines", 9);
+    assert_true(snapshot.top[0].started_ns < clock_boot_ns());
+    procfs_close(&procfs);
+}
+
+static void a_scan_can_be_repeated(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.scan.seen, 3);
+    }
+    procfs_close(&procfs);
+}
+
+/* An empty stat is how a kept descriptor shows that its process has ended. */
+static void a_descriptor_is_kept_until_its_process_ends(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(procfs.cache.count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(procfs.cache.entries[i].stat >= SCAN_CACHE_FLOOR);
+
+    write_at("20", "stat", "");
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 2);
+    assert_int_equal(procfs.cache.count, 2);
+
+    add_process("20", "another", 40); /* the pid is used again */
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 3);
+    assert_memory_equal(snapshot.top[0].name, "another", 7);
+    add_process("20", "a) R 1 (b", 30);
+    procfs_close(&procfs);
+}
+
+static int64_t user_ticks_of(struct procfs *procfs, int32_t pid) {
+    static struct snapshot snapshot;
+    assert_int_equal(take(procfs, &snapshot), 0);
+    for (uint32_t i = 0; i < snapshot.count; i++)
+        if (snapshot.top[i].pid == pid)
+            return snapshot.top[i].user_ns / procfs->tick_ns;
+    return -1;
+}
+
+/* `stat` is rewritten here under it, as no kernel does: so what is remembered shows. */
+static void a_sleeper_is_remembered_until_it_has_run(void **state) {
+    (void)state;
+    struct procfs procfs;
+    write_at("20", "schedstat", "100 5 3\n");
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    assert_int_equal(procfs.cache.descriptors, 3);
+
+    add_process("20", "a) R 1 (b", 31);
+    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    write_at("20", "schedstat", "100 5 4\n"); /* it was on a CPU again */
+    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    add_process("20", "a) R 1 (b", 32);
+    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    write_at("20", "schedstat", "101 5 4\n"); /* it was still on it, and has used more */
+    assert_int_equal(user_ticks_of(&procfs, 20), 32);
+
+    write_at("20", "schedstat", ""); /* and now it has ended */
+    write_at("20", "stat", "");
+    assert_int_equal(user_ticks_of(&procfs, 20), -1);
+    assert_int_equal(procfs.cache.count, 2);
+    assert_int_equal(procfs.cache.descriptors, 2);
+    remove_at("20", "schedstat");
+    add_process("20", "a) R 1 (b", 30);
+    procfs_close(&procfs);
+}
+
+/* The kernel says "0 0 0" where it does not count. */
+static void a_schedstat_that_tells_nothing_is_not_trusted(void **state) {
+    (void)state;
+    struct procfs procfs;
+    write_at("20", "schedstat", "0 0 0\n");
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    add_process("20", "a) R 1 (b", 31);
+    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    remove_at("20", "schedstat");
+    add_process("20", "a) R 1 (b", 30);
+    procfs_close(&procfs);
+}
+
+static void with_few_descriptors_none_is_kept(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    struct rlimit before, low;
+    getrlimit(RLIMIT_NOFILE, &before);
+    low = before;
+    low.rlim_cur = SCAN_CACHE_FLOOR;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.scan.seen, 3);
+        assert_int_equal(procfs.cache.count, 0);
+    }
+    procfs_close(&procfs);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+/* More than one scan may add to the table, in an order that is not that of the pids. */
+static void two_tables_leave_half_of_the_descriptors_to_connections(void **state) {
+    (void)state;
+    struct scan_cache one, two;
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    scan_cache_open(&one);
+    scan_cache_open(&two);
+    uint32_t alone = one.limit;
+    scan_cache_share(&one);
+    scan_cache_share(&two);
+    assert_true(limit.rlim_cur <= 2 * SCAN_CACHE_FLOOR || alone > 0);
+    assert_true(one.limit + two.limit <= alone && one.limit + two.limit + 1 >= alone);
+    scan_cache_close(&one);
+    scan_cache_close(&two);
+}
+
+static void many_processes_are_all_kept_in_the_end(void **state) {
+    (void)state;
+    struct procfs procfs;
+    static struct snapshot snapshot;
+    enum { MANY = 3 * SCAN_CACHE_NEWS_LIMIT };
+    char pid[16], path[64];
+    struct rlimit before, high;
+    getrlimit(RLIMIT_NOFILE, &before);
+    high = before;
+    high.rlim_cur = before.rlim_max < 8192 ? before.rlim_max : 8192;
+    setrlimit(RLIMIT_NOFILE, &high);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(pid, sizeof pid, "%d", 1000 + i);
+        add_process(pid, "many", 0);
+    }
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(snapshot.scan.seen, MANY + 3);
+    }
+    assert_int_equal(procfs.cache.count, MANY + 3);
+    for (uint32_t i = 1; i < procfs.cache.count; i++)
+        assert_true(procfs.cache.entries[i - 1].pid < procfs.cache.entries[i].pid);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(path, sizeof path, "%s/%d/stat", root, 1000 + i);
+        assert_int_equal(truncate(path, 0), 0);
+    }
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 3);
+    assert_int_equal(procfs.cache.count, 3);
+    procfs_close(&procfs);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+static void *scan_often(void *procfs) {
+    static _Thread_local struct snapshot snapshot;
+    for (int i = 0; i < 300; i++)
+        if (take(procfs, &snapshot) != 0 || snapshot.scan.seen < 2)
+            return NULL;
+    return procfs;
+}
+
+/* Several scans share the descriptors while one process comes and goes. */
+static void scans_may_run_at_the_same_time(void **state) {
+    (void)state;
+    struct procfs procfs;
+    pthread_t threads[4];
+    assert_int_equal(procfs_open(&procfs, root), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, scan_often, &procfs), 0);
+    for (int i = 0; i < 200; i++) {
+        if (i % 2 == 0)
+            write_at("20", "stat", "");
+        else
+            add_process("20", "a) R 1 (b", 30);
+    }
+    for (int i = 0; i < 4; i++) {
+        void *outcome;
+        pthread_join(threads[i], &outcome);
+        assert_ptr_equal(outcome, &procfs);
+    }
+    static struct snapshot snapshot;
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(snapshot.scan.seen, 3);
+    assert_int_equal(procfs.cache.count, 3);
+    procfs_close(&procfs);
+}
+
+static void a_tree_that_is_no_proc_is_refused(void **state) {
+    (void)state;
+    struct procfs procfs;
+    assert_int_equal(procfs_open(&procfs, "/nonexistent"), -ENOENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_whole_processes_are_seen),
+        cmocka_unit_test(a_scan_can_be_repeated),
+        cmocka_unit_test(a_descriptor_is_kept_until_its_process_ends),
+        cmocka_unit_test(a_sleeper_is_remembered_until_it_has_run),
+        cmocka_unit_test(a_schedstat_that_tells_nothing_is_not_trusted),
+        cmocka_unit_test(with_few_descriptors_none_is_kept),
+        cmocka_unit_test(two_tables_leave_half_of_the_descriptors_to_connections),
+        cmocka_unit_test(many_processes_are_all_kept_in_the_end),
+        cmocka_unit_test(scans_may_run_at_the_same_time),
+        cmocka_unit_test(a_tree_that_is_no_proc_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+}
