@@ -1,7 +1,7 @@
 """What the server has given up when it serves, in every design; and that it still serves.
 
-That the layers refuse what they should is tests/unit/sandbox/test_sandbox.c's to prove; here is shown that
-every process of every design is in them."""
+The unit tests of sandbox/ prove that the layers refuse what they should; here is shown that every
+process of every design is in them."""
 
 from __future__ import annotations
 
