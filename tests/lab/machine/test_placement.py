@@ -119,8 +119,8 @@ def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -
 
 ROOTLESS_PLACEMENT = """
 import json, os, subprocess
-from regatta.guard import guard_environment
-from regatta.placement import make_placement
+from regatta.machine.guard import guard_environment
+from regatta.machine.placement import make_placement
 cpus = sorted(os.sched_getaffinity(0))
 def run(side, *command):
     return subprocess.run(side.command(command), env=guard_environment(), check=True,
@@ -176,8 +176,8 @@ def test_a_holder_that_cannot_start_gives_its_reason() -> None:
 
 HOLD = """
 import subprocess, sys
-from regatta.guard import guard_environment
-from regatta.placement import make_placement
+from regatta.machine.guard import guard_environment
+from regatta.machine.placement import make_placement
 place = make_placement(sys.argv[1], [0], [0])
 child = subprocess.Popen(place.server.command(["sleep", "600"]), env=guard_environment(),
                          start_new_session=True)

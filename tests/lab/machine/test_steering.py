@@ -145,7 +145,7 @@ def test_who_wants_no_steering_is_told_nothing() -> None:
 
 WITHOUT_RIGHTS = """
 import json, os
-from regatta.placement import make_placement
+from regatta.machine.placement import make_placement
 cpus = sorted(os.sched_getaffinity(0))
 with make_placement("netns", [cpus[0]], [cpus[-1]]) as place:
     print(json.dumps(place.describe()))
