@@ -6,12 +6,12 @@ missed is a result.
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,17 +19,18 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bench import environment
-from bench.comparisons import comparisons, present
-from bench.progress import Teller
-from bench.rows import Row
+from bench.comparisons import comparisons
+from bench.rows import Row, present
 from bench.servers import sample_body
-from bench.side_by_side import Measured, Trials, decide, estimate, plan, run_all, screening
+from bench.side_by_side import Run, Trials, decide, estimate, plan, run_all, screening
 from bench.stand import Stand, raise_descriptor_limit, widen_ports
 from bench.table import Report, as_json, tables
 from regatta.errors import RegattaError, UsageError
 from regatta.machine import placement, programs
+from regatta.study.design import Design
 
 # Columns of a table that goes to a file.
 FILE_WIDTH = 120
@@ -47,23 +48,19 @@ def matching(rows: list[Row], pattern: str) -> list[Row]:
     return found
 
 
-def sort_out(rows: list[Row]) -> tuple[list[Row], dict[str, str]]:
+def sort_out(
+    rows: list[Row], designs: Sequence[Design]
+) -> tuple[list[Row], dict[str, str]]:
     """The rows that can be measured here, and why the others are left out.
 
     A design that is not there is a result of the build; a peer that is missing is an error.
     """
-    listed = programs.ask(programs.find("regatta-server"), "--list-designs", "--json")
-    designs = {design["name"]: design["missing"] for design in json.loads(listed)}
-    measurable, left_out = [], {}
-    for row in rows:
-        found = present(row, designs)
-        if isinstance(found, str):
-            left_out[row.name] = found
-        else:
-            measurable.append(found)
+    missing = {design.name: design.missing for design in designs}
+    found = {row.name: present(row, missing) for row in rows}
+    measurable = [row for row in found.values() if isinstance(row, Row)]
     for trial in [trial for row in measurable for trial in row.trials()]:
         trial.check()
-    return measurable, left_out
+    return measurable, {name: why for name, why in found.items() if isinstance(why, str)}
 
 
 @contextmanager
@@ -82,20 +79,32 @@ def stand_in_place() -> Iterator[Stand]:
             bare.crowds.end()
 
 
-def measure(rows: list[Row], blocks: int, seed: int, console: Console) -> Report:
-    """Measures the rows, and those that cannot be measured are said to be left out."""
+def told(trials: Trials, what: str, console: Console) -> Iterator[tuple[int, Run]]:
+    """The trials one by one, each before it starts: a bar on a terminal, else a line a block."""
+    started, block_now = time.monotonic(), -1
+    columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    hidden = not console.is_terminal
+    with Progress(what, *columns, console=console, disable=hidden, transient=True) as bar:
+        task = bar.add_task("", total=len(trials))
+        for done, (block, run) in enumerate(trials):
+            bar.update(task, description=run.name, completed=done)
+            if block != block_now and hidden:
+                seconds = time.monotonic() - started
+                console.print(f"bench: {what}, block {block + 1} begins after {seconds:.0f} s")
+            block_now = block
+            yield block, run
+
+
+def measure(
+    rows: list[Row], left_out: dict[str, str], blocks: int, seed: int, console: Console
+) -> Report:
+    """Measures the rows."""
     raise_descriptor_limit()
     order = random.Random(seed)
-    rows, left_out = sort_out(rows)
-
-    def carry_out(what: str, trials: Trials) -> Measured:
-        with Teller(console, what, len(trials)) as teller:
-            return run_all(stand, trials, teller.tell)
-
     with stand_in_place() as stand:
-        screened = carry_out("screening", screening(rows, blocks, order))
+        screened = run_all(stand, told(screening(rows, blocks, order), "screening", console))
         rows = decide(rows, screened)
-        measured = carry_out("measuring", plan(rows, blocks, order))
+        measured = run_all(stand, told(plan(rows, blocks, order), "measuring", console))
         return Report(
             outcomes=[estimate(row, measured) for row in rows],
             left_out=left_out,
@@ -114,7 +123,9 @@ def main(
 ) -> None:
     """Measures ours side by side with its peers and prints the ratios with their intervals."""
     try:
-        report = measure(matching(comparisons(), only), blocks, seed, Console(stderr=True))
+        designs = programs.discover().designs
+        rows = matching(comparisons([design.name for design in designs]), only)
+        report = measure(*sort_out(rows, designs), blocks, seed, Console(stderr=True))
     except RegattaError as error:
         print(f"bench: {error}", file=sys.stderr)
         raise typer.Exit(error.exit_status) from error

@@ -6,31 +6,33 @@ row does not say otherwise, the same client: wrk with one thread.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from bench import classic
 from bench.crowds import NOBODY, Crowd
 from bench.loads import (
+    BEYOND,
     CLIENT_CPU,
     LATE,
     SERVER_CPU,
     THROUGHPUT,
-    Burst,
-    Closed,
+    BeyondSnapshot,
     GetClient,
     HalfOpen,
-    Load,
-    Newcomers,
     RedisBenchmark,
-    Staying,
     Wrk,
+    burst,
+    closed,
+    newcomers,
+    staying,
 )
 from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, Reader, Reading
 from bench.readings import ours as reader
 from bench.rest import FOOTPRINT, MEMORY, Footprint, Rest
 from bench.rows import Best, Goal, Row, Trial, Turns
-from bench.servers import Memcached, Nginx, Ours, Redis, Server, Twin
+from bench.servers import Load, Memcached, Nginx, Ours, Redis, Twin
 
+FIRST = "iterative"
 # Those that serve best on one CPU; which of them it is, a screening finds out.
 CANDIDATES = ("epoll", "epoll-edge", "reactors", "uring", "uring-reactors")
 SCANNED = ("iterative", "thread-per-client", "select")
@@ -48,7 +50,6 @@ EASY_RATE, EASY_FOR_PROCESSES = 2_000, 500
 POOL = 16
 # All twins together take ten minutes.
 TWIN_BLOCKS, TURNS, SLICE_S = 12, 2, 0.25
-TWINS = (classic.PEER, *classic.OTHERS)
 # Memory hardly varies, and ten thousand connections take seconds to make.
 MEMORY_BLOCKS = 3
 # Twenty thousand processes take seconds to make and to end, and a server must come to know them.
@@ -123,7 +124,7 @@ def short_rows() -> list[Row]:
 
 def scan_rows() -> list[Row]:
     """The peer is the same server with the reports' scan."""
-    load = Burst(100)
+    load = burst(100)
     return [
         cost(
             f"scan / the reports' scan, {design}",
@@ -136,9 +137,26 @@ def scan_rows() -> list[Row]:
     ]
 
 
+def classic_rows(designs: Sequence[str]) -> list[Row]:
+    """Fair is what costs the same under every design."""
+    load = BeyondSnapshot()
+    same = Goal(1.05, down_to=0.95)
+
+    def row(name: str, design: str, peer: Trial | None, goal: Goal | None) -> Row:
+        ours = Trial(Ours(design, work="classic"), load)
+        return Row(f"classic beyond snapshot, {name}", "classic", BEYOND, ours, peer, goal)
+
+    first = Trial(Ours(FIRST, work="classic"), load)
+    others = [design for design in designs if design != FIRST]
+    return [
+        row(FIRST, FIRST, None, None),
+        *(row(f"{design} / {FIRST}", design, first, same) for design in others),
+    ]
+
+
 def client_rows() -> list[Row]:
     """Both clients ask the same server, of which `epoll / bare epoll loop` has the trials too."""
-    ours, wrk = Trial(Ours("epoll"), Closed(FEW.connections)), Trial(Ours("epoll"), FEW)
+    ours, wrk = Trial(Ours("epoll"), closed(FEW.connections)), Trial(Ours("epoll"), FEW)
     half = Trial(Ours("epoll"), HalfOpen(FEW.connections))
     return [
         Row(f"regatta-client / wrk, {FEW.name}", FEW.name, CLIENT_CPU, ours, wrk, Goal(1.0)),
@@ -229,7 +247,7 @@ def source_rows() -> list[Row]:
 
 def answer_rows() -> list[Row]:
     """A fresh reading for each request of 100 connections, against the reports' way to make one."""
-    load = Closed(100)
+    load = closed(100)
 
     def row(crowd: Crowd, goal: float) -> Row:
         return Row(
@@ -265,18 +283,18 @@ def footprint_rows() -> list[Row]:
 
 def twin_loads(design: str) -> tuple[Load, Load]:
     """Connections that stay, as many as a pool serves at a time; and short ones."""
-    connections = 1 if design == "iterative" else POOL
+    connections = 1 if design == FIRST else POOL
     rate = EASY_FOR_PROCESSES if design == "fork-per-client" else EASY_RATE
-    return Staying(connections, SLICE_S), Newcomers(rate, SLICE_S, connections)
+    return staying(connections, SLICE_S), newcomers(rate, SLICE_S, connections)
 
 
-def twin_rows() -> list[Row]:
+def twin_rows(designs: Sequence[str]) -> list[Row]:
     """Each design beside the bare server of the same strategy, by turns.
 
     Of a process for each client also with what it maps and holds open for the source bpf.
     """
     rows = []
-    for design in TWINS:
+    for design in designs:
         ours = [Ours(design)]
         if design == "fork-per-client":
             ours.append(Ours(design, source="auto"))
@@ -320,17 +338,17 @@ def default_rows() -> list[Row]:
     return rows
 
 
-def comparisons() -> list[Row]:
-    """Every row, in the order of the tables."""
+def comparisons(designs: Sequence[str]) -> list[Row]:
+    """Every row, in the order of the tables; `designs`: all that the server has."""
     return [
         *keep_alive_rows(FEW),
         *keep_alive_rows(MANY),
         *store_rows(),
         *short_rows(),
         *scan_rows(),
-        *classic.classic_rows(),
+        *classic_rows(designs),
         *client_rows(),
-        *twin_rows(),
+        *twin_rows(designs),
         *default_rows(),
         *idle_rows(),
         *memory_rows(),
@@ -338,37 +356,3 @@ def comparisons() -> list[Row]:
         *answer_rows(),
         *footprint_rows(),
     ]
-
-
-def present(row: Row, designs: dict[str, str | None]) -> Row | str:
-    """The row as it can be measured here, or a sentence why it is left out.
-
-    `designs`: those of this server, each with None or the reason why it cannot run here.
-    """
-    if isinstance(row.ours, Best):
-        servers = tuple(server for server in row.ours.servers if lacks(server, designs) is None)
-        if not servers:
-            return f"this server has none of {', '.join(CANDIDATES)}"
-        row = replace(row, ours=replace(row.ours, servers=servers))
-    for trial in row.trials():
-        lack = trial.lack() if isinstance(trial, Reading) else lacks_here(trial, designs)
-        if lack is not None:
-            return lack
-    return row
-
-
-def lacks_here(trial: Trial, designs: dict[str, str | None]) -> str | None:
-    """Why a trial cannot be made here; None: it can."""
-    return lacks(trial.server, designs) or trial.crowd.lack()
-
-
-def lacks(server: Server, designs: dict[str, str | None]) -> str | None:
-    """Why a server of ours, or the twin of one, cannot run here.
-
-    None: it can, or is a peer.
-    """
-    if not isinstance(server, Ours | Twin):
-        return None
-    if server.design not in designs:
-        return f"this server has no design {server.design}"
-    return designs[server.design]

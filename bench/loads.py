@@ -11,12 +11,12 @@ import csv
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 from bench.paths import BUILT
 from bench.rest import holding
-from bench.servers import PATH, Server, Serving
+from bench.servers import PATH, Load, Ours, Server, Serving, serving
 from bench.stand import Figures, Stand
 from regatta.errors import TrialError
 from regatta.machine import accounting, programs
@@ -24,6 +24,7 @@ from regatta.machine import accounting, programs
 SERVER_CPU = "server CPU per request, µs"
 CLIENT_CPU = "client CPU per request, µs"
 THROUGHPUT = "requests per second"
+BEYOND = "server CPU of work classic beyond snapshot, µs for each process read"
 LATE = "start of requests after their time, 99th percentile, µs"
 
 
@@ -31,18 +32,6 @@ LATE = "start of requests after their time, 99th percentile, µs"
 class Served:
     requests: int
     per_s: float
-
-
-class Load(Protocol):
-    """One way to drive a server. Two that are equal are the same load."""
-
-    @property
-    def name(self) -> str: ...
-
-    def check(self) -> None:
-        """Raises an error that says what to install, if the client is missing."""
-
-    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures: ...
 
 
 def drive(
@@ -77,21 +66,19 @@ def read_wrk(printed: str) -> Served:
 
 
 @dataclass(frozen=True)
-class Wrk:
+class Wrk(Load):
     """`closing`: a new connection for each request. `idle`: connections that are held beside."""
 
     connections: int
     seconds: int = 1
     closing: bool = False
     idle: int = 0
+    program = package = "wrk"
 
     @property
     def name(self) -> str:
         named = f"{self.connections:,} {'short ' if self.closing else ''}connections"
         return f"{named} beside {self.idle:,} idle" if self.idle else named
-
-    def check(self) -> None:
-        programs.need_tool("wrk", "wrk")
 
     def command(self, target: str) -> list[str]:
         command = [programs.need_tool("wrk", "wrk"), "-t1", f"-c{self.connections}"]
@@ -125,7 +112,7 @@ def read_get_client(printed: str) -> Served:
 
 
 @dataclass(frozen=True)
-class GetClient:
+class GetClient(Load):
     """The lean client of this folder; it asks any server its own question."""
 
     connections: int
@@ -134,9 +121,6 @@ class GetClient:
     @property
     def name(self) -> str:
         return f"get-client, {self.connections} connections"
-
-    def check(self) -> None:
-        """Built with the project."""
 
     def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
         question = stand.write("question", server.question)
@@ -155,16 +139,14 @@ def read_redis_benchmark(printed: str, requests: int) -> Served:
 
 
 @dataclass(frozen=True)
-class RedisBenchmark:
+class RedisBenchmark(Load):
     connections: int
     requests: int = 60_000
+    program, package = "redis-benchmark", "redis-tools"
 
     @property
     def name(self) -> str:
         return f"redis-benchmark, {self.connections} connections"
-
-    def check(self) -> None:
-        programs.need_tool("redis-benchmark", "redis-tools")
 
     def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
         key = server.question.split(b"\r\n")[-2].decode()
@@ -184,102 +166,57 @@ def read_regatta_client(printed: str) -> Served:
     return Served(told["requests"], float(told["throughput_per_s"]))
 
 
-def regatta_client(connections: int, *options: str) -> list[str]:
+def regatta_client(connections: int, target: str, *options: str) -> list[str]:
     command = [str(programs.find("regatta-client")), "--engine", "epoll", "--json"]
-    return [*command, "-c", str(connections), *options]
+    return [*command, "-c", str(connections), *options, target]
 
 
 @dataclass(frozen=True)
-class Burst:
-    """regatta-client: all connect at once, ask once and close, in the reports' dialect."""
-
+class RegattaClient(Load):
+    called: str
     connections: int
-    rounds: int = 3
+    options: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        return f"regatta-client, bursts of {self.connections}"
-
-    def check(self) -> None:
-        """Built with the project."""
+        return self.called
 
     def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
-        command = regatta_client(self.connections, "--rounds", str(self.rounds), serving.target)
+        command = regatta_client(self.connections, serving.target, *self.options)
         return drive(stand, serving, command, read_regatta_client)
 
 
-@dataclass(frozen=True)
-class Closed:
-    """regatta-client as wrk's rival: the same connections, the same requests."""
-
-    connections: int
-    seconds: int = 1
-
-    @property
-    def name(self) -> str:
-        return f"regatta-client, {self.connections} connections"
-
-    def check(self) -> None:
-        """Built with the project."""
-
-    def command(self, target: str) -> list[str]:
-        options = ["--dialect", "http", "--load", "closed", "--duration", str(self.seconds)]
-        return regatta_client(self.connections, *options, target)
-
-    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
-        return drive(stand, serving, self.command(serving.target), read_regatta_client)
+def burst(connections: int, rounds: int = 3) -> RegattaClient:
+    """All connect at once, ask once and close, in the reports' dialect."""
+    name = f"regatta-client, bursts of {connections}"
+    return RegattaClient(name, connections, ("--rounds", str(rounds)))
 
 
-def any_answer(*options: str) -> tuple[str, ...]:
-    """Options of regatta-client to ask over HTTP, whatever it is that the server says."""
-    return ("--dialect", "http", "--path", PATH, *options)
+def closed(connections: int) -> RegattaClient:
+    """As wrk's rival: the same connections, the same requests."""
+    options = ("--dialect", "http", "--load", "closed", "--duration", "1")
+    return RegattaClient(f"regatta-client, {connections} connections", connections, options)
 
 
-@dataclass(frozen=True)
-class Staying:
-    """regatta-client: connections that ask again as soon as they are answered."""
-
-    connections: int
-    seconds: float
-
-    @property
-    def name(self) -> str:
-        return f"{self.connections} connections that stay"
-
-    def check(self) -> None:
-        """Built with the project."""
-
-    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
-        options = any_answer("--load", "closed", "--duration", str(self.seconds))
-        command = regatta_client(self.connections, *options, serving.target)
-        return drive(stand, serving, command, read_regatta_client)
+# Over HTTP, whatever it is that the server says.
+ANY_ANSWER = ("--dialect", "http", "--path", PATH)
 
 
-@dataclass(frozen=True)
-class Newcomers:
-    """regatta-client: so many a second connect, ask once and are hung up on.
+def staying(connections: int, seconds: float) -> RegattaClient:
+    """Connections that ask again as soon as they are answered."""
+    options = (*ANY_ANSWER, "--load", "closed", "--duration", str(seconds))
+    return RegattaClient(f"{connections} connections that stay", connections, options)
+
+
+def newcomers(rate: int, seconds: float, connections: int) -> RegattaClient:
+    """So many a second connect, ask once and are hung up on; at most so many at once.
 
     At a rate that every server holds with ease, and not as fast as it can: so a server that is
     faster is not asked more often, and does not find more clients waiting at once.
     """
-
-    rate: int
-    seconds: float
-    connections: int
-    """At once, at most."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.rate:,} short connections a second"
-
-    def check(self) -> None:
-        """Built with the project."""
-
-    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
-        options = any_answer("--load", "open", "--rate", str(self.rate), "--per-connection", "1")
-        options += ("--duration", str(self.seconds), serving.target)
-        command = regatta_client(self.connections, *options)
-        return drive(stand, serving, command, read_regatta_client)
+    options = (*ANY_ANSWER, "--load", "open", "--rate", str(rate), "--per-connection", "1")
+    name = f"{rate:,} short connections a second"
+    return RegattaClient(name, connections, (*options, "--duration", str(seconds)))
 
 
 def read_lateness(printed: str) -> float:
@@ -290,7 +227,7 @@ def read_lateness(printed: str) -> float:
 
 
 @dataclass(frozen=True)
-class HalfOpen:
+class HalfOpen(Load):
     """regatta-client with an open load at half of what it could start a second.
 
     What it could is a second over its CPU time per request, of a closed load just before.
@@ -303,13 +240,46 @@ class HalfOpen:
     def name(self) -> str:
         return f"regatta-client at half its capacity, {self.connections} connections"
 
-    def check(self) -> None:
-        """Built with the project."""
-
     def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
-        closed = Closed(self.connections).run(stand, server, serving)
-        rate = round(1e6 / closed[CLIENT_CPU] / 2)
-        options = ["--dialect", "http", "--load", "open", "--rate", str(rate)]
-        options += ["--duration", str(self.seconds), serving.target]
-        printed, _ = stand.run_client(regatta_client(self.connections, *options))
+        cost_us = closed(self.connections).run(stand, server, serving)[CLIENT_CPU]
+        options = ["--dialect", "http", "--load", "open", "--rate", str(round(1e6 / cost_us / 2))]
+        options += ["--duration", str(self.seconds)]
+        printed, _ = stand.run_client(regatta_client(self.connections, serving.target, *options))
         return {LATE: read_lateness(printed)}
+
+
+ALL = b"GET /top?n=1&format=json HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n"
+
+
+def processes_read(stand: Stand, serving: Serving) -> int:
+    """How many processes the server reads for a request, those of its own design among them."""
+    reply = stand.ask(serving.port, ALL)
+    try:
+        return int(json.loads(reply.partition(b"\r\n\r\n")[2])["tasks_seen"])
+    except (ValueError, KeyError) as error:
+        raise TrialError("the server does not say how many processes it read") from error
+
+
+@dataclass(frozen=True)
+class BeyondSnapshot(Load):
+    """What the work `classic` costs beyond `snapshot`, for each process that is read.
+
+    One client at a time, and the same again with a fresh server that differs in its work alone:
+    what the design costs by itself is in both. The processes of a pool, and the child that serves
+    a client, are read with all others (docs/decisions.md).
+    """
+
+    burst: RegattaClient = burst(1, rounds=300)
+
+    @property
+    def name(self) -> str:
+        return f"{self.burst.name}, beyond snapshot"
+
+    def run(self, stand: Stand, server: Server, started: Serving) -> Figures:
+        assert isinstance(server, Ours)
+        read = processes_read(stand, started)
+        worked = self.burst.run(stand, server, started)
+        idle = replace(server, work="snapshot")
+        with serving(stand, idle) as other:
+            answered = self.burst.run(stand, idle, other)
+        return {BEYOND: (worked[SERVER_CPU] - answered[SERVER_CPU]) / read}

@@ -74,7 +74,7 @@ class Reading:
     def check(self) -> None:
         """What is missing is left out, and said so."""
 
-    def lack(self) -> str | None:
+    def lack(self, _: object) -> str | None:
         return self.reader.lack() or self.crowd.lack()
 
     def run(self, stand: Stand) -> Figures:

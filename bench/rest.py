@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.paths import HERE
-from bench.servers import Serving
+from bench.servers import Load, Server, Serving
 from bench.stand import Figures, Stand
 from regatta.errors import TrialError
 from regatta.machine import accounting
@@ -90,7 +90,7 @@ def resident_bytes(pid: int) -> int:
 
 
 @dataclass(frozen=True)
-class Rest:
+class Rest(Load):
     """So many connections that have each asked once, or never.
 
     The server's own memory: what the kernel keeps of a socket or a ring is not counted.
@@ -104,10 +104,7 @@ class Rest:
         asked = "asked once" if self.asks else "never asked"
         return f"{self.connections:,} connections that {asked}"
 
-    def check(self) -> None:
-        """Python alone."""
-
-    def run(self, stand: Stand, _: object, serving: Serving) -> Figures:
+    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
         with holding(stand, serving, self.asks) as held:
             held.more(WARM)
             before = resident_bytes(serving.pid)
@@ -117,7 +114,7 @@ class Rest:
 
 
 @dataclass(frozen=True)
-class Footprint:
+class Footprint(Load):
     """What the server's first process has resident, libraries and what it shares included (VmRSS).
 
     After so many requests that whatever it keeps of each process is there, and some seconds of the
@@ -131,10 +128,7 @@ class Footprint:
     def name(self) -> str:
         return f"{self.requests} requests and {self.seconds} s"
 
-    def check(self) -> None:
-        """Python alone."""
-
-    def run(self, stand: Stand, _: object, serving: Serving) -> Figures:
+    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
         asked = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: bench\r\n\r\n"
         for _batch in range(self.requests // PIPELINED):
             if not stand.ask(serving.port, asked * PIPELINED):

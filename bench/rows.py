@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from bench.crowds import NOBODY, Crowd
-from bench.loads import Load
 from bench.readings import Reading
-from bench.servers import Server, serving
+from bench.servers import Load, Ours, Server, Twin, serving
 from bench.stand import Figures, Stand
 
 
@@ -30,6 +29,10 @@ class Trial:
     def check(self) -> None:
         self.server.check()
         self.load.check()
+
+    def lack(self, designs: Mapping[str, str | None]) -> str | None:
+        """Why it cannot be made here; None: it can."""
+        return lack(self.server, designs) or self.crowd.lack()
 
     def run(self, stand: Stand) -> Figures:
         stand.crowds.want(self.crowd)
@@ -140,3 +143,23 @@ class Row:
     def runs(self) -> Sequence[Trial | Reading | Turns]:
         """What is to be run for it."""
         return self.trials() if self.turns is None else [self.turns]
+
+
+def present(row: Row, designs: Mapping[str, str | None]) -> Row | str:
+    """The row as it can be measured here, or a sentence why it is left out.
+
+    `designs`: those of this server, each with None or the reason why it cannot run here.
+    """
+    if isinstance(row.ours, Best):
+        servers = tuple(server for server in row.ours.servers if not lack(server, designs))
+        if not servers:
+            return f"this server has none of {', '.join(s.name for s in row.ours.servers)}"
+        row = replace(row, ours=replace(row.ours, servers=servers))
+    return next(filter(None, (trial.lack(designs) for trial in row.trials())), row)
+
+
+def lack(server: Server, designs: Mapping[str, str | None]) -> str | None:
+    """Why a server of ours, or the twin of one, cannot run here; None: it can, or is a peer."""
+    if not isinstance(server, Ours | Twin):
+        return None
+    return designs.get(server.design, f"this server has no design {server.design}")

@@ -6,21 +6,18 @@ Every server answers `stand.body` to its question. Ready means: the question was
 from __future__ import annotations
 
 import re
-import signal
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from string import Template
-from typing import Protocol
 
 from bench.paths import BUILT, HERE
-from bench.stand import DESCRIPTORS, NO_PERF, Stand, free_port
+from bench.stand import DESCRIPTORS, NO_PERF, Figures, Stand
 from regatta.errors import TrialError
 from regatta.machine import programs
-from regatta.trial.side import STOP_TIMEOUT_S, Side
+from regatta.trial.serve import wait_ready
+from regatta.trial.side import Side
 
-READY_TIMEOUT_S = 10
 PATH = "/top?n=2"
 HTTP_GET = f"GET {PATH} HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
 # Of redis and memcached.
@@ -29,39 +26,33 @@ KEY = "regatta"
 UNCHANGING_MS = 24 * 3600 * 1000
 
 
-class Server(Protocol):
+class Server:
     """One way to start a server. Two that are equal are the same server."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def question(self) -> bytes:
-        """One request for the body."""
-
-    def preparation(self, stand: Stand) -> tuple[bytes, bytes]:
-        """What a fresh server must be told first, and what it replies to that."""
-
-    def check(self) -> None:
-        """Raises an error that says what to install, if the program is missing."""
-
-    def command(self, stand: Stand, port: int) -> list[str]: ...
-
-
-class Http:
-    """What the servers that speak HTTP have in common."""
-
     question = HTTP_GET
+    """One request for the body."""
+    program: str | None = None
+    """Of the package of the same name; None: built with the project."""
+
+    @property
+    def name(self) -> str:
+        raise NotImplementedError
+
+    def command(self, stand: Stand, port: int) -> list[str]:
+        raise NotImplementedError
 
     def preparation(self, _: Stand) -> tuple[bytes, bytes]:
+        """What a fresh server must be told first, and what it replies to that."""
         return b"", b""
 
     def check(self) -> None:
-        """Built with the project."""
+        """Raises an error that says what to install, if the program is missing."""
+        if self.program is not None:
+            programs.need_tool(self.program, self.program)
 
 
 @dataclass(frozen=True)
-class Ours(Http):
+class Ours(Server):
     """regatta-server."""
 
     design: str
@@ -95,7 +86,7 @@ class Ours(Http):
 
 
 @dataclass(frozen=True)
-class Twin(Http):
+class Twin(Server):
     """The bare server of the same strategy: it sends the same bytes, and there is nothing else."""
 
     design: str
@@ -114,21 +105,18 @@ class Twin(Http):
 
 
 @dataclass(frozen=True)
-class Nginx(Http):
+class Nginx(Server):
     """`deferred`: connections are accepted only with their first request (TCP_DEFER_ACCEPT)."""
 
     deferred: bool = True
+    program = "nginx"
 
     @property
     def name(self) -> str:
         return "nginx" if self.deferred else "nginx without deferred accept"
 
-    def check(self) -> None:
-        programs.need_tool("nginx", "nginx")
-
     def command(self, stand: Stand, port: int) -> list[str]:
-        template = Template((HERE / "nginx.conf").read_text())
-        text = template.substitute(
+        text = Template((HERE / "nginx.conf").read_text()).substitute(
             folder=stand.folder,
             host=stand.host,
             port=port,
@@ -141,18 +129,16 @@ class Nginx(Http):
 
 
 @dataclass(frozen=True)
-class Redis:
+class Redis(Server):
     """Without all that it does beside answering: no persistence, no latency records, no log."""
 
     name = "redis-server"
+    program = "redis-server"
     question = f"*2\r\n$3\r\nGET\r\n${len(KEY)}\r\n{KEY}\r\n".encode()
 
     def preparation(self, stand: Stand) -> tuple[bytes, bytes]:
         head = f"*3\r\n$3\r\nSET\r\n${len(KEY)}\r\n{KEY}\r\n${len(stand.body)}\r\n"
         return head.encode() + stand.body + b"\r\n", b"+OK\r\n"
-
-    def check(self) -> None:
-        programs.need_tool("redis-server", "redis-server")
 
     def command(self, stand: Stand, port: int) -> list[str]:
         command = [programs.need_tool("redis-server", "redis-server"), "--bind", stand.host]
@@ -162,18 +148,16 @@ class Redis:
 
 
 @dataclass(frozen=True)
-class Memcached:
+class Memcached(Server):
     """With one thread that serves; its others sleep."""
 
     name = "memcached"
+    program = "memcached"
     question = f"get {KEY}\r\n".encode()
 
     def preparation(self, stand: Stand) -> tuple[bytes, bytes]:
         head = f"set {KEY} 0 0 {len(stand.body)}\r\n"
         return head.encode() + stand.body + b"\r\n", b"STORED\r\n"
-
-    def check(self) -> None:
-        programs.need_tool("memcached", "memcached")
 
     def command(self, stand: Stand, port: int) -> list[str]:
         command = [programs.need_tool("memcached", "memcached"), "-u", "root", "-t", "1"]
@@ -191,21 +175,35 @@ class Serving:
     reply: bytes
 
 
-def first_answer(stand: Stand, server: Server, side: Side, port: int) -> bytes:
-    """Asks until somebody listens; each attempt is a process of its own, and takes its time."""
+class Load:
+    """One way to drive a server. Two that are equal are the same load."""
+
+    program: str | None = None
+    package: str = ""
+    """Of the client; no program: built with the project."""
+
+    @property
+    def name(self) -> str:
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raises an error that says what to install, if the client is missing."""
+        if self.program is not None:
+            programs.need_tool(self.program, self.package)
+
+    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
+        raise NotImplementedError
+
+
+def first_reply(stand: Stand, server: Server, port: int) -> bytes:
     prepare, prepared = server.preparation(stand)
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    assert side.process
-    while True:
-        reply = stand.ask(port, prepare + server.question)
-        if reply is not None and reply.startswith(prepared):
-            return reply.removeprefix(prepared)
-        if reply is not None:
-            raise TrialError(f"{server.name} was told {prepare[:20]!r} and said {reply[:80]!r}")
-        if side.process.poll() is not None:
-            raise side.failure(f"{server.name} ended at once")
-        if time.monotonic() > deadline:
-            raise side.failure(f"{server.name} did not listen within {READY_TIMEOUT_S} s")
+    reply = stand.ask(port, prepare + server.question)
+    if not reply.startswith(prepared):
+        raise TrialError(f"{server.name} was told {prepare[:20]!r} and said {reply[:80]!r}")
+    reply = reply.removeprefix(prepared)
+    if (b" 200 OK\r\n" if isinstance(server, Ours) else stand.body) not in reply:
+        raise TrialError(f"{server.name} answered something else: {reply[:80]!r}")
+    return reply
 
 
 @contextmanager
@@ -214,21 +212,14 @@ def serving(stand: Stand, server: Server, side_name: str = "server") -> Iterator
 
     `side_name`: of the files that it writes, where several are up at once.
     """
-    port = free_port(stand.host)
+    port = stand.place.free_port()
     with Side(side_name, stand.folder, accounted=True) as side:
         side.start(stand.place.server, server.command(stand, port), NO_PERF, ())
+        wait_ready(side, lambda: stand.place.listens(port))
         pid = side.find_program()
-        reply = first_answer(stand, server, side, port)
-        expected = stand.body if not isinstance(server, Ours) else b" 200 OK\r\n"
-        if expected not in reply:
-            raise TrialError(f"{server.name} answered something else: {reply[:80]!r}")
+        reply = first_reply(stand, server, port)
         yield Serving(side, pid, f"{stand.host}:{port}", port, reply)
-        assert side.pidfd is not None
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(side.pidfd, signal.SIGTERM)
-        status = side.wait(STOP_TIMEOUT_S)
-        if status not in (0, -signal.SIGTERM):
-            raise side.failure(f"{server.name} left with exit status {status}")
+        side.stop(may_die=True)
 
 
 def sample_body(stand: Stand) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -155,11 +155,10 @@ def choose(best: Best, screened: Measured) -> Trial:
     return Trial(cheapest.server, best.load)
 
 
-def run_all(stand: Stand, planned: Trials, tell: Callable[[int, Run], None]) -> Measured:
-    """Runs what is planned; `tell` is called before each trial."""
+def run_all(stand: Stand, planned: Iterable[tuple[int, Run]]) -> Measured:
+    """Runs what is planned."""
     measured = Measured()
     for block, trial in planned:
-        tell(block, trial)
         measured.run(stand, trial, block)
     return measured
 

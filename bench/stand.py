@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import resource
-import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.ask import NOBODY_LISTENS
 from bench.crowds import Crowds
 from bench.paths import HERE
 from regatta.errors import RegattaError, TrialError
@@ -50,8 +47,8 @@ class Stand:
         path.write_bytes(data)
         return str(path)
 
-    def ask(self, port: int, request: bytes) -> bytes | None:
-        """One request from the client's side; None if nobody listens there."""
+    def ask(self, port: int, request: bytes) -> bytes:
+        """One request from the client's side, and all that comes back."""
         command = [sys.executable, "-S", str(HERE / "ask.py"), self.host, str(port)]
         run = subprocess.run(
             self.place.client.command(command),
@@ -61,8 +58,6 @@ class Stand:
             env=guard_environment(),
             check=False,
         )
-        if run.returncode == NOBODY_LISTENS:
-            return None
         if run.returncode != 0:
             lines = run.stderr.decode(errors="replace").strip().splitlines()
             raise TrialError(f"the first request failed: {lines[-1] if lines else '?'}")
@@ -85,16 +80,6 @@ def children_cpu_ns() -> int:
     """The CPU time of all processes that we started and that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return round((usage.ru_utime + usage.ru_stime) * 1e9)
-
-
-def free_port(host: str) -> int:
-    """A port that nobody uses now; in a namespace of the server's own, any is free."""
-    with socket.socket() as probe:
-        with suppress(OSError):
-            probe.bind((host, 0))
-            return int(probe.getsockname()[1])
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def raise_descriptor_limit() -> None:

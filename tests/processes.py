@@ -7,11 +7,10 @@ import os
 import resource
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.servers import PATIENCE_S
+from tests.waiting import wait_until
 
 
 def children(pid: int) -> list[int]:
@@ -62,9 +61,7 @@ def tasks(pid: int) -> list[int]:
 def stopped(pid: int) -> Iterator[None]:
     """It leads a group of its own: none of that runs meanwhile, and none has yet to be stopped."""
     os.killpg(pid, signal.SIGSTOP)
-    deadline = time.monotonic() + PATIENCE_S
-    while any(state(task) != "T" for task in tasks(pid)):
-        assert time.monotonic() < deadline, "it runs on"
+    wait_until(lambda: all(state(task) == "T" for task in tasks(pid)), "it runs on")
     try:
         yield
     finally:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers import PATIENCE_S, needs
+from tests.waiting import wait_until
 
 Series = list[dict[str, Any]]
 
@@ -84,15 +85,16 @@ def running(configuration: Path) -> Iterator[Prometheus]:
             stderr=subprocess.STDOUT,
         )
     prometheus = Prometheus(f"http://127.0.0.1:{port}")
+
+    def is_ready() -> bool:
+        assert process.poll() is None, log.read_text()
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(f"{prometheus.url}/-/ready", timeout=1).close()
+            return True
+        return False
+
     try:
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"{prometheus.url}/-/ready", timeout=1).close()
-                break
-            time.sleep(0.05)
+        wait_until(is_ready, log.read_text)
         yield prometheus
     finally:
         process.terminate()

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import PATIENCE_S
+
 REPOSITORY = Path(__file__).resolve().parent.parent
-PATIENCE_S = 20.0
-"""How long a test waits for what should come at once, before it fails."""
 AS_US = ("--user", "root") if os.geteuid() == 0 else ()
 """Options of a server that runs as whoever runs the tests: some may be done to such a one alone."""
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import socket
 import struct
-import time
 
-from tests.servers import PATIENCE_S
+from tests.waiting import wait_until
 
 SOCK_DIAG_BY_FAMILY = 20
 NO_COOKIE = 0xFFFFFFFF
@@ -39,6 +38,4 @@ def unread_bytes(connection: socket.socket) -> int:
 
 def wait_until_read(connection: socket.socket) -> None:
     """Until the other side has read all that was sent; it may not have acted on it yet."""
-    deadline = time.monotonic() + PATIENCE_S
-    while unread_bytes(connection) > 0:
-        assert time.monotonic() < deadline, "what was sent is not read"
+    wait_until(lambda: unread_bytes(connection) == 0, "what was sent is not read")

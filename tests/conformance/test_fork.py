@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.servers import PATIENCE_S, Server, is_refusal, needs, read_reply, rows_of, running
+from tests.servers import Server, is_refusal, needs, read_reply, rows_of, running
+from tests.waiting import wait_until
 
 NOBODY = 54322
 """A user who has no processes, so that a limit on their number is exact."""
@@ -30,9 +30,7 @@ def start() -> Iterator[Callable[..., Server]]:
 def await_no_child(server: Server) -> None:
     """Not even a zombie."""
     pid = server.process.pid
-    deadline = time.monotonic() + PATIENCE_S
-    while Path(f"/proc/{pid}/task/{pid}/children").read_text():
-        assert time.monotonic() < deadline
+    wait_until(lambda: not Path(f"/proc/{pid}/task/{pid}/children").read_text(), "one is left")
 
 
 def test_children_that_have_served_are_reaped_although_nobody_comes(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import time
 from collections.abc import Callable
 
 import pytest
@@ -13,14 +12,8 @@ import pytest
 from tests.http_replies import read_http_reply
 from tests.metrics import OPENMETRICS, families, fetch, labels, samples, value
 from tests.processes import children, is_gone
-from tests.servers import PATIENCE_S, Design, Server, read_reply
-
-
-def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
+from tests.servers import Design, Server, read_reply
+from tests.waiting import wait_until
 
 
 def test_replies_are_counted_by_dialect_and_status(start: Callable[..., Server]) -> None:

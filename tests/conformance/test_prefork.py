@@ -28,6 +28,7 @@ from tests.servers import (
     running,
     table,
 )
+from tests.waiting import wait_until
 
 PREFORK = [row.name for row in table() if row.name.startswith("prefork-")]
 BLOCKING_POOLS = [row.name for row in table() if row.serves == "workers"]
@@ -49,9 +50,7 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[.
 
 
 def await_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not all(map(is_gone, pids)):
-        assert time.monotonic() < deadline, "they live on"
+    wait_until(lambda: all(map(is_gone, pids)), "they live on")
 
 
 def ask(connection: socket.socket) -> bool:
@@ -138,9 +137,7 @@ def test_workers_that_die_while_no_descriptor_is_left_are_replaced_when_there_ar
     server = start("--workers", "2", *AS_US)
     with workers_dead_and_no_descriptor_left(server):
         pass
-    deadline = time.monotonic() + PATIENCE_S
-    while len(children(server.process.pid)) < 2:
-        assert time.monotonic() < deadline, "they are not replaced"
+    wait_until(lambda: len(children(server.process.pid)) == 2, "they are not replaced")
 
 
 def test_a_server_without_workers_and_descriptors_can_be_stopped(

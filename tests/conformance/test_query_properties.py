@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from tests.answers import Answer, Row, ask_http, ask_line, unescape
 from tests.servers import PATIENCE_S, Server, running
+from tests.waiting import wait_until
 
 TICK_US = 10**6 // os.sysconf("SC_CLK_TCK")
 PR_SET_NAME = 15
@@ -34,8 +35,9 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Takes one reading, or for by=recent two, and answers from these for the rest of the test."""
     options = ("--work", "snapshot", "--max-age", "1500")
     with running(tmp_path_factory.mktemp("still"), *options) as server:
-        ask_line(server, ["group=name"])
-        time.sleep(1.6)
+        wait_until(
+            lambda: not server.ask(b"top by=recent\n").startswith(b"error"), "no second reading"
+        )
         yield server
 
 

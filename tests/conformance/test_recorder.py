@@ -6,21 +6,27 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.servers import Server, rows_of, running
+from tests.metrics import value
+from tests.processes import state, tasks
+from tests.servers import PATIENCE_S, Server, rows_of, running
+from tests.waiting import wait_until
 
 HELD_LONG = ("--work", "snapshot", "--max-age", "86400000")
-SECONDS = 1.2
 READINGS = 2  # at once, and after a second
+
+
+def has_read(server: Server, times: int) -> Callable[[], bool]:
+    return lambda: value(server, "regatta_scans_total") >= times
 
 
 def test_it_reads_every_second_and_clients_are_answered_from_that(
     start: Callable[..., Server],
 ) -> None:
-    server = start(*HELD_LONG, records=True)
     begun = time.monotonic()
-    while time.monotonic() - begun < SECONDS:
+    server = start(*HELD_LONG, records=True)
+    while not has_read(server, READINGS)():
         assert rows_of(server.ask(b"top 2\n"))
-        time.sleep(0.1)
+        assert time.monotonic() - begun < PATIENCE_S, "it does not read again"
     scans = server.stop()["scans"]
     lasted = time.monotonic() - begun
     # A client that came before the first reading was done may have taken one of its own.
@@ -30,7 +36,7 @@ def test_it_reads_every_second_and_clients_are_answered_from_that(
 def test_a_stop_does_not_wait_for_its_pause_to_end(tmp_path: Path) -> None:
     def stopped_within() -> float:
         with running(tmp_path, *HELD_LONG, records=True) as server:
-            time.sleep(0.2)
+            wait_until(has_read(server, 1), "it does not read at once")
             stopping = time.monotonic()
             server.stop()
             return time.monotonic() - stopping
@@ -40,5 +46,6 @@ def test_a_stop_does_not_wait_for_its_pause_to_end(tmp_path: Path) -> None:
 
 def test_without_it_only_clients_cause_readings(start: Callable[..., Server]) -> None:
     server = start(*HELD_LONG)
-    time.sleep(0.2)
+    everybody = tasks(server.process.pid)
+    wait_until(lambda: all(state(one) == "S" for one in everybody), "it is never at rest")
     assert server.stop()["scans"] == 0

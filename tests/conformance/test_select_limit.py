@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.servers import PATIENCE_S, Server, is_refusal, read_all, read_reply, rows_of, running
+from tests.servers import Server, is_refusal, read_all, read_reply, rows_of, running
+from tests.waiting import wait_until
 
 FD_SETSIZE = 1024
 CROWD = 1060
@@ -46,9 +46,7 @@ def test_it_serves_to_the_limit_and_refuses_beyond(server: Server) -> None:
             connection.sendall(b"top 2\n")
             assert len(rows_of(read_reply(connection))) == 2
     # All have left: there is room again as soon as that was noticed.
-    deadline = time.monotonic() + PATIENCE_S
-    while not server.ask(b"top 1\n").startswith(b"rank"):
-        assert time.monotonic() < deadline
+    wait_until(lambda: server.ask(b"top 1\n").startswith(b"rank"), "there is no room again")
     assert server.stop()["errors"]["refused"] >= len(refused)
 
 

@@ -6,18 +6,17 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
-from bench.comparisons import TWINS
 from bench.paths import BUILT
 from tests.processes import is_gone, tree
-from tests.servers import PATIENCE_S, Design, running, table
+from tests.servers import PATIENCE_S, Design, running
 from tests.sockets import reset, wait_until_read
+from tests.waiting import wait_until
 
 BODY = b"rank pid name\n1 7 x\n"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d" % len(BODY)
@@ -45,16 +44,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_until_it_listens(twin: Twin) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            twin.connect().close()
-        except ConnectionRefusedError:
-            assert twin.process.poll() is None
-            assert time.monotonic() < deadline, "it does not listen"
-        else:
-            return
+def listens(twin: Twin) -> bool:
+    assert twin.process.poll() is None
+    with suppress(ConnectionRefusedError):
+        twin.connect().close()
+        return True
+    return False
 
 
 @pytest.fixture
@@ -66,7 +61,7 @@ def twin(design: Design, tmp_path: Path) -> Iterator[Twin]:
     with subprocess.Popen(command) as process:
         started = Twin(process, port)
         try:
-            wait_until_it_listens(started)
+            wait_until(lambda: listens(started), "it does not listen")
             yield started
         finally:
             process.terminate()
@@ -88,10 +83,6 @@ def read_exactly(connection: socket.socket, length: int) -> bytes:
 def tasks(pid: int) -> tuple[int, int]:
     """Its processes, and the threads of the first."""
     return len(tree(pid)), len(list(Path(f"/proc/{pid}/task").iterdir()))
-
-
-def test_every_design_has_a_twin_and_is_raced_beside_it() -> None:
-    assert list(TWINS) == [design.name for design in table()]
 
 
 def test_a_connection_that_stays_has_every_request_answered(twin: Twin) -> None:

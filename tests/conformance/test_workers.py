@@ -12,7 +12,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.processes import children, is_gone, state, tree
-from tests.servers import PATIENCE_S, Design, Server, read_reply, rows_of
+from tests.servers import Design, Server, read_reply, rows_of
+from tests.waiting import wait_until
 
 HELD = 3
 WORKERS = 4
@@ -39,17 +40,11 @@ def is_free(host: str, port: int) -> bool:
     return True
 
 
-def await_that(what: Callable[[], bool], complaint: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not what():
-        assert time.monotonic() < deadline, complaint
-
-
 def kill(*workers: int) -> None:
     """Waits for their end: until then they may still take a client with them."""
     for pid in workers:
         os.kill(pid, signal.SIGKILL)
-    await_that(lambda: all(map(is_gone, workers)), "SIGKILL ends everybody")
+    wait_until(lambda: all(map(is_gone, workers)), "SIGKILL ends everybody")
 
 
 def await_replacement(server: Server, workers: list[int]) -> None:
@@ -58,7 +53,7 @@ def await_replacement(server: Server, workers: list[int]) -> None:
         # Asleep: it has counted them, too.
         return len(new) == len(workers) and state(server.process.pid) == "S"
 
-    await_that(are_replaced, "not all workers were replaced")
+    wait_until(are_replaced, "not all workers were replaced")
 
 
 def test_a_worker_that_is_killed_costs_its_own_client_alone(
@@ -77,10 +72,10 @@ def test_a_worker_that_is_killed_costs_its_own_client_alone(
             pytest.skip("it has no worker processes")
         for killed, pid in enumerate(workers, start=1):
             os.kill(pid, signal.SIGKILL)
-            await_that(lambda pid=pid: is_gone(pid), "it survives")  # type: ignore[misc]
+            wait_until(lambda pid=pid: is_gone(pid), "it survives")  # type: ignore[misc]
             assert len(rows_of(server.ask(b"top 2\n"))) == 2
             assert sum(map(is_lost, held)) <= killed
-        await_that(lambda: all(map(is_lost, held)), "a connection outlives its worker")
+        wait_until(lambda: all(map(is_lost, held)), "a connection outlives its worker")
     if design.pool:
         await_replacement(server, workers)
         assert len(workers) == WORKERS
@@ -126,6 +121,6 @@ def test_a_server_that_is_killed_leaves_nobody_behind(start: Callable[..., Serve
         read_reply(connection)
         everybody = tree(server.process.pid)
         server.kill()
-        await_that(lambda: all(map(is_gone, everybody)), "a worker outlives its server")
-        await_that(lambda: is_free(server.host, server.port), "somebody holds its port")
+        wait_until(lambda: all(map(is_gone, everybody)), "a worker outlives its server")
+        wait_until(lambda: is_free(server.host, server.port), "somebody holds its port")
     assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2

@@ -9,12 +9,12 @@ import socket
 import struct
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.servers import program
+from tests.waiting import wait_until
 
 ENGINES = ["epoll", "thread", "fork"]
 DIALECTS = ["line", "http"]
@@ -100,10 +100,7 @@ class Scripted:
 
     def wait_for(self, connections: int) -> None:
         """Until so many have been accepted in all."""
-        deadline = time.monotonic() + PATIENCE_S
-        while self.accepted < connections:
-            assert time.monotonic() < deadline, f"only {self.accepted} of {connections} came"
-            time.sleep(0.01)
+        wait_until(lambda: self.accepted >= connections, f"fewer than {connections} came")
 
     def hold(self) -> None:
         """Says nothing until the test is over."""

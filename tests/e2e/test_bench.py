@@ -12,7 +12,15 @@ import pytest
 import typer
 
 from bench.__main__ import main, stand_in_place
-from bench.loads import CLIENT_CPU, SERVER_CPU, Closed, GetClient, Newcomers, RedisBenchmark, Wrk
+from bench.loads import (
+    CLIENT_CPU,
+    SERVER_CPU,
+    GetClient,
+    RedisBenchmark,
+    Wrk,
+    closed,
+    newcomers,
+)
 from bench.rest import MEMORY, Rest
 from bench.rows import Trial
 from bench.servers import Memcached, Nginx, Ours, Redis, Twin, serving
@@ -95,10 +103,10 @@ def test_a_twin_sends_as_many_bytes_as_ours(stand: Stand) -> None:
         Trial(Redis(), RedisBenchmark(10, requests=1000)),
         Trial(Memcached(), GetClient(10)),
         Trial(Ours("select"), GetClient(10)),
-        Trial(Ours("select"), Closed(10)),
+        Trial(Ours("select"), closed(10)),
         Trial(Ours("select"), Wrk(10, idle=100)),
-        Trial(Ours("fork-per-client"), Newcomers(500, 0.3, 16)),
-        Trial(Twin("fork-per-client"), Newcomers(500, 0.3, 16)),
+        Trial(Ours("fork-per-client"), newcomers(500, 0.3, 16)),
+        Trial(Twin("fork-per-client"), newcomers(500, 0.3, 16)),
     ],
     ids=lambda trial: trial.name,
 )

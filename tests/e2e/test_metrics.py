@@ -21,6 +21,7 @@ from tests import prometheus
 from tests.metrics import OPENMETRICS, Labels, families, fetch, labels, samples
 from tests.prometheus import Prometheus, number
 from tests.servers import PATIENCE_S, REPOSITORY, Server, needs, running
+from tests.waiting import wait_until
 
 DEPLOY = REPOSITORY / "deploy"
 GROUPS = 50
@@ -30,7 +31,8 @@ WINDOW_S = 10
 NAME = "half-a-cpu"
 HOSTILE = [b'a"} 1\n#', b"back\\slash", b"caf\xc3\xa9", b"\xff\xfe{", b"", b"a,b=c"]
 
-# A child for each name, that uses so much CPU and is seen for a while; so many at a time.
+# A child for each name, that uses so much CPU and is seen for a while, or, where stdin is given,
+# until that ends; so many at a time.
 CHURN = """
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None)
@@ -39,7 +41,7 @@ for count, (name, seconds) in enumerate(eval(sys.argv[1])):
         libc.prctl(15, name, 0, 0, 0)
         while time.process_time() < seconds:
             pass
-        time.sleep(0.5)
+        sys.stdin.read() if sys.argv[2:] else time.sleep(0.5)
         os._exit(0)
     if count >= 40:
         os.wait()
@@ -51,9 +53,11 @@ while True:
 """
 
 
-def churn(names: list[tuple[bytes, float]]) -> subprocess.Popen[bytes]:
-    """Starts it, with the CPU seconds that each is to use; it ends by itself."""
-    return subprocess.Popen([sys.executable, "-c", CHURN, repr(names)])
+def churn(names: list[tuple[bytes, float]], until_told: bool = False) -> subprocess.Popen[bytes]:
+    """Starts it, with the CPU seconds that each is to use; it ends by itself, or with stdin."""
+    told = ["until told"] if until_told else []
+    command = [sys.executable, "-c", CHURN, repr(names), *told]
+    return subprocess.Popen(command, stdin=subprocess.PIPE if until_told else None)
 
 
 def promtool(*arguments: str, text: bytes = b"") -> str:
@@ -104,14 +108,14 @@ def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> 
 
 def test_the_most_hostile_names_are_what_they_are(tmp_path: Path) -> None:
     with running(tmp_path, "--max-age", "0", "--design", "epoll") as server:
-        forking = churn([(name, 0.2) for name in HOSTILE])
-        seen: set[str] = set()
         wanted = {'a"} 1\\n#', "back\\\\slash", "café", "\\xff\\xfe{", "\\x00", "a,b=c"}
-        while forking.poll() is None:
-            reply = fetch(server, OPENMETRICS)
-            processes = families(reply)["regatta_group_processes"].samples
-            seen |= {sample.labels.get("group", "") for sample in processes}
-        assert wanted <= seen, f"missing: {wanted - seen}"
+
+        def missing() -> set[str]:
+            processes = families(fetch(server, OPENMETRICS))["regatta_group_processes"].samples
+            return wanted - {sample.labels.get("group", "") for sample in processes}
+
+        with churn([(name, 0.2) for name in HOSTILE], until_told=True):
+            wait_until(lambda: not missing(), lambda: f"missing: {missing()}")
 
 
 @pytest.mark.parametrize("design", ["epoll", "prefork-accept"])
@@ -151,10 +155,8 @@ class Scraped:
 
     def used_at(self, moment: float) -> float:
         """CPU seconds that the burner had used by then, by its own account."""
-        deadline = time.monotonic() + PATIENCE_S
-        while (notes := self.notes())[-1][0] < moment:
-            assert time.monotonic() < deadline, "the burner got no CPU"
-            time.sleep(0.05)
+        wait_until(lambda: self.notes()[-1][0] >= moment, "the burner got no CPU")
+        notes = self.notes()
         (t0, u0), (t1, u1) = next(
             (a, b) for a, b in itertools.pairwise(notes) if a[0] <= moment <= b[0]
         )

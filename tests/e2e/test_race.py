@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from regatta.machine.programs import find_tool
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "REGATTA_TEST_MARK"
@@ -276,10 +277,7 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
         its_own = network_namespaces_of(mark)
         lab.send_signal(signal.SIGKILL)
         lab.wait()
-        deadline = time.monotonic() + 10
-        while processes_with(mark) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert processes_with(mark) == []
+        wait_until(lambda mark=mark: processes_with(mark) == [], "something has survived")
         assert not its_own & network_namespaces()
     done = subprocess.run(
         regatta("race", *begin_or_resume(out)),

@@ -9,13 +9,13 @@ import re
 import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.servers import PATIENCE_S, REPOSITORY, Server, needs, read_reply, rows_of, running
+from tests.waiting import wait_until
 
 NGINX = """
 daemon off; pid {folder}/nginx.pid; error_log stderr;{user}
@@ -85,13 +85,13 @@ def nginx_main(folder: Path, site: Path) -> Path:
 
 
 def wait_until_listening(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
+    def listens() -> bool:
         assert process.poll() is None, log.read_text()
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.02)
+            return True
+        return False
+
+    wait_until(listens, log.read_text)
 
 
 @pytest.fixture(scope="module", params=["stunnel", "nginx"])

@@ -8,8 +8,7 @@ import os
 import re
 import select
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.processes import state
@@ -182,11 +181,3 @@ def zombie(burnt_ms: int) -> Iterator[int]:
 def all_sleep(pid: int) -> bool:
     """Every thread of it: then its times stand still."""
     return all(state(int(task)) == "S" for task in os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
-
-
-def wait_for(what: str, is_so: Callable[[], bool]) -> None:
-    """Until it is so; it must be soon."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline, f"in vain: {what}"
-        time.sleep(0.01)

@@ -17,8 +17,8 @@ from tests.truth.programs import (
     living,
     scanning,
     sources,
-    wait_for,
 )
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def asleep() -> Iterator[set[int]]:
     """Processes that do not run: a container may hold hardly any that others left."""
     with contextlib.ExitStack() as stack:
         pids = {stack.enter_context(living("wait")).pid for _ in range(25)}
-        wait_for("they sleep", lambda: all(map(all_sleep, pids)))
+        wait_until(lambda: all(map(all_sleep, pids)), "they sleep")
         yield pids
 
 

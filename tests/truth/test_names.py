@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Server, rows_of, running
-from tests.truth.programs import Life, Scanner, living, options_of, wait_for
+from tests.truth.programs import Life, Scanner, living, options_of
+from tests.waiting import wait_until
 
 TICK_MS = 1000 // os.sysconf("SC_CLK_TCK")
 AMONG = 40
@@ -119,7 +120,7 @@ def test_a_process_renamed_all_the_time_is_there_once_with_the_bytes_of_its_name
             scans.append(scanner.scan().one(it.pid).name)
             return len(set(scans)) > 1
 
-        wait_for("it has another name", is_renamed)
+        wait_until(is_renamed, "it has another name")
     assert set(b"".join(scans)) <= set(b"".join(names))
 
 
@@ -138,7 +139,7 @@ def test_a_name_is_not_cut_by_a_reply_that_is_read_late(
         with socket.create_connection((server.host, server.port)) as connection:
             connection.sendall(b"top 64\n")
             connection.shutdown(socket.SHUT_WR)
-            wait_for("the reply is there", lambda: bool(connection.recv(1, socket.MSG_PEEK)))
+            wait_until(lambda: bool(connection.recv(1, socket.MSG_PEEK)), "the reply is there")
             it.process.kill()
             it.process.wait()
             reply = b""

@@ -10,7 +10,8 @@ import time
 import pytest
 
 from tests.truth.proc import TICK_NS, Seen, pids, read_process
-from tests.truth.programs import Life, Scanner, all_sleep, living, wait_for, zombie
+from tests.truth.programs import Life, Scanner, all_sleep, living, zombie
+from tests.waiting import wait_until
 
 BURNT_MS = 150
 BURNT_NS = BURNT_MS * 1_000_000
@@ -77,7 +78,7 @@ def test_one_that_slept_for_long_and_runs_again_has_all_its_time_at_once(
             it.go_on()
             it.wait_until_ready()
             for _ in range(2):
-                wait_for("it sleeps", lambda: all_sleep(it.pid))
+                wait_until(lambda: all_sleep(it.pid), "it sleeps")
                 process = scanner.scan().one(it.pid)
                 assert_is_as_in_proc(process)
             assert process.total_ns - before.total_ns >= 20_000_000
@@ -194,5 +195,5 @@ def test_a_process_that_was_killed_is_gone_at_once(scanner: Scanner) -> None:
         scanner.scan().one(it.pid)
         os.kill(it.pid, signal.SIGKILL)
         it.process.wait()
-        wait_for("it is gone from /proc", lambda: read_process(it.pid) is None)
+        wait_until(lambda: read_process(it.pid) is None, "it is gone from /proc")
         assert scanner.scan().all_of(it.pid) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from contextlib import nullcontext
@@ -12,17 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import classic, loads, rows, side_by_side
-from bench.comparisons import comparisons, present
+from bench import loads, rows, side_by_side
+from bench.comparisons import comparisons
 from bench.loads import SERVER_CPU, Wrk
-from bench.rows import Best, Goal, Row, Trial, Turns
-from bench.servers import Nginx, Ours, Server, Serving, Twin
+from bench.rows import Best, Goal, Row, Trial, Turns, present
+from bench.servers import Load, Nginx, Ours, Server, Serving, Twin
 from bench.side_by_side import Measured
 from bench.stand import Figures, Stand
 from regatta.analysis.statistics.serial import reach_of
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.errors import RegattaError, TrialError
-from regatta.machine import programs
 
 WRK = """Running 1s test @ http://198.18.0.1:45131/top?n=2
   1 threads and 50 connections
@@ -170,14 +168,13 @@ def test_a_goal_with_two_ends_is_shown_with_both() -> None:
     assert str(Goal(1.05, down_to=0.95)) == "0.95 to 1.05"
 
 
-class OfTwoWorks:
+class OfTwoWorks(Load):
     """In place of the burst: what a request costs is known from the work."""
 
     name = "a burst"
 
-    def check(self) -> None: ...
-
-    def run(self, _stand: object, server: Ours, _started: object) -> dict[str, float]:
+    def run(self, _stand: Stand, server: Server, _serving: Serving) -> Figures:
+        assert isinstance(server, Ours)
         return {SERVER_CPU: {"classic": 900.0, "snapshot": 100.0}[server.work]}
 
 
@@ -185,16 +182,11 @@ def test_a_classic_scan_is_what_it_costs_beyond_a_snapshot_for_each_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A pool of sixteen makes the scan longer, and no dearer."""
-    monkeypatch.setattr(classic, "serving", lambda _stand, _server: nullcontext())
-    monkeypatch.setattr(classic, "processes_read", lambda _stand, _started: 80)
-    load = classic.BeyondSnapshot(OfTwoWorks())  # type: ignore[arg-type]
+    monkeypatch.setattr(loads, "serving", lambda _stand, _server: nullcontext())
+    monkeypatch.setattr(loads, "processes_read", lambda _stand, _started: 80)
+    load = loads.BeyondSnapshot(OfTwoWorks())  # type: ignore[arg-type]
     found = load.run(None, Ours("select", work="classic"), None)  # type: ignore[arg-type]
-    assert found == {classic.BEYOND: 10.0}
-
-
-def test_the_classic_scan_is_compared_under_every_design() -> None:
-    listed = programs.ask(programs.find("regatta-server"), "--list-designs", "--json")
-    assert {classic.PEER, *classic.OTHERS} == {each["name"] for each in json.loads(listed)}
+    assert found == {loads.BEYOND: 10.0}
 
 
 def test_a_block_holds_every_trial_once_and_in_random_order() -> None:
@@ -214,16 +206,14 @@ def test_what_takes_long_takes_part_in_few_blocks() -> None:
 
 
 @dataclass(frozen=True)
-class Told:
+class Told(Load):
     """A load that tells of each of its slices, each of which costs more than the last."""
 
-    name: str
+    what: str
     told: tuple[list[str], ...] = field(default=([],), compare=False)
 
-    def check(self) -> None: ...
-
     def run(self, _: Stand, server: Server, __: Serving) -> Figures:
-        self.told[0].append(f"{server.name} {self.name}")
+        self.told[0].append(f"{server.name} {self.what}")
         return {SERVER_CPU: float(len(self.told[0]))}
 
 
@@ -284,6 +274,8 @@ def test_a_design_that_is_not_there_is_left_out() -> None:
     assert found.ours.servers == (Ours("epoll"),)
 
 
-def test_rows_have_names_of_their_own() -> None:
-    names = [compared.name for compared in comparisons()]
+def test_rows_have_names_of_their_own_and_hold_every_design() -> None:
+    names = [compared.name for compared in comparisons(["iterative", "newest"])]
     assert len(set(names)) == len(names)
+    assert "classic beyond snapshot, newest / iterative" in names
+    assert any(name.startswith("twins: newest,") for name in names)
