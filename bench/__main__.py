@@ -48,9 +48,7 @@ def matching(rows: list[Row], pattern: str) -> list[Row]:
     return found
 
 
-def sort_out(
-    rows: list[Row], designs: Sequence[Design]
-) -> tuple[list[Row], dict[str, str]]:
+def sort_out(rows: list[Row], designs: Sequence[Design]) -> tuple[list[Row], dict[str, str]]:
     """The rows that can be measured here, and why the others are left out.
 
     A design that is not there is a result of the build; a peer that is missing is an error.

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.metrics import value
+from tests.metrics import samples
 from tests.processes import state, tasks
 from tests.servers import PATIENCE_S, Server, rows_of, running
 from tests.waiting import wait_until
@@ -16,7 +16,12 @@ READINGS = 2  # at once, and after a second
 
 
 def has_read(server: Server, times: int) -> Callable[[], bool]:
-    return lambda: value(server, "regatta_scans_total") >= times
+    """By any source; none is named before the first."""
+
+    def counted() -> bool:
+        return sum(samples(server).get("regatta_scan_duration_seconds_count", {}).values()) >= times
+
+    return counted
 
 
 def test_it_reads_every_second_and_clients_are_answered_from_that(
