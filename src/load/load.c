@@ -12,23 +12,13 @@
 /* Of about 28,000 (ip_local_port_range), and finding the last of them takes long. */
 enum { PORTS_OF_ONE_SOURCE = 20 * 1000 };
 
-/* The default first. */
-const struct engine *const ENGINES[] = {&engine_epoll, &engine_thread, &engine_fork, NULL};
-
-const struct engine *engine_find(const char *name) {
-    for (const struct engine *const *engine = ENGINES; *engine != NULL; engine++)
-        if (strcmp((*engine)->name, name) == 0)
-            return *engine;
-    return NULL;
-}
-
 const char *shape_name(enum shape shape) {
     static const char *const NAMES[] = {"burst", "closed", "open"};
     return NAMES[shape];
 }
 
 static void build_request(const struct load *load, bool is_first, bool is_last,
-                          struct request *request) {
+                          struct request_bytes *request) {
     const struct token *token = &load->token;
     char top[32], said[TOKEN_LIMIT + 32] = "";
     bool is_line = load->dialect == DIALECT_LINE;

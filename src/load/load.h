@@ -1,4 +1,4 @@
-/* A load: what is asked, how, how often and by what means; and the engines that can run it.
+/* A load: what is asked, how, how often and by what means; and what an engine is that runs it.
  *
  * The description does not change while the load runs. What comes of it is written to the workers,
  * one for each thread or process, in memory shared with child processes: no worker waits for
@@ -37,7 +37,7 @@ const char *shape_name(enum shape shape);
 
 enum { PATH_LIMIT = 1024 };
 
-struct request {
+struct request_bytes {
     char bytes[PATH_LIMIT + TOKEN_LIMIT + 192];
     size_t length;
 };
@@ -49,7 +49,7 @@ struct lateness {
     int64_t *late_ns; /* of each started request: what the client itself was late */
     size_t count, limit;
     uint64_t unstarted; /* requests that were due and had not started when the window ended */
-    int64_t own_ns;     /* all that requests waited for the client */
+    int64_t client_ns;  /* all that requests waited for the client */
     int64_t server_ns;  /* all that they waited because no connection was free */
 };
 
@@ -88,7 +88,7 @@ struct load {
 
     /* By whether it is the first of its connection, which says the token in the line dialect, and
      * whether it is the last, which HTTP says. */
-    struct request requests[2][2];
+    struct request_bytes requests[2][2];
 
     struct worker *workers;
     uint32_t worker_count;
@@ -108,22 +108,14 @@ struct engine {
     int (*run)(struct load *load); /* returns when the load is over */
 };
 
-extern const struct engine engine_thread, engine_fork, engine_epoll;
-
-/* All engines, ended by NULL. */
-extern const struct engine *const ENGINES[];
-
-/* NULL if there is none of that name. */
-const struct engine *engine_find(const char *name);
-
 /* Builds the requests, raises the limit of descriptors, reserves memory for the results.
  * Returns 0, or -errno and load->problem. */
 int load_prepare(struct load *load);
 
 /* The request to send on a connection, its first or last one or neither; and what to begin its
  * reply with, `kept` as in reply_begin. */
-static inline const struct request *load_request(const struct load *load, bool is_first,
-                                                 bool is_last) {
+static inline const struct request_bytes *load_request(const struct load *load, bool is_first,
+                                                       bool is_last) {
     return &load->requests[is_first][is_last];
 }
 void load_reply_begin(const struct load *load, struct reply *reply, bool is_first,

@@ -1,6 +1,6 @@
 #include "programs/load_help.h"
 
-#include "load/load.h"
+#include "engines/engines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ static const char HELP_END[] =
 
 int load_help_print(void) {
     fputs(HELP, stdout);
-    for (const struct engine *const *engine = ENGINES; *engine != NULL; engine++)
+    for (const struct engine *const *engine = engines; *engine != NULL; engine++)
         printf("                        %-6s  %s\n", (*engine)->name, (*engine)->summary);
     fputs(HELP_END, stdout);
     return fflush(stdout) == 0 ? 0 : -errno;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "engines/engines.h"
 #include "programs/load_help.h"
 #include "programs/option.h"
 
@@ -223,7 +224,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
     *options = (struct load_options){
         .load = {.dialect = DIALECT_LINE,
                  .shape = SHAPE_BURST,
-                 .engine = ENGINES[0],
+                 .engine = engines[0],
                  .connections = 1,
                  .top = TOP_DEFAULT,
                  .rounds = 1,

@@ -48,7 +48,7 @@ void client_bound_explain(const struct load *load, struct text *why) {
         return;
     double started_percent = client_bound_started_percent(lateness->count, due);
     double queued_share = share_of(load, load->cost.queued_ns, 1);
-    if (lateness->own_ns > lateness->server_ns)
+    if (lateness->client_ns > lateness->server_ns)
         text_addf(why, "started only %.1f %% of the offered rate because it was late itself",
                   started_percent);
     /* It reads replies late too, and then finds no connection free: that is no server's doing. */

@@ -1,4 +1,4 @@
-#include "load/blocking.h"
+#include "engines/blocking.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -68,7 +68,7 @@ static int open_connection(struct connection *c) {
 }
 
 /* 0, or -errno of what ended it. */
-static int send_request(struct connection *c, const struct request *request) {
+static int send_request(struct connection *c, const struct request_bytes *request) {
     for (size_t sent = 0; sent < request->length;) {
         ssize_t more = send(c->fd, request->bytes + sent, request->length - sent, MSG_NOSIGNAL);
         if (more < 0)

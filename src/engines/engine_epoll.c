@@ -4,10 +4,13 @@
  * the connection is made, and another one that the reply has come. A request costs one send, one
  * recv and its share of an epoll_wait; no allocation, and no timer but a sweep over an array of
  * deadlines now and then. */
-#include "load/engine_epoll.h"
-
 #include "base/clock.h"
 #include "base/limits.h"
+#include "engines/engines.h"
+#include "engines/epoll_request.h"
+#include "engines/idle_connections.h"
+#include "engines/open_load.h"
+#include "engines/slow_connections.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -27,7 +30,7 @@ static void sweep(struct epoll_engine *e) {
         if (c->state == PAUSED && e->now_ns >= e->end_ns)
             connection_rest(e, c);
         else if (c->state == PAUSED && e->load->shape == SHAPE_OPEN)
-            open_release(e, c, e->now_ns);
+            connection_release(e, c, e->now_ns);
         else if (c->state == PAUSED)
             request_begin(e, c, e->now_ns);
         else if (c->state == CONNECTING)
@@ -61,11 +64,11 @@ static void handle(struct epoll_engine *e, const struct epoll_event *event) {
     if (event->data.ptr == NULL)
         idle_serve(e->idle);
     else
-        connection_handle(e, event->data.ptr, event->events);
+        request_handle(e, event->data.ptr, event->events);
     /* A batch takes longer than a request may be late. One start for one event: what is due must
      * not keep replies waiting either. */
-    if (e->load->shape == SHAPE_OPEN && e->open.schedule.due_ns <= e->now_ns)
-        open_start_due(e, 1);
+    if (e->load->shape == SHAPE_OPEN && e->schedule.due_ns <= e->now_ns)
+        open_load_start_due(e, 1);
 }
 
 /* Until when nothing needs to be done but what events bring. */
@@ -75,8 +78,8 @@ static int64_t wake_ns(const struct epoll_engine *e, int64_t next_sweep_ns, bool
         wake_ns = slow_wake_ns(e->slow);
     if (over)
         return wake_ns;
-    if (e->load->shape == SHAPE_OPEN && open_wake_ns(e) < wake_ns)
-        wake_ns = open_wake_ns(e);
+    if (e->load->shape == SHAPE_OPEN && open_load_wake_ns(e) < wake_ns)
+        wake_ns = open_load_wake_ns(e);
     return e->end_ns < wake_ns ? e->end_ns : wake_ns;
 }
 
@@ -96,7 +99,7 @@ static void serve(struct epoll_engine *e) {
             handle(e, &events[i]);
         e->now_ns = clock_monotonic_ns();
         if (open)
-            open_start_due(e, EVENT_BATCH);
+            open_load_start_due(e, EVENT_BATCH);
         if (e->slow != NULL)
             slow_serve(e->slow, e->now_ns);
         if (e->now_ns >= next_sweep_ns) {
@@ -114,7 +117,7 @@ static void serve(struct epoll_engine *e) {
         over_ns = e->now_ns;
     }
     if (open)
-        open_end(e, over_ns);
+        open_load_end(e, over_ns);
 }
 
 static void close_engine(struct epoll_engine *e) {
@@ -126,7 +129,7 @@ static void close_engine(struct epoll_engine *e) {
         close(e->epoll_fd);
     idle_close(e->idle);
     slow_close(e->slow);
-    free(e->open.free);
+    free(e->free.numbers);
     free(e->deadlines_ns);
     free(e->connections);
     free(e);
@@ -166,7 +169,7 @@ static int connect_ahead(struct epoll_engine *e) {
     if (outcome == 0 && e->load->slow_count > 0)
         outcome = slow_open(e->load, &e->slow);
     if (outcome == 0 && e->load->shape == SHAPE_OPEN)
-        outcome = open_prepare(e);
+        outcome = open_load_prepare(e);
     if (outcome == -EINTR)
         e->load->problem = "interrupted before the load began";
     return outcome;
@@ -204,7 +207,7 @@ static int run(struct load *load) {
         slow_begin(e->slow, e->now_ns);
     for (uint32_t round = 0; round < rounds && !stop_requested(); round++) {
         if (load->shape == SHAPE_OPEN)
-            open_begin(e, e->now_ns);
+            open_load_begin(e, e->now_ns);
         else
             begin_all(e);
         serve(e);

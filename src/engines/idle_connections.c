@@ -1,6 +1,6 @@
-#include "load/idle.h"
+#include "engines/idle_connections.h"
 
-#include "load/connect.h"
+#include "engines/connect.h"
 
 #include <errno.h>
 #include <stdlib.h>

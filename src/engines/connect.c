@@ -1,4 +1,4 @@
-#include "load/connect.h"
+#include "engines/connect.h"
 
 #include "base/clock.h"
 #include "load/stop.h"

@@ -4,8 +4,9 @@
  * that the burst is one. Cost: a stack, a creation and a context switch or two for each connection
  * and round. */
 #include "base/clock.h"
-#include "load/blocking.h"
-#include "load/start_line.h"
+#include "engines/blocking.h"
+#include "engines/engines.h"
+#include "engines/start_line.h"
 #include "load/stop.h"
 
 #include <errno.h>

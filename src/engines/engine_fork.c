@@ -4,8 +4,9 @@
  * that was shared before the fork. A child that dies leaves what it recorded, and what it owes is
  * recorded as failed. Cost: a copy of the page tables and an exit for each connection and round. */
 #include "base/clock.h"
-#include "load/blocking.h"
-#include "load/start_line.h"
+#include "engines/blocking.h"
+#include "engines/engines.h"
+#include "engines/start_line.h"
 #include "load/stop.h"
 
 #include <errno.h>

@@ -1,39 +1,14 @@
+#include "engines/epoll_request.h"
+
 #include "base/clock.h"
 #include "base/limits.h"
-#include "load/connect.h"
-#include "load/engine_epoll.h"
+#include "engines/connect.h"
 #include "load/stop.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-void connection_hang_up(struct connection *c) {
-    if (c->fd >= 0)
-        close(c->fd); /* which takes it out of the epoll set */
-    c->fd = -1;
-    c->requests = 0;
-}
-
-void connection_enter(struct epoll_engine *e, struct connection *c, enum state state) {
-    e->active += state >= CONNECTING;
-    e->active -= c->state >= CONNECTING;
-    c->state = state;
-}
-
-void connection_rest(struct epoll_engine *e, struct connection *c) {
-    connection_hang_up(c);
-    connection_enter(e, c, RESTING);
-    e->deadlines_ns[number_of(e, c)] = INT64_MAX;
-}
-
-int connection_watch(struct epoll_engine *e, struct connection *c) {
-    /* Registering reports what is so already: an edge before it is not missed. */
-    struct epoll_event both = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
-    return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, c->fd, &both) == 0 ? 0 : -errno;
-}
 
 void request_fail(struct epoll_engine *e, struct connection *c, enum outcome outcome,
                   const char *why) {
@@ -65,7 +40,7 @@ static bool is_last_request(const struct load *load, const struct connection *c)
  * read, as a server at its limit answers before it is asked: the edge that says that it is broken
  * has come or will come, and is handled as any other. */
 static void send_request(struct epoll_engine *e, struct connection *c) {
-    const struct request *request =
+    const struct request_bytes *request =
         load_request(e->load, c->requests == 1, is_last_request(e->load, c));
     ssize_t sent = send(c->fd, request->bytes + c->sent, request->length - c->sent, MSG_NOSIGNAL);
     bool broken = sent < 0 && errno != EAGAIN && errno != EINTR;
@@ -106,7 +81,7 @@ static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_n
     if (reconnect)
         connection_hang_up(c);
     if (load->shape == SHAPE_OPEN) {
-        open_release(e, c, now_ns);
+        connection_release(e, c, now_ns);
         return false;
     }
     e->now_ns = clock_monotonic_ns();
@@ -179,7 +154,7 @@ static void connected(struct epoll_engine *e, struct connection *c, uint32_t eve
     send_request(e, c);
 }
 
-void connection_handle(struct epoll_engine *e, struct connection *c, uint32_t events) {
+void request_handle(struct epoll_engine *e, struct connection *c, uint32_t events) {
     bool readable = (events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0;
     if (c->state == FREE) {
         if (readable) /* the server has closed it, or says what it was not asked */

@@ -1,8 +1,8 @@
-#include "load/slow.h"
+#include "engines/slow_connections.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "load/connect.h"
+#include "engines/connect.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -74,7 +74,7 @@ static void reconnect(struct slow *slow, struct drip *drip) {
 
 /* One byte of the request; while the connection is being made there is no room for it. */
 static void send_byte(struct slow *slow, struct drip *drip) {
-    const struct request *request = load_request(slow->load, drip->is_first, false);
+    const struct request_bytes *request = load_request(slow->load, drip->is_first, false);
     ssize_t sent = send(drip->fd, request->bytes + drip->sent, 1, MSG_NOSIGNAL);
     if (sent == 1)
         drip->sent++;

@@ -1,4 +1,4 @@
-#include "load/start_line.h"
+#include "engines/start_line.h"
 
 #include "load/stop.h"
 

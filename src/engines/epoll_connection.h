@@ -1,0 +1,75 @@
+/* The connections of the epoll engine, and the engine's state.
+ *
+ *   epoll_connection.c   a connection between requests: made, free, at rest
+ *   epoll_request.c      the life of one request: begun, sent, answered or failed
+ *   open_load.c          open load: which requests are due, and which connection takes them
+ *   engine_epoll.c       memory, the loop, and all that depends on time */
+#pragma once
+#include "base/text.h"
+#include "load/load.h"
+
+enum { READ_SIZE = 64 * 1024 };
+
+enum state {
+    RESTING, /* nothing to do: not started, or done */
+    FREE,    /* open load: may take the next request that is due, which connects it if need be */
+    /* From here on a request is under way. */
+    CONNECTING, /* no answer to connect yet */
+    SENDING,    /* the socket took only part of the request */
+    WAITING,    /* for the reply */
+    PAUSED,     /* after a failure, before it is used again */
+};
+
+struct connection {
+    int fd; /* −1: not connected */
+    enum state state;
+    uint32_t requests; /* made on this connection */
+    uint32_t sent;     /* bytes of the request */
+    int64_t start_ns, first_byte_ns;
+    int64_t free_ns;  /* open load: since when it has been free */
+    struct text body; /* for showing */
+    struct reply reply;
+};
+
+/* Open load: the free connections' numbers in a ring, the one longest free first. */
+struct free_connections {
+    uint32_t *numbers;
+    uint32_t first, count;
+};
+
+struct idle;
+struct slow;
+
+struct epoll_engine {
+    struct load *load;
+    struct worker *worker;
+    struct connection *connections;
+    int64_t *deadlines_ns; /* of each connection; apart, because the sweep reads nothing else */
+    int64_t end_ns;        /* no request begins after it */
+    int64_t now_ns;        /* the last time that was read */
+    uint32_t active;       /* connections with a request under way */
+    int epoll_fd;
+    struct free_connections free;
+    struct schedule schedule; /* open load */
+    struct idle *idle;        /* NULL: none */
+    struct slow *slow;        /* NULL: none */
+    char bytes[READ_SIZE];
+};
+
+static inline uint32_t number_of(const struct epoll_engine *e, const struct connection *c) {
+    return (uint32_t)(c - e->connections);
+}
+
+/* Begins to report what happens to it. 0 or -errno. */
+int connection_watch(struct epoll_engine *e, struct connection *c);
+
+void connection_hang_up(struct connection *c);
+void connection_enter(struct epoll_engine *e, struct connection *c, enum state state);
+
+/* It is done with; its state is now RESTING. */
+void connection_rest(struct epoll_engine *e, struct connection *c);
+
+/* Open load: it has become free; the one longest free, which there must be; taking that one. */
+void connection_release(struct epoll_engine *e, struct connection *c, int64_t now_ns);
+struct connection *connection_longest_free(const struct epoll_engine *e);
+struct connection *connection_take_free(struct epoll_engine *e);

@@ -1,0 +1,88 @@
+#include "engines/open_load.h"
+
+#include "base/clock.h"
+#include "engines/connect.h"
+#include "engines/epoll_request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Splits what a request waited until now. The connection is the one longest free: had another one
+ * been free before it, that one would have been taken. */
+static int64_t account(struct lateness *lateness, int64_t due_ns, int64_t free_ns, int64_t now_ns) {
+    int64_t could_ns = free_ns > due_ns ? free_ns : due_ns;
+    lateness->client_ns += now_ns - could_ns;
+    lateness->server_ns += could_ns - due_ns;
+    return now_ns - could_ns;
+}
+
+/* 0 or -errno. */
+static int connect_one(struct epoll_engine *e, struct connection *c) {
+    c->fd = connect_socket(e->load, e->worker);
+    int outcome = c->fd >= 0 ? connect_wait(e->load, c->fd) : c->fd;
+    if (outcome == 0)
+        outcome = connection_watch(e, c);
+    if (outcome == 0)
+        e->worker->connections_opened++;
+    else
+        connection_hang_up(c);
+    return outcome;
+}
+
+int open_load_prepare(struct epoll_engine *e) {
+    const struct load *load = e->load;
+    e->free.numbers = calloc(load->connections, sizeof *e->free.numbers);
+    if (e->free.numbers == NULL) {
+        e->load->problem = "no memory for the connections; ask for fewer with -c";
+        return -ENOMEM;
+    }
+    /* Connecting belongs to a request only where each makes a connection of its own, or each Kth.
+     * After one that fails none is tried: the requests that come to them will, and report. */
+    bool ahead = load->per_connection == 0;
+    for (uint32_t i = 0; i < load->connections; i++) {
+        int outcome = ahead ? connect_one(e, &e->connections[i]) : 0;
+        if (outcome == -EINTR)
+            return outcome;
+        ahead = ahead && outcome == 0;
+        connection_release(e, &e->connections[i], 0);
+    }
+    return 0;
+}
+
+void open_load_begin(struct epoll_engine *e, int64_t start_ns) {
+    const struct load *load = e->load;
+    schedule_begin(&e->schedule, load->arrivals, load->rate_per_s, load->seed, start_ns);
+}
+
+void open_load_start_due(struct epoll_engine *e, uint32_t limit) {
+    struct schedule *schedule = &e->schedule;
+    struct lateness *lateness = &e->worker->lateness;
+    for (; limit > 0 && e->free.count > 0; limit--) {
+        e->now_ns = clock_monotonic_ns();
+        if (schedule->due_ns > e->now_ns || e->now_ns >= e->end_ns ||
+            lateness->count == lateness->limit)
+            return;
+        struct connection *c = connection_take_free(e);
+        lateness->late_ns[lateness->count++] =
+            account(lateness, schedule->due_ns, c->free_ns, e->now_ns);
+        request_begin(e, c, schedule->due_ns);
+        schedule_advance(schedule);
+    }
+}
+
+int64_t open_load_wake_ns(const struct epoll_engine *e) {
+    return e->free.count > 0 ? e->schedule.due_ns : INT64_MAX;
+}
+
+void open_load_end(struct epoll_engine *e, int64_t over_ns) {
+    struct schedule *schedule = &e->schedule;
+    struct lateness *lateness = &e->worker->lateness;
+    int64_t free_ns = e->free.count > 0 ? connection_longest_free(e)->free_ns : over_ns;
+    int64_t end_ns = over_ns < e->end_ns ? over_ns : e->end_ns;
+    for (; schedule->due_ns < end_ns; schedule_advance(schedule)) {
+        lateness->unstarted++;
+        account(lateness, schedule->due_ns, free_ns, over_ns);
+        if (!worker_unstarted(e->worker, schedule->due_ns, end_ns))
+            return; /* no room; the summary says so */
+    }
+}
