@@ -1,5 +1,5 @@
-"""TLS in front: the configurations of deploy/tls and the certificates of docs/operating.md, as they
-stand there, with a real stunnel and a real nginx. Only names, ports and folders are filled in."""
+"""TLS in front: the configurations and certificates of deploy/tls, with a real stunnel and a real
+nginx. Only names, ports and folders are filled in."""
 
 from __future__ import annotations
 
@@ -25,24 +25,22 @@ http {{ access_log off; {temporary} include {site}; }}
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
-def commands(heading: str) -> str:
-    """The first commands that the page shows under a heading."""
-    page = (REPOSITORY / "docs/operating.md").read_text()
-    section = page[page.index(f"\n## {heading}\n") :]
-    found = re.search(r"^```sh\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-    assert found
-    return found[1]
+def make_certificates(folder: Path, host: str, address: str) -> None:
+    for wanted in (["server", host, address], ["client", "client"]):
+        subprocess.run(
+            [REPOSITORY / "deploy/tls/certificates", *wanted],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            timeout=PATIENCE_S,
+        )
 
 
 @pytest.fixture(scope="module")
 def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The certificates, made as the page says, for this host."""
+    """The certificates for this host."""
     folder = tmp_path_factory.mktemp("tls")
-    script = commands("TLS by a front").replace("host.example", "localhost")
-    script = script.replace("192.0.2.7", "127.0.0.1")
-    subprocess.run(
-        ["sh", "-euc", script], cwd=folder, check=True, capture_output=True, timeout=PATIENCE_S
-    )
+    make_certificates(folder, "localhost", "127.0.0.1")
     return folder
 
 
@@ -152,10 +150,7 @@ def test_who_has_none_is_not(front: tuple[str, int], tls: Path) -> None:
 def test_a_certificate_of_another_authority_is_none(
     front: tuple[str, int], tls: Path, tmp_path: Path
 ) -> None:
-    script = commands("TLS by a front")
-    subprocess.run(
-        ["sh", "-euc", script], cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE_S
-    )
+    make_certificates(tmp_path, "host.example", "192.0.2.7")
     done = curl(tls, front[1], *certificate(tmp_path, "client"))
     assert done.returncode != 0
     assert "rank" not in done.stdout
