@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import socket
 import struct
+import termios
 
 from tests.waiting import wait_until
 
@@ -39,3 +42,16 @@ def unread_bytes(connection: socket.socket) -> int:
 def wait_until_read(connection: socket.socket) -> None:
     """Until the other side has read all that was sent; it may not have acted on it yet."""
     wait_until(lambda: unread_bytes(connection) == 0, "what was sent is not read")
+
+
+def unacknowledged_bytes(connection: socket.socket) -> int:
+    """Bytes that this side has sent and the other side's kernel has not taken yet."""
+    left = array.array("i", [0])
+    fcntl.ioctl(connection, termios.TIOCOUTQ, left)
+    return left[0]
+
+
+def wait_until_arrived(connection: socket.socket) -> None:
+    """Until the other side's kernel has all that was sent, read or not: only then has a server been
+    asked, in whatever queue the client stands."""
+    wait_until(lambda: unacknowledged_bytes(connection) == 0, "what was sent does not arrive")

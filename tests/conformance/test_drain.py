@@ -14,7 +14,7 @@ import pytest
 
 from tests.dialects import Dialect
 from tests.servers import PATIENCE_S, Design, Server, read_all, read_reply, running
-from tests.sockets import wait_until_read
+from tests.sockets import wait_until_arrived, wait_until_read
 
 DRAIN_LIMIT_S = 5
 AT_ONCE_S = 3
@@ -56,6 +56,8 @@ def test_a_request_that_was_accepted_is_answered(
         connections = [stack.enter_context(server.connect()) for _ in range(40)]
         for connection in connections:
             connection.sendall(dialect.request(3))
+        for connection in connections:
+            wait_until_arrived(connection)
         server.process.send_signal(signal.SIGTERM)
         for connection in connections:
             connection.shutdown(socket.SHUT_WR)

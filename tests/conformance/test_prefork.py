@@ -28,6 +28,7 @@ from tests.servers import (
     running,
     table,
 )
+from tests.sockets import wait_until_arrived
 from tests.waiting import wait_until
 
 PREFORK = [row.name for row in table() if row.name.startswith("prefork-")]
@@ -161,6 +162,8 @@ def test_a_signal_to_all_processes_at_once_is_a_drain(
         waiting = [stack.enter_context(server.connect()) for _ in range(10)]
         for client in waiting:
             client.sendall(b"top 2\n")
+        for client in waiting:
+            wait_until_arrived(client)
         workers = children(server.process.pid)
         for worker in workers:
             os.kill(worker, number)
