@@ -30,7 +30,7 @@ static int check_file(const char *path, int fd, char problem[TOKEN_PROBLEM_LIMIT
     }
     if ((file.st_mode & (S_IRWXG | S_IRWXO)) != 0 && !is_credential(path)) {
         snprintf(problem, TOKEN_PROBLEM_LIMIT,
-                 "others than its owner can use it (mode %04o); run: chmod 600 FILE, and make a "
+                 "accessible to other users (mode %04o); run: chmod 600 FILE, and make a "
                  "new token if they may have read it",
                  (unsigned)file.st_mode & 07777U);
         return -EACCES;

@@ -268,7 +268,7 @@ static void sent(struct loop *loop, struct connection *connection, int result) {
 
 static void time_out(struct loop *loop, struct connection *connection) {
     if (connection->under_way & SENDING) { /* it takes nothing; and its bytes are not ours now */
-        log_connection(loop->server, connection->fd, "silent for too long");
+        log_connection(loop->server, connection->fd, "idle for too long");
         finish(loop, connection);
     } else {
         answer_timeout(loop->server, connection->fd, &connection->exchange);

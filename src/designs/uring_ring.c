@@ -101,7 +101,7 @@ const char *uring_missing(void) {
     else if (error == -ENOSYS)
         return "this kernel has no io_uring";
     else if (error == -EINVAL)
-        return "the io_uring of this kernel is too old: it takes Linux 6.1";
+        return "this kernel's io_uring is too old: Linux 6.1 is needed";
     else
         snprintf(reason, sizeof reason, "io_uring cannot be set up: %s", strerror(-error));
     return reason;

@@ -164,8 +164,7 @@ static void parse_request_line(struct slice line, struct parse *parse) {
     /* A later minor version is served as the latest that we know (RFC 9110, 2.5). */
     if (!is_version || line.bytes[5] != '1') {
         refuse(head, is_version ? STATUS_VERSION : STATUS_BAD_REQUEST,
-               is_version ? "only HTTP/1.1 and HTTP/1.0 are spoken here"
-                          : "malformed request line");
+               is_version ? "only HTTP/1.1 and HTTP/1.0 are supported" : "malformed request line");
         head->keep_alive = false;
         return;
     }
@@ -211,7 +210,7 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
     } else if (slice_equals_any_case(name, "transfer-encoding") ||
                (slice_equals_any_case(name, "content-length") &&
                 (parse->has_length || !slice_equals(value, "0")))) {
-        refuse_and_close(head, "a request with a body is not taken here");
+        refuse_and_close(head, "requests with a body are not accepted");
     } else if (slice_equals_any_case(name, "content-length")) {
         parse->has_length = true;
     }

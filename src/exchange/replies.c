@@ -90,10 +90,8 @@ void exchange_reply(struct exchange *exchange, const struct request *request, en
     "\r\nConnection: close\r\n\r\nerror: " problem "\n\n"
 
 struct span exchange_refusal(enum status status) {
-    static char full[] =
-        REFUSAL("503 Service Unavailable", "55", "the server has as many clients as it can serve");
-    static char denied[] =
-        REFUSAL("403 Forbidden", "53", "this address is not among those that may ask");
+    static char full[] = REFUSAL("503 Service Unavailable", "27", "the server is full");
+    static char denied[] = REFUSAL("403 Forbidden", "36", "this address is not allowed");
     return status == STATUS_FORBIDDEN ? (struct span){denied, sizeof denied - 1}
                                       : (struct span){full, sizeof full - 1};
 }

@@ -86,7 +86,8 @@ static int read_gate(const char *text) {
     struct stat kind;
     int fd = (int)option_number(PROGRAM, "--gate-fd", text, 0, INT32_MAX);
     if (fstat(fd, &kind) != 0 || !S_ISSOCK(kind.st_mode))
-        option_wrong(PROGRAM, "--gate-fd %d is no open socket; pass one end of a socket pair", fd);
+        option_wrong(PROGRAM, "--gate-fd %d is not an open socket; pass one end of a socket pair",
+                     fd);
     return fd;
 }
 
@@ -103,7 +104,7 @@ static void read_target(const char *text, struct load *load) {
     address_format(&load->address, load->target);
     /* The port lies at the same place in both families. */
     if (((const struct sockaddr_in *)&load->address.storage)->sin_port == 0)
-        option_wrong(PROGRAM, "'%s': nothing listens on port 0; give the server's port", text);
+        option_wrong(PROGRAM, "'%s': no server listens on port 0; give the server's port", text);
 }
 
 enum {
@@ -176,8 +177,7 @@ static void check(const struct load *load, const bool given[OPTION_END]) {
     if (load->shape == SHAPE_OPEN && !given[RATE])
         option_wrong(PROGRAM, "--load open needs --rate R, the requests a second");
     if (given[SEED] && load->arrivals != ARRIVALS_POISSON)
-        option_wrong(PROGRAM,
-                     "--seed is for --arrivals poisson; even arrivals have no chance in them");
+        option_wrong(PROGRAM, "--seed is for --arrivals poisson; even arrivals are not random");
     if (load->shape == SHAPE_OPEN && load->engine != &engine_epoll)
         option_wrong(PROGRAM,
                      "--load open needs --engine epoll: one thread keeps the schedule for all");

@@ -60,7 +60,7 @@ static int read_cpus(const char *list, int cpus[CPUS_LIMIT]) {
         size_t length = strcspn(at, ",");
         uint64_t cpu;
         if (number_parse_bytes(at, length, 0, CPU_SETSIZE - 1, &cpu) != 0)
-            option_wrong(PROGRAM, "%s is no list of CPUs; write it as 0 or 0,2", list);
+            option_wrong(PROGRAM, "%s is not a list of CPUs; write it as 0 or 0,2", list);
         cpus[count++] = (int)cpu;
         at += length;
         if (*at == '\0')

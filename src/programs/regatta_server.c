@@ -136,7 +136,7 @@ static int serve(struct server *server, bool records) {
 }
 
 static int given_failure(const char *problem) {
-    fprintf(stderr, "regatta-server: the socket that it was given (LISTEN_FDS): %s\n", problem);
+    fprintf(stderr, "regatta-server: the socket passed in LISTEN_FDS: %s\n", problem);
     return EXIT_FAILURE;
 }
 
@@ -145,7 +145,7 @@ static int given_failure(const char *problem) {
 static int open_listeners(struct server *server, struct options *options) {
     int given = activation_socket();
     if (given == -E2BIG)
-        return given_failure("there are several, and it takes one");
+        return given_failure("several were passed, one is expected");
     int error = given >= 0 ? listener_take(&server->listener, options, given)
                            : listener_open(&server->listener, options);
     if (error == -ENOTSOCK)
@@ -164,7 +164,7 @@ static void warn_of_hidden(const struct server *server) {
     if (fd >= 0)
         close(fd);
     else if (strcmp(service_source(server->service), "procfs") == 0)
-        fputs("regatta-server: processes of other users are hidden from it (/proc is mounted with "
+        fputs("regatta-server: processes of other users are hidden (/proc is mounted with "
               "hidepid): mount it with gid= of a group of the server's user, or use --source bpf\n",
               stderr);
 }

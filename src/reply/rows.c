@@ -149,7 +149,7 @@ const char *rows_take(struct rows *rows, struct cursor line) {
         rows->expected = ROWS_OVER;
         return take_word(&line, "# source ") && is_escaped(line)
                    ? NULL
-                   : "after everything else it does not say where it comes from";
+                   : "after everything else the source line is missing";
     case ROWS_OVER:
         break;
     }
@@ -159,5 +159,5 @@ const char *rows_take(struct rows *rows, struct cursor line) {
 const char *rows_end(const struct rows *rows) {
     if (rows->count == 0)
         return "no rows";
-    return rows->expected == ROWS_SOURCE ? "it does not say where it comes from" : NULL;
+    return rows->expected == ROWS_SOURCE ? "the source line is missing" : NULL;
 }

@@ -41,9 +41,9 @@ void capabilities_drop(struct layer *layer) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) != 0 && error == 0)
         error = -errno;
     if (error != 0)
-        layer_say(layer, false, "the kernel does not let it drop them (%s)", strerror(-error));
+        layer_say(layer, false, "the kernel refused to drop them (%s)", strerror(-error));
     else if (are_all_bounded())
         layer_say(layer, true, "none, and no new privileges");
     else
-        layer_say(layer, true, "none, and no new privileges (the bounding set is its starter's)");
+        layer_say(layer, true, "none, and no new privileges (but an inherited bounding set)");
 }

@@ -71,8 +71,8 @@ static int restrict_to(const struct ruleset *rules, size_t size) {
 
 static void say_missing(struct layer *layer, int error) {
     layer_say(layer, false, "%s",
-              error == -ENOSYS       ? "this kernel has none (it takes Linux 5.13)"
-              : error == -EOPNOTSUPP ? "it is turned off in this kernel (see: its option lsm=)"
+              error == -ENOSYS       ? "this kernel has none (needs Linux 5.13)"
+              : error == -EOPNOTSUPP ? "disabled in this kernel (see the boot option lsm=)"
                                      : strerror(-error));
 }
 

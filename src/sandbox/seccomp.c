@@ -138,7 +138,7 @@ static void set(struct filter *filter, enum scmp_filter_attr attribute, uint32_t
 void seccomp_enter(struct layer *layer, const struct sandbox_options *options) {
     struct filter filter = {.context = seccomp_init(SCMP_ACT_ERRNO(EPERM))};
     if (filter.context == NULL) {
-        layer_say(layer, false, "libseccomp knows no such filter here");
+        layer_say(layer, false, "libseccomp does not support this filter here");
         return;
     }
     set(&filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -154,5 +154,5 @@ void seccomp_enter(struct layer *layer, const struct sandbox_options *options) {
         layer_say(layer, true, "%u system calls and ways to call them, all others are refused",
                   filter.calls);
     else
-        layer_say(layer, false, "the kernel takes no filter (%s)", strerror(-filter.error));
+        layer_say(layer, false, "the kernel refused the filter (%s)", strerror(-filter.error));
 }

@@ -69,23 +69,23 @@ static const struct passwd *find(const char *name) {
 
 /* Started by somebody else than root: there is nothing to give up, and no way to be another. */
 static int stay(struct layer *layer, const char *name, const struct passwd *user) {
-    layer_say(layer, true, "it was not root who started it, but user %u", (unsigned)geteuid());
+    layer_say(layer, true, "not started by root, but by user %u", (unsigned)geteuid());
     if (name == NULL || (user != NULL && user->pw_uid == geteuid()))
         return 0;
-    layer_say(layer, false, "only root can start it as another user");
+    layer_say(layer, false, "only root can change its user");
     return -EPERM;
 }
 
 int user_change(struct layer *layer, const char *name) {
     const struct passwd *user = find(name);
     if (name != NULL && user == NULL) {
-        layer_say(layer, false, "there is no user of this name");
+        layer_say(layer, false, "no such user");
         return -ENOENT;
     }
     if (geteuid() != 0)
         return stay(layer, name, user);
     if (user == NULL) {
-        layer_say(layer, false, "it stays root: there is no user %s, nor %s", own_user,
+        layer_say(layer, false, "it stays root: neither user %s nor %s exists", own_user,
                   last_resort);
         return 0;
     }

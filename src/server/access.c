@@ -25,11 +25,12 @@ const char *access_missing(const struct access *access, const struct sockaddr_st
     if (!is_ip || network_is_loopback(listen) || (access->count > 0 && has_token))
         return NULL;
     if (has_token)
-        return "other hosts can reach this address; say which of them may ask: --allow NETWORK";
+        return "other hosts can reach this address; say which of them may connect: --allow NETWORK";
     if (access->count > 0)
-        return "other hosts can reach this address; say what they must know: --token-file FILE "
+        return "other hosts can reach this address; require a token: --token-file FILE "
                "(or --no-token: whoever can reach it from there may ask)";
-    return "other hosts can reach this address; say who may ask: --allow NETWORK and --token-file "
+    return "other hosts can reach this address; say who may connect: --allow NETWORK and "
+           "--token-file "
            "FILE (or --no-token: whoever can reach it from there may ask)";
 }
 

@@ -74,7 +74,7 @@ void answer_timeout(struct server *server, int fd, struct exchange *exchange) {
         /* That a client keeps a connection open which it has used is no error. */
         if (exchange->dialect == DIALECT_UNKNOWN)
             stats_add(&server->stats->errors[ERROR_TIMEOUT]);
-        log_connection(server, fd, "silent for too long");
+        log_connection(server, fd, "idle for too long");
     }
 }
 

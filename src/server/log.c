@@ -10,7 +10,7 @@ static bool may_print(struct log *log) {
     int64_t now = clock_monotonic_ns() / NS_PER_S;
     if (now != log->second) {
         if (log->left_out > 0)
-            printf("... and %u lines more\n", log->left_out);
+            printf("... and %u more lines\n", log->left_out);
         log->second = now;
         log->printed = log->left_out = 0;
     }

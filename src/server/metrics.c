@@ -26,7 +26,7 @@ static uint64_t replies(const struct stats *stats, unsigned index, unsigned dial
 static void expose_requests(const struct stats *stats, struct exposition *exposition) {
     static const char *const dialects[STATS_DIALECTS] = {"line", "http"};
     exposition_family(exposition, METRIC_COUNTER, "regatta_requests", NULL,
-                      "Requests that were answered, by dialect and status.");
+                      "Answered requests, by dialect and status.");
     for (unsigned dialect = 0; dialect < STATS_DIALECTS; dialect++)
         for (unsigned index = 0; index < STATS_STATUSES; index++) {
             char status[16];
@@ -40,18 +40,18 @@ static void expose_requests(const struct stats *stats, struct exposition *exposi
 
 static void expose_connections(const struct server *server, struct exposition *exposition) {
     const struct stats *stats = server->stats;
-    exposition_one(exposition, METRIC_GAUGE, "regatta_connections_open", NULL,
-                   "Connections that are open now.", stats_open(stats));
+    exposition_one(exposition, METRIC_GAUGE, "regatta_connections_open", NULL, "Open connections.",
+                   stats_open(stats));
     exposition_one(exposition, METRIC_GAUGE, "regatta_connections_limit", NULL,
-                   "Connections that may be open (--max-connections).",
+                   "Limit of open connections (--max-connections).",
                    server->options->max_connections);
-    exposition_one(exposition, METRIC_COUNTER, "regatta_connections", NULL,
-                   "Connections that were accepted.", stats_read(&stats->connections));
+    exposition_one(exposition, METRIC_COUNTER, "regatta_connections", NULL, "Accepted connections.",
+                   stats_read(&stats->connections));
     exposition_one(exposition, METRIC_COUNTER, "regatta_connections_refused", NULL,
-                   "Connections that were turned away because the server was full.",
+                   "Connections refused because the server was full.",
                    stats_read(&stats->errors[ERROR_REFUSED]));
     exposition_one(exposition, METRIC_COUNTER, "regatta_denials", NULL,
-                   "Clients that may not ask: by their address, or with no token or a wrong one.",
+                   "Clients refused for their address, or a missing or wrong token.",
                    stats_read(&stats->errors[ERROR_DENIED]));
     exposition_one(exposition, METRIC_COUNTER, "regatta_connections_lost", NULL,
                    "Clients that went away before their reply was sent.",
@@ -80,11 +80,11 @@ static void expose_process(struct stats *stats, struct exposition *exposition) {
                    "Unix time when the server was started.", stats->started_at_ns);
     if (resident > 0)
         exposition_one(exposition, METRIC_GAUGE, "process_resident_memory_bytes", "bytes",
-                       "Memory of the server, with what its workers do not share.", resident);
+                       "Memory of the server, including what its workers do not share.", resident);
     if (files > 0)
         exposition_one(exposition, METRIC_GAUGE, "process_open_fds", NULL,
-                       "Descriptors that are open in the process that answers.", files);
-    exposition_one(exposition, METRIC_GAUGE, "process_max_fds", NULL, "Descriptors that may be.",
+                       "Open descriptors of the process that answers.", files);
+    exposition_one(exposition, METRIC_GAUGE, "process_max_fds", NULL, "Limit of open descriptors.",
                    resources_files_limit());
 }
 

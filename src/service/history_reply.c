@@ -28,12 +28,12 @@ const char *history_reply(struct history *history, const struct request *request
     struct asked *asked = malloc(sizeof *asked);
     const char *problem = NULL;
     if (asked == NULL)
-        return "no memory is left to answer that now";
+        return "out of memory for this answer";
     const struct rendering rendering = {request, &asked->answer, host, asked->details};
     if (!history_ask(history, &ask, &asked->answer))
-        problem = "there is one reading only, and none to compare it with: ask again later";
+        problem = "only one reading so far, and none to compare it with: ask again later";
     else if (!read_details(request, asked))
-        problem = "threads and command lines cannot be read now: no descriptor is left";
+        problem = "cannot read threads and command lines: out of descriptors";
     else if (request->format == FORMAT_JSON)
         render_json(&rendering, body);
     else

@@ -12,7 +12,7 @@ static void expose_mode(struct exposition *exposition, const char *mode, int64_t
 
 static void expose_scan(const struct scan *scan, struct exposition *exposition) {
     exposition_family(exposition, METRIC_COUNTER, "regatta_cpu_seconds", "seconds",
-                      "CPU time of the whole machine since its boot, by the kernel's own count.");
+                      "CPU time of the whole machine since boot, by the kernel's count.");
     expose_mode(exposition, "user", scan->user_ns);
     expose_mode(exposition, "system", scan->system_ns);
     exposition_one(exposition, METRIC_GAUGE, "regatta_tasks", NULL,
@@ -45,13 +45,13 @@ static void expose_group_cpu(struct exposition *exposition, const struct history
 
 static void expose_groups(const struct metrics *metrics, struct exposition *exposition) {
     exposition_family(exposition, METRIC_COUNTER, "regatta_group_cpu_seconds", "seconds",
-                      "CPU time by name of process; without a group: of all other processes.");
+                      "CPU time by process name; without a group: all other processes.");
     for (unsigned i = 0; i < metrics->group_count; i++)
         expose_group_cpu(exposition, &metrics->groups[i], false);
     expose_group_cpu(exposition, metrics->rest, true);
 
     exposition_family(exposition, METRIC_GAUGE, "regatta_group_processes", NULL,
-                      "Processes that are alive, by name; without a group: all others.");
+                      "Living processes by name; without a group: all others.");
     for (unsigned i = 0; i < metrics->group_count; i++) {
         add_group(exposition, &metrics->groups[i], false);
         exposition_count(exposition, metrics->groups[i].processes);
@@ -62,7 +62,7 @@ static void expose_groups(const struct metrics *metrics, struct exposition *expo
 
 static void expose_source(const struct metrics *metrics, struct exposition *exposition) {
     exposition_family(exposition, METRIC_INFO, "regatta_source", NULL,
-                      "Where process times are read from, and why from there.");
+                      "Where process times are read from, and why.");
     exposition_sample(exposition, "");
     exposition_label(exposition, "source", metrics->source);
     exposition_label_bytes(exposition, "reason", metrics->reason, strlen(metrics->reason));

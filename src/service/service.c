@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char CANNOT_READ[] = "the processes cannot be read now: no descriptor is left";
+static const char CANNOT_READ[] = "cannot read the processes: out of descriptors";
 
 struct service {
     struct work work;

@@ -65,11 +65,11 @@ static bool is_used(const struct tally_source *tally) {
 
 void tally_expose(const struct tally *tally, struct exposition *exposition) {
     exposition_family(exposition, METRIC_HISTOGRAM, "regatta_scan_duration_seconds", "seconds",
-                      "How long complete readings of all processes took.");
+                      "Duration of complete readings of all processes.");
     for (unsigned i = 0; i < TALLY_SOURCES; i++)
         if (is_used(&tally->of[i]))
             expose_source(&tally->of[i], sources[i], exposition);
     exposition_one(exposition, METRIC_COUNTER, "regatta_scan_failures", NULL,
-                   "Readings that failed: no descriptor was left, or the like.",
+                   "Failed readings, for instance for lack of descriptors.",
                    load(&tally->failures));
 }

@@ -85,7 +85,7 @@ static uint32_t default_room(void) {
 
 int bpf_open(struct bpf **opened, enum bpf_path path, uint32_t room, const char **reason) {
     struct bpf *bpf = calloc(1, sizeof *bpf);
-    *reason = "no memory or descriptor was left";
+    *reason = "out of memory or descriptors";
     if (bpf == NULL)
         return -ENOMEM;
     bpf->room = room != 0 ? room : default_room();

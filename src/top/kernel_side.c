@@ -146,6 +146,6 @@ const char *kernel_side_reason(int error) {
     if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
         return "this kernel has no BTF";
     if (error == -ENOMEM || error == -EMFILE || error == -ENFILE)
-        return "no memory or descriptor was left";
+        return "out of memory or descriptors";
     return "this kernel refuses the programs: it is too old, or locked down";
 }

@@ -253,7 +253,7 @@ static bool on_deadline(struct host *host, const struct pace *pace, int64_t now_
     const char *what = "no answer";
     enum health health = HEALTH_UNREACHABLE;
     if (host->phase == PHASE_RESOLVING) {
-        what = "the name was not looked up";
+        what = "the name was not resolved";
     } else if (host->phase == PHASE_CONNECTING) {
         what = "no connection";
     } else {

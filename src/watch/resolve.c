@@ -51,7 +51,7 @@ void resolve_abandon(int fd, pid_t child) {
 void resolve_end(int fd, pid_t child, struct resolved *resolved) {
     if (read(fd, resolved, sizeof *resolved) != sizeof *resolved) {
         resolved->count = -EIO;
-        snprintf(resolved->problem, sizeof resolved->problem, "the look-up of the name failed");
+        snprintf(resolved->problem, sizeof resolved->problem, "the name lookup failed");
     }
     resolve_abandon(fd, child);
 }

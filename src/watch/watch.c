@@ -213,7 +213,7 @@ static void open_screen(struct watch *watch) {
         int outcome = screen_open();
         watch->on_screen = outcome == 0;
         if (outcome == -ENOSYS)
-            fputs("regatta-client: built without ncurses: tables in place of a screen\n", stderr);
+            fputs("regatta-client: built without ncurses: showing tables, no screen\n", stderr);
     }
     if (!watch->on_screen)
         signals_for_plain();

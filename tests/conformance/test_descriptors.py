@@ -20,7 +20,7 @@ SEEN_TO_SPIN_S = 0.4
 """Long enough to tell a server that spins from one that waits."""
 HELD_LONG = ("--work", "snapshot", "--max-age", "86400000", *AS_US)
 """The one snapshot is taken before there is a limit: to answer from it takes no descriptor."""
-NO_SCAN = b"error: the processes cannot be read now: no descriptor is left\n\n"
+NO_SCAN = b"error: cannot read the processes: out of descriptors\n\n"
 """What those are told who are accepted when not even a scan can be made."""
 
 

@@ -125,7 +125,7 @@ def test_wrk_finds_no_error(server: Server) -> None:
         (["--cpus", "1000"], 2, "no such CPU"),
         (["--json"], 2, "--list-designs"),
         (["--sandbox", "half"], 2, "on or off"),
-        (["--user", "no-such-user", "--listen", "127.0.0.1:0"], 1, "no user of this name"),
+        (["--user", "no-such-user", "--listen", "127.0.0.1:0"], 1, "no such user"),
         (["surplus"], 2, "--help"),
         (["--nosuch"], 2, "--nosuch"),
         (["--design"], 2, "needs a value"),

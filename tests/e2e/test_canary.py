@@ -38,7 +38,7 @@ def test_each_byte_is_answered_with_two_times(cpus: str) -> None:
 def test_what_is_no_list_of_cpus_is_refused(cpus: str) -> None:
     answer = run(cpus, "?")
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert "is no list of CPUs" in answer.stderr
+    assert "is not a list of CPUs" in answer.stderr
 
 
 def test_a_cpu_that_is_not_there_is_named() -> None:

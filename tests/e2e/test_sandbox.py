@@ -218,7 +218,7 @@ def test_hidden_processes_are_told(tmp_path: Path) -> None:
         pytest.skip("/proc cannot be mounted here")
     with running(tmp_path, "--source", "procfs", prefix=prefix) as server:
         rows_of(server.ask(b"top 2\n"))
-        assert "processes of other users are hidden from it" in said_by(server)
+        assert "processes of other users are hidden" in said_by(server)
     with running(tmp_path, "--source", "procfs") as server:
         assert "hidden" not in said_by(server)
 
