@@ -24,18 +24,6 @@ static const char DEFAULT_TARGET[] = "127.0.0.1:7342";
 
 static const char PROGRAM[] = "regatta-client";
 
-/* With a fraction; strtod alone would take "inf", "0x1p3" and " 5". */
-static double read_decimal(const char *option, const char *text, double low, int high) {
-    char *end = NULL;
-    double number = 0;
-    if (text[0] != '\0' && strspn(text, "0123456789.") == strlen(text))
-        number = strtod(text, &end);
-    if (end == NULL || *end != '\0' || number < low || number > high)
-        option_wrong(PROGRAM, "%s must be a number from %g to %d, not '%s'", option, low, high,
-                     text);
-    return number;
-}
-
 static enum dialect read_dialect(const char *text) {
     if (strcmp(text, "line") != 0 && strcmp(text, "http") != 0)
         option_wrong(PROGRAM, "unknown dialect '%s'; choose line or http", text);
@@ -74,12 +62,6 @@ static const struct engine *read_engine(const char *text) {
     if (engine == NULL)
         option_wrong(PROGRAM, "unknown engine '%s'; choose epoll, thread or fork", text);
     return engine;
-}
-
-static void read_token(const char *path, struct token *token) {
-    char problem[TOKEN_PROBLEM_LIMIT];
-    if (token_read(path, token, problem) != 0)
-        option_wrong(PROGRAM, "--token-file %s: %s", path, problem);
 }
 
 static int read_gate(const char *text) {
@@ -129,7 +111,6 @@ enum {
     CPUS,
     GATE,
     VERSION,
-    HELP_WANTED,
     OPTION_END,
 };
 
@@ -217,7 +198,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"cpus", required_argument, NULL, CPUS},
         {"gate-fd", required_argument, NULL, GATE},
         {"version", no_argument, NULL, VERSION},
-        {"help", no_argument, NULL, HELP_WANTED},
+        {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     bool given[OPTION_END] = {false};
@@ -262,15 +243,17 @@ void load_options_read(int count, char *arguments[], struct load_options *option
             load->rounds = option_number(PROGRAM, "--rounds", optarg, 1, SAMPLE_LIMIT);
             break;
         case DURATION:
-            load->duration_ns =
-                (int64_t)(read_decimal("--duration", optarg, 0.001, DURATION_LIMIT_S) * NS_PER_S);
+            load->duration_ns = (int64_t)(option_decimal(PROGRAM, "--duration", "a number", optarg,
+                                                         0.001, DURATION_LIMIT_S) *
+                                          NS_PER_S);
             break;
         case PER_CONNECTION:
             load->per_connection =
                 option_number(PROGRAM, "--per-connection", optarg, 0, SAMPLE_LIMIT);
             break;
         case RATE:
-            load->rate_per_s = read_decimal("--rate", optarg, 0.001, RATE_LIMIT_PER_S);
+            load->rate_per_s =
+                option_decimal(PROGRAM, "--rate", "a number", optarg, 0.001, RATE_LIMIT_PER_S);
             break;
         case ARRIVALS:
             load->arrivals = read_arrivals(optarg);
@@ -288,7 +271,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
             read_sources(optarg, &load->sources);
             break;
         case TOKEN_FILE:
-            read_token(optarg, &load->token);
+            option_token(PROGRAM, optarg, &load->token);
             break;
         case TIMEOUT:
             load->timeout_ns =
@@ -314,16 +297,9 @@ void load_options_read(int count, char *arguments[], struct load_options *option
             puts("regatta-client " REGATTA_VERSION);
             exit(0);
         case 'h':
-        case HELP_WANTED:
             exit(load_help_print() == 0 ? 0 : 1);
-        case ':':
-            option_wrong(PROGRAM, "%s needs a value; see --help", arguments[optind - 1]);
         default:
-            if (optopt > 0 && optopt < DIALECT) /* a letter, perhaps amid others */
-                option_wrong(PROGRAM, "unknown option -%c; see --help", optopt);
-            if (optopt != 0)
-                option_wrong(PROGRAM, "%s takes no value; see --help", arguments[optind - 1]);
-            option_wrong(PROGRAM, "unknown option %s; see --help", arguments[optind - 1]);
+            option_unknown(PROGRAM, option, arguments, "--help");
         }
     }
     if (count - optind > 1)

@@ -3,7 +3,6 @@
  * This file is the flow: options, preparation, the window in which the load runs, the summary.
  * It is the only one that prints errors. */
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "load/stop.h"
 #include "load/window.h"
 #include "programs/load_options.h"
@@ -25,14 +24,6 @@ enum { EXIT_FAILED = 1, SUMMARY_LIMIT = 64 * 1024 };
 static int complain(const char *what, int error, const char *advice) {
     fprintf(stderr, "regatta-client: %s: %s; %s\n", what, strerrordesc_np(error), advice);
     return EXIT_FAILED;
-}
-
-static void pin(const char *cpus) {
-    const char *problem = "cannot pin";
-    if (cpus_pin(cpus, &problem) != 0) {
-        fprintf(stderr, "regatta-client: --cpus %s: %s\n", cpus, problem);
-        exit(EXIT_USAGE);
-    }
 }
 
 /* A load that takes its time prints no replies: say what goes on meanwhile. */
@@ -125,8 +116,7 @@ int main(int count, char *arguments[]) {
         return watch_run(&watch);
     }
     load_options_read(count, arguments, &options);
-    if (options.cpus != NULL)
-        pin(options.cpus);
+    option_cpus("regatta-client", options.cpus);
 
     struct load *load = &options.load;
     int outcome = load_prepare(load);

@@ -1,6 +1,5 @@
 /* regatta-server: the flow from the command line to the last summary. The only place that prints
  * errors. */
-#include "base/cpus.h"
 #include "base/limits.h"
 #include "designs/designs.h"
 #include "programs/option.h"
@@ -248,22 +247,13 @@ static int open_and_serve(struct server_command *command) {
     return status;
 }
 
-static void pin(const char *cpus) {
-    const char *problem = NULL;
-    int error = cpus_pin(cpus, &problem);
-    if (error != 0)
-        option_wrong("regatta-server", "--cpus %s: %s", cpus,
-                     problem != NULL ? problem : strerror(-error));
-}
-
 int main(int count, char *arguments[]) {
     struct server_command command;
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a reader of our output who leaves does not end the service */
     server_options_read(count, arguments, &command);
     const struct design *design = command.options.design;
-    if (command.cpus != NULL)
-        pin(command.cpus);
+    option_cpus("regatta-server", command.cpus);
     const char *missing = design_missing(design);
     if (missing != NULL) {
         fprintf(stderr, "regatta-server: --design %s: %s\n", design->name, missing);

@@ -1,10 +1,10 @@
 #include "programs/server_options.h"
 
 #include "base/limits.h"
-#include "base/text.h"
 #include "designs/designs.h"
 #include "programs/option.h"
 #include "programs/server_help.h"
+#include "programs/server_lists.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,12 +126,6 @@ static void read_allow(const char *list, struct access *access) {
         wrong("--allow", list, problem);
 }
 
-static void read_token(const char *path, struct token *token) {
-    char problem[TOKEN_PROBLEM_LIMIT];
-    if (token_read(path, token, problem) != 0)
-        wrong("--token-file", path, problem);
-}
-
 static int read_ready_fd(const char *text) {
     int fd = (int)option_number(PROGRAM, "--ready-fd", text, 0, INT_MAX);
     if (fcntl(fd, F_GETFD) < 0)
@@ -176,7 +170,7 @@ static void take(int option, const char *value, struct server_command *command,
         read_allow(value, &options->access);
         break;
     case TOKEN_FILE:
-        read_token(value, &options->access.token);
+        option_token(PROGRAM, value, &options->access.token);
         break;
     case NO_TOKEN:
         options->access.wants_no_token = true;
@@ -242,46 +236,6 @@ static void check(const struct options *options, const struct lists *lists) {
         wrong("--listen", listen, missing);
 }
 
-static void list_designs(bool as_json) {
-    if (as_json)
-        putchar('[');
-    for (const struct design *const *design = designs; *design != NULL; design++) {
-        const char *missing = design_missing(*design);
-        if (as_json)
-            printf("%s{\"name\": \"%s\", \"summary\": \"%s\", \"pool\": %s, "
-                   "\"serves\": \"%s\", \"missing\": %s%s%s}",
-                   design == designs ? "" : ",\n ", (*design)->name, (*design)->summary,
-                   (*design)->workers != NO_POOL ? "true" : "false", design_serves(*design),
-                   missing != NULL ? "\"" : "", missing != NULL ? missing : "null",
-                   missing != NULL ? "\"" : "");
-        else
-            printf("%-18s  %s%s%s%s\n", (*design)->name, (*design)->summary,
-                   missing != NULL ? " (not here: " : "", missing != NULL ? missing : "",
-                   missing != NULL ? ")" : "");
-    }
-    if (as_json)
-        puts("]");
-}
-
-/* By entering it: what is printed then holds, for as long as this process lives. */
-static void list_sandbox(const struct server_command *command, bool as_json) {
-    char space[2048];
-    struct text out = text_fixed(space, sizeof space);
-    struct sandbox sandbox;
-    const struct sandbox_options wanted = server_options_sandbox(command);
-    if (sandbox_enter(&sandbox, &wanted) != 0)
-        wrong("--user", command->user, sandbox.user.what);
-    sandbox_list(&sandbox, as_json, &out);
-    fwrite(out.bytes, 1, out.length, stdout);
-}
-
-struct sandbox_options server_options_sandbox(const struct server_command *command) {
-    return (struct sandbox_options){.is_on = command->has_sandbox,
-                                    .user = command->user,
-                                    .uses_rings = command->options.design->uses_rings,
-                                    .uses_bpf = command->source != SOURCE_PROCFS};
-}
-
 void server_options_read(int count, char *arguments[], struct server_command *command) {
     struct lists lists = {false, false, false};
     *command = (struct server_command){
@@ -301,19 +255,18 @@ void server_options_read(int count, char *arguments[], struct server_command *co
     opterr = 0;
     for (int option; (option = getopt_long(count, arguments, ":d:l:w:vqh", KNOWN, NULL)) != -1;) {
         if (option == '?' || option == ':')
-            wrong("option", arguments[optind - 1],
-                  option == '?' ? "unknown, or takes no value; see: regatta-server --help"
-                                : "needs a value; see: regatta-server --help");
+            option_unknown(PROGRAM, option, arguments, "--help");
         take(option, optarg, command, &lists);
     }
     if (optind < count)
-        wrong("argument", arguments[optind], "none is expected; see: regatta-server --help");
+        option_wrong(PROGRAM, "no argument is expected, and there is '%s'; see --help",
+                     arguments[optind]);
     check(&command->options, &lists);
     if (!lists.designs && !lists.sandbox)
         return;
     if (lists.designs)
-        list_designs(lists.json);
+        server_list_designs(lists.json);
     else
-        list_sandbox(command, lists.json);
+        server_list_sandbox(command, lists.json);
     exit(EXIT_SUCCESS);
 }

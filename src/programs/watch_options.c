@@ -21,18 +21,6 @@ static const char DEFAULT_TARGET[] = "127.0.0.1";
 
 static const char PROGRAM[] = "regatta-client --watch";
 
-/* With a fraction. */
-static int64_t read_interval(const char *text) {
-    char *end = NULL;
-    double seconds = 0;
-    if (text[0] != '\0' && strspn(text, "0123456789.") == strlen(text))
-        seconds = strtod(text, &end);
-    if (end == NULL || *end != '\0' || seconds < 0.1 || seconds > INTERVAL_LIMIT_S)
-        option_wrong(PROGRAM, "--interval must be a number of seconds from 0.1 to %d, not '%s'",
-                     INTERVAL_LIMIT_S, text);
-    return (int64_t)(seconds * NS_PER_S);
-}
-
 /* Seconds, with or without the "s" that the wire has. */
 static unsigned read_window(const char *text) {
     char digits[8] = "";
@@ -68,12 +56,6 @@ bool watch_wanted(int count, char *arguments[]) {
     return false;
 }
 
-static void read_token(const char *path, struct token *token) {
-    char problem[TOKEN_PROBLEM_LIMIT];
-    if (token_read(path, token, problem) != 0)
-        option_wrong(PROGRAM, "--token-file %s: %s", path, problem);
-}
-
 static void read_hosts(int count, char *hosts[], struct watch_options *options) {
     if (count > HOST_LIMIT)
         option_wrong(PROGRAM, "%d hosts at most, not %d", HOST_LIMIT, count);
@@ -90,16 +72,6 @@ static void read_hosts(int count, char *hosts[], struct watch_options *options) 
                          options->hosts[i], problem);
         host_close(&host);
     }
-}
-
-static _Noreturn void bad_option(char *arguments[], int option) {
-    if (option == ':')
-        option_wrong(PROGRAM, "%s needs a value; see --watch --help", arguments[optind - 1]);
-    if (optopt > 0 && optopt < 256)
-        option_wrong(PROGRAM, "unknown option -%c; see --watch --help", optopt);
-    if (optopt != 0)
-        option_wrong(PROGRAM, "%s takes no value; see --watch --help", arguments[optind - 1]);
-    option_wrong(PROGRAM, "unknown option %s; see --watch --help", arguments[optind - 1]);
 }
 
 void watch_options_read(int count, char *arguments[], struct watch_options *options) {
@@ -144,7 +116,10 @@ void watch_options_read(int count, char *arguments[], struct watch_options *opti
             options->question.group = read_group(optarg);
             break;
         case INTERVAL:
-            options->pace.interval_ns = read_interval(optarg);
+            options->pace.interval_ns =
+                (int64_t)(option_decimal(PROGRAM, "--interval", "a number of seconds", optarg, 0.1,
+                                         INTERVAL_LIMIT_S) *
+                          NS_PER_S);
             break;
         case COUNT:
             options->count = option_number(PROGRAM, "--count", optarg, 1, COUNT_LIMIT);
@@ -155,7 +130,7 @@ void watch_options_read(int count, char *arguments[], struct watch_options *opti
                 NS_PER_MS;
             break;
         case TOKEN_FILE:
-            read_token(optarg, &options->pace.token);
+            option_token(PROGRAM, optarg, &options->pace.token);
             break;
         case JSON:
             options->json = true;
@@ -166,7 +141,7 @@ void watch_options_read(int count, char *arguments[], struct watch_options *opti
         case 'h':
             exit(watch_help_print() == 0 ? 0 : 1);
         default:
-            bad_option(arguments, option);
+            option_unknown(PROGRAM, option, arguments, "--watch --help");
         }
     }
     if (window && !options->question.recent)
