@@ -181,7 +181,7 @@ void blocking_closed(const struct load *load, struct worker *worker, uint32_t co
         if (c.fd < 0) {
             /* It failed: do not hammer at a server in trouble, or spin on a closed port. */
             nanosleep(&(struct timespec){.tv_nsec = RETRY_PAUSE_MS * NS_PER_MS}, NULL);
-        } else if (last || c.reply.close) {
+        } else if (last || c.reply.head.close) {
             hang_up(&c);
         }
     }

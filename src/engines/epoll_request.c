@@ -77,7 +77,7 @@ static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_n
         connection_rest(e, c);
         return false;
     }
-    bool reconnect = c->reply.close || is_last_request(load, c);
+    bool reconnect = c->reply.head.close || is_last_request(load, c);
     if (reconnect)
         connection_hang_up(c);
     if (load->shape == SHAPE_OPEN) {

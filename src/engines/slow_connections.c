@@ -101,7 +101,7 @@ static void read_byte(struct slow *slow, struct drip *drip) {
         return;
     }
     slow->worker->slow_requests++;
-    if (drip->reply.close)
+    if (drip->reply.head.close)
         hang_up(drip);
     begin_request(slow, drip, false);
 }

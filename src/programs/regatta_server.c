@@ -4,11 +4,10 @@
 #include "designs/designs.h"
 #include "programs/option.h"
 #include "programs/server_options.h"
-#include "server/activation.h"
 #include "server/log.h"
-#include "server/notify.h"
 #include "server/recorder.h"
 #include "server/server.h"
+#include "server/service_manager.h"
 #include "server/stop.h"
 #include "server/summary.h"
 

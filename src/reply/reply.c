@@ -3,7 +3,6 @@
 #include "base/limits.h"
 
 #include <string.h>
-#include <strings.h>
 
 static enum verdict malformed(struct reply *reply, const char *problem) {
     reply->problem = problem;
@@ -20,143 +19,72 @@ static enum verdict refused(struct reply *reply, struct cursor line) {
     return REPLY_REFUSED;
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/* "HTTP/1.x NNN ..." */
-static bool take_status_line(struct cursor line, unsigned *status, bool *version_1_0) {
-    static const char VERSION[] = "HTTP/1.";
-    size_t length = (size_t)(line.end - line.at);
-    const char *at = line.at;
-    if (length < 12 || memcmp(at, VERSION, 7) != 0 || (at[7] != '0' && at[7] != '1') ||
-        at[8] != ' ' || !is_digit(at[9]) || !is_digit(at[10]) || !is_digit(at[11]) ||
-        (length > 12 && at[12] != ' '))
-        return false;
-    *version_1_0 = at[7] == '0';
-    *status =
-        (unsigned)(at[9] - '0') * 100 + (unsigned)(at[10] - '0') * 10 + (unsigned)(at[11] - '0');
-    return true;
-}
-
 /* The first line, which also tells an error reply from the wanted one. */
 static enum verdict take_status(struct reply *reply, struct cursor line) {
     unsigned status;
-    bool version_1_0;
-    if (!take_status_line(line, &status, &version_1_0))
+    if (!http_head_begin(&reply->head, line, &status))
         return malformed(reply, "it does not begin with an HTTP/1.x status line");
     if (status != 200)
         return refused(reply, line);
-    reply->close = version_1_0;
     reply->expected = REPLY_HEADERS;
     return REPLY_INCOMPLETE;
 }
 
-static bool is_token(const char *bytes, size_t length) {
-    for (size_t i = 0; i < length; i++) {
-        char c = bytes[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !is_digit(c) && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
-            return false;
-    }
-    return length > 0;
-}
-
-static bool equals(struct cursor text, const char *word) {
-    size_t length = strlen(word);
-    return (size_t)(text.end - text.at) == length && strncasecmp(text.at, word, length) == 0;
-}
-
-static struct cursor trimmed(struct cursor text) {
-    while (text.at < text.end && (*text.at == ' ' || *text.at == '\t'))
-        text.at++;
-    while (text.at < text.end && (text.end[-1] == ' ' || text.end[-1] == '\t'))
-        text.end--;
-    return text;
-}
-
-/* Connection: a list of words of which two matter. */
-static void take_connection(struct reply *reply, struct cursor value) {
-    while (value.at < value.end) {
-        const char *comma = memchr(value.at, ',', (size_t)(value.end - value.at));
-        struct cursor word = {value.at, comma != NULL ? comma : value.end};
-        word = trimmed(word);
-        if (equals(word, "close"))
-            reply->close = true;
-        else if (equals(word, "keep-alive"))
-            reply->close = false;
-        value.at = comma != NULL ? comma + 1 : value.end;
-    }
-}
-
 /* The head has ended, and the body may be anything. */
 static enum verdict begin_body(struct reply *reply) {
-    if (reply->chunked && reply->length_known)
+    if (reply->head.chunked && reply->head.length_known)
         return malformed(reply, "both a Content-Length and a Transfer-Encoding");
     reply->expected = REPLY_BODY;
-    if (reply->length_known) {
+    if (reply->head.length_known) {
         body_of_length(&reply->body, reply->body_left);
         return reply->body_left > 0 ? REPLY_INCOMPLETE : REPLY_COMPLETE;
     }
-    if (reply->chunked) {
+    if (reply->head.chunked) {
         body_in_chunks(&reply->body);
     } else {
         body_to_end(&reply->body);
-        reply->close = true;
+        reply->head.close = true;
     }
     return REPLY_INCOMPLETE;
 }
 
+/* What rows come in has a length, and no more than any reply of ours. */
+static const char *check_head(const struct reply *reply) {
+    if (reply->rows.wanted == 0)
+        return NULL;
+    if (reply->head.chunked)
+        return "a Transfer-Encoding where a Content-Length is wanted";
+    return reply->head.length > REPLY_LIMIT ? "the body is longer than any reply may be" : NULL;
+}
+
 static enum verdict take_header(struct reply *reply, struct cursor line) {
-    if (line.at == line.end) {
-        if (reply->rows.wanted == 0)
-            return begin_body(reply);
-        if (!reply->length_known)
-            return malformed(reply, "no Content-Length");
-        if (reply->body_left == 0)
-            return malformed(reply, "an empty body");
-        reply->expected = REPLY_TITLE;
-        return REPLY_INCOMPLETE;
+    if (line.at < line.end) {
+        const char *problem = http_head_take(&reply->head, line);
+        problem = problem != NULL ? problem : check_head(reply);
+        return problem != NULL ? malformed(reply, problem) : REPLY_INCOMPLETE;
     }
-    const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
-    if (colon == NULL || !is_token(line.at, (size_t)(colon - line.at)))
-        return malformed(reply, "a header line is not NAME: VALUE");
-    struct cursor name = {line.at, colon};
-    struct cursor value = trimmed((struct cursor){colon + 1, line.end});
-    for (const char *at = value.at; at < value.end; at++)
-        if (((unsigned char)*at < 0x20 && *at != '\t') || *at == 0x7F)
-            return malformed(reply, "a control character in a header");
-    if (equals(name, "Content-Length")) {
-        uint64_t length;
-        if (!cursor_take_number(&value, &length) || value.at != value.end || reply->length_known)
-            return malformed(reply, "Content-Length is not one number");
-        if (length > REPLY_LIMIT && reply->rows.wanted > 0)
-            return malformed(reply, "the body is longer than any reply may be");
-        reply->body_left = length;
-        reply->length_known = true;
-    } else if (equals(name, "Connection")) {
-        take_connection(reply, value);
-    } else if (equals(name, "Transfer-Encoding")) {
-        if (reply->rows.wanted > 0)
-            return malformed(reply, "a Transfer-Encoding where a Content-Length is wanted");
-        if (!equals(value, "chunked") || reply->chunked)
-            return malformed(reply, "a Transfer-Encoding other than chunked");
-        reply->chunked = true;
-    }
+    reply->body_left = reply->head.length;
+    if (reply->rows.wanted == 0)
+        return begin_body(reply);
+    if (!reply->head.length_known)
+        return malformed(reply, "no Content-Length");
+    if (reply->body_left == 0)
+        return malformed(reply, "an empty body");
+    reply->expected = REPLY_TITLE;
     return REPLY_INCOMPLETE;
 }
 
 /* In the line dialect: a line that is not the expected one may say that the server refuses. */
 static enum verdict take_other(struct reply *reply, struct cursor line, const char *problem) {
+    struct http_head head;
     unsigned status;
-    bool version_1_0;
     if (line.end - line.at >= 6 && memcmp(line.at, "error:", 6) == 0)
         return refused(reply, line);
     /* A server turns a client away before it knows the client's dialect: one at its limit, and one
      * that this address may not ask. */
     if (line.end > line.at && line.end[-1] == '\r')
         line.end--;
-    if (take_status_line(line, &status, &version_1_0) && status != 200)
+    if (http_head_begin(&head, line, &status) && status != 200)
         return refused(reply, line);
     return malformed(reply, problem);
 }
@@ -234,9 +162,7 @@ void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, str
     reply->rows = (struct rows){.wanted = wanted};
     reply->body_left = 0;
     reply->head_bytes = 0;
-    reply->length_known = false;
-    reply->chunked = false;
-    reply->close = false;
+    reply->head = (struct http_head){.length = 0};
     reply->problem = NULL;
     reply->kept = kept;
     reply->line_length = 0;
@@ -287,7 +213,7 @@ enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
             return malformed(reply, "a line is too long");
         }
         if (newline == NULL) {
-            if (reply->length_known && reply->expected >= REPLY_TITLE &&
+            if (reply->head.length_known && reply->expected >= REPLY_TITLE &&
                 reply->line_length >= reply->body_left)
                 return malformed(reply, "the body is not as long as Content-Length says");
             return REPLY_INCOMPLETE;

@@ -7,6 +7,7 @@
 #include "base/dialect.h"
 #include "base/text.h"
 #include "reply/body.h"
+#include "reply/http_head.h"
 #include "reply/rows.h"
 
 #include <stdbool.h>
@@ -36,8 +37,7 @@ struct reply {
     struct rows rows;
     uint64_t body_left; /* bytes, in HTTP */
     uint32_t head_bytes;
-    bool length_known, chunked;
-    bool close;          /* the server said that it will close the connection after this reply */
+    struct http_head head;
     const char *problem; /* a few words, once malformed */
     struct text *kept;   /* where the body's lines are kept for showing; NULL: nowhere */
     struct body body;    /* of a reply that may be anything */

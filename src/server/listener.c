@@ -1,25 +1,18 @@
 #include "server/listener.h"
 
-#include "base/hot.h"
-#include "exchange/exchange.h"
-#include "server/hang_up.h"
-#include "server/log.h"
-#include "server/server.h"
+#include "server/options.h"
 #include "server/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { SHED_PAUSE_MS = 10 };
-
-static int open_reserve(void) {
+int listener_open_reserve(void) {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -74,7 +67,7 @@ static int complete(struct listener *listener, int fd) {
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     listener->last_clients = shared != MAP_FAILED ? shared : NULL;
     listener->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    listener->reserve_fd = open_reserve();
+    listener->reserve_fd = listener_open_reserve();
     if (shared != MAP_FAILED && listener->drain_fd >= 0 && listener->reserve_fd >= 0)
         return 0;
     int error = shared != MAP_FAILED ? -EMFILE : -ENOMEM;
@@ -185,64 +178,6 @@ void listener_set_nonblocking(struct listener *listener) {
     listener->is_nonblocking = true;
 }
 
-static void say_and_close(int fd, enum status status) {
-    struct span answer = exchange_refusal(status);
-    /* The buffer of a fresh socket takes these few bytes at once. */
-    (void)!send(fd, answer.bytes, answer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    hang_up(fd, true);
-}
-
-void listener_refuse(struct server *server, int fd) {
-    stats_add(&server->stats->errors[ERROR_REFUSED]);
-    log_connection(server, fd, "refused: full");
-    say_and_close(fd, STATUS_UNAVAILABLE);
-}
-
-/* In the descriptor that the stop signal replaces (stop.h), until that has been noticed. Not by
- * asking again whether to stop: the answer may have changed since, and drain_fd would block where
- * fd fails. */
-static int accept_any(const struct listener *listener) {
-    return accept4(listener->is_draining ? listener->drain_fd : listener->fd, NULL, NULL,
-                   SOCK_CLOEXEC);
-}
-
-/* No descriptor is left: the reserve takes the first who waits, who is told so, unless another
- * descriptor has become free meanwhile. Returns a connection that can be served, or -EAGAIN. */
-static int accept_with_reserve(struct server *server) {
-    struct listener *listener = &server->listener;
-    struct pollfd waits[] = {{.fd = listener->drain_fd, .events = POLLIN},
-                             {.fd = stop_fd(), .events = POLLIN}};
-    stats_add(&server->stats->errors[ERROR_ACCEPT]);
-    if (poll(waits, 2, listener->is_nonblocking ? 0 : -1) <= 0 || waits[0].revents == 0)
-        return -EAGAIN;
-    close(listener->reserve_fd);
-    int fd = accept_any(listener); /* another worker may have taken it: then it blocks again */
-    listener->reserve_fd = open_reserve();
-    if (fd < 0) {
-        poll(NULL, 0, SHED_PAUSE_MS); /* the whole system is out of them: do not spin */
-        return -EAGAIN;
-    }
-    if (listener->reserve_fd >= 0)
-        return fd;
-    listener_refuse(server, fd);
-    listener->reserve_fd = open_reserve();
-    return -EAGAIN;
-}
-
-HOT int listener_welcome(struct server *server, int fd) {
-    if (server->listener.is_draining)
-        atomic_fetch_sub(&server->listener.last_clients->left, 1);
-    stats_add(&server->stats->connections);
-    if (access_admits(&server->options->access, fd)) {
-        log_connection(server, fd, "connected");
-        return fd;
-    }
-    stats_add(&server->stats->errors[ERROR_DENIED]);
-    log_connection(server, fd, "denied: not in --allow");
-    say_and_close(fd, STATUS_FORBIDDEN);
-    return -EACCES;
-}
-
 static int32_t count_waiting(const struct listener *listener) {
     struct tcp_info info;
     socklen_t length = sizeof info;
@@ -266,63 +201,4 @@ bool listener_is_left_to_others(const struct listener *listener) {
 
 bool listener_has_last_clients(const struct listener *listener) {
     return atomic_load(&listener->last_clients->left) > 0 && count_waiting(listener) > 0;
-}
-
-/* Whether to go on accepting although a stop was requested. Whoever connects from then on is not
- * ours to serve. */
-static bool may_accept(struct listener *listener) {
-    if (listener_is_left_to_others(listener))
-        return false;
-    if (!listener->is_borrowed)
-        listener_begin_draining(listener);
-    if (!listener->is_draining) {
-        listener->is_draining = true;
-        listener_set_nonblocking(listener);
-    }
-    return atomic_load(&listener->last_clients->left) > 0 && stop_left_ms() > 0;
-}
-
-HOT int listener_accept(struct server *server) {
-    struct listener *listener = &server->listener;
-    unsigned denied = 0;
-    for (;;) {
-        if (stop_is_requested() && !may_accept(listener))
-            return -EAGAIN;
-        int fd = accept_any(listener);
-        if (fd >= 0) {
-            fd = listener_welcome(server, fd);
-            if (fd >= 0)
-                return fd;
-            /* Those who may not ask do not keep a loop from those whom it serves. */
-            if (listener->is_nonblocking && !listener->is_draining && ++denied >= ACCEPT_BATCH)
-                return -EAGAIN;
-            continue;
-        }
-        switch (errno) {
-        case EINTR:
-        case ECONNABORTED: /* the client was gone before it was accepted */
-        case ENOTSOCK:     /* stopping, between the question and the call (stop.h) */
-            break;
-        case EAGAIN:
-            /* A blocking accept ends so after the timeout that its connections inherit. */
-            if (listener->is_nonblocking)
-                return -EAGAIN;
-            break;
-        case EMFILE:
-        case ENFILE:
-        case ENOBUFS:
-        case ENOMEM:
-            fd = accept_with_reserve(server);
-            if (fd >= 0)
-                fd = listener_welcome(server, fd);
-            if (fd >= 0)
-                return fd;
-            if (listener->is_nonblocking)
-                return -EAGAIN;
-            break;
-        default: /* errors of the new connection's network (accept(2)): try the next */
-            stats_add(&server->stats->errors[ERROR_ACCEPT]);
-            break;
-        }
-    }
 }

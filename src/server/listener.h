@@ -1,14 +1,10 @@
-/* The listening socket, and accepting from it: what every design needs of it and no strategy.
- *
- * A connection that cannot be served (no descriptor left, a limit reached) is told so and closed:
- * load is shed, and no design spins on an accept that fails. */
+/* The listening socket: opened, shared, drained. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct options;
-struct server;
 
 /* Those who wait to be accepted when the server stops, and nobody who connects later. In memory
  * that all processes share which accept from the same socket. */
@@ -63,14 +59,5 @@ bool listener_has_last_clients(const struct listener *listener);
 /* For event loops: accept never blocks from now on. */
 void listener_set_nonblocking(struct listener *listener);
 
-/* A new connection's descriptor, of a socket that blocks; -EAGAIN if none waits and the listener is
- * nonblocking, or if a stop was requested and all who waited then are accepted, or none of them is
- * this worker's to accept. Everything else that can go wrong is counted and dealt with here. */
-int listener_accept(struct server *server);
-
-/* Counts a connection that was accepted by other means (uring), and returns its descriptor; -EACCES
- * if its address is not among those that may ask: then it was told so and closed. */
-int listener_welcome(struct server *server, int fd);
-
-/* Answers that the server is full, and closes. */
-void listener_refuse(struct server *server, int fd);
+/* A descriptor to give up when none is left. */
+int listener_open_reserve(void);

@@ -8,8 +8,8 @@
 struct server;
 
 struct ready {
-    int fd;                   /* whoever waits is told here; -1: nobody does, or not any longer */
-    int manager_fd;           /* a service manager that wants to know too (notify.h); -1: none */
+    int fd;         /* whoever waits is told here; -1: nobody does, or not any longer */
+    int manager_fd; /* a service manager that wants to know too (service_manager.h); -1: none */
     struct text sandbox_note; /* what the sandbox holds, to be said then */
     int64_t since_ns;         /* CLOCK_MONOTONIC */
     struct usage startup;     /* what the process had used by then */

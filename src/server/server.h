@@ -1,5 +1,6 @@
 /* What a design is given: a listener, the service, and the counts. */
 #pragma once
+#include "server/accept.h"
 #include "server/listener.h"
 #include "server/options.h"
 #include "server/ready.h"

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "server/notify.h"
+#include "server/service_manager.h"
 
 #include <errno.h>
 #include <signal.h>

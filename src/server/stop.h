@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* manager_fd: who is told of the first signal (notify.h). Returns 0 or -errno. */
+/* manager_fd: who is told of the first signal (service_manager.h). Returns 0 or -errno. */
 int stop_install(int listener_fd, int manager_fd);
 
 /* In a process just forked: gives it a stop of its own, for the parent's eventfd would tell the

@@ -259,7 +259,7 @@ static void a_head_without_end_is_malformed_at_the_limit(void **state) {
 
 static void assert_close(const char *bytes, bool expected) {
     check(bytes, strlen(bytes), DIALECT_HTTP, 2, REPLY_COMPLETE);
-    assert_int_equal(reply.close, expected);
+    assert_int_equal(reply.head.close, expected);
 }
 
 static void a_server_says_whether_it_keeps_the_connection(void **state) {
@@ -335,7 +335,7 @@ static void any_body_may_end_with_its_connection(void **state) {
         bool head_is_whole = length >= strlen(HTTP_OK "X: y\r\n\r\n");
         assert_int_equal(reply_end(&reply), head_is_whole ? REPLY_COMPLETE : REPLY_INCOMPLETE);
     }
-    assert_true(reply.close);
+    assert_true(reply.head.close);
     ANY(CHUNKED "5\r\nhello\r\n", REPLY_INCOMPLETE);
     assert_int_equal(reply_end(&reply), REPLY_INCOMPLETE);
     ANY(HTTP_OK "Content-Length: 5\r\n\r\nhell", REPLY_INCOMPLETE);

@@ -1,0 +1,62 @@
+"""What a folder of src/ may include is what its library depends on: the build refuses the rest."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.servers import built
+
+BUILD = Path(built("."))
+UNITS = [
+    unit
+    for unit in json.loads((BUILD / "compile_commands.json").read_text())
+    if re.match(r"\.\./src/\w+/\w+\.c$", unit["file"])
+]
+
+
+def folder_of(file: str) -> str:
+    return Path(file).parent.name
+
+
+def visible(command: str) -> set[str]:
+    """The folders whose headers this unit finds."""
+    return set(re.findall(r"-Isrc/headers/(\w+)", command))
+
+
+def test_no_two_folders_see_each_other() -> None:
+    sees = {folder_of(unit["file"]): visible(unit["command"]) for unit in UNITS}
+    assert len(sees) > 10
+    for folder, others in sees.items():
+        assert folder in others
+        assert [other for other in others - {folder} if folder in sees[other]] == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "header", "is_seen"),
+    [
+        ("server/log.c", "base/text.h", True),
+        ("server/log.c", "designs/designs.h", False),
+        ("base/clock.c", "server/server.h", False),
+        ("load/load.c", "watch/watch.h", False),
+        ("watch/host.c", "load/load.h", False),
+    ],
+)
+def test_an_include_upwards_does_not_build(unit: str, header: str, is_seen: bool) -> None:
+    source = f"../src/{unit}"
+    (command,) = (each["command"] for each in UNITS if each["file"] == source)
+    flags = [word for word in shlex.split(command) if word.startswith(("-I", "-D", "-std"))]
+    done = subprocess.run(
+        ["cc", *flags, "-fsyntax-only", "-include", header, source],
+        cwd=BUILD,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) == is_seen
+    assert is_seen or f"{header}: No such file" in done.stderr
