@@ -22,43 +22,44 @@ WORK = "classic"
 
 
 def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may know)
-    connections: Annotated[int, typer.Option(help="Connections at a time, idle ones included.")],
+    connections: Annotated[int, typer.Option(help="Concurrent connections, idle ones included.")],
     work: Annotated[
         str,
         typer.Option(
-            help="What a request costs, as studies write it: snapshot (next to nothing), classic, "
-            "spin=50us (computes), wait=5ms (waits, as on a database)."
+            help="Cost of a request, as in studies: snapshot (next to nothing), classic, "
+            "spin=50us (computes), wait=5ms (waits, as for a database)."
         ),
     ] = WORK,
     rate: Annotated[
         int | None,
-        typer.Option(help="Requests a second in all; else each client asks when it is answered."),
+        typer.Option(
+            help="Total requests per second; by default each client asks again when answered."
+        ),
     ] = None,
-    idle: Annotated[float, typer.Option(help="Per cent of the connections that are silent.")] = 0.0,
-    cpus: Annotated[int | None, typer.Option(help="CPUs that the server will have.")] = None,
+    idle: Annotated[float, typer.Option(help="Percentage of connections that are idle.")] = 0.0,
+    cpus: Annotated[int | None, typer.Option(help="CPUs available to the server.")] = None,
     memory: Annotated[
-        str | None, typer.Option(help="Memory that the server will have: 512M, 2G.")
+        str | None, typer.Option(help="Memory available to the server: 512M, 2G.")
     ] = None,
     ledger: Annotated[
         list[Path] | None,
-        typer.Option(help="A race to look into; may be given several times.", show_default="races"),
+        typer.Option(help="A race to search; may be repeated.", show_default="races"),
     ] = None,
     study: Annotated[
-        Path, typer.Option(help="Where the study that would decide is written.")
+        Path, typer.Option(help="Where to write the study that would decide.")
     ] = STUDY,
     run: Annotated[bool, typer.Option("--run", help="Run that study now, without asking.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the advice as JSON.")] = False,
 ) -> None:
     """Name the two or three designs that this machine's races favour for your situation.
 
-    It looks through the ledgers in races/ for cells near the situation: within a factor 2 in
-    connections, idle ones, rate, the time of the work and CPUs. What is farther off is "not
-    measured", and so is what lies beyond a limit of a design (select's descriptors, a pool's
-    workers, a full CPU): it does not guess. Then it writes the study that would decide, and offers
-    to run it.
+    It searches the ledgers in races/ for cells within a factor 2 of the situation: connections,
+    idle ones, rate, the work's time, CPUs. Anything farther off is "not measured", as is anything
+    beyond a design's limit (select's descriptors, a pool's workers, a full CPU): it does not
+    guess. Then it writes the study that would decide, and offers to run it.
 
-    Who failed or could not keep up is out; then who makes clients wait more than twice as long as
-    the best (p50 or p99); the others follow by server CPU per request.
+    Designs that failed or could not keep up are excluded, then those with more than twice the
+    best latency (p50 or p99); the rest are ranked by server CPU per request.
 
     [bold]Examples[/]
 
@@ -101,7 +102,7 @@ def write_study(path: Path, deciding: Deciding) -> None:
     try:
         if path.exists() and not path.read_text(errors="replace").startswith(MARK):
             raise UsageError(
-                f"{path} is there, and not from `regatta advise`; name another --study"
+                f"{path} exists and is not from `regatta advise`; name another --study"
             )
         path.write_text(deciding.toml, encoding="utf-8")
     except OSError as error:

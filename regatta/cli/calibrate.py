@@ -28,24 +28,24 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
         bool, typer.Option("--show", help="Show what is stored for this machine; measure nothing.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the goals as JSON, the progress on stderr.")
+        bool, typer.Option("--json", help="Print the goals as JSON, progress on stderr.")
     ] = False,
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Run every step, but hardly measure: minutes; nothing is stored."
+            "--quick", help="Run every step with hardly any data, in minutes; nothing is stored."
         ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for its races. Where a calibration was stopped there, it goes on.",
+            help="Folder for its races. A calibration that was stopped there continues.",
             show_default="races/calibration-TIME",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Run this part alone; may be given again. Nothing is stored."),
+        typer.Option(help="Run only this part; may be repeated. Nothing is stored."),
     ] = None,
     races: Annotated[
         int | None,
@@ -53,38 +53,37 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
             min=0,
             max=MOST_RACES,
             help="Fresh races of equal copies, and of slowed servers, one to two minutes each. "
-            "More than before with the same --out goes on; with 0 there are none, and the "
-            "calibration says so.",
+            "A higher number with the same --out adds races; 0 skips them.",
             show_default="40 and 10",
         ),
     ] = None,
     shape: Annotated[
         str,
         typer.Option(
-            help="The study whose blocks, slices and cells those races have: its name, or a file. "
-            "Of another than quick nothing is stored."
+            help="The study whose blocks, slices and cells those races use: a name or a file. "
+            "Only quick is stored."
         ),
     ] = SHAPE,
     inject: Annotated[
         str | None,
         typer.Option(
-            help="Put an error in on purpose, to see that it is found. Into the analysis: requests "
-            "(taken as independent), independent (blocks are), peek (stop when significant), next "
-            "(a star compares the first with the second alone) or closed-load (clients that wait "
-            "for a stopped server ask nothing). Into the lab: bias=2% or bias=5% (one of two "
-            "equals is favoured, otherwise in each race), place=2% (who stands first in the study "
-            "is slower), drift (equals drift apart and back over some blocks). The races are those "
-            "of --out, or the newest calibration's. Nothing is stored."
+            help="Inject an error, to see that it is found. Into the analysis: requests (treated "
+            "as independent), independent (blocks treated so), peek (stop when significant), next "
+            "(a star compares only the first with the second) or closed-load (clients wait for a "
+            "stopped server). Into the lab: bias=2% or bias=5% (one of two equals is favoured, at "
+            "random in each race), place=2% (the first in the study is slower), drift (equals "
+            "drift apart and back over some blocks). Uses the races of --out, or of the newest "
+            "calibration. Nothing is stored."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Measure how often Regatta is wrong on this machine, and store it for every report.
 
-    Each part measures something whose truth is known: equal copies of four designs in fresh races,
-    a server slowed by a known amount, one that is stopped for a known time. The exit status is 1
-    where a goal is missed. It takes an hour and a half on a quiet machine; Ctrl-C stops it, and
-    --out with the same folder goes on.
+    Each part measures something with a known truth: equal copies of four designs in fresh races, a
+    server slowed by a known amount, one stopped for a known time. Exit status: 1 if a goal is
+    missed. It takes an hour and a half on a quiet machine; Ctrl-C stops it, and the same --out
+    continues.
 
     [bold]Examples[/]
 
@@ -94,8 +93,8 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
       regatta calibrate --quick               every step, in a few minutes
       regatta calibrate --out races/calibration-20260101-120000
       regatta calibrate --only equals --races 40 --out races/aa   the A/A alone
-      regatta calibrate --inject requests     a wrong analysis: this must fail
-      regatta calibrate --inject bias=2%      a lab that favours one of two equals: so must this
+      regatta calibrate --inject requests     a wrong analysis: must miss a goal
+      regatta calibrate --inject bias=2%      a lab that favours one of two equals: must, too
       regatta calibrate --only counters       perf against the kernel, in half a minute
     """
     if show:

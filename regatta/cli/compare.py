@@ -16,40 +16,40 @@ MAX_THRESHOLD = 1000.0
 
 
 def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
-    old: Annotated[Path, typer.Argument(help="The race before: its folder, or its ledger.")],
-    new: Annotated[Path, typer.Argument(help="The race after.")],
+    old: Annotated[Path, typer.Argument(help="The race before the change: its folder or ledger.")],
+    new: Annotated[Path, typer.Argument(help="The race after it.")],
     threshold: Annotated[
-        float, typer.Option(help="How much worse, in per cent, is a regression.")
+        float,
+        typer.Option(help="A change for the worse beyond this many per cent is a regression."),
     ] = 5.0,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="What is compared; may be given several times. The names are those of "
-            "summary.csv.",
+            help="Metric to compare, named as in summary.csv; may be repeated.",
             show_default=DEFAULT_METRIC,
         ),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
-            help="A design that the change did not touch. The others are taken relative to it, "
-            "block by block: what the machine did to both cancels."
+            help="A design that the change did not touch. Others are divided by it within blocks, "
+            "which cancels the machine's drift."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compare two races of one study, before and after a change.
 
-    For each cell of both races: NEW / OLD with its 95 % interval. It is a regression if the
-    interval lies beyond the threshold (also after correction for the number of comparisons), none
-    if it lies on the good side of it, and else undecided: the race was too short to tell.
+    For each cell of both races: NEW / OLD with its 95 % interval. A regression is an interval
+    beyond the threshold (corrected for multiple comparisons), no regression one on the good side;
+    all else is undecided: the races were too short to tell.
 
-    The exit status is for scripts: 0 no regression in any cell, 1 a regression, 3 undecided,
-    2 the two cannot be compared (no ledger, a newer one, a damaged one, nothing in common).
+    Exit status: 0 no regression in any cell, 1 a regression, 3 undecided, 2 not comparable (no
+    ledger, a newer one, a damaged one, nothing in common).
 
-    Race both on the same quiet machine, soon after each other: what a machine does in one hour and
-    not in the next looks like a change. A --reference takes most of that out. Another link order
-    looks like one too: races of several --sittings know it.
+    Race both on the same quiet machine, one soon after the other: drift of the machine looks like
+    a change. --reference cancels most of it. A different link order looks like one too; only races
+    of several --sittings account for it.
 
     [bold]Examples[/]
 

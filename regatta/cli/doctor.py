@@ -20,27 +20,27 @@ def doctor(
     measure: Annotated[
         bool,
         typer.Option(
-            "--measure", help="Also measure how much each matters here: half a minute of probes."
+            "--measure", help="Also measure how much each finding matters: half a minute of probes."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     placement: Annotated[
-        str, typer.Option(help="Where a race would run: auto, netns or loopback.")
+        str, typer.Option(help="Placement to assume: auto, netns or loopback.")
     ] = "auto",
     server_cpus: Annotated[
-        str | None, typer.Option(help="CPUs of the server, if a race would name them: 0 or 2-5.")
+        str | None, typer.Option(help="CPUs of the server, if not the default: 0 or 2-5.")
     ] = None,
     client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
 ) -> None:
-    """Say what on this machine will spoil a race, how much, and the command that fixes it.
+    """Find what on this machine spoils races, how much, and the command that fixes it.
 
-    Nothing is changed: the commands are for you to read and type, and each comes with the one
-    that takes it back. The exit status is 1 where something serious was found, else 0.
+    It changes nothing: the commands are for you to run, each with the one that undoes it. Exit
+    status: 1 if anything is serious, else 0.
 
     [bold]Examples[/]
 
-      regatta doctor                             what is, in a second
-      regatta doctor --measure                   and how much it matters here
+      regatta doctor                             look, in a second
+      regatta doctor --measure                   and measure how much it matters
       regatta doctor --server-cpus 2 --client-cpus 3
       regatta doctor --json | jq '.findings[] | select(.level == "serious") | .fix'
     """
@@ -58,7 +58,9 @@ def doctor(
         typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         console = Console()
-        console.print(f"If you raced here: {situation.text()}.\n", markup=False, highlight=False)
+        console.print(
+            f"A race here would run: {situation.text()}.\n", markup=False, highlight=False
+        )
         show(console, findings, measure)
     if any(finding.level == SERIOUS for finding in findings):
         raise typer.Exit(1)

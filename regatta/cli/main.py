@@ -39,7 +39,7 @@ def regatta(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=show_version, is_eager=True, help="Say the version and end."
+            "--version", callback=show_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -49,13 +49,13 @@ def regatta(
 
       regatta race                      the quick race: three designs, a minute
       regatta race reports              a longer study that ships with the project
-      regatta race mine.toml --seed 7   a study of your own, with its order fixed
-      regatta race --resume             go on with the newest unfinished race
+      regatta race mine.toml --seed 7   your own study, in a fixed random order
+      regatta race --resume             continue the newest unfinished race
       regatta report races/quick-…      write the report of a race again
-      regatta compare before after      is anything worse than it was?
+      regatta compare before after      did a change make anything worse?
       regatta advise --connections 100 --work classic    which design for that?
-      regatta calibrate                 how often it is wrong on this machine, measured
-      regatta doctor                    what on this machine will spoil a race, and its cure
+      regatta calibrate                 measure how often verdicts are wrong on this machine
+      regatta doctor                    what on this machine spoils races, and how to fix it
     """
 
 
@@ -101,10 +101,10 @@ def main() -> None:
         # has another home in each version.
         describe = getattr(error, "format_message", None)
         if describe is not None:
-            told = describe().rstrip(".") or "no command was named"
+            told = describe().rstrip(".") or "no command given"
             fail(f"{told}; see regatta --help", UsageError.exit_status)
         if type(error).__name__ == "Abort":
             fail("interrupted", EXIT_INTERRUPTED)
-        told = f"an error in Regatta itself ({type(error).__name__}: {error}); please report it"
+        told = f"internal error ({type(error).__name__}: {error}); please report it"
         fail(told, failure_status())
     sys.exit(status or 0)

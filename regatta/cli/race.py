@@ -65,7 +65,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     study: Annotated[
         str | None,
         typer.Argument(
-            help="A study: a TOML file, or the name of one that ships (quick, reports). "
+            help="A study: a TOML file, or the name of a shipped one (quick, reports). "
             "With --resume also the folder of a race.",
             show_default="quick",
         ),
@@ -74,25 +74,25 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
         bool,
         typer.Option(
             "--resume",
-            help="Go on with the race in the named folder, or with the newest unfinished one.",
+            help="Continue the race in the given folder, or the newest unfinished one.",
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Fixes the random order; else one is chosen and recorded.")
+        int | None, typer.Option(help="Seed of the random order; chosen and recorded by default.")
     ] = None,
     blocks: Annotated[
-        int | None, typer.Option(help="Timed trials of each cell, in place of the study's.")
+        int | None, typer.Option(help="Timed trials per cell; overrides the study.")
     ] = None,
     sittings: Annotated[
         int | None,
         typer.Option(
-            help="Race all of it so often, each time with servers linked in another order, another "
-            "size of the environment and fresh networks: how far builds and hours differ."
+            help="Repeat the whole race, each time with another link order, environment size and "
+            "fresh networks: shows how far builds and hours differ."
         ),
     ] = None,
     pause: Annotated[
         str | None,
-        typer.Option(help="Rest between two sittings: 10min, 1h. Or stop, and --resume later."),
+        typer.Option(help="Rest between sittings: 10min, 1h. Or stop, and --resume later."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -109,31 +109,31 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     steering: Annotated[
         str | None,
         typer.Option(
-            help="own-side (packets are processed on the CPUs of the side that they are for, where "
-            "that is permitted) or none.",
+            help="own-side (packets are processed on the receiving side's CPUs, where permitted) "
+            "or none.",
             show_default="own-side",
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as JSON, the progress on stderr.")
+        bool, typer.Option("--json", help="Print the results as JSON, progress on stderr.")
     ] = False,
     explain: Annotated[bool, EXPLAIN] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     no_perf: Annotated[
-        bool, typer.Option("--no-perf", help="Count with the kernel's own accounting only.")
+        bool, typer.Option("--no-perf", help="Use the kernel's own accounting only.")
     ] = False,
 ) -> None:
-    """Race the designs of a study and say which one won, by how much, and how sure that is.
+    """Race the designs of a study: which one wins, by how much, and how sure that is.
 
-    Ctrl-C stops cleanly: finished trials are kept, and --resume goes on from there. A trial whose
-    CPUs others took is marked and run again; where most are, end what else runs: `regatta doctor`.
+    Ctrl-C stops cleanly: finished trials are kept, and --resume continues. Trials disturbed by
+    other programs are repeated; if most are, find the cause with `regatta doctor`.
 
     [bold]Examples[/]
 
       regatta race                            the quick race, about a minute
       regatta race reports --blocks 5         a shipped study, with fewer trials
-      regatta race mine.toml --seed 7         a study of your own, order fixed
-      regatta race reports --sittings 5       does it hold in other builds and hours?
+      regatta race mine.toml --seed 7         your own study, in a fixed random order
+      regatta race reports --sittings 5       does it hold for other builds and hours?
       regatta race --server-cpus 2 --client-cpus 3
       regatta race --resume                   the newest unfinished quick race
       regatta race --resume races/reports-20260101-120000
@@ -156,6 +156,4 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     show_results(folder, session)
     failures = failed_trials(folder)
     if failures:
-        raise RegattaError(
-            f"{len(failures)} trials failed and are in no average; the report says why"
-        )
+        raise RegattaError(f"{len(failures)} trials failed and are excluded; the report says why")

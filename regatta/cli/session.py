@@ -27,7 +27,7 @@ class Session:
 
     def __init__(self, as_json: bool, quiet: bool, explain: bool = False) -> None:
         if as_json and explain:
-            raise UsageError("--json and --explain exclude each other: the JSON has all of it")
+            raise UsageError("--json and --explain exclude each other: the JSON has everything")
         self.as_json = as_json
         self.quiet = quiet
         self.explain = explain
@@ -68,8 +68,8 @@ def run_race(study: str | None, resumes: bool, options: Options, session: Sessio
     """Races with the display that fits, and turns Ctrl-C into an end that says how to go on."""
     if resumes and options != Options():
         raise UsageError(
-            "a resumed race keeps what it was begun with; leave out every option but --resume, "
-            "--json, --explain and --quiet"
+            "a resumed race keeps its options; leave out all but --resume, --json, --explain and "
+            "--quiet"
         )
     programs = discover()
     display = session.display()
@@ -87,10 +87,10 @@ def run_race(study: str | None, resumes: bool, options: Options, session: Sessio
             return begin(load_study(path, programs.designs), options, programs, tell)
     except KeyboardInterrupt as error:
         if session.folder is None:
-            raise InterruptedRaceError("interrupted; nothing was begun") from error
+            raise InterruptedRaceError("interrupted before anything started") from error
         folder = shown(session.folder)
         raise InterruptedRaceError(
-            f"interrupted; what was finished is kept. Go on with: regatta race --resume {folder}"
+            f"interrupted; finished trials are kept. Continue with: regatta race --resume {folder}"
         ) from error
 
 
