@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 enum { PID_ROOM = 1 << 16, TICK_NS = 10000000 };
+static const int64_t PATIENCE_NS = INT64_C(20000000000); /* the machine may be busy */
 
 static struct procfs procfs;
 static struct bpf *ways[2]; /* by enum bpf_path - 1 */
@@ -290,8 +291,8 @@ static void start_storm(void) {
 static void no_time_runs_backwards(void **state) {
     struct bpf *bpf = way_of(state);
     pid_t child = child_that(start_storm);
-    int64_t user_ns = 0, system_ns = 0, until_ns = clock_monotonic_ns() + 700 * NS_PER_MS;
-    while (clock_monotonic_ns() < until_ns) {
+    int64_t user_ns = 0, system_ns = 0, until_ns = clock_monotonic_ns() + PATIENCE_NS;
+    while (user_ns + system_ns <= 400 * NS_PER_MS) {
         const struct process *process = &scan(bpf)->processes[child];
         struct process truth;
         assert_true(process->user_ns >= user_ns && process->system_ns >= system_ns);
@@ -299,8 +300,8 @@ static void no_time_runs_backwards(void **state) {
         system_ns = process->system_ns;
         assert_int_equal(procfs_read(&procfs, child, &truth), 0);
         assert_true(user_ns + system_ns <= total(&truth) + 2 * TICK_NS); /* none counts twice */
+        assert_true(clock_monotonic_ns() < until_ns);
     }
-    assert_true(user_ns + system_ns > 100 * NS_PER_MS);
     end(child);
 }
 
