@@ -226,7 +226,7 @@ static int open_and_serve(struct server_command *command) {
         .source = command->source,
         .max_age_ms = command->max_age_ms,
         .records = command->records,
-        .keeps_nothing = options->design->keeps_nothing,
+        .source_flags = options->design->keeps_nothing ? SOURCE_KEEPS_NOTHING : 0,
     };
     int error = service_open(&server.service, &service);
     if (error != 0)

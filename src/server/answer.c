@@ -42,10 +42,10 @@ void answer_reply(struct server *server, int fd, struct exchange *exchange,
 
 HOT enum status answer_body(const struct server *server, const struct request *request,
                             struct text *body) {
-    enum status status = service_answer(server->service, request, body);
-    if (request->kind == REQUEST_METRICS)
-        server_metrics(server, request->format, body);
-    return status;
+    if (request->kind != REQUEST_METRICS)
+        return service_answer(server->service, request, body);
+    metrics_write(server, request->format, body);
+    return STATUS_OK;
 }
 
 /* The body is written where it is sent from: a buffer of REPLY_LIMIT on the stack would have each

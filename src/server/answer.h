@@ -8,8 +8,8 @@
  * how many. fd names the client in the log and is not touched. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
 
-/* The first half of it, for a design in which another thread does it: the reply's body, from the
- * service and, for /metrics, from the server. Returns its status. */
+/* The first half of it, for a design in which another thread does it: the reply's body. Returns
+ * its status. */
 enum status answer_body(const struct server *server, const struct request *request,
                         struct text *body);
 

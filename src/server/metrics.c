@@ -1,9 +1,123 @@
 #include "server/metrics.h"
 
+#include "server/exposition.h"
 #include "server/resources.h"
-#include "service/exposition.h"
 
 #include <stdio.h>
+#include <string.h>
+
+static void expose_mode(struct exposition *exposition, const char *mode, int64_t ns) {
+    exposition_sample(exposition, "");
+    exposition_label(exposition, "mode", mode);
+    exposition_seconds(exposition, ns);
+}
+
+static void expose_machine(const struct scan *scan, struct exposition *exposition) {
+    exposition_family(exposition, METRIC_COUNTER, "regatta_cpu_seconds", "seconds",
+                      "CPU time of the whole machine since boot, by the kernel's count.");
+    expose_mode(exposition, "user", scan->user_ns);
+    expose_mode(exposition, "system", scan->system_ns);
+    exposition_one(exposition, METRIC_GAUGE, "regatta_tasks", NULL,
+                   "Processes that the newest reading saw.", scan->seen);
+    exposition_one(exposition, METRIC_GAUGE, "regatta_tasks_lost", NULL,
+                   "Processes that the newest reading is known to have missed.", scan->lost);
+    exposition_family(exposition, METRIC_GAUGE, "regatta_snapshot_timestamp_seconds", "seconds",
+                      "Unix time of the newest reading.");
+    exposition_sample(exposition, "");
+    exposition_seconds(exposition, scan->taken_at_ns);
+}
+
+/* The rest has no label, which Prometheus takes for an empty one: no name can be that. */
+static void add_group(struct exposition *exposition, const struct history_group *group,
+                      bool is_rest) {
+    exposition_sample(exposition, "");
+    if (!is_rest)
+        exposition_label_bytes(exposition, "group", group->name, group->name_length);
+}
+
+static void expose_group_cpu(struct exposition *exposition, const struct history_group *group,
+                             bool is_rest) {
+    add_group(exposition, group, is_rest);
+    exposition_label(exposition, "mode", "user");
+    exposition_seconds(exposition, group->user_ns);
+    add_group(exposition, group, is_rest);
+    exposition_label(exposition, "mode", "system");
+    exposition_seconds(exposition, group->system_ns);
+}
+
+static void expose_groups(const struct service_facts *facts, struct exposition *exposition) {
+    exposition_family(exposition, METRIC_COUNTER, "regatta_group_cpu_seconds", "seconds",
+                      "CPU time by process name; without a group: all other processes.");
+    for (unsigned i = 0; i < facts->group_count; i++)
+        expose_group_cpu(exposition, &facts->groups[i], false);
+    expose_group_cpu(exposition, &facts->rest, true);
+
+    exposition_family(exposition, METRIC_GAUGE, "regatta_group_processes", NULL,
+                      "Living processes by name; without a group: all others.");
+    for (unsigned i = 0; i < facts->group_count; i++) {
+        add_group(exposition, &facts->groups[i], false);
+        exposition_count(exposition, facts->groups[i].processes);
+    }
+    add_group(exposition, &facts->rest, true);
+    exposition_count(exposition, facts->rest.processes);
+}
+
+static void expose_source(const struct service_facts *facts, struct exposition *exposition) {
+    exposition_family(exposition, METRIC_INFO, "regatta_source", NULL,
+                      "Where process times are read from, and why.");
+    exposition_sample(exposition, "");
+    exposition_label(exposition, "source", facts->source);
+    exposition_label_bytes(exposition, "reason", facts->reason, strlen(facts->reason));
+    exposition_count(exposition, 1);
+}
+
+static uint64_t load(const _Atomic uint64_t *counter) {
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void add_duration(struct exposition *exposition, const char *suffix, const char *source) {
+    exposition_sample(exposition, suffix);
+    exposition_label(exposition, "source", source);
+}
+
+/* Each bucket counts those below it too. The count is theirs, read once: it cannot differ. */
+static void expose_durations_of(const struct tally_source *tally, const char *source,
+                                struct exposition *exposition) {
+    uint64_t count = 0;
+    for (unsigned bucket = 0; bucket < TALLY_BUCKETS; bucket++) {
+        count += load(&tally->took[bucket]);
+        add_duration(exposition, "_bucket", source);
+        exposition_label(exposition, "le", tally_buckets[bucket].text);
+        exposition_count(exposition, count);
+    }
+    add_duration(exposition, "_count", source);
+    exposition_count(exposition, count);
+    add_duration(exposition, "_sum", source);
+    exposition_seconds(exposition, (int64_t)load(&tally->ns));
+}
+
+/* Of a source that the machine does not have there is nothing to say. */
+static void expose_durations(const struct tally *tally, struct exposition *exposition) {
+    exposition_family(exposition, METRIC_HISTOGRAM, "regatta_scan_duration_seconds", "seconds",
+                      "Duration of complete readings of all processes.");
+    for (unsigned i = 0; i < TALLY_SOURCES; i++)
+        if (load(&tally->of[i].ns) > 0)
+            expose_durations_of(&tally->of[i], tally_sources[i], exposition);
+    exposition_one(exposition, METRIC_COUNTER, "regatta_scan_failures", NULL,
+                   "Failed readings, for instance for lack of descriptors.",
+                   load(&tally->failures));
+}
+
+void metrics_of_processes(const struct service_facts *facts, struct exposition *exposition) {
+    if (facts->is_read) {
+        expose_groups(facts, exposition);
+        expose_machine(&facts->scan, exposition);
+    }
+    exposition_one(exposition, METRIC_GAUGE, "regatta_cpus", NULL, "CPUs of the machine.",
+                   facts->cpus);
+    expose_source(facts, exposition);
+    expose_durations(facts->tally, exposition);
+}
 
 static void expose_build(const struct server *server, struct exposition *exposition) {
     exposition_family(exposition, METRIC_INFO, "regatta_build", NULL,
@@ -88,8 +202,11 @@ static void expose_process(struct stats *stats, struct exposition *exposition) {
                    resources_files_limit());
 }
 
-void server_metrics(const struct server *server, enum format format, struct text *body) {
+void metrics_write(const struct server *server, enum format format, struct text *body) {
     struct exposition exposition = {.out = body, .is_openmetrics = format == FORMAT_OPENMETRICS};
+    struct service_facts facts;
+    service_facts(server->service, &facts);
+    metrics_of_processes(&facts, &exposition);
     expose_build(server, &exposition);
     expose_requests(server->stats, &exposition);
     expose_connections(server, &exposition);

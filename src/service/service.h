@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "history/history.h"
 #include "service/request.h"
+#include "service/tally.h"
 #include "service/work.h"
 #include "top/source.h"
 
@@ -19,9 +20,9 @@ struct service;
 struct service_options {
     struct work work;
     enum source_kind source;
-    int64_t max_age_ms; /* of the shared snapshot */
-    bool records;       /* somebody will call service_record: it gets a source of its own */
-    bool keeps_nothing; /* open from one scan to the next (top/scan_cache.h) */
+    unsigned source_flags; /* of source_flag */
+    int64_t max_age_ms;    /* of the shared snapshot */
+    bool records;          /* somebody will call service_record: it gets a source of its own */
 };
 
 /* Returns 0 or -errno. With the work `spin` it measures this CPU, which takes some milliseconds. */
@@ -32,9 +33,6 @@ void service_close(struct service *service);
 const char *service_source(const struct service *service);
 const char *service_source_reason(const struct service *service);
 
-/* What its readings left (history/history.h). */
-struct history *service_history(const struct service *service);
-
 /* Takes one reading for the history and for the shared snapshot: one scan for both. For the
  * recorder: it has a source that nobody else uses, so that no lock of it is held when the server
  * forks; without `records` it is that of all others. Returns 0, or -errno if the processes could
@@ -44,7 +42,21 @@ int service_record(struct service *service);
 /* Snapshots that were taken so far. */
 uint64_t service_scans(const struct service *service);
 
-/* Appends the reply's body to `body` and returns its status. Safe in several threads and in forked
- * processes at once. */
-enum status service_answer(struct service *service, const struct request *request,
+/* Appends the reply's body to `body` and returns its status; of any request but REQUEST_METRICS.
+ * Safe in several threads and in forked processes at once. */
+enum status service_answer(const struct service *service, const struct request *request,
                            struct text *body);
+
+/* What there is for /metrics: the machine's CPU time, and how it is read. */
+struct service_facts {
+    bool is_read;     /* else the processes cannot be read: there is no scan and no group */
+    struct scan scan; /* the newest */
+    struct history_group groups[METRIC_GROUPS]; /* CPU time by names, */
+    struct history_group rest;                  /* ... and of all that is in none of them */
+    unsigned group_count;
+    const struct tally *tally;
+    const char *source, *reason;
+    unsigned cpus;
+};
+
+void service_facts(const struct service *service, struct service_facts *facts);

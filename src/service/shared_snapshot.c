@@ -103,6 +103,10 @@ static uint64_t begin(const struct shared_snapshot *shared, int64_t oldest_ns) {
     return taken_mono_ns >= oldest_ns ? sequence : 1;
 }
 
+bool shared_snapshot_is_since(const struct shared_snapshot *shared, int64_t oldest_ns) {
+    return begin(shared, oldest_ns) % 2 == 0;
+}
+
 /* Whether all that was read since `begin` belongs together. */
 static bool finish(const struct shared_snapshot *shared, uint64_t sequence) {
     return atomic_load_explicit(&shared->sequence, memory_order_relaxed) == sequence;

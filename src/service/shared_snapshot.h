@@ -24,6 +24,9 @@ struct shared_snapshot;
 int shared_snapshot_open(struct shared_snapshot **opened);
 void shared_snapshot_close(struct shared_snapshot *shared);
 
+/* Whether there is one that was taken at oldest_ns (CLOCK_MONOTONIC) or later. */
+bool shared_snapshot_is_since(const struct shared_snapshot *shared, int64_t oldest_ns);
+
 /* Appends the text of up to `rows` rows to *out, or leaves it as it was and returns false: there is
  * no snapshot that was taken at oldest_ns (CLOCK_MONOTONIC) or later, or it is changing right now.
  * While the lock is held, it is not changing. */

@@ -1,7 +1,6 @@
 /* What readings of all processes cost and came to, counted in memory that forked processes share.
  * Safe in several threads and processes at once; a struct of zeroes is an empty tally. */
 #pragma once
-#include "service/exposition.h"
 #include "top/scan.h"
 
 #include <stdatomic.h>
@@ -20,4 +19,11 @@ struct tally {
 /* A reading that took so long by the clock; scan: NULL if it failed. */
 void tally_reading(struct tally *tally, const struct scan *scan, int64_t took_ns);
 
-void tally_expose(const struct tally *tally, struct exposition *exposition);
+extern const char *const tally_sources[TALLY_SOURCES];
+
+/* Upper bounds, and how OpenMetrics wants them written: as the shortest floating point number that
+ * is the same. */
+extern const struct tally_bucket {
+    int64_t ns;
+    const char *text;
+} tally_buckets[TALLY_BUCKETS];

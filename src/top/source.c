@@ -103,6 +103,8 @@ int source_open(struct source **opened, enum source_kind wanted, unsigned flags)
     }
     if ((flags & SOURCE_PAIRED) != 0)
         scan_cache_share(&source->procfs.cache);
+    if ((flags & SOURCE_KEEPS_NOTHING) != 0)
+        scan_cache_forgo(&source->procfs.cache);
     *opened = source;
     return 0;
 }
@@ -141,8 +143,4 @@ bool source_ended(struct source *source, ended_visit *visit, void *context, uint
     if (source->ended != NULL)
         ended_take(source->ended, visit, context, lost);
     return source->ended != NULL;
-}
-
-void source_keep_none(struct source *source) {
-    scan_cache_forgo(&source->procfs.cache);
 }

@@ -15,8 +15,12 @@ enum source_kind { SOURCE_AUTO, SOURCE_PROCFS, SOURCE_BPF };
 int source_kind_parse(const char *name, enum source_kind *kind);
 
 enum source_flag {
-    SOURCE_ENDED = 1,  /* source_ended will be called; costs a little at each end of a process */
-    SOURCE_PAIRED = 2, /* it is one of two that will be used at once (scan_cache_share) */
+    SOURCE_ENDED = 1, /* source_ended will be called; costs a little at each end of a process */
+    SOURCE_PAIRED =
+        2, /* it is one of two that will be used at once: each keeps half as much open */
+    /* Nothing stays open from one scan to the next (top/scan_cache.h): for a design whose processes
+     * live for one client, so that what they keep is thrown away. */
+    SOURCE_KEEPS_NOTHING = 4,
 };
 
 struct source;
@@ -48,7 +52,3 @@ typedef void ended_visit(void *context, const struct process *process);
  * comes only here. Returns false if this source does not know of ends (then nothing is visited) or
  * was opened without SOURCE_ENDED. One thread of one process may call this; never blocks. */
 bool source_ended(struct source *source, ended_visit *visit, void *context, uint32_t *lost);
-
-/* Keeps nothing open from one scan to the next (top/scan_cache.h): for a design whose processes
- * live for one client, so that what they keep is thrown away. Before the first scan. */
-void source_keep_none(struct source *source);

@@ -2,8 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "exchange/http_accept.h"
-#include "service/metrics.h"
+#include "server/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,49 +61,6 @@ static void no_name_can_leave_its_quotes(void **state) {
     }
 }
 
-static enum format wanted(const char *first, const char *second) {
-    struct http_accept accept = {0};
-    http_accept_add(&accept, (struct slice){first, strlen(first)});
-    http_accept_add(&accept, (struct slice){second, strlen(second)});
-    return http_accept_metrics(&accept);
-}
-
-static void the_format_is_the_one_that_is_wanted_most(void **state) {
-    (void)state;
-    static const char *const openmetrics[] = {
-        /* Prometheus 2, and 3 */
-        "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;"
-        "q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
-        "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,"
-        "application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;"
-        "escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
-        "application/openmetrics-text",
-        "Application/OpenMetrics-Text ; version=1.0.0 ; Q=0.3 , text/plain ; q=0.299",
-        "application/openmetrics-text, */*",
-        "*/*, text/plain;q=0.5",
-        "application/*;q=1.000, text/*;q=0.999",
-    };
-    static const char *const prometheus[] = {
-        "",
-        "*/*",
-        "text/plain",
-        "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8",
-        "text/plain, application/openmetrics-text;q=0.5",
-        "application/openmetrics-text;q=0",
-        "application/openmetrics-text;version=1.0.0;q=0, */*",
-        "application/openmetrics-text;version=0.0.1",
-        "application/openmetrics-text;version=2.0.0, text/plain;q=0.1",
-        "text/plain, application/openmetrics-text",
-        ",;,=;q=,text/plain;q=x",
-    };
-    for (size_t i = 0; i < sizeof openmetrics / sizeof openmetrics[0]; i++)
-        assert_int_equal(wanted(openmetrics[i], ""), FORMAT_OPENMETRICS);
-    for (size_t i = 0; i < sizeof prometheus / sizeof prometheus[0]; i++)
-        assert_int_equal(wanted(prometheus[i], ""), FORMAT_PROMETHEUS);
-    assert_int_equal(wanted("text/plain;q=0.5", "application/openmetrics-text"),
-                     FORMAT_OPENMETRICS);
-}
-
 /* As many groups as there may be, each with the name that takes most room. */
 static void the_worst_of_names_fit_into_a_reply(void **state) {
     (void)state;
@@ -112,25 +68,25 @@ static void the_worst_of_names_fit_into_a_reply(void **state) {
     static char space[REPLY_LIMIT - OF_THE_SERVER];
     struct text text = text_fixed(space, sizeof space);
     struct exposition e = {.out = &text, .is_openmetrics = true};
-    struct history_group groups[METRIC_GROUPS];
-    for (unsigned i = 0; i < METRIC_GROUPS; i++) {
-        groups[i] = (struct history_group){.processes = UINT32_MAX,
-                                           .user_ns = INT64_MAX,
-                                           .system_ns = INT64_MAX,
-                                           .name_length = NAME_LIMIT};
-        memset(groups[i].name, 0xff, NAME_LIMIT);
-    }
+    const struct history_group worst = {.processes = UINT32_MAX,
+                                        .user_ns = INT64_MAX,
+                                        .system_ns = INT64_MAX,
+                                        .name_length = NAME_LIMIT};
     struct tally tally = {0};
-    const struct scan scan = {.source = "procfs", .user_ns = INT64_MAX, .system_ns = INT64_MAX};
-    tally_reading(&tally, &scan, INT64_MAX);
-    const struct metrics metrics = {.scan = &scan,
-                                    .groups = groups,
-                                    .group_count = METRIC_GROUPS,
-                                    .rest = &groups[0],
-                                    .tally = &tally,
-                                    .source = "procfs",
-                                    .reason = "as asked"};
-    metrics_expose(&metrics, &e);
+    struct service_facts facts = {
+        .is_read = true,
+        .scan = {.source = "procfs", .user_ns = INT64_MAX, .system_ns = INT64_MAX},
+        .rest = worst,
+        .group_count = METRIC_GROUPS,
+        .tally = &tally,
+        .source = "procfs",
+        .reason = "as asked"};
+    for (unsigned i = 0; i < METRIC_GROUPS; i++) {
+        facts.groups[i] = worst;
+        memset(facts.groups[i].name, 0xff, NAME_LIMIT);
+    }
+    tally_reading(&tally, &facts.scan, INT64_MAX);
+    metrics_of_processes(&facts, &e);
     assert_false(text.overflow);
 }
 
@@ -139,7 +95,6 @@ int main(void) {
         cmocka_unit_test(a_counter_has_its_suffix_where_the_format_wants_it),
         cmocka_unit_test(an_info_is_a_gauge_to_the_older_format),
         cmocka_unit_test(no_name_can_leave_its_quotes),
-        cmocka_unit_test(the_format_is_the_one_that_is_wanted_most),
         cmocka_unit_test(the_worst_of_names_fit_into_a_reply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

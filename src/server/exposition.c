@@ -1,4 +1,4 @@
-#include "service/exposition.h"
+#include "server/exposition.h"
 
 #include "base/clock.h"
 

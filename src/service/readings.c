@@ -1,0 +1,116 @@
+#include "service/readings.h"
+
+#include "base/clock.h"
+#include "base/hot.h"
+#include "top/classic.h"
+
+#include <stdatomic.h>
+
+int readings_open(struct readings *readings, const struct readings_options *options) {
+    unsigned flags = options->source_flags | (options->has_recorder ? SOURCE_PAIRED : 0);
+    /* Whoever asks for the classic scan wants nothing that a server without it would not have. */
+    enum source_kind wanted =
+        options->is_classic && options->source == SOURCE_AUTO ? SOURCE_PROCFS : options->source;
+    *readings = (struct readings){.is_classic = options->is_classic};
+    int error = source_open(&readings->source, wanted, flags);
+    readings->recorded = readings->source;
+    if (error == 0 && options->has_recorder)
+        error = source_open(&readings->recorded, wanted, flags | SOURCE_ENDED);
+    if (error == 0)
+        error = shared_snapshot_open(&readings->shared);
+    if (error == 0)
+        error = history_open(&readings->history);
+    return error;
+}
+
+void readings_close(const struct readings *readings) {
+    if (readings->recorded != NULL && readings->recorded != readings->source)
+        source_close(readings->recorded);
+    if (readings->source != NULL)
+        source_close(readings->source);
+    if (readings->shared != NULL)
+        shared_snapshot_close(readings->shared);
+    if (readings->history != NULL)
+        history_close(readings->history);
+}
+
+/* Returns when it began. */
+static int64_t begin(const struct readings *readings) {
+    atomic_fetch_add_explicit(shared_snapshot_scans(readings->shared), 1, memory_order_relaxed);
+    return clock_monotonic_ns();
+}
+
+static void end(const struct readings *readings, int64_t begun_ns, int error,
+                const struct scan *scan) {
+    tally_reading(shared_snapshot_tally(readings->shared), error == 0 ? scan : NULL,
+                  clock_monotonic_ns() - begun_ns);
+}
+
+static void offer(void *snapshot, const struct process *process) {
+    snapshot_offer(snapshot, process);
+}
+
+bool readings_take_fresh(const struct readings *readings, struct snapshot *snapshot) {
+    int64_t begun_ns = begin(readings);
+    snapshot_begin(snapshot);
+    int error = readings->is_classic
+                    ? classic_scan("/proc", &snapshot->scan, offer, snapshot)
+                    : source_scan(readings->source, &snapshot->scan, offer, snapshot);
+    snapshot_end(snapshot);
+    end(readings, begun_ns, error, &snapshot->scan);
+    return error == 0;
+}
+
+/* Takes a shared one, with its lock held. Returns 0 or -errno. */
+static int take_shared(const struct readings *readings, struct source *source,
+                       struct snapshot *next) {
+    int64_t begun_ns = begin(readings);
+    int error = history_record(readings->history, source, next);
+    end(readings, begun_ns, error, &next->scan);
+    if (error == 0)
+        shared_snapshot_publish(readings->shared);
+    return error;
+}
+
+int readings_record(const struct readings *readings) {
+    struct snapshot *next = shared_snapshot_lock(readings->shared);
+    int error = take_shared(readings, readings->recorded, next);
+    shared_snapshot_unlock(readings->shared);
+    return error;
+}
+
+/* Returns with the lock held, so that no newer one takes the place of the one that is there. */
+static bool lock_updated(const struct readings *readings, int64_t oldest_ns) {
+    struct snapshot *next = shared_snapshot_lock(readings->shared);
+    return (shared_snapshot_is_since(readings->shared, oldest_ns) &&
+            history_taken_mono_ns(readings->history) >= oldest_ns) ||
+           take_shared(readings, readings->source, next) == 0;
+}
+
+HOT bool readings_text(const struct readings *readings, int64_t oldest_ns, unsigned rows,
+                       struct text *out) {
+    if (shared_snapshot_text(readings->shared, oldest_ns, rows, out))
+        return true;
+    bool is_there = lock_updated(readings, oldest_ns) &&
+                    shared_snapshot_text(readings->shared, oldest_ns, rows, out);
+    shared_snapshot_unlock(readings->shared);
+    return is_there;
+}
+
+bool readings_rows(const struct readings *readings, int64_t oldest_ns, unsigned rows,
+                   struct snapshot *out) {
+    if (shared_snapshot_rows(readings->shared, oldest_ns, rows, out))
+        return true;
+    bool is_there = lock_updated(readings, oldest_ns) &&
+                    shared_snapshot_rows(readings->shared, oldest_ns, rows, out);
+    shared_snapshot_unlock(readings->shared);
+    return is_there;
+}
+
+bool readings_update(const struct readings *readings, int64_t oldest_ns) {
+    if (history_taken_mono_ns(readings->history) >= oldest_ns)
+        return true;
+    bool is_there = lock_updated(readings, oldest_ns);
+    shared_snapshot_unlock(readings->shared);
+    return is_there;
+}

@@ -1,0 +1,107 @@
+#include "service/top_answer.h"
+
+#include "base/clock.h"
+#include "base/hot.h"
+#include "service/from_snapshot.h"
+#include "service/render.h"
+
+#include <stdlib.h>
+
+static const char CANNOT_READ[] = "cannot read the processes: out of descriptors";
+
+/* Whose answer is in each reading; all others need the history. */
+static bool is_of_one_reading(const struct request *request) {
+    return request->by == BY_TOTAL && request->group == GROUP_NONE && !request->wants_threads &&
+           !request->wants_command;
+}
+
+/* In a server's first second there is one reading and none to compare it with: another is taken
+ * then, and the answer covers the short time between the two. */
+static const char *find_in_history(const struct answering *answering, const struct request *request,
+                                   int64_t oldest_ns, struct history_answer *answer) {
+    const struct history_ask ask = {request->by, request->group, request->window_ns, request->rows};
+    struct history *history = answering->readings.history;
+    if (!readings_update(&answering->readings, oldest_ns))
+        return CANNOT_READ;
+    if (history_ask(history, &ask, answer))
+        return NULL;
+    if (!readings_update(&answering->readings, INT64_MAX))
+        return CANNOT_READ;
+    return history_ask(history, &ask, answer)
+               ? NULL
+               : "only one reading so far, and none to compare it with: ask again later";
+}
+
+static const char *find(const struct answering *answering, const struct request *request,
+                        int64_t oldest_ns, struct history_answer *answer) {
+    struct snapshot snapshot;
+    if (!is_of_one_reading(request))
+        return find_in_history(answering, request, oldest_ns, answer);
+    bool is_read = answering->is_afresh
+                       ? readings_take_fresh(&answering->readings, &snapshot)
+                       : readings_rows(&answering->readings, oldest_ns, request->rows, &snapshot);
+    if (!is_read)
+        return CANNOT_READ;
+    answer_of_snapshot(&snapshot, request->rows, answer);
+    return NULL;
+}
+
+/* False if no descriptor or no memory was left. */
+static bool read_details(const struct request *request, const struct history_answer *answer,
+                         struct detail *details) {
+    struct detail_ask ask = {request->wants_command, request->wants_threads, THREADS_READ_MOST};
+    for (uint32_t i = 0; i < answer->count; i++) {
+        const struct history_row *row = &answer->rows[i];
+        if (detail_read(row->pid, row->started_ns, &ask, &details[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void render(const struct rendering *rendering, struct text *body) {
+    if (rendering->request->format == FORMAT_JSON)
+        render_json(rendering, body);
+    else
+        render_text(rendering, body);
+}
+
+static const char *render_detailed(struct rendering *rendering, struct text *body) {
+    const char *problem = NULL;
+    /* Too large for the stack of a thread. */
+    struct detail *details = malloc(TOP_LIMIT * sizeof *details);
+    rendering->details = details;
+    if (details == NULL)
+        return "out of memory for this answer";
+    if (read_details(rendering->request, rendering->answer, details))
+        render(rendering, body);
+    else
+        problem = "cannot read threads and command lines: out of descriptors";
+    free(details);
+    return problem;
+}
+
+/* Apart from top_answer, for its large frame: a new thread or process would touch a page at the far
+ * end of it. */
+__attribute__((noinline)) static const char *find_and_render(const struct answering *answering,
+                                                             const struct request *request,
+                                                             int64_t oldest_ns, struct text *body) {
+    struct history_answer answer;
+    struct rendering rendering = {.request = request, .answer = &answer, .host = answering->host};
+    const char *problem = find(answering, request, oldest_ns, &answer);
+    if (problem != NULL)
+        return problem;
+    if (request->wants_threads || request->wants_command)
+        return render_detailed(&rendering, body);
+    render(&rendering, body);
+    return NULL;
+}
+
+HOT const char *top_answer(const struct answering *answering, const struct request *request,
+                           struct text *body) {
+    /* Old or not is decided by when this request came: a reading that was taken while it waited is
+     * as fresh as one that it would take itself. */
+    int64_t oldest_ns = clock_monotonic_ns() - answering->max_age_ns;
+    if (answering->is_afresh || request->format != FORMAT_TEXT || !is_of_one_reading(request))
+        return find_and_render(answering, request, oldest_ns, body);
+    return readings_text(&answering->readings, oldest_ns, request->rows, body) ? NULL : CANNOT_READ;
+}
