@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.calibrate.goals import Goal
 from regatta.calibrate.sizes import LEVEL, TOO_OFTEN
+from regatta.ledger.calibration import Goal
 
 CHANCE = 0.005
 """Of missing a goal that is met: small, for a calibration has a dozen of them."""

@@ -1,45 +1,15 @@
-"""What a calibration is made of, as plain data: parts that measure, and the goals they judge by."""
+"""What a calibration is made of: parts that measure, and what they may use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # a race reads what is stored here, and so may not be imported by it
-    from regatta.machine.programs import Programs
-    from regatta.race.race import Options
-    from regatta.study import Study
-
-
-MET, NOT_REFUTED, MISSED, NOT_MEASURED = "met", "not refuted", "missed", "not measured"
-"""What a goal can come to. Only what is missed is a failure, and only what is met is proven."""
-
-
-@dataclass(frozen=True)
-class Goal:
-    """One thing that must hold, and whether it does."""
-
-    name: str
-    """What is judged, the same in every calibration: `p99 of a stopped server`."""
-    goal: str
-    """In words: `within 5 % of the truth`."""
-    measured: str
-    """In words, with its unit: `2.1 % above`. What could not be measured says why here."""
-    met: bool | None
-    """None: neither is shown, which is no failure of the instrument. It could not be measured here,
-    or too little was: then it has a `value`."""
-    detail: str = ""
-    """One sentence more, for whoever wants to know how: sizes, sources, what it rests on."""
-    value: float | None = None
-    """`measured` as a number, in the goal's unit."""
-
-    @property
-    def outcome(self) -> str:
-        if self.met is None:
-            return NOT_MEASURED if self.value is None else NOT_REFUTED
-        return MET if self.met else MISSED
+from regatta.ledger.calibration import Goal
+from regatta.machine.programs import Programs
+from regatta.race.options import Options
+from regatta.study import Study
 
 
 def within(percent: float, name: str, of: str, off: float, detail: str) -> Goal:
@@ -109,30 +79,3 @@ class Part:
         return (
             self.takes_s * races / self.races if races is not None and self.races else self.takes_s
         )
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """The goals of all parts, and where and when they were measured."""
-
-    taken_at: float
-    """Seconds since 1970."""
-    elapsed_s: float
-    regatta_version: str
-    machine: dict[str, Any]
-    goals: tuple[Goal, ...]
-    quick: bool = False
-    inject: str | None = None
-
-    @property
-    def missed(self) -> list[Goal]:
-        return self.that_are(MISSED)
-
-    def that_are(self, outcome: str) -> list[Goal]:
-        return [goal for goal in self.goals if goal.outcome == outcome]
-
-    @property
-    def outcome(self) -> str:
-        """Of all together: the worst of what was measured."""
-        worst_first = (MISSED, NOT_REFUTED, MET)
-        return next((word for word in worst_first if self.that_are(word)), NOT_MEASURED)

@@ -11,16 +11,17 @@ import json
 import sqlite3
 from pathlib import Path
 
+from regatta.analysis.agreement import agree
 from regatta.analysis.analyse import Analysis, analyse
 from regatta.analysis.claims.result import NOT_MEASURABLE, TOO_FEW, ClaimResult
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.store import machine
-from regatta.compare import agree
 from regatta.errors import LedgerError
+from regatta.ledger.calibration import Goal
 from regatta.ledger.counters import COUNTED
 from regatta.ledger.read import Ledger, connect, read
 from regatta.ledger.write import FILE_NAME
-from regatta.race.race import RACES
+from regatta.race.folder import RACES
 
 CLAIMED = ("reports", "chapter-30")
 TWICE = "quick"

@@ -10,8 +10,10 @@ from regatta.calibrate.goals import Context
 from regatta.calibrate.shape import Shape, about_s
 from regatta.ledger.write import FILE_NAME, open_ledger
 from regatta.machine.programs import Programs
+from regatta.race.advisers import Advisers
 from regatta.race.events import Display
-from regatta.race.race import Options, begin, reopen
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
 from regatta.report.text.durations import duration
 from regatta.study import Study
 
@@ -24,7 +26,7 @@ def is_finished(path: Path) -> bool:
 
 
 def race_with(
-    programs: Programs, options: Options, display: Callable[[], Display]
+    programs: Programs, options: Options, display: Callable[[], Display], advisers: Advisers
 ) -> Callable[[Study, Path], Path]:
     """What a part calls to have a study raced in a folder of its own."""
 
@@ -35,9 +37,10 @@ def race_with(
         with display() as show:
             if path.exists():
                 # Its own study and not today's: the length of a spin, for one, was measured then.
-                reopen(folder, None, programs, show)
+                reopen(folder, None, programs, show, advisers)
             else:
-                begin(study, Options(**{**vars(options), "out": folder}), programs, show)
+                own = Options(**{**vars(options), "out": folder})
+                begin(study, own, programs, show, advisers)
         return path
 
     return race

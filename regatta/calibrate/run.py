@@ -11,22 +11,12 @@ from pathlib import Path
 
 from regatta import __version__
 from regatta.calibrate import store
-from regatta.calibrate.goals import Calibration, Context, Goal, Part
+from regatta.calibrate.goals import Context, Part
 from regatta.errors import CalibrationError, RegattaError, UsageError
-from regatta.race.race import RACES, held
+from regatta.ledger.calibration import VERSION, Calibration, Goal, read_goal
+from regatta.race.folder import RACES, held
 
-NAME = "calibration"
 STATE = "calibration.json"
-
-
-def new_folder() -> Path:
-    stem = f"{NAME}-{time.strftime('%Y%m%d-%H%M%S')}"
-    folder = RACES / stem
-    number = 2
-    while folder.exists():
-        folder = RACES / f"{stem}-{number}"
-        number += 1
-    return folder.absolute()
 
 
 def newest_folder(quick: bool) -> Path | None:
@@ -80,7 +70,7 @@ def kept_goals(folder: Path, part: Part) -> list[Goal] | None:
     if not isinstance(plain, list) or not plain:
         return None
     try:
-        return [store.read_goal(goal) for goal in plain]
+        return [read_goal(goal) for goal in plain]
     except ValueError:
         return None
 
@@ -96,7 +86,7 @@ def begun(folder: Path, quick: bool) -> Iterator[None]:
                 f"the calibration that was begun in {folder} is {was}, or name another --out"
             )
         if not state:
-            write_state(folder, {"version": store.VERSION, "quick": quick, "parts": {}})
+            write_state(folder, {"version": VERSION, "quick": quick, "parts": {}})
         yield
 
 

@@ -28,7 +28,7 @@ from regatta.analysis.metrics import PRIMARY, side_of
 from regatta.analysis.statistics.best import standings
 from regatta.analysis.statistics.blocks_needed import LEVEL as TABLE_LEVEL
 from regatta.analysis.statistics.leads import leads
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.sizes import (
     BLOCKS,
     CHEAPER_PERCENT,
@@ -38,6 +38,7 @@ from regatta.calibrate.sizes import (
     Sizes,
     sizes,
 )
+from regatta.ledger.calibration import Goal
 from regatta.ledger.read import read
 from regatta.study import Study, parse_study
 

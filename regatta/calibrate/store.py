@@ -10,20 +10,14 @@ import hashlib
 import json
 import os
 from contextlib import suppress
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from regatta.calibrate.goals import MET, MISSED, Calibration, Goal
 from regatta.errors import CalibrationError
+from regatta.ledger.calibration import VERSION, Calibration, from_plain, to_plain
 from regatta.machine import environment
 
-VERSION = 2
-"""1 counted false alarms by drawing names within the blocks of one race."""
-OUTCOME = "outcome"
-"""In words: for whoever reads it; it follows from the rest."""
 MOST_BYTES = 1 << 20
-MOST_GOALS = 1_000
 MACHINE = ("cpu_model", "cpus", "architecture", "virtualisation", "kernel", "clock_source")
 """A new kernel is another instrument; so is another clock."""
 
@@ -42,63 +36,6 @@ def path_for(facts: dict[str, Any]) -> Path:
     folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local/state"
     text = json.dumps(facts, sort_keys=True)
     return folder / "regatta" / f"calibration-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
-
-
-def to_plain(calibration: Calibration) -> dict[str, Any]:
-    """As JSON has it, in the file, in `--json` and in a ledger's environment."""
-    plain = asdict(calibration)
-    return {
-        "version": VERSION,
-        **plain,
-        "goals": [{**asdict(goal), OUTCOME: goal.outcome} for goal in calibration.goals],
-        "met": {MET: True, MISSED: False}.get(calibration.outcome),
-        OUTCOME: calibration.outcome,
-    }
-
-
-def from_plain(plain: object) -> Calibration:
-    """The reverse; ValueError where it is something else, in a few words."""
-    if not isinstance(plain, dict):
-        raise ValueError("it is no object")
-    if plain.get("version") != VERSION:
-        raise ValueError(f"its version is {str(plain.get('version'))[:20]} and not {VERSION}")
-    goals = plain.get("goals")
-    if not isinstance(goals, list) or not 0 < len(goals) <= MOST_GOALS:
-        raise ValueError("it has no list of goals")
-    taken_at, elapsed_s = plain.get("taken_at"), plain.get("elapsed_s")
-    if not is_number(taken_at) or not is_number(elapsed_s):
-        raise ValueError("it does not say when it was taken")
-    facts = plain.get("machine")
-    if not isinstance(facts, dict):
-        raise ValueError("it does not say on what machine it was taken")
-    return Calibration(
-        taken_at=float(taken_at),  # type: ignore[arg-type]
-        elapsed_s=float(elapsed_s),  # type: ignore[arg-type]
-        regatta_version=str(plain.get("regatta_version", "")),
-        machine=facts,
-        goals=tuple(read_goal(goal) for goal in goals),
-        quick=plain.get("quick") is True,
-        inject=plain["inject"] if isinstance(plain.get("inject"), str) else None,
-    )
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
-
-
-def read_goal(plain: object) -> Goal:
-    known = {field.name for field in fields(Goal)} | {OUTCOME}
-    if not isinstance(plain, dict) or plain.keys() - known:
-        raise ValueError("one of its goals is of another shape")
-    words = (plain.get("name"), plain.get("goal"), plain.get("measured"), plain.get("detail", ""))
-    if not all(isinstance(word, str) for word in words):
-        raise ValueError("one of its goals lacks words")
-    met, value = plain.get("met"), plain.get("value")
-    if met is not None and not isinstance(met, bool):
-        raise ValueError("one of its goals is neither met nor missed")
-    if value is not None and not is_number(value):
-        raise ValueError("one of its goals has a value that is no number")
-    return Goal(*words[:3], met, words[3], value)  # type: ignore[arg-type]
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -73,7 +73,7 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
     from regatta import advise as advising  # noqa: PLC0415  (heavy: numpy and scipy)
     from regatta.machine import environment  # noqa: PLC0415
     from regatta.machine.programs import discover  # noqa: PLC0415
-    from regatta.race.race import RACES  # noqa: PLC0415
+    from regatta.race.folder import RACES  # noqa: PLC0415
 
     situation = advising.make_situation(connections, idle, rate, work, cpus, memory)
     known = [design.name for design in discover().designs if not design.missing]
@@ -122,7 +122,7 @@ def race(study: Path, as_json: bool) -> Path:
     """Runs the deciding study; returns the folder of the race."""
     from regatta.cli.session import Session, run_race, show_results  # noqa: PLC0415  (it imports this file)
     from regatta.ledger.write import FILE_NAME  # noqa: PLC0415
-    from regatta.race.race import Options  # noqa: PLC0415
+    from regatta.race.options import Options  # noqa: PLC0415
     from regatta.report import report as reports  # noqa: PLC0415
 
     session = Session(as_json, quiet=False)

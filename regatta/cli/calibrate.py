@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from regatta.cli.advisers import ADVISERS
 from regatta.cli.progress import Lines, LiveDisplay, Silent
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.race.events import Display, Started
-from regatta.race.race import Options
+from regatta.race.folder import new_folder
+from regatta.race.options import Options
 from regatta.report.text.durations import duration
 
 if TYPE_CHECKING:
-    from regatta.calibrate.goals import Calibration, Context
+    from regatta.calibrate.goals import Context
+    from regatta.ledger.calibration import Calibration
 
 SHAPE = "quick"
 MOST_RACES = 1_000
@@ -150,10 +153,10 @@ def standings_of(started: Started) -> Callable[[], list[dict[str, object]]]:
 def measure(session: Session, only: list[str], inject: str | None) -> Calibration:
     """Runs the parts; Ctrl-C becomes an end that says how to go on."""
     from regatta.calibrate.parts import all_parts  # noqa: PLC0415  (heavy: statistics)
-    from regatta.calibrate.run import choose, new_folder, newest_folder, run  # noqa: PLC0415
+    from regatta.calibrate.run import choose, newest_folder, run  # noqa: PLC0415
 
     parts = choose(all_parts(), only, inject)
-    session.folder = new_folder() if session.out is None else session.out.absolute()
+    session.folder = (session.out or new_folder("calibration")).absolute()
     if inject and session.out is None:
         # A wrong analysis needs no races of its own.
         session.folder = newest_folder(session.quick) or session.folder
@@ -193,7 +196,7 @@ def make_context(session: Session, inject: str | None) -> Context:
         quick=session.quick,
         inject=inject,
         say=session.say,
-        race=race_with(programs, options, session.display),
+        race=race_with(programs, options, session.display, ADVISERS),
         shape=session.shape,
         races=session.races,
     )
@@ -210,8 +213,9 @@ def show_stored(as_json: bool) -> None:
 
 
 def present(calibration: Calibration, as_json: bool) -> None:
-    from regatta.calibrate.store import to_plain  # noqa: PLC0415
-    from regatta.calibrate.table import details, goals_table, headline  # noqa: PLC0415
+    from regatta.calibrate.table import details, goals_table  # noqa: PLC0415
+    from regatta.ledger.calibration import to_plain  # noqa: PLC0415
+    from regatta.report.text.calibration import headline  # noqa: PLC0415
 
     if as_json:
         typer.echo(json.dumps(to_plain(calibration), ensure_ascii=False, indent=2))
@@ -230,7 +234,7 @@ def present(calibration: Calibration, as_json: bool) -> None:
 def judge(calibration: Calibration) -> None:
     """The exit status 1 where a goal is missed, with the goals' names. One that is not refuted is
     no failure."""
-    from regatta.calibrate.goals import NOT_MEASURED  # noqa: PLC0415
+    from regatta.ledger.calibration import NOT_MEASURED  # noqa: PLC0415
 
     missed = calibration.missed
     if missed:

@@ -9,7 +9,7 @@ import typer
 
 from regatta.cli.session import EXPLAIN, Session, failed_trials, run_race, show_results
 from regatta.errors import RegattaError, UsageError
-from regatta.race.race import Options
+from regatta.race.options import Options
 from regatta.study import (
     MAX_BLOCKS,
     MAX_SEED,

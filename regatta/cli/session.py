@@ -9,12 +9,15 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from regatta.cli.advisers import ADVISERS
 from regatta.cli.progress import Lines, LiveDisplay, Silent
 from regatta.errors import InterruptedRaceError, UsageError
 from regatta.ledger.write import FILE_NAME, find_unfinished
 from regatta.machine.programs import Programs, discover
 from regatta.race.events import Display, Event, SearchStarted, Started
-from regatta.race.race import RACES, Options, begin, reopen
+from regatta.race.folder import RACES
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
 from regatta.study import find_study, load_study
 
 EXPLAIN = typer.Option(
@@ -58,10 +61,10 @@ def standings_of(started: Started) -> Any:
 def resume(study: str | None, programs: Programs, display: Display) -> Path:
     """Goes on with a race: one named by its folder, or the newest unfinished of a study."""
     if study is not None and Path(study).is_dir():
-        return reopen(Path(study), None, programs, display)
+        return reopen(Path(study), None, programs, display, ADVISERS)
     wanted = load_study(find_study(study or "quick"), programs.designs)
     folder = find_unfinished(RACES, wanted.name)
-    return reopen(folder, wanted, programs, display)
+    return reopen(folder, wanted, programs, display, ADVISERS)
 
 
 def run_race(study: str | None, resumes: bool, options: Options, session: Session) -> Path:
@@ -84,7 +87,8 @@ def run_race(study: str | None, resumes: bool, options: Options, session: Sessio
             if resumes:
                 return resume(study, programs, tell)  # type: ignore[arg-type]
             path = find_study(study or "quick")
-            return begin(load_study(path, programs.designs), options, programs, tell)
+            study_read = load_study(path, programs.designs)
+            return begin(study_read, options, programs, tell, ADVISERS)
     except KeyboardInterrupt as error:
         if session.folder is None:
             raise InterruptedRaceError("interrupted before anything started") from error

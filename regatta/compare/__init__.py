@@ -1,6 +1,5 @@
 """Two ledgers of the same study, before and after a change: is anything worse than it was?"""
 
-from regatta.compare.agreement import Agreement, agree
 from regatta.compare.compare import Comparison, Request, compare
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
 from regatta.compare.show import print_comparison, to_dict
@@ -9,11 +8,9 @@ __all__ = [
     "NO_REGRESSION",
     "REGRESSION",
     "UNDECIDED",
-    "Agreement",
     "Compared",
     "Comparison",
     "Request",
-    "agree",
     "compare",
     "print_comparison",
     "to_dict",

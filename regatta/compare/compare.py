@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from regatta.analysis.agreement import Agreement, agree
 from regatta.analysis.analyse import Analysis, CellResult, analyse
 from regatta.analysis.metrics import BY_NAME, Metric, side_of
 from regatta.analysis.statistics.units import sittings_of
 from regatta.analysis.unpaired import Sample
-from regatta.compare.agreement import Agreement, agree
 from regatta.compare.decide import (
     NO_REGRESSION,
     NOT_MEASURED,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from regatta.analysis.agreement import same_table
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.metrics import PRIMARY, side_of
-from regatta.compare.agreement import same_table
 
 BEST, WORSE, OPEN = "among the best", "shown to need more", "may be as good"
 

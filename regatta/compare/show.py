@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from regatta.analysis.agreement import SAME, Agreement, Overlap, Winners
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.metrics import PRIMARY, Metric
-from regatta.compare.agreement import SAME, Agreement, Overlap, Winners
 from regatta.compare.compare import Comparison, Race
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
 from regatta.compare.match import places

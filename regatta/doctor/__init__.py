@@ -1,7 +1,7 @@
 """The doctor: what of this machine spoils a race, how much, and what can be done about it."""
 
 from regatta.doctor.activity import Activity, watch
-from regatta.doctor.examine import LOOK_S, examine, serious, warnings
+from regatta.doctor.examine import LOOK_S, examine, serious
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Effect, Finding, Situation
 from regatta.doctor.machine import Machine
 
@@ -18,6 +18,5 @@ __all__ = [
     "Situation",
     "examine",
     "serious",
-    "warnings",
     "watch",
 ]

@@ -101,10 +101,3 @@ def serious(situation: Situation, machine: Machine | None = None) -> dict[str, s
     machine = machine or Machine()
     findings = examine(machine, situation, watch(machine, GLANCE_S))
     return {finding.name: finding.says for finding in findings if finding.level == SERIOUS}
-
-
-def warnings(found: dict[str, str]) -> tuple[str, ...]:
-    """The same, a line each."""
-    return tuple(
-        f"{name}: {says}; `regatta doctor` says what to do" for name, says in found.items()
-    )

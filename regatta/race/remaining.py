@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 
 from regatta.ledger.result import OK
 from regatta.ledger.write import Ledger
@@ -19,8 +20,13 @@ from regatta.study.plan import TIMED, Planned
 from regatta.trial.rig import Rig
 from regatta.trial.trial import run_side_by_side
 
+WidestLead = Callable[[Path], float | None]
+"""Of a ledger so far: the width of the widest interval of a lead; None while one has none."""
 
-def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell, sitting: int) -> None:
+
+def run_trials(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
+    book: Ledger, rig: Rig, study: Study, tell: Tell, sitting: int, widest_lead: WidestLead
+) -> None:
     """Those of one sitting."""
     runner = Runner(book, rig, study, tell)
     exact = False
@@ -32,7 +38,7 @@ def run_trials(book: Ledger, rig: Rig, study: Study, tell: Tell, sitting: int) -
             continue
         runner.run_block(left)
         if kind == TIMED and not book.left_of(TIMED, block) and book.left_of(TIMED):
-            why = exact_enough(book, study)
+            why = exact_enough(book, study, widest_lead)
             if why is not None:
                 runner.watch.dropped(book.end_early(why))
                 exact = True
@@ -97,10 +103,8 @@ class Runner:
         return list(heat)
 
 
-def exact_enough(book: Ledger, study: Study) -> str | None:
+def exact_enough(book: Ledger, study: Study, widest_lead: WidestLead) -> str | None:
     """Why the race is as exact as its study asks for: then it needs no more timed trials."""
-    from regatta.analysis.width import widest_lead  # noqa: PLC0415  (heavy: statistics)
-
     if study.width is None:
         return None
     blocks = book.blocks_done(TIMED)

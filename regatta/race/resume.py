@@ -9,8 +9,9 @@ from regatta.ledger.write import Ledger
 from regatta.machine import sleep
 from regatta.machine.perf import GROUP, Perf
 from regatta.machine.placement import Placement
-from regatta.machine.steering import OWN_SIDE
-from regatta.study import Study
+from regatta.machine.steering import NONE, OWN_SIDE
+from regatta.race.matched.held import held_by
+from regatta.study import Study, matched_cells, with_rates
 
 
 def keep_sittings(book: Ledger, study: Study) -> Study:
@@ -52,3 +53,24 @@ def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
         place.server = replace(place.server, groups=None)
         place.client = replace(place.client, groups=None)
     return replace(found, by_group=followed)
+
+
+def settled(book: Ledger, study: Study) -> Study:
+    """The study with the cells that its searches led to."""
+    held = held_by(matched_cells(study.cells), book.probes(), study.search_blocks)
+    return replace(study, cells=with_rates(study.cells, held))
+
+
+def restore_place(study: Study, book: Ledger) -> Study:
+    """The study on the CPUs and in the network that the race was begun with."""
+    place = book.environment("placement")
+    kind = book.placement() or study.placement
+    if not isinstance(place, dict):
+        return replace(study, placement=kind)
+    return replace(
+        study,
+        placement=kind,
+        server_cpus=tuple(place["server_cpus"]),
+        client_cpus=tuple(place["client_cpus"]),
+        steering=place.get("steering", NONE),
+    )

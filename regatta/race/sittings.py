@@ -20,7 +20,7 @@ from regatta.machine import environment
 from regatta.machine.placement import Placement, make_placement
 from regatta.race.events import Note, Pausing, SittingStarted, Tell
 from regatta.race.relink import relink_all
-from regatta.race.remaining import run_trials
+from regatta.race.remaining import WidestLead, run_trials
 from regatta.race.resume import keep_accounts
 from regatta.study import Study
 from regatta.trial.rig import Rig
@@ -48,7 +48,7 @@ def drawn(seed: int, number: int, sittings: int) -> Drawn:
     return Drawn(chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS))
 
 
-def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
+def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell, widest_lead: WidestLead) -> None:
     """Runs what the plan still lacks; the first sitting in the place that is there."""
     left = sorted({planned.sitting for planned in book.left()})
     given = {number: drawn(rig.seed, number, study.sittings) for number in left}
@@ -65,7 +65,7 @@ def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
             server = servers.get(number, rig.programs.server)
             programs = replace(rig.programs, server=server)
             seated = replace(rig, programs=programs, environment_bytes=own.environment_bytes)
-            run_trials(book, seated, study, tell, number)
+            run_trials(book, seated, study, tell, number, widest_lead)
 
 
 def linked_anew(

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.instruments import counters, stopped, window
 from regatta.calibrate.instruments.stopped import CLOSED, NOT_BELOW
+from regatta.ledger.calibration import Goal
 from regatta.machine.programs import discover
-from regatta.race.race import Options
+from regatta.race.options import Options
 
 
 def no_race(*_: object) -> Path:

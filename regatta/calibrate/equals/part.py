@@ -19,13 +19,14 @@ from regatta.calibrate.equals.as_sittings import SITTINGS, grouped, said_of_sitt
 from regatta.calibrate.equals.copies import DESIGNS, copies_study, make_files, remove_files
 from regatta.calibrate.equals.labs import LABS, in_lab
 from regatta.calibrate.equals.said import CLAIMS, Said, said
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.races import folder_of, run_races
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import LEVEL, QUICK_RACES, RACES
-from regatta.calibrate.table import EQUALS, NOT_RUN, PAIRS
 from regatta.calibrate.workers import on_all_cpus
+from regatta.ledger.calibration import Goal
 from regatta.ledger.read import Ledger, read
+from regatta.report.text.calibration import EQUALS, NOT_RUN, PAIRS
 from regatta.study import Study
 
 AS_RACED = "as raced"

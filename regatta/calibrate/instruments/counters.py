@@ -13,10 +13,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regatta.calibrate.goals import Context, Goal, Part, within
+from regatta.calibrate.goals import Context, Part, within
 from regatta.calibrate.instruments.bench import bench, burst_cell
 from regatta.calibrate.instruments.taskstats import Ended, Listener, TaskstatsError
 from regatta.errors import TrialError
+from regatta.ledger.calibration import Goal
 from regatta.ledger.result import SERVER
 from regatta.machine import accounting, perf
 from regatta.machine.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat

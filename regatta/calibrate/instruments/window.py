@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from regatta.calibrate.goals import Context, Goal, Part, within
+from regatta.calibrate.goals import Context, Part, within
 from regatta.calibrate.instruments.bench import bench, burst_cell, closed_cell, open_cell
+from regatta.ledger.calibration import Goal
 from regatta.ledger.counters import CPU_TIME
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import records_in

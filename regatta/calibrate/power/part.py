@@ -18,7 +18,7 @@ import numpy as np
 from regatta.analysis.analyse import Group, analyse
 from regatta.analysis.metrics import PRIMARY
 from regatta.calibrate.binomial import interval
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.power.curve import Curve
 from regatta.calibrate.power.picture import write_picture
 from regatta.calibrate.power.slowed import PLAIN, slowed_study, spin_of
@@ -32,6 +32,7 @@ from regatta.calibrate.sizes import (
 )
 from regatta.calibrate.workers import on_all_cpus
 from regatta.errors import CalibrationError
+from regatta.ledger.calibration import Goal
 from regatta.ledger.read import Ledger, read
 from regatta.study import Study
 from regatta.study.plan import TIMED

@@ -14,7 +14,8 @@ from regatta.ledger import read as ledger_read
 from regatta.ledger.read import Trial
 from regatta.ledger.write import FILE_NAME
 from regatta.machine.programs import discover
-from regatta.race.race import Options, begin
+from regatta.race.options import Options
+from regatta.race.race import begin
 from regatta.study import parse_study
 from regatta.study.plan import COUNTED, TIMED
 

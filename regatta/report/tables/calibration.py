@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from regatta.analysis.analyse import Analysis
-from regatta.calibrate.goals import Calibration
-from regatta.calibrate.store import from_plain
-from regatta.calibrate.table import aa_state, headline
+from regatta.ledger.calibration import Calibration, from_plain
+from regatta.report.text.calibration import aa_state, headline
 from regatta.report.text.table import Table
 
 KEY = "calibration"

@@ -20,7 +20,8 @@ from regatta.ledger.write import FILE_NAME
 from regatta.machine.programs import discover
 from regatta.race import remaining
 from regatta.race.batches import batches
-from regatta.race.race import Options, begin, plan_of
+from regatta.race.options import Options
+from regatta.race.race import begin, plan_of
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.company import TITLE, company_sentence, company_table

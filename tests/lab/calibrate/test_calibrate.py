@@ -11,11 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from regatta.calibrate import run, sizes, stars
-from regatta.calibrate.goals import Context, Goal, Part
+from regatta.calibrate.goals import Context, Part
 from regatta.cli import main as cli
 from regatta.errors import RegattaError, UsageError
+from regatta.ledger.calibration import Goal
 from regatta.machine.programs import Programs
-from regatta.race.race import Options
+from regatta.race.options import Options
 from regatta.study import Study
 from regatta.study.design import Design
 from tests.lab import synthetic

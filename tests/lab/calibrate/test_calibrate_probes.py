@@ -22,7 +22,7 @@ from regatta.calibrate.instruments.window import Counted
 from regatta.machine.accounting import Reading
 from regatta.machine.perf import without_perf
 from regatta.machine.programs import discover
-from regatta.race.race import Options
+from regatta.race.options import Options
 
 MS = 1_000_000
 S = 1_000 * MS

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from regatta.calibrate import raced
-from regatta.calibrate.goals import Context, Goal
+from regatta.calibrate.goals import Context
+from regatta.ledger.calibration import Goal
 from regatta.study import parse_study
 from regatta.study.claims.published import recorded_claims
 from regatta.study.design import Design

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from regatta.calibrate import store
-from regatta.calibrate.goals import Calibration, Goal
 from regatta.errors import CalibrationError
+from regatta.ledger.calibration import Calibration, Goal, to_plain
 
 GOALS = (
     Goal("false alarms", "3.65 to 6.35 %", "5.01 %", True, "of 1,000", 5.01),
@@ -35,7 +35,7 @@ def test_what_was_stored_comes_back() -> None:
     path = store.save(calibration())
     assert store.load() == calibration()
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
-    assert store.for_ledger() == store.to_plain(calibration())
+    assert store.for_ledger() == to_plain(calibration())
 
 
 def test_another_machine_has_a_file_of_its_own() -> None:
@@ -53,7 +53,7 @@ def test_a_state_folder_that_is_not_absolute_is_ignored(
 
 
 def plain(**changes: Any) -> dict[str, Any]:
-    return {**store.to_plain(calibration()), **changes}
+    return {**to_plain(calibration()), **changes}
 
 
 @pytest.mark.parametrize(

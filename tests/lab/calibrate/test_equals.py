@@ -26,14 +26,15 @@ from regatta.calibrate.equals.copies import (
     make_files,
 )
 from regatta.calibrate.equals.said import Said, in_pairs, said
-from regatta.calibrate.goals import Context, Goal
+from regatta.calibrate.goals import Context
 from regatta.calibrate.run import newest_folder
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.cli import main as cli
 from regatta.errors import GoalsMissedError, InterruptedRaceError, UsageError
+from regatta.ledger.calibration import Goal
 from regatta.ledger.read import Ledger
 from regatta.machine.programs import Programs
-from regatta.race.race import Options
+from regatta.race.options import Options
 from regatta.study import Study, find_study, load_study
 from regatta.study.design import Design
 from tests.lab import copied

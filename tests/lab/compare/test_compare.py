@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from regatta.analysis.agreement import CONTRADICTION, SAME, agree
 from regatta.analysis.analyse import analyse
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate
@@ -22,7 +23,6 @@ from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.unpaired import Sample
 from regatta.cli.main import app
 from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, Request, compare
-from regatta.compare.agreement import CONTRADICTION, SAME, agree
 from regatta.compare.compare import Comparison
 from regatta.compare.decide import Pair, decide, samples
 from regatta.compare.show import print_comparison, to_dict

@@ -23,13 +23,13 @@ from regatta.doctor import (
     Situation,
     examine,
     serious,
-    warnings,
 )
 from regatta.doctor.examine import CHECKS
 from regatta.doctor.machine import cpus_text, parse_cpu_set
 from regatta.doctor.show import show
 from regatta.machine import kernel_config
 from regatta.machine.steering import NONE, End, Steering
+from regatta.race.notes import warnings
 from tests.lab import made_up_machines as machines
 from tests.lab import rootless
 

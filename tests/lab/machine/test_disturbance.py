@@ -32,7 +32,8 @@ from regatta.machine.disturbance import (
 )
 from regatta.machine.programs import discover
 from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
-from regatta.race.race import Options, begin, reopen
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
 from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.report import report
 from regatta.report.text.sentences import disturbed_sentence, progress_sentence

@@ -16,7 +16,8 @@ from regatta.race.events import Event, Note, Searched, Searching, SearchStarted,
 from regatta.race.matched.judge import beyond_half
 from regatta.race.matched.search import HOPELESS
 from regatta.race.matched.stand import Stand
-from regatta.race.race import Options, begin, reopen
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
 from regatta.study import Cell, MatchedCell, Study, parse_study, with_rates
 from tests.lab import fake_programs
 

@@ -14,8 +14,7 @@ from regatta.machine.perf import Perf
 from regatta.machine.placement import Placement, Side
 from regatta.machine.sleep import STAT, TIMER_LIST
 from regatta.machine.steering import NONE, OWN_SIDE, Steering
-from regatta.race.race import restore_place
-from regatta.race.resume import keep_accounts
+from regatta.race.resume import keep_accounts, restore_place
 from regatta.study import parse_study
 from regatta.study.design import Design
 

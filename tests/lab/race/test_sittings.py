@@ -15,7 +15,8 @@ from regatta.machine.placement import Placement, make_placement
 from regatta.machine.programs import discover
 from regatta.race import sittings
 from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
-from regatta.race.race import Options, begin, reopen
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
 from regatta.race.sittings import MOST_BYTES, drawn, kept_as_they_are
 from regatta.study import Study, parse_study
 from tests.lab import fake_programs

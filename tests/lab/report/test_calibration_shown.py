@@ -10,14 +10,13 @@ import pytest
 from rich.console import Console
 
 from regatta.analysis.analyse import Analysis, analyse
-from regatta.calibrate.goals import Calibration, Goal
-from regatta.calibrate.store import to_plain
-from regatta.calibrate.table import PAIRS
+from regatta.ledger.calibration import Calibration, Goal, to_plain
 from regatta.ledger.read import read
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.tables.calibration import calibration_sentence, calibration_table
 from regatta.report.terminal.explain import print_standings
+from regatta.report.text.calibration import PAIRS
 from tests.lab.synthetic import make
 
 GOALS = (

@@ -14,7 +14,8 @@ from regatta.analysis.analyse import Analysis, analyse
 from regatta.ledger.read import read
 from regatta.ledger.write import FILE_NAME
 from regatta.machine.programs import discover
-from regatta.race.race import Options, begin
+from regatta.race.options import Options
+from regatta.race.race import begin
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.clock import TITLE, clock_sentence, clock_table

@@ -13,7 +13,8 @@ from regatta.ledger.result import SERVER, Result
 from regatta.machine import placement
 from regatta.machine.perf import without_perf
 from regatta.machine.programs import discover
-from regatta.race.race import Options, begin
+from regatta.race.options import Options
+from regatta.race.race import begin
 from regatta.study import Study, parse_study
 from regatta.study.plan import TIMED
 from regatta.trial import serve, side

@@ -17,9 +17,11 @@ from regatta.ledger.read import latencies_ns, read
 from regatta.ledger.write import FILE_NAME
 from regatta.machine import perf, placement
 from regatta.machine.programs import discover
+from regatta.race.advisers import Advisers
 from regatta.race.batches import batches
 from regatta.race.events import Event, TrialFinished
-from regatta.race.race import Options, begin, reopen
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
 from regatta.study import parse_study
 from regatta.study.plan import COUNTED, TIMED, make_plan
 from regatta.trial.load import sliced
@@ -175,7 +177,7 @@ scope = "process"
 
 @pytest.mark.parametrize(("widths", "blocks"), [([0.02], 2), ([0.5, 0.02], 3), ([0.5, 0.5], 4)])
 def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, widths: list[float], blocks: int
+    tmp_path: Path, widths: list[float], blocks: int
 ) -> None:
     """The widths are made up; what they are of a ledger is tested below."""
     text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 4")
@@ -183,9 +185,9 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
         text.replace("connections = [3, 6]", "connections = 3"), fake_programs.DESIGNS
     )
     left = iter(widths)
-    monkeypatch.setattr("regatta.analysis.width.widest_lead", lambda _: next(left))
+    advisers = Advisers(widest_lead=lambda _: next(left))
     events: list[Event] = []
-    begin(study, Options(out=tmp_path, use_perf=False), discover(), events.append)
+    begin(study, Options(out=tmp_path, use_perf=False), discover(), events.append, advisers)
     ledger = read(tmp_path / FILE_NAME)
     assert len({trial.block for trial in ledger.trials if trial.kind == TIMED}) == blocks
     counted = [trial for trial in ledger.trials if trial.kind == COUNTED]

@@ -16,7 +16,8 @@ from regatta.ledger.samples import HEADER, pack_samples
 from regatta.machine import perf, placement
 from regatta.machine.programs import discover
 from regatta.race.events import Event, Finished, Started, TrialFinished
-from regatta.race.race import Options, begin, reopen
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
 from regatta.study import parse_study
 from regatta.study.plan import COUNTED, TIMED
 from regatta.trial import load, serve, side, window

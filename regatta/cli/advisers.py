@@ -1,0 +1,34 @@
+"""Whom a race asks: the doctor, the calibration and the analysis, which are built on races."""
+
+from __future__ import annotations
+
+from regatta.analysis.foretell import foretold
+from regatta.analysis.statistics.blocks_needed import too_few_note
+from regatta.analysis.width import widest_lead
+from regatta.calibrate import store
+from regatta.doctor import Situation, serious
+from regatta.machine.placement import Placement
+from regatta.race.advisers import Advisers
+from regatta.study import Study
+
+
+def spoilers(study: Study, place: Placement) -> dict[str, str]:
+    """What the doctor finds serious for this race."""
+    most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
+    groups = place.server.groups is not None
+    return serious(
+        Situation(place.server.cpus, place.client.cpus, place.kind, most, groups, place.steering)
+    )
+
+
+def unseen(study: Study) -> tuple[str, ...]:
+    """What the study's verdicts cannot show."""
+    return tuple(note for note in (too_few_note(study), foretold(study)) if note)
+
+
+ADVISERS = Advisers(
+    spoilers=spoilers,
+    unseen=unseen,
+    calibration=store.for_ledger,
+    widest_lead=widest_lead,
+)

@@ -1,0 +1,28 @@
+"""What a race asks of those who are built on races. It imports none of them: a verb names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from regatta.machine.placement import Placement
+from regatta.race.remaining import WidestLead
+from regatta.study import Study
+
+
+@dataclass(frozen=True)
+class Advisers:
+    """By default nobody is asked, and the race does without."""
+
+    spoilers: Callable[[Study, Placement], dict[str, str]] = lambda *_: {}
+    """What of this machine will spoil the race, by the name of the doctor's check."""
+    unseen: Callable[[Study], tuple[str, ...]] = lambda _: ()
+    """What the study's verdicts cannot show, told before the first trial."""
+    calibration: Callable[[], dict[str, Any] | None] = lambda: None
+    """The calibration of this machine, as the ledger notes it."""
+    widest_lead: WidestLead = lambda _: None
+    """Whether a race that asks for a width may end."""
+
+
+NOBODY = Advisers()

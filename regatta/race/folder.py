@@ -1,0 +1,46 @@
+"""The folder of a race: its name, and the hold on it while it is raced in."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from regatta.errors import RegattaError, UsageError
+
+RACES = Path("races")
+
+
+def new_folder(name: str) -> Path:
+    """races/NAME-TIME; a second race within the same second gets a number."""
+    stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    folder = RACES / stem
+    number = 2
+    while folder.exists():
+        folder = RACES / f"{stem}-{number}"
+        number += 1
+    return folder
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Holds the folder against a second race in it; the kernel lets go when the lab ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise RegattaError(
+            f"cannot use the folder {folder}: {error.strerror}; name another with --out"
+        ) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise UsageError(
+            f"another regatta is racing in {folder} now; wait for its end, or use another folder"
+        ) from error
+    finally:
+        os.close(handle)

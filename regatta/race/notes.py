@@ -1,0 +1,23 @@
+"""What a person should know before the first trial."""
+
+from __future__ import annotations
+
+from regatta.machine.cgroup import NO_GROUPS
+from regatta.machine.perf import Perf
+from regatta.machine.placement import Placement
+from regatta.study import Study
+
+
+def notes(study: Study, place: Placement, found: Perf) -> tuple[str, ...]:
+    """What is not as the study, or a person, may have expected."""
+    without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
+    clocks = None if place.server.groups else NO_GROUPS
+    told = (place.note, place.steering.note, clocks, found.note)
+    return tuple(note for note in (*without, *told) if note)
+
+
+def warnings(spoilers: dict[str, str]) -> tuple[str, ...]:
+    """What of this machine will spoil the race, a line each."""
+    return tuple(
+        f"{name}: {says}; `regatta doctor` says what to do" for name, says in spoilers.items()
+    )

@@ -1,0 +1,60 @@
+"""What a race is begun with: the study, and what a person asked for in place of what it says."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regatta.study import Study
+
+MAX_CHOSEN_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line may ask for in place of what the study says."""
+
+    out: Path | None = None
+    seed: int | None = None
+    blocks: int | None = None
+    sittings: int | None = None
+    pause_s: int | None = None
+    placement: str | None = None
+    server_cpus: tuple[int, ...] | None = None
+    client_cpus: tuple[int, ...] | None = None
+    steering: str | None = None
+    use_perf: bool = True
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a race was begun with and keeps when it is resumed."""
+
+    study: Study
+    seed: int
+    use_perf: bool
+
+
+def apply(study: Study, options: Options) -> Study:
+    """The study with what the command line says in place of it."""
+    sittings = options.sittings or study.sittings
+    return replace(
+        study,
+        blocks=study.blocks if options.blocks is None else options.blocks,
+        # Whoever says how many blocks or sittings wants that many.
+        width=study.width if options.blocks is None and sittings == 1 else None,
+        sittings=sittings,
+        pause_s=study.pause_s if options.pause_s is None else options.pause_s,
+        placement=options.placement or study.placement,
+        server_cpus=options.server_cpus or study.server_cpus,
+        client_cpus=options.client_cpus or study.client_cpus,
+        steering=options.steering or study.steering,
+    )
+
+
+def choose_seed(study: Study, options: Options) -> int:
+    for seed in (options.seed, study.seed):
+        if seed is not None:
+            return seed
+    return random.SystemRandom().randint(0, MAX_CHOSEN_SEED)

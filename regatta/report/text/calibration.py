@@ -1,0 +1,39 @@
+"""A calibration in a sentence."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from regatta.ledger.calibration import MET, MISSED, NOT_REFUTED, Calibration
+from regatta.report.text.durations import duration
+
+EQUALS = "equals: "
+"""How the names of all goals of the true A/A begin."""
+PAIRS = f"{EQUALS}standings of pairs"
+NOT_RUN = "A/A: not run"
+
+
+def headline(calibration: Calibration) -> str:
+    """One sentence: what, when, where."""
+    moment = datetime.fromtimestamp(calibration.taken_at, UTC).strftime("%d %B %Y, %H:%M UTC")
+    kind = "quick calibration, which proves little," if calibration.quick else "calibration"
+    error = f" with an error put in ({calibration.inject})" if calibration.inject else ""
+    counts = {word: len(calibration.that_are(word)) for word in (MET, NOT_REFUTED, MISSED)}
+    open_too = f", {counts[NOT_REFUTED]} not refuted" if counts[NOT_REFUTED] else ""
+    return (
+        f"{kind}{error} of {moment}, in {duration(calibration.elapsed_s)}, "
+        f"by Regatta {calibration.regatta_version}: {counts[MET]} of "
+        f"{sum(counts.values())} goals met{open_too}"
+    )
+
+
+def aa_state(calibration: Calibration) -> str:
+    """Whether equal copies were raced, and what came of it."""
+    found = [goal for goal in calibration.goals if goal.name.startswith(EQUALS)]
+    if not found:
+        return NOT_RUN
+    told = next((goal for goal in found if goal.name.startswith(PAIRS)), found[0])
+    if told.measured == NOT_RUN:
+        return NOT_RUN
+    few = ", too few to say that it is right" if told.met is None else ""
+    return f"A/A: equals told apart in {told.measured} races{few}"
