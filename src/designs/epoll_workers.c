@@ -4,96 +4,75 @@
  * of threads, which do the work and hand the reply back. A request that blocks or computes for long
  * holds up one worker, not the loop. Each request costs two hand-overs: a lock and mostly a context
  * switch there, and another one back. */
-#include "designs/epoll.h"
 #include "designs/jobs.h"
+#include "designs/reactor.h"
 #include "server/answer.h"
 #include "server/design.h"
 
 #include <errno.h>
 
 struct workers_loop {
-    struct epoll_loop epoll; /* first: this is a struct loop */
+    struct reactor reactor;
     struct jobs jobs;
-    struct connection answered; /* stands for jobs.answered_fd in the set of epoll */
-    struct server server;
 };
 
-/* Has its next request answered, if there is one. Returns 0 or -ENOMEM. */
-static int ask(struct workers_loop *self, struct connection *connection) {
-    struct exchange *exchange = &connection->exchange;
-    struct job *job = jobs_new(&self->jobs);
+/* Hands its next request to a worker. Returns 1, 0 if there is none, or -ENOMEM. */
+static int ask(struct jobs *jobs, struct polled *connection) {
+    struct exchange *exchange = &connection->base.exchange;
+    struct job *job = jobs_new(jobs);
     if (job == NULL)
         return -ENOMEM;
     job->is_first = exchange->dialect == DIALECT_UNKNOWN;
     if (!exchange_next(exchange, &job->request)) {
-        jobs_release(&self->jobs, job);
+        jobs_release(jobs, job);
         return 0;
     }
     job->connection = connection;
-    connection->is_busy = true;
-    jobs_ask(&self->jobs, job);
-    return 0;
+    jobs_ask(jobs, job);
+    return 1;
 }
 
-/* Sends what there is to be sent, then goes on to the next request. */
-static enum interest go_on(struct workers_loop *self, struct connection *connection) {
-    int error = readiness_send(connection);
-    if (error == 0)
-        error = ask(self, connection);
-    return connection->is_busy ? INTEREST_READ : readiness_next(&self->server, connection, error);
+/* Reads, sends what there is to be sent, and goes on to the next request. What comes while a worker
+ * is busy with it is remembered (can_read) and read afterwards. */
+static enum interest serve(struct loop *loop, struct polled *connection) {
+    struct workers_loop *self = (struct workers_loop *)loop;
+    if (!exchange_is_partial(&connection->base.exchange))
+        connections_touch(&loop->connections, &connection->base, loop->now_ns);
+    int result = turn_receive(connection);
+    if (result == 0)
+        result = turn_send(connection);
+    if (result == 0)
+        result = ask(&self->jobs, connection);
+    return result > 0 ? INTEREST_LATER : turn_next(loop, connection, result);
 }
 
-static enum interest take_answered(struct workers_loop *self) {
-    struct loop *loop = &self->epoll.loop;
+static void take_answered(struct reactor *reactor) {
+    struct workers_loop *self = (struct workers_loop *)reactor;
+    struct loop *loop = &reactor->loop;
     for (struct job *next, *job = jobs_take_answered(&self->jobs); job != NULL; job = next) {
-        struct connection *connection = job->connection;
+        struct polled *connection = job->connection;
         next = job->next;
-        connection->is_busy = false;
-        answer_reply(job->server, connection->fd, &connection->exchange, &job->request, job->status,
-                     &job->body);
+        answer_reply(job->server, connection->base.fd, &connection->base.exchange, &job->request,
+                     job->status, &job->body);
         jobs_release(&self->jobs, job);
-        connections_touch(&loop->connections, connection, loop->now_ns);
-        loop_serve_later(loop, connection);
+        connections_touch(&loop->connections, &connection->base, loop->now_ns);
+        reactor_serve_later(reactor, connection);
     }
-    return INTEREST_READ;
-}
-
-/* What comes while a worker is busy with it is remembered (can_read) and read afterwards. */
-static enum interest serve(struct loop *loop, struct connection *connection) {
-    struct workers_loop *self = (struct workers_loop *)loop;
-    if (connection == &self->answered)
-        return take_answered(self);
-    if (connection->is_busy)
-        return INTEREST_READ;
-    if (!exchange_is_partial(&connection->exchange))
-        connections_touch(&loop->connections, connection, loop->now_ns);
-    int error = readiness_receive(connection);
-    return error == 0 ? go_on(self, connection) : readiness_next(&self->server, connection, error);
-}
-
-static int open_beside_jobs(struct loop *loop) {
-    struct workers_loop *self = (struct workers_loop *)loop;
-    int error = epoll_edge.open(loop);
-    if (error == 0)
-        error = epoll_edge.add(loop, &self->answered);
-    if (error != 0)
-        epoll_edge.close(loop);
-    return error;
 }
 
 static int run(struct server *server) {
-    struct workers_loop self = {.server = *server};
-    struct poller poller = epoll_edge;
-    poller.open = open_beside_jobs;
-    self.epoll.loop = (struct loop){.poller = &poller, .serve = serve, .server = &self.server};
-    self.server.counts = &server->stats->loop;
+    struct workers_loop self = {.reactor = reactor_of(server, &epoll_poller)};
     int error = jobs_open(&self.jobs, server);
     if (error != 0)
         return error;
-    self.answered = (struct connection){.fd = self.jobs.answered_fd, .is_watched = true};
+    self.reactor.is_edge_triggered = true;
+    self.reactor.serve = serve;
+    self.reactor.doors[self.reactor.door_count++] =
+        (struct door){self.jobs.answered_fd, take_answered};
+    server->counts = &server->stats->loop;
     error = ready_say(server);
     if (error == 0)
-        error = loop_run(&self.epoll.loop);
+        error = reactor_run(&self.reactor);
     jobs_close(&self.jobs);
     return error;
 }

@@ -10,12 +10,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct connection;
+struct polled;
 
 struct job {
     struct job *next;
-    struct connection *connection; /* the loop's: no worker looks at it */
-    bool is_first;                 /* of its connection */
+    struct polled *connection; /* the loop's: no worker looks at it */
+    bool is_first;             /* of its connection */
     struct request request;
     struct server *server; /* of the worker that answered it */
     enum status status;

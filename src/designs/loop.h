@@ -1,62 +1,50 @@
-/* A readiness loop: what every event loop does that is told when a socket is ready. It accepts,
- * serves whoever is ready, gives up whoever is silent, and drains.
- *
- * How it is told is the design's: a struct poller, the same functions in the same order in each
- * file. The sockets themselves block; each call says MSG_DONTWAIT, which saves a system call a
- * connection. */
+/* What every event loop does, however it learns what happens: accepts clients, closes those that
+ * have been silent for too long, and drains. */
 #pragma once
-#include "designs/readiness.h"
 #include "server/connections.h"
 #include "server/server.h"
 
+#include <pthread.h>
 #include <stdint.h>
 
 struct loop;
 
-struct poller {
-    /* Watches the listener and stop_fd. Returns 0 or -errno. */
+/* What tells one loop from another. */
+struct loop_kind {
+    size_t connection_size; /* of its struct, which begins with a struct connection */
+
+    /* Waits for clients and for the stop from now on. Returns 0 or -errno. */
     int (*open)(struct loop *loop);
     void (*close)(struct loop *loop);
-
-    /* From now on watches the connection for its `interest`. Returns 0 or -errno. */
-    int (*add)(struct loop *loop, struct connection *connection);
-    /* ... for its `interest`, which has changed. */
-    void (*change)(struct loop *loop, struct connection *connection);
-    /* No longer; it is about to be closed. */
-    void (*remove)(struct loop *loop, struct connection *connection);
-    /* Neither the listener nor stop_fd any longer: the loop drains. */
-    void (*ignore_listener)(struct loop *loop);
-
-    /* Waits until something is ready, wait_ms at most (-1: without end). Returns 0 or -errno. */
-    int (*wait)(struct loop *loop, int wait_ms);
-    /* Hands all that is ready to loop_accept and loop_serve. */
-    void (*dispatch)(struct loop *loop);
+    /* The client was accepted just now. */
+    void (*begin)(struct loop *loop, struct connection *connection);
+    /* ... has been silent for --idle-timeout. */
+    void (*time_out)(struct loop *loop, struct connection *connection);
+    /* Waits once, and does all that came of it: wait_ms at most, or until the next client has been
+     * silent for too long (-1). Returns 0 or -errno. */
+    int (*turn)(struct loop *loop, int wait_ms);
+    /* Waits for clients and for the stop no longer: the loop drains. */
+    void (*stop_accepting)(struct loop *loop);
 };
 
 struct loop {
-    const struct poller *poller;
-    /* One turn of a conversation: readiness_serve, or what a design does instead. */
-    enum interest (*serve)(struct loop *loop, struct connection *connection);
+    const struct loop_kind *kind;
     struct server *server;
-    int fd_limit; /* no descriptor of a connection may reach it; 0: no limit */
-
+    pthread_barrier_t *opening; /* where the loops of several threads meet; NULL: it is alone */
+    int fd_limit;               /* no descriptor of a connection may reach it; 0: no limit */
     struct connections connections;
-    struct connection *again; /* those whose turn comes again at once */
-    int64_t now_ns;           /* CLOCK_MONOTONIC, as of the last wait */
-    unsigned singles;         /* so many clients are still accepted one at a time */
+    int64_t now_ns; /* CLOCK_MONOTONIC, as of the last wait */
 };
 
-/* Serves until the server is told to stop, then drains. `loop` begins with the first four members
- * set. Returns 0 or -errno. */
+/* Serves until the server is told to stop, then drains. `loop` begins with `kind` and `server`.
+ * Returns 0 or -errno. */
 int loop_run(struct loop *loop);
 
-/* For dispatch: a client waits to be accepted; a connection is ready. */
-void loop_accept(struct loop *loop);
-void loop_serve(struct loop *loop, struct connection *connection);
+/* Accepts those who wait, `limit` at most, without waiting itself. Returns how many. */
+int loop_accept(struct loop *loop, int limit);
 
-/* Serves it after all that are ready now: the only way to serve one that was not itself found
- * ready, for dispatch may be about to hand that one over. */
-void loop_serve_later(struct loop *loop, struct connection *connection);
+/* Takes in a client that was accepted. */
+void loop_welcome(struct loop *loop, int fd);
 
-/* The `serve` of a design that answers in the loop itself. */
-enum interest loop_converse(struct loop *loop, struct connection *connection);
+/* Milliseconds until a client will have been silent for too long; -1: there is none. */
+int loop_idle_ms(const struct loop *loop);

@@ -1,121 +1,76 @@
 /* poll: one event loop on poll.
  *
- * As select, without its limit: the array of descriptors is as long as there are connections, holds
- * no gaps, and is copied to the kernel and walked by it and by us at every turn, however few are
- * ready. 16 bytes a connection in two arrays. */
-#include "designs/loop.h"
+ * As select, with an array in place of the bits: it holds no gaps and is copied to the kernel, and
+ * walked by it and by us, at each turn, however few connections are ready. Its limit is as far away
+ * as we like: what is not touched of it is no memory. */
+#include "designs/reactor.h"
 #include "server/design.h"
-#include "server/stop.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 
-enum { LISTENER, STOP, FIRST_CONNECTION, FIRST_CAPACITY = 64 };
-
-struct poll_loop {
-    struct loop loop;
-    struct pollfd *fds;              /* the listener, stop_fd, then the connections */
-    struct connection **connections; /* of each, in the same places */
-    uint32_t count, capacity;
-    int ready;
+struct set {
+    struct pollfd fds[FD_LIMIT];
+    int places[FD_LIMIT]; /* of each descriptor in the array */
+    int count;            /* in the array */
 };
 
-static int grow(struct poll_loop *self, uint32_t capacity) {
-    struct pollfd *fds = realloc(self->fds, capacity * sizeof *fds);
-    if (fds == NULL)
-        return -ENOMEM;
-    self->fds = fds;
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is pointers that the array holds */
-    struct connection **connections = realloc(self->connections, capacity * sizeof *connections);
-    if (connections == NULL)
-        return -ENOMEM;
-    self->connections = connections;
-    self->capacity = capacity;
+static int open_set(struct set *set) {
+    (void)set; /* nothing of the kernel's */
     return 0;
 }
 
-static void close_array(struct loop *loop) {
-    struct poll_loop *self = (struct poll_loop *)loop;
-    free(self->fds);
-    free(self->connections);
+static void close_set(struct set *set) {
+    (void)set;
 }
 
-static int open_array(struct loop *loop) {
-    struct poll_loop *self = (struct poll_loop *)loop;
-    if (grow(self, FIRST_CAPACITY) != 0) {
-        close_array(loop);
-        return -ENOMEM;
-    }
-    self->fds[LISTENER] = (struct pollfd){.fd = loop->server->listener.drain_fd, .events = POLLIN};
-    self->fds[STOP] = (struct pollfd){.fd = stop_fd(), .events = POLLIN};
-    self->count = FIRST_CONNECTION;
-    return 0;
+static void change(struct set *set, int fd, uint32_t events) {
+    set->fds[set->places[fd]].events = (short)events;
 }
 
-static void change(struct loop *loop, struct connection *connection) {
-    struct pollfd *watched = &((struct poll_loop *)loop)->fds[connection->slot];
-    watched->events = connection->interest == INTEREST_WRITE ? POLLOUT : POLLIN;
-}
-
-static int add(struct loop *loop, struct connection *connection) {
-    struct poll_loop *self = (struct poll_loop *)loop;
-    if (self->count == self->capacity && grow(self, 2 * self->capacity) != 0)
-        return -ENOMEM;
-    connection->slot = self->count++;
-    self->connections[connection->slot] = connection;
-    self->fds[connection->slot] = (struct pollfd){.fd = connection->fd};
-    change(loop, connection);
+static int add(struct set *set, int fd, uint32_t events) {
+    set->places[fd] = set->count;
+    set->fds[set->count++] = (struct pollfd){.fd = fd};
+    change(set, fd, events);
     return 0;
 }
 
 /* The last one takes its place. */
-static void remove_connection(struct loop *loop, struct connection *connection) {
-    struct poll_loop *self = (struct poll_loop *)loop;
-    uint32_t last = --self->count, slot = connection->slot;
-    self->fds[slot] = self->fds[last];
-    self->connections[slot] = self->connections[last];
-    self->connections[slot]->slot = slot;
+static void forget(struct set *set, int fd) {
+    struct pollfd last = set->fds[--set->count];
+    set->places[last.fd] = set->places[fd];
+    set->fds[set->places[fd]] = last;
 }
 
-/* poll passes over negative descriptors. */
-static void ignore_listener(struct loop *loop) {
-    struct poll_loop *self = (struct poll_loop *)loop;
-    self->fds[LISTENER].fd = self->fds[STOP].fd = -1;
-}
-
-static int wait_ready(struct loop *loop, int wait_ms) {
-    struct poll_loop *self = (struct poll_loop *)loop;
-    self->ready = poll(self->fds, self->count, wait_ms);
-    if (self->ready >= 0)
-        return 0;
-    self->ready = 0;
-    return errno == EINTR ? 0 : -errno;
+static int wait_ready(struct set *set, int wait_ms) {
+    return poll(set->fds, (nfds_t)set->count, wait_ms);
 }
 
 /* From the end: whoever takes the place of one that is over was looked at already. */
-static void dispatch(struct loop *loop) {
-    struct poll_loop *self = (struct poll_loop *)loop;
-    int left = self->ready;
-    for (uint32_t slot = self->count; slot-- > FIRST_CONNECTION && left > 0;) {
-        short events = self->fds[slot].revents;
-        if (events == 0)
+static void dispatch(struct set *set, int ready, struct reactor *reactor) {
+    for (int i = set->count - 1; i >= 0 && ready > 0; i--) {
+        struct pollfd found = set->fds[i];
+        if (found.revents == 0)
             continue;
-        left--;
-        struct connection *connection = self->connections[slot];
-        connection->can_read |= (events & ~POLLOUT) != 0;
-        loop_serve(loop, connection);
+        ready--;
+        reactor_ready(reactor, found.fd, (uint32_t)found.revents);
     }
-    if (left > 0 && self->fds[LISTENER].revents != 0)
-        loop_accept(loop);
 }
 
-static const struct poller poller = {open_array,        close_array,     add,        change,
-                                     remove_connection, ignore_listener, wait_ready, dispatch};
+static const struct poller poller = {
+    .set_bytes = sizeof(struct set),
+    .fd_limit = FD_LIMIT,
+    .open = open_set,
+    .close = close_set,
+    .add = add,
+    .change = change,
+    .remove = forget,
+    .wait = wait_ready,
+    .dispatch = dispatch,
+};
 
 static int run(struct server *server) {
-    struct poll_loop self = {.loop = {.poller = &poller, .serve = loop_converse, .server = server}};
-    return loop_run(&self.loop);
+    struct reactor reactor = reactor_of(server, &poller);
+    return reactor_run(&reactor);
 }
 
 const struct design design_poll = {

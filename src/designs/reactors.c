@@ -6,7 +6,7 @@
  * that one is. */
 #include "designs/reactors.h"
 
-#include "designs/epoll.h"
+#include "designs/reactor.h"
 #include "server/design.h"
 #include "server/threads.h"
 
@@ -19,7 +19,7 @@
 struct reactors {
     pthread_barrier_t opening;
     struct server *own; /* of each worker */
-    int (*run)(struct server *server);
+    int (*run)(struct server *server, pthread_barrier_t *opening);
     _Atomic int error; /* the first */
 };
 
@@ -32,7 +32,7 @@ static void note(struct reactors *reactors, int error) {
 
 static void react(void *argument, unsigned worker) {
     struct reactors *reactors = argument;
-    note(reactors, reactors->run(&reactors->own[worker]));
+    note(reactors, reactors->run(&reactors->own[worker], &reactors->opening));
 }
 
 /* The first worker has the listener that the server was started with. */
@@ -40,13 +40,13 @@ static void give_listeners(struct reactors *reactors, const struct server *serve
     for (unsigned worker = 0; worker < server->options->workers; worker++) {
         struct server *own = &reactors->own[worker];
         *own = server_for_worker(server, worker);
-        own->opening = &reactors->opening;
         if (worker > 0)
             own->listener = server->other_listeners[worker - 1];
     }
 }
 
-int reactors_run(struct server *server, int (*run)(struct server *server)) {
+int reactors_run(struct server *server,
+                 int (*run)(struct server *server, pthread_barrier_t *opening)) {
     struct reactors reactors = {.run = run};
     struct threads threads;
     reactors.own = calloc(server->options->workers, sizeof *reactors.own);
@@ -66,8 +66,14 @@ int reactors_run(struct server *server, int (*run)(struct server *server)) {
     return reactors.error;
 }
 
+static int run_one(struct server *server, pthread_barrier_t *opening) {
+    struct reactor reactor = reactor_of(server, &epoll_poller);
+    reactor.loop.opening = opening;
+    return reactor_run(&reactor);
+}
+
 static int run(struct server *server) {
-    return reactors_run(server, epoll_run);
+    return reactors_run(server, run_one);
 }
 
 const struct design design_reactors = {

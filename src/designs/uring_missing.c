@@ -1,24 +1,13 @@
-/* uring and uring-reactors in a build without liburing: in the table, and not to be run. */
-#include "server/design.h"
+/* In place of the loop, in a build without liburing. */
+#include "designs/uring.h"
 
-#include <stddef.h>
+#include <errno.h>
 
-static const char *missing(void) {
+const char *uring_missing(void) {
     return "this build has no liburing";
 }
 
-const struct design design_uring = {
-    .name = "uring",
-    .summary = "one io_uring: multishot accept and receive, provided buffers",
-    .missing = missing,
-    .run = NULL,
-};
-
-const struct design design_uring_reactors = {
-    .name = "uring-reactors",
-    .summary = "one io_uring per worker, SO_REUSEPORT",
-    .workers = ONE_PER_CPU,
-    .shares_port = true,
-    .missing = missing,
-    .run = NULL,
-};
+int uring_run(struct server *server, pthread_barrier_t *opening) {
+    (void)server, (void)opening;
+    return -ENOSYS;
+}

@@ -1,5 +1,7 @@
 #include "designs/uring_ring.h"
 
+#include "designs/uring.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>

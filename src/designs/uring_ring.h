@@ -25,9 +25,6 @@ int uring_open(struct uring *uring);
 /* Cancels what is under way; the kernel touches no buffer afterwards. */
 void uring_close(struct uring *uring);
 
-/* Why io_uring cannot be used here, in words; NULL: it can. */
-const char *uring_missing(void);
-
 /* The bytes of the buffer that a completion with IORING_CQE_F_BUFFER names. */
 static inline const char *uring_buffer(const struct uring *uring, uint32_t flags) {
     return uring->buffers + (flags >> IORING_CQE_BUFFER_SHIFT) * BUFFER_BYTES;

@@ -29,8 +29,8 @@ static void unlink_from(struct connections *connections, struct connection *conn
         connections->newest = connection->older;
 }
 
-struct connections connections_of(struct server *server) {
-    return (struct connections){.server = server};
+struct connections connections_of(struct server *server, size_t size) {
+    return (struct connections){.server = server, .size = size};
 }
 
 /* All workers draw from one number: each takes a place first and looks afterwards, so that together
@@ -46,7 +46,7 @@ static void leave(const struct server *server) {
 
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns) {
     struct connection *connection =
-        enter(connections->server) ? calloc(1, sizeof *connection) : NULL;
+        enter(connections->server) ? calloc(1, connections->size) : NULL;
     if (connection == NULL) {
         leave(connections->server);
         return NULL;

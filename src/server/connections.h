@@ -7,37 +7,30 @@
 
 struct server;
 
+/* A loop that keeps more of each has a struct of its own that begins with this one. */
 struct connection {
     int fd;
-    uint32_t slot;     /* poll: its place in the array */
-    uint8_t interest;  /* what the poller was told last (designs/readiness.h) */
-    bool is_watched;   /* it was told of the connection */
-    bool can_read;     /* there may be something to read */
-    bool is_shut;      /* ... and the end after it: the client has ended or reset it */
-    bool is_queued;    /* its turn comes again without its being ready */
-    bool is_over;      /* it is closed then */
-    bool is_busy;      /* a worker answers it */
-    uint8_t under_way; /* uring: a bit for each operation that the kernel is at */
-    int sent;          /* uring: what came of sending, bytes or -errno */
+    bool is_over;      /* it is closed as soon as nobody else holds it */
     int64_t active_ns; /* CLOCK_MONOTONIC */
     int64_t listed_ns; /* ... when it took its place in the list */
-    struct connection *older, *newer, *next_again;
-    struct surplus *surplus; /* uring: what came before the exchange had space for it, or NULL */
+    struct connection *older, *newer;
     struct exchange exchange;
 };
 
 struct connections {
     struct server *server;
+    size_t size; /* of each, with what the loop keeps of it */
     struct connection *oldest, *newest;
     unsigned count;
     struct buffers buffers; /* of their exchanges; freed with the last connection */
 };
 
 /* None yet. */
-struct connections connections_of(struct server *server);
+struct connections connections_of(struct server *server, size_t size);
 
-/* Counts it and takes it in. NULL, and nothing happened, if there are --max-connections, of all
- * workers together, or if there is no memory. The descriptor is the connection's from here on. */
+/* Counts it and takes it in; what the loop keeps of it is all zero. NULL, and nothing happened, if
+ * there are --max-connections, of all workers together, or if there is no memory. The descriptor is
+ * the connection's from here on. */
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns);
 
 /* Something came or went. It moves to the end of the list only if its place there is older than a

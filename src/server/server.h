@@ -7,8 +7,6 @@
 #include "server/stats.h"
 #include "service/service.h"
 
-#include <pthread.h>
-
 struct log;
 
 struct server {
@@ -20,16 +18,8 @@ struct server {
     struct stats *stats;
     struct log *log;             /* NULL: not --verbose */
     struct worker_stats *counts; /* of the worker whose struct this is */
-    pthread_barrier_t *opening;  /* where workers with loops of their own meet; else NULL */
     struct ready ready;
 };
-
-/* A loop has all the descriptors that it needs, or failed to get them. No worker serves before all
- * have: clients that came early might take the last ones. */
-static inline void server_is_open(const struct server *server) {
-    if (server->opening != NULL)
-        pthread_barrier_wait(server->opening);
-}
 
 /* The same server as one of the workers of a pool has it, 0 <= worker < options->workers: a copy,
  * whose listener is the worker's own where it opens one. */

@@ -22,7 +22,7 @@ REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 WATCHED = 3
 """What each loop watches from its start: the listener, what it is told to stop by, and answers."""
 SINGLES = 15
-"""Clients that a loop accepts one at a time, once nobody else waited: loop.c."""
+"""Clients that a loop accepts one at a time, once nobody else waited: reactor.c."""
 
 
 @dataclass(frozen=True)

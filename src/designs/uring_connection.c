@@ -1,0 +1,134 @@
+#include "designs/uring_connection.h"
+
+#include "base/limits.h"
+#include "designs/uring_surplus.h"
+#include "server/answer.h"
+#include "server/log.h"
+
+#include <errno.h>
+
+/* More than this may a client not send ahead; but what was under way when that was seen is kept:
+ * up to BUFFER_COUNT buffers more on the oldest kernels, 32 since Linux 6.8. */
+enum { SURPLUS_LIMIT = HEAD_LIMIT };
+
+static bool is_sending_now(const struct uring_connection *connection) {
+    return connection->under_way & 1 << SEND;
+}
+
+static void touch(struct uring_loop *loop, struct uring_connection *connection) {
+    connections_touch(&loop->base.connections, &connection->base, loop->base.now_ns);
+}
+
+/* Ends it, when nothing of it is under way any longer. */
+static void finish(struct uring_loop *loop, struct uring_connection *connection) {
+    if (!connection->base.is_over) {
+        connection->base.is_over = true;
+        touch(loop, connection);
+        if (connection->under_way & RECEIVING)
+            uring_cancel(loop, data_of(connection, RECEIVE));
+        if (connection->under_way & SENDING_SLOWLY)
+            uring_cancel(loop, data_of(connection, SEND_SLOWLY));
+    }
+    if (connection->under_way != 0) {
+        loop->is_hurried |= is_sending_now(connection);
+        return;
+    }
+    surplus_release(&connection->surplus);
+    connections_remove(&loop->base.connections, &connection->base);
+}
+
+static void lose(struct uring_loop *loop, struct uring_connection *connection) {
+    answer_lost(loop->base.server, connection->base.fd, &connection->base.exchange);
+    finish(loop, connection);
+}
+
+/* When its output is sent, there is something to do at once. */
+static bool has_more(const struct uring_connection *connection) {
+    return !exchange_is_answered(&connection->base.exchange) || connection->surplus != NULL ||
+           connection->is_shut;
+}
+
+/* All that can be done now, unless replies are under way. is_alive: what came was a sign of life,
+ * and not only more of a request that is still not complete. */
+static void advance(struct uring_loop *loop, struct uring_connection *connection, bool is_alive) {
+    struct exchange *exchange = &connection->base.exchange;
+    surplus_pour(&connection->surplus, exchange);
+    if (connection->is_shut && connection->surplus == NULL) {
+        connection->is_shut = false;
+        exchange_received(exchange, 0);
+    }
+    unsigned answered =
+        answer_requests(loop->base.server, connection->base.fd, exchange, REQUEST_BATCH);
+    if (is_alive || answered > 0)
+        touch(loop, connection);
+    /* It goes on when that is sent, after others had their turn. */
+    struct span out = exchange_output(exchange);
+    if (out.length > 0)
+        uring_send(loop, connection, out);
+    if (out.length > 0 && has_more(connection))
+        loop->is_hurried = true;
+    else if (exchange_is_done(exchange))
+        finish(loop, connection);
+    else if (!(connection->under_way & RECEIVING))
+        uring_receive(loop, connection, false);
+}
+
+void uring_received(struct uring_loop *loop, struct uring_connection *connection, int result,
+                    uint32_t flags) {
+    struct exchange *exchange = &connection->base.exchange;
+    bool was_partial = exchange_is_partial(exchange), is_kept = true;
+    if (!(flags & IORING_CQE_F_MORE))
+        connection->under_way &= (uint8_t)~RECEIVING;
+    if (flags & IORING_CQE_F_BUFFER) {
+        if (result > 0 && !connection->base.is_over)
+            is_kept = surplus_keep(&connection->surplus, exchange,
+                                   uring_buffer(&loop->uring, flags), (size_t)result);
+        uring_give_back(&loop->uring, flags);
+    }
+    if (connection->base.is_over) {
+        finish(loop, connection);
+    } else if (!is_kept ||
+               (result < 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR)) {
+        lose(loop, connection);
+    } else {
+        connection->is_shut |= result == 0;
+        loop->is_hurried |= is_sending_now(connection);
+        if (!(connection->under_way & SENDING))
+            advance(loop, connection, !was_partial);
+        else if (surplus_length(connection->surplus) > SURPLUS_LIMIT &&
+                 connection->under_way & RECEIVING)
+            uring_cancel(loop, data_of(connection, RECEIVE)); /* until that is answered */
+    }
+}
+
+void uring_sent(struct uring_loop *loop, struct uring_connection *connection, int result) {
+    struct exchange *exchange = &connection->base.exchange;
+    bool is_slow = connection->under_way & SENDING_SLOWLY;
+    connection->under_way &= (uint8_t)~SENDING;
+    if (connection->base.is_over) {
+        finish(loop, connection);
+    } else if (result < 0 && result != -EAGAIN && result != -EINTR) {
+        lose(loop, connection);
+    } else {
+        exchange_sent(exchange, result > 0 ? (size_t)result : 0);
+        struct span left = exchange_output(exchange);
+        if (is_slow) /* what is sent at once was answered just now */
+            touch(loop, connection);
+        if (left.length > 0)
+            uring_send_slowly(loop, connection, left);
+        else if (has_more(connection) || !(connection->under_way & RECEIVING))
+            advance(loop, connection, true);
+    }
+}
+
+void uring_time_out(struct uring_loop *loop, struct uring_connection *connection) {
+    if (connection->base.is_over)
+        return;
+    if (connection->under_way & SENDING) { /* it takes nothing; and its bytes are not ours now */
+        log_connection(loop->base.server, connection->base.fd, "idle for too long");
+        finish(loop, connection);
+    } else {
+        answer_timeout(loop->base.server, connection->base.fd, &connection->base.exchange);
+        advance(loop, connection, true);
+    }
+}
