@@ -85,12 +85,12 @@ def with_probes(findings: list[Finding], machine: Machine, situation: Situation)
 def find_situation(kind: str, server_cpus: str | None, client_cpus: str | None) -> Situation:
     """Where `regatta race` with these options would run: it makes the place, and gives it back."""
     from regatta.machine.placement import make_placement  # noqa: PLC0415
-    from regatta.study import PLACEMENTS, parse_cpus  # noqa: PLC0415
+    from regatta.study import PLACEMENTS, cpus_option  # noqa: PLC0415
 
     if kind not in PLACEMENTS:
         raise UsageError(f"--placement is {kind}; it must be one of {', '.join(PLACEMENTS)}")
-    server = None if server_cpus is None else parse_cpus(server_cpus, "--server-cpus")
-    client = None if client_cpus is None else parse_cpus(client_cpus, "--client-cpus")
+    server = cpus_option(server_cpus, "--server-cpus")
+    client = cpus_option(client_cpus, "--client-cpus")
     try:
         with make_placement(kind, server, client) as place:
             return situation_in(place)

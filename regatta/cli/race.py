@@ -16,7 +16,7 @@ from regatta.study import (
     MAX_SITTINGS,
     PLACEMENTS,
     STEERINGS,
-    parse_cpus,
+    cpus_option,
     parse_pause,
 )
 
@@ -54,8 +54,8 @@ def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
         sittings=sittings,
         pause_s=None if pause is None else parse_pause(pause, "--pause"),
         placement=placement,
-        server_cpus=None if server_cpus is None else parse_cpus(server_cpus, "--server-cpus"),
-        client_cpus=None if client_cpus is None else parse_cpus(client_cpus, "--client-cpus"),
+        server_cpus=cpus_option(server_cpus, "--server-cpus"),
+        client_cpus=cpus_option(client_cpus, "--client-cpus"),
         steering=steering,
         use_perf=use_perf,
     )

@@ -145,7 +145,9 @@ def describe(
         "python": platform.python_version(),
     }
     described["designs"] = {design.name: design.summary for design in programs.designs}
-    described["contenders"] = {name: entry.title for name, entry in study.contenders.items()}
+    described["contenders"] = {
+        name: entry.title or name for name, entry in study.contenders.items()
+    }
     described["twins"] = {
         name: entry.twin_of for name, entry in study.contenders.items() if entry.twin_of is not None
     }

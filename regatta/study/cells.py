@@ -1,43 +1,33 @@
-"""From the [[cells]] groups of a study to its cells."""
+"""`[[cells]]`: each group is the cross product of its lists."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import product
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, ValidationInfo, model_validator
 
 from regatta.errors import StudyError
+from regatta.study import limits
 from regatta.study.cell import PROCESS, Cell
-from regatta.study.contender import Contender, read_path
+from regatta.study.contender import Contender, HttpPath
 from regatta.study.design import Design
-from regatta.study.limits import (
-    ARRIVALS,
-    DEFAULT_MATCHED_CONNECTIONS,
-    DEFAULT_MATCHED_S,
-    DEFAULT_MAX_AGE_MS,
-    DEFAULT_REQUESTS,
-    DEFAULT_TOP,
-    DIALECTS,
-    ENGINES,
-    LOADS,
-    MAX_AGE_MS,
-    MAX_CELLS,
-    MAX_CONNECTIONS,
-    MAX_DURATION_S,
-    MAX_LINGER_S,
-    MAX_RATE_PER_S,
-    MAX_REQUESTS,
-    MAX_ROUNDS,
-    MAX_TOP,
-    MAX_WORKERS,
-    SCOPES,
-    WORK_NEEDED,
-    is_afresh,
-    is_work,
+from regatta.study.form import (
+    Flag,
+    Form,
+    Many,
+    among,
+    number,
+    one_of,
+    read,
+    seconds,
+    whole,
+    wrong,
 )
-from regatta.study.matched import MATCHED, read_wanted
-from regatta.study.table import Table
+from regatta.study.matched import MATCHED, MatchedCell
+from regatta.study.values import Connections, Dialect, Engine, Load, Others, Rate, Work, Workers
 
 # The loads that each of these keys belongs to.
 LOAD_KEYS = {
@@ -51,215 +41,181 @@ LOAD_KEYS = {
     "p99_limit_ms": (MATCHED,),
     "knee": (MATCHED,),
 }
-CELL_KEYS = (
-    "designs",
-    "contenders",
-    "connections",
-    "work",
-    "load",
-    "engine",
-    "dialect",
-    "path",
-    *LOAD_KEYS,
-    "idle",
-    "slow",
-    "workers",
-    "top",
-    "max_age_ms",
-    "scope",
-    "linger_s",
-)
+LISTS = ("dialect", "engine", "workers", "idle", "slow", "scope", "connections", "contender")
+"""Of which a group has a cell for each value, beside its works and loads."""
 
 
-def check_load_keys(table: Table, loads: Sequence[str]) -> None:
-    """Keys that belong to a load which the group does not have are mistakes, not wishes."""
-    for load, key in (("closed", "duration_s"), ("open", "duration_s"), ("open", "rate")):
-        if load in loads and not table.has(key):
-            raise StudyError(f"`{table.place}` has the load {load} and no `{key}`; add it")
-    for key, owners in LOAD_KEYS.items():
-        if table.has(key) and not set(owners) & set(loads):
-            raise StudyError(
-                f"`{table.named(key)}` is for the load {' or '.join(owners)}; "
-                f"this group has {', '.join(loads)}"
-            )
-    if table.has("rounds") and table.has("requests"):
-        raise StudyError(f"`{table.place}` has both `rounds` and `requests`; keep one of them")
+def all_designs(value: Any, info: ValidationInfo) -> Any:
+    return info.context["designs"] if value == "all" and info.context else value
 
 
-def check_engine(table: Table, engines: Sequence[str], loads: Sequence[str]) -> None:
-    """Only one engine can hold many connections that do different things."""
-    others = [engine for engine in engines if engine != "epoll"]
-    needs = [key for key in ("idle", "slow") if table.has(key)]
-    needs += [load for load in ("open", MATCHED) if load in loads]
-    if others and needs:
-        key = table.named(needs[0])
-        what = f"the load {needs[0]}" if needs[0] in loads else f"`{key}`"
-        raise StudyError(f"{what} needs the engine epoll; `{table.place}` has {others[0]}")
+class Group(Form):
+    """One [[cells]], as it is written."""
 
-
-def check_whole(table: Table, scopes: Sequence[str], loads: Sequence[str]) -> None:
-    """A whole process is counted as they did who publish such counts: it serves bursts."""
-    if PROCESS not in scopes:
-        return
-    if list(loads) != ["burst"] or table.has("requests"):
-        raise StudyError(
-            f"the load of scope process is burst, once or as many times as `rounds` says: "
-            f"`{table.place}` has no use for `requests` or another load; put other cells into "
-            "another group"
-        )
-
-
-def burst_rounds(table: Table, connections: int, scopes: Sequence[str]) -> int:
-    """How many rounds a burst of that many connections needs to reach the aimed requests."""
-    if table.has("rounds"):
-        return table.integer("rounds", 1, 1, MAX_ROUNDS)
-    if PROCESS in scopes:
-        return 1
-    requests = table.integer("requests", DEFAULT_REQUESTS, 1, MAX_REQUESTS)
-    return -(-requests // connections)
-
-
-def read_names(
-    table: Table, designs: Sequence[Design], contenders: Mapping[str, Contender]
-) -> list[str]:
-    """Who is raced in a group."""
-    if not table.has("designs") and not table.has("contenders"):
-        raise StudyError(f"`{table.place}` has no `designs` and no `contenders`; add one of them")
-    names: list[str] = []
-    if table.content.get("designs") == "all":
-        names += [design.name for design in designs]
-    elif table.has("designs"):
-        names += table.choices("designs", None, [design.name for design in designs])
-    if table.has("contenders"):
-        if not contenders:
-            raise StudyError(
-                f"`{table.named('contenders')}` names contenders and the study describes none; "
-                "add [contenders.NAME]"
-            )
-        names += table.choices("contenders", None, list(contenders))
-    return names
-
-
-def check_dialects(table: Table, dialects: Sequence[str], contenders: Sequence[Contender]) -> None:
-    for contender in contenders:
-        for dialect in dialects:
-            if dialect != contender.dialect:
-                raise StudyError(
-                    f"`{table.place}` has the dialect {dialect} and the contender "
-                    f"{contender.name} speaks {contender.dialect}; "
-                    f'set dialect = "{contender.dialect}"'
-                )
-
-
-def read_workers(
-    table: Table, names: Sequence[str], designs: Sequence[Design]
-) -> list[int] | list[None]:
-    """The sizes of the pools; a group without the key leaves them to the designs."""
-    if not table.has("workers"):
-        return [None]
-    pools = {design.name for design in designs if design.pool}
-    for name in names:
-        if name not in pools:
-            raise StudyError(
-                f"`{table.named('workers')}` is for pools and {name} has none; put it into a "
-                "group without `workers`"
-            )
-    return table.integers("workers", None, 1, MAX_WORKERS)
-
-
-def read_linger(table: Table, scopes: Sequence[str]) -> float:
-    """How long a whole process idles after its load."""
-    if not table.has("linger_s"):
-        return 0.0
-    if PROCESS not in scopes:
-        raise StudyError(f'`{table.named("linger_s")}` is for scope = "process"; remove one')
-    return table.seconds("linger_s", MAX_LINGER_S)
-
-
-def group_cells(
-    content: dict[str, Any],
-    place: str,
-    designs: Sequence[Design],
-    contenders: Mapping[str, Contender],
-) -> list[Cell]:
-    """One [[cells]] group: the cross product of its lists."""
-    table = Table(content, place, CELL_KEYS)
-    names = read_names(table, designs, contenders)
-    # Of somebody's own server nothing else is known; a whole process has no choice.
-    of_own = table.has("contenders") and not table.has("scope")
-    loads = table.choices("load", MATCHED if of_own else "burst", LOADS)
-    if not table.has("connections") and loads != [MATCHED]:
-        raise StudyError(f"`{place}` has no `connections`; add it")
-    connections = table.integers("connections", DEFAULT_MATCHED_CONNECTIONS, 1, MAX_CONNECTIONS)
-    works = table.list_of("work", "scan", is_work, WORK_NEEDED)
-    engines = table.choices("engine", "epoll", ENGINES)
-    dialects = table.choices("dialect", "line", DIALECTS)
-    check_load_keys(table, loads)
-    check_engine(table, engines, loads)
-    check_dialects(table, dialects, [contenders[name] for name in names if name in contenders])
-    duration_s = DEFAULT_MATCHED_S
-    if table.has("duration_s"):
-        duration_s = table.seconds("duration_s", MAX_DURATION_S)
-    per_connection = table.integer("per_connection", 0, 0, MAX_REQUESTS)
-    rates = table.integers("rate", None, 1, MAX_RATE_PER_S) if table.has("rate") else []
-    arrivals = table.choice("arrivals", "even", ARRIVALS)
-    wanted = read_wanted(table)
-    idle = table.integers("idle", 0, 0, MAX_CONNECTIONS)
-    slow = table.integers("slow", 0, 0, MAX_CONNECTIONS)
-    workers = read_workers(table, names, designs)
-    path = read_path(table, dialects)
-    top = table.integer("top", DEFAULT_TOP, 1, MAX_TOP)
-    max_age_ms = table.integer("max_age_ms", DEFAULT_MAX_AGE_MS, 1, MAX_AGE_MS)
-    if table.has("max_age_ms") and all(is_afresh(work) for work in works):
-        raise StudyError(f"`{place}.max_age_ms` is for the work snapshot, wait or spin; remove it")
-    scopes = table.choices("scope", "window", SCOPES)
-    check_whole(table, scopes, loads)
-    linger_s = read_linger(table, scopes)
-    order = [design.name for design in designs] + list(contenders)
-    shapes = [(load, rate) for load in loads for rate in (rates if load == "open" else [None])]
-    product = itertools.product(
-        works, shapes, dialects, engines, workers, idle, slow, scopes, connections, names
+    designs: Annotated[Many[Annotated[str, among("designs")]], BeforeValidator(all_designs)] = ()
+    contenders: Many[Annotated[str, among("contenders")]] = ()
+    connections: Many[Connections] = (limits.DEFAULT_MATCHED_CONNECTIONS,)
+    work: Many[Work] = ("scan",)
+    load: Many[Load] = ("burst",)
+    engine: Many[Engine] = ("epoll",)
+    dialect: Many[Dialect] = ("line",)
+    path: HttpPath | None = None
+    requests: Annotated[int, whole(1, limits.MAX_REQUESTS)] = limits.DEFAULT_REQUESTS
+    rounds: Annotated[int, whole(1, limits.MAX_ROUNDS)] | None = None
+    duration_s: Annotated[float, seconds(limits.MAX_DURATION_S)] = limits.DEFAULT_MATCHED_S
+    per_connection: Annotated[int, whole(0, limits.MAX_REQUESTS)] = 0
+    rate: Many[Rate] = ()
+    arrivals: Annotated[str, one_of(limits.ARRIVALS)] = "even"
+    shares: Many[Annotated[float, number(limits.MIN_SHARE, 1)]] = limits.DEFAULT_SHARES
+    p99_limit_ms: Annotated[float, number(limits.MIN_P99_LIMIT_MS, limits.MAX_P99_LIMIT_MS)] = (
+        limits.DEFAULT_P99_LIMIT_MS
     )
-    cells = [
-        Cell(
-            contender=name,
-            contender_order=order.index(name),
-            work=work,
-            load=load,
-            connections=count,
-            engine=engine,
-            dialect=dialect,
-            rounds=burst_rounds(table, count, scopes) if load == "burst" else None,
-            duration_s=None if load == "burst" else duration_s,
-            per_connection=None if load == "burst" else per_connection,
-            top=top,
-            max_age_ms=max_age_ms,
-            rate=rate,
-            arrivals=arrivals if load in ("open", MATCHED) else None,
-            idle=silent,
-            slow=slowly,
-            workers=pool,
-            path=(contenders[name].path or path) if name in contenders else path,
-            scope=scope,
-            linger_s=linger_s if scope == PROCESS else 0.0,
+    knee: Flag = False
+    idle: Many[Others] = (0,)
+    slow: Many[Others] = (0,)
+    workers: Many[Workers | None] = (None,)
+    top: Annotated[int, whole(1, limits.MAX_TOP)] = limits.DEFAULT_TOP
+    max_age_ms: Annotated[int, whole(1, limits.MAX_AGE_MS)] = limits.DEFAULT_MAX_AGE_MS
+    scope: Many[Annotated[str, one_of(limits.SCOPES)]] = ("window",)
+    linger_s: Annotated[float, seconds(limits.MAX_LINGER_S)] = 0.0
+
+    @property
+    def loads(self) -> tuple[str, ...]:
+        """Of somebody's own server nothing else is known; a whole process has no choice."""
+        unknown = self.has("contenders") and not self.has("scope") and not self.has("load")
+        return (MATCHED,) if unknown else self.load
+
+    @model_validator(mode="after")
+    def check_what_is_needed(self) -> Self:
+        if not self.designs and not self.contenders:
+            raise wrong("", "has no `designs` and no `contenders`; add one of them")
+        if not self.has("connections") and self.loads != (MATCHED,):
+            raise wrong("", "has no `connections`; add it")
+        for load, key in (("closed", "duration_s"), ("open", "duration_s"), ("open", "rate")):
+            if load in self.loads and not self.has(key):
+                raise wrong("", f"has the load {load} and no `{key}`; add it")
+        return self
+
+    @model_validator(mode="after")
+    def check_what_belongs_to_a_load(self) -> Self:
+        """Keys that belong to a load which the group does not have are mistakes, not wishes."""
+        for key, owners in LOAD_KEYS.items():
+            if self.has(key) and not set(owners) & set(self.loads):
+                raise wrong(
+                    key,
+                    f"is for the load {' or '.join(owners)}; "
+                    f"this group has {', '.join(self.loads)}",
+                )
+        if self.has("rounds") and self.has("requests"):
+            raise wrong("", "has both `rounds` and `requests`; keep one of them")
+        if self.has("max_age_ms") and all(limits.is_afresh(work) for work in self.work):
+            raise wrong("max_age_ms", "is for the work snapshot, wait or spin; remove it")
+        return self
+
+    @model_validator(mode="after")
+    def check_engine(self) -> Self:
+        """Only one engine can hold many connections that do different things."""
+        others = [engine for engine in self.engine if engine != "epoll"]
+        for key in ("idle", "slow"):
+            if others and self.has(key):
+                raise wrong(key, f"needs the engine epoll; this group has {others[0]}")
+        for load in ("open", MATCHED):
+            if others and load in self.loads:
+                raise wrong(
+                    "", f"has the load {load}, which needs the engine epoll; it has {others[0]}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def check_scope(self) -> Self:
+        """A whole process is counted as they did who publish such counts: it serves bursts."""
+        if PROCESS in self.scope and (self.loads != ("burst",) or self.has("requests")):
+            raise wrong(
+                "",
+                "has no use for `requests` or another load: the load of scope process is burst, "
+                "once or as many times as `rounds` says; put other cells into another group",
+            )
+        if self.has("linger_s") and PROCESS not in self.scope:
+            raise wrong("linger_s", 'is for scope = "process"; remove one')
+        return self
+
+    @model_validator(mode="after")
+    def check_who_is_raced(self, info: ValidationInfo) -> Self:
+        known = info.context or {}
+        for name in self.designs + self.contenders:
+            if self.has("workers") and name not in known["pools"]:
+                raise wrong(
+                    "workers",
+                    f"is for pools and {name} has none; put it into a group without `workers`",
+                )
+        for name in self.contenders:
+            spoken = known["contenders"][name].dialect
+            if self.dialect != (spoken,):
+                raise wrong(
+                    "",
+                    f"has the dialect {' and '.join(self.dialect)} and the contender {name} "
+                    f'speaks {spoken}; set dialect = "{spoken}"',
+                )
+        if self.path is not None and "line" in self.dialect:
+            raise wrong("path", "is for the dialect http; remove one of them")
+        return self
+
+    def rounds_of(self, connections: int) -> int:
+        """How many rounds a burst of that many connections needs to reach the aimed requests."""
+        if self.rounds is not None:
+            return self.rounds
+        return 1 if PROCESS in self.scope else -(-self.requests // connections)
+
+    def cells(self, order: Sequence[str], contenders: Mapping[str, Contender]) -> Iterator[Cell]:
+        """`order` has the names of all that could be raced."""
+        names = self.designs + self.contenders
+        lists = [names if key == "contender" else getattr(self, key) for key in LISTS]
+        for work, load in product(self.work, self.loads):
+            for rate in self.rate if load == "open" else (None,):
+                for values in product(*lists):
+                    chosen = dict(zip(LISTS, values, strict=True), work=work, load=load, rate=rate)
+                    own = contenders.get(chosen["contender"])
+                    path = own.path if own is not None and own.path is not None else self.path
+                    place = order.index(chosen["contender"])
+                    yield self.cell(contender_order=place, path=path, **chosen)
+
+    def cell(self, **chosen: Any) -> Cell:
+        load = chosen["load"]
+        burst = load == "burst"
+        cell = Cell(
+            **chosen,
+            rounds=self.rounds_of(chosen["connections"]) if burst else None,
+            duration_s=None if burst else self.duration_s,
+            per_connection=None if burst else self.per_connection,
+            top=self.top,
+            max_age_ms=self.max_age_ms,
+            arrivals=self.arrivals if load in ("open", MATCHED) else None,
+            linger_s=self.linger_s if chosen["scope"] == PROCESS else 0.0,
         )
-        for work, (load, rate), dialect, engine, pool, silent, slowly, scope, count, name in product
-    ]
-    return [wanted.cell(cell) if cell.load == MATCHED else cell for cell in cells]
+        if load != MATCHED:
+            return cell
+        shares = tuple(sorted(self.shares))
+        return MatchedCell(
+            **asdict(cell), shares=shares, p99_limit_ms=self.p99_limit_ms, knee=self.knee
+        )
 
 
-def all_cells(
-    groups: object, designs: Sequence[Design], contenders: Mapping[str, Contender]
+def read_cells(
+    groups: Sequence[Any], designs: Sequence[Design], contenders: Mapping[str, Contender]
 ) -> tuple[Cell, ...]:
-    if not isinstance(groups, list) or not groups:
+    if not groups:
         raise StudyError("a study needs at least one group of cells; write [[cells]]")
-    cells: list[Cell] = []
-    for number, group in enumerate(groups, start=1):
-        if not isinstance(group, dict):
-            raise StudyError("`cells` must be groups; write [[cells]]")
-        cells += group_cells(group, f"cells[{number}]", designs, contenders)
-    if len(cells) > MAX_CELLS:
-        raise StudyError(f"the study has {len(cells)} cells; the most is {MAX_CELLS}")
+    names = [design.name for design in designs]
+    pools = [design.name for design in designs if design.pool]
+    known = {"designs": names, "pools": pools, "contenders": contenders}
+    order = [*names, *contenders]
+    cells = [
+        cell
+        for number, group in enumerate(groups)
+        for cell in read(Group, group, "cells", number, **known).cells(order, contenders)
+    ]
+    if len(cells) > limits.MAX_CELLS:
+        raise StudyError(f"the study has {len(cells)} cells; the most is {limits.MAX_CELLS}")
     seen: set[tuple[object, ...]] = set()
     for cell in cells:
         if cell.identity() in seen:

@@ -46,8 +46,8 @@ MAX_PAUSE_S = 7 * 86_400
 MAX_CELLS = 10_000
 MAX_CLAIMS = 1_000
 MAX_TOP = 64
-MAX_AGE_MS = 3_600_000
 MAX_CPU = 65_535
+MAX_AGE_MS = 3_600_000
 MAX_SEED = 2**63 - 1
 MAX_WARMUP_ROUNDS = 1_000
 MAX_SLICES = 1_000
@@ -93,8 +93,3 @@ def is_work(value: object) -> bool:
 def is_afresh(work: str) -> bool:
     """True for what looks at all processes anew for each request: no snapshot, and none too old."""
     return work.startswith(("classic", "scan"))
-
-
-def is_integer(value: object, low: int, high: int) -> bool:
-    """True for a whole number in the range; TOML's true and false are no numbers."""
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high

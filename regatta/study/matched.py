@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from regatta.study.cell import Cell
-from regatta.study.limits import (
-    DEFAULT_P99_LIMIT_MS,
-    DEFAULT_SHARES,
-    MAX_P99_LIMIT_MS,
-    MIN_P99_LIMIT_MS,
-    MIN_SHARE,
-)
-from regatta.study.table import Table
+from regatta.study.limits import DEFAULT_P99_LIMIT_MS, DEFAULT_SHARES
 
 MATCHED = "matched"
 
@@ -39,31 +32,6 @@ class MatchedCell(Cell):
         """The closed cell, in which each connection asks again when it has its answer."""
         cell = self.at(0, duration_s)
         return replace(cell, load="closed", rate=None, arrivals=None)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a group says of its matched load."""
-
-    shares: tuple[float, ...]
-    p99_limit_ms: float
-    knee: bool
-
-    def cell(self, cell: Cell) -> MatchedCell:
-        values = {field.name: getattr(cell, field.name) for field in fields(Cell)}
-        return MatchedCell(
-            **values, shares=self.shares, p99_limit_ms=self.p99_limit_ms, knee=self.knee
-        )
-
-
-def read_wanted(table: Table) -> Wanted:
-    return Wanted(
-        shares=tuple(sorted(table.numbers("shares", list(DEFAULT_SHARES), MIN_SHARE, 1.0))),
-        p99_limit_ms=table.number("p99_limit_ms", MIN_P99_LIMIT_MS, MAX_P99_LIMIT_MS)
-        if table.has("p99_limit_ms")
-        else DEFAULT_P99_LIMIT_MS,
-        knee=table.flag("knee", False),
-    )
 
 
 def matched_cells(cells: Sequence[Cell]) -> list[MatchedCell]:

@@ -2,65 +2,31 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from regatta.errors import StudyError
+from regatta.study import cpus, limits
 from regatta.study.baseline import Baseline, read_baseline
 from regatta.study.cell import PROCESS, Cell
-from regatta.study.cells import all_cells
-from regatta.study.claims.claim import Claim, Source
-from regatta.study.claims.parse import read_claims, read_sources
-from regatta.study.contender import Contender, read_contenders
+from regatta.study.cells import read_cells
+from regatta.study.claims.claim import Claim
+from regatta.study.claims.parse import Source, read_claims
+from regatta.study.contender import Contender
 from regatta.study.design import Design
-from regatta.study.limits import (
-    DEFAULT_BLOCKS,
-    DEFAULT_COUNTED_BLOCKS,
-    DEFAULT_DISTURBANCE_LIMIT_PERCENT,
-    DEFAULT_SEARCH_BLOCKS,
-    DEFAULT_WARMUP_ROUNDS,
-    EVENTS,
-    MAX_BLOCKS,
-    MAX_CPU,
-    MAX_DISTURBANCE_PERCENT,
-    MAX_SEARCH_BLOCKS,
-    MAX_SEED,
-    MAX_SITTINGS,
-    MAX_SLICES,
-    MAX_WARMUP_ROUNDS,
-    MAX_WIDTH_PERCENT,
-    MIN_DISTURBANCE_PERCENT,
-    MIN_WIDTH_PERCENT,
-    NAME_NEEDED,
-    NAME_PATTERN,
-    PLACEMENTS,
-    STEERINGS,
-)
+from regatta.study.form import Form, Many, Must, Text, must, number, one_of, read, whole, wrong
 from regatta.study.pause import parse_pause
-from regatta.study.table import Table, subtable
-
-RACE_KEYS = (
-    "blocks",
-    "counted_blocks",
-    "alone_blocks",
-    "slices",
-    "sittings",
-    "pause",
-    "width_percent",
-    "most_blocks",
-    "seed",
-    "search_blocks",
-    "warmup_rounds",
-    "disturbance_limit_percent",
-)
-CLAIMS = ("sources", "claim")
-TOP_KEYS = (
-    *("name", "title", "race", "placement", "events", "baseline", "contenders", "cells"),
-    *CLAIMS,
-)
 
 
 @dataclass(frozen=True)
@@ -71,6 +37,103 @@ class Width:
     """Every interval of a lead in the standings must be narrower: its upper end over its lower."""
     most_blocks: int
     """Timed blocks after which it ends anyway; it has at least the study's `blocks`."""
+
+
+class Race(Form):
+    """`[race]`, as it is written."""
+
+    blocks: Annotated[int, whole(1, limits.MAX_BLOCKS)] = limits.DEFAULT_BLOCKS
+    counted_blocks: Annotated[int, whole(0, limits.MAX_BLOCKS)] = limits.DEFAULT_COUNTED_BLOCKS
+    alone_blocks: Annotated[int, whole(0, limits.MAX_BLOCKS)] = 0
+    slices: Annotated[int, whole(1, limits.MAX_SLICES)] = 1
+    sittings: Annotated[int, whole(1, limits.MAX_SITTINGS)] = 1
+    pause: Text = "0s"
+    width_percent: (
+        Annotated[float, number(limits.MIN_WIDTH_PERCENT, limits.MAX_WIDTH_PERCENT)] | None
+    ) = None
+    most_blocks: Annotated[int, whole(1, limits.MAX_BLOCKS)] | None = None
+    seed: Annotated[int, whole(0, limits.MAX_SEED)] | None = None
+    search_blocks: Annotated[int, whole(2, limits.MAX_SEARCH_BLOCKS)] = limits.DEFAULT_SEARCH_BLOCKS
+    warmup_rounds: Annotated[int, whole(0, limits.MAX_WARMUP_ROUNDS)] = limits.DEFAULT_WARMUP_ROUNDS
+    disturbance_limit_percent: Annotated[
+        float, number(limits.MIN_DISTURBANCE_PERCENT, limits.MAX_DISTURBANCE_PERCENT)
+    ] = limits.DEFAULT_DISTURBANCE_LIMIT_PERCENT
+
+    @model_validator(mode="after")
+    def check_width(self) -> Self:
+        """Both of its keys, or none."""
+        for key, other in (("width_percent", "most_blocks"), ("most_blocks", "width_percent")):
+            if self.has(key) and not self.has(other):
+                raise wrong(key, f"needs `race.{other}` too; add it")
+        if self.most_blocks is not None and self.most_blocks < self.blocks:
+            raise wrong(
+                "most_blocks",
+                f"is {self.most_blocks}; it must be a whole number from "
+                f"{self.blocks} to {limits.MAX_BLOCKS}",
+            )
+        if self.width_percent is not None and self.sittings > 1:
+            raise wrong(
+                "width_percent",
+                "and `race.sittings` exclude each other: what is exact within one "
+                "sitting may be far off in the next; say how many `blocks` each has",
+            )
+        return self
+
+    @property
+    def width(self) -> Width | None:
+        if self.width_percent is None or self.most_blocks is None:
+            return None
+        return Width(self.width_percent, self.most_blocks)
+
+
+def read_cpus(value: Any) -> Any:
+    try:
+        return cpus.cpus_of(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise must(cpus.NEEDED) from error
+
+
+Cpus = Annotated[
+    Many[Annotated[int, whole(0, limits.MAX_CPU)]],
+    BeforeValidator(read_cpus),
+    AfterValidator(lambda found: tuple(sorted(found))),
+]
+
+
+class Sides(Form):
+    """`[placement]`, as it is written."""
+
+    kind: Annotated[str, one_of(limits.PLACEMENTS)] = "auto"
+    server_cpus: Cpus | None = None
+    client_cpus: Cpus | None = None
+    steering: Annotated[str, one_of(limits.STEERINGS)] = limits.STEERINGS[0]
+
+
+class Written(Form):
+    """A study, as it is written; what rests on the rest is read after it."""
+
+    name: Annotated[
+        str, Must(f"{limits.NAME_NEEDED} (a folder's name)", limits.NAME_PATTERN.fullmatch)
+    ]
+    title: Text | None = None
+    race: Race = Race()
+    placement: Sides = Sides()
+    events: Many[Annotated[str, one_of(limits.EVENTS)]] = limits.EVENTS
+    baseline: Any = None
+    contenders: dict[str, Contender] = {}
+    cells: list[Any] = []
+    sources: dict[str, Source] = {}
+    claim: list[Any] = []
+
+    @field_validator("contenders", mode="before")
+    @classmethod
+    def check_names(cls, value: Any, info: ValidationInfo) -> Any:
+        for name in value if isinstance(value, dict) else ():
+            if not limits.NAME_PATTERN.fullmatch(name):
+                raise wrong(name, f"is no name: it must be {limits.NAME_NEEDED}")
+            if info.context and name in info.context["designs"]:
+                raise wrong(name, "has the name of a design; give it another")
+        return value
 
 
 @dataclass(frozen=True)
@@ -103,7 +166,7 @@ class Study:
     """What others may use of a CPU before a trial counts as disturbed and is run again."""
     folder: Path
     """Where the study lies: what it names beside itself is found from there."""
-    search_blocks: int = DEFAULT_SEARCH_BLOCKS
+    search_blocks: int = limits.DEFAULT_SEARCH_BLOCKS
     """How often it is searched what each contender holds, where a load is matched."""
     sittings: int = 1
     """How often all of it is raced, each time with fresh networks and servers linked anew."""
@@ -112,30 +175,7 @@ class Study:
     alone_blocks: int = 0
     """Further ones in which nobody stands beside the server that is raced."""
     claims: tuple[Claim, ...] = ()
-    sources: tuple[Source, ...] = ()
-
-
-def parse_cpus(text: str, option: str) -> tuple[int, ...]:
-    """Reads `0`, `0,2` or `2-5,7`, as taskset writes them."""
-    numbers: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
-        if match is None:
-            raise StudyError(f"{option} is {text!r}; write CPUs as 0 or 0,2 or 2-5")
-        first, last = int(match[1]), int(match[2] or match[1])
-        if last < first or last > MAX_CPU:
-            raise StudyError(f"{option} is {text!r}; write CPUs as 0 or 0,2 or 2-5")
-        numbers += range(first, last + 1)
-    return tuple(sorted(set(numbers)))
-
-
-def cpus(table: Table, key: str) -> tuple[int, ...] | None:
-    if not table.has(key):
-        return None
-    value = table.content[key]
-    if isinstance(value, str):
-        return parse_cpus(value, f"`{table.named(key)}`")
-    return tuple(sorted(table.integers(key, None, 0, MAX_CPU)))
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
 
 def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None) -> Study:
@@ -144,88 +184,48 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise StudyError(f"the study is not valid TOML: {error}; correct it") from error
-    top = Table(content, "", TOP_KEYS)
-    if not top.has("name"):
-        raise StudyError('the study has no `name`; add one, for example name = "mine"')
-    name = top.text("name", "")
-    if not NAME_PATTERN.fullmatch(name):
-        raise top.fail("name", f"{NAME_NEEDED} (a folder's name)")
-    race = subtable(content, "race", RACE_KEYS)
-    blocks = race.integer("blocks", DEFAULT_BLOCKS, 1, MAX_BLOCKS)
-    width = read_width(race, blocks)
-    sittings = race.integer("sittings", 1, 1, MAX_SITTINGS)
-    if width is not None and sittings > 1:
-        raise StudyError(
-            "`race.width_percent` and `race.sittings` exclude each other: what is exact within one "
-            "sitting may be far off in the next; say how many `blocks` each has"
-        )
-    slices = race.integer("slices", 1, 1, MAX_SLICES)
-    placement = subtable(content, "placement", ("kind", "server_cpus", "client_cpus", "steering"))
-    contenders = read_contenders(content, [design.name for design in designs])
-    cells = all_cells(content.get("cells"), designs, contenders)
+    written = read(Written, content, designs=[design.name for design in designs])
+    race, placement = written.race, written.placement
+    cells = read_cells(written.cells, designs, written.contenders)
     raced, left_out = without_missing(cells, designs)
     return Study(
-        name=name,
-        title=top.text("title", name),
-        blocks=blocks,
-        counted_blocks=race.integer("counted_blocks", DEFAULT_COUNTED_BLOCKS, 0, MAX_BLOCKS),
-        width=width,
-        slices=slices,
-        seed=race.integer("seed", 0, 0, MAX_SEED) if race.has("seed") else None,
-        warmup_rounds=race.integer("warmup_rounds", DEFAULT_WARMUP_ROUNDS, 0, MAX_WARMUP_ROUNDS),
-        placement=placement.choice("kind", "auto", PLACEMENTS),
-        server_cpus=cpus(placement, "server_cpus"),
-        client_cpus=cpus(placement, "client_cpus"),
-        steering=placement.choice("steering", STEERINGS[0], STEERINGS),
-        events=tuple(top.choices("events", list(EVENTS), EVENTS)),
+        name=written.name,
+        title=written.title or written.name,
+        blocks=race.blocks,
+        counted_blocks=race.counted_blocks,
+        width=race.width,
+        slices=race.slices,
+        seed=race.seed,
+        warmup_rounds=race.warmup_rounds,
+        placement=placement.kind,
+        server_cpus=placement.server_cpus,
+        client_cpus=placement.client_cpus,
+        steering=placement.steering,
+        events=written.events,
         cells=raced,
-        contenders=contenders,
-        baseline=read_baseline(content, sorted({cell.contender for cell in cells})),
+        contenders=written.contenders,
+        baseline=read_baseline(written.baseline, cells),
         left_out=left_out,
         toml=text,
-        disturbance_limit_percent=read_disturbance_limit(race),
+        disturbance_limit_percent=race.disturbance_limit_percent,
         folder=(folder or Path()).absolute(),
-        search_blocks=race.integer("search_blocks", DEFAULT_SEARCH_BLOCKS, 2, MAX_SEARCH_BLOCKS),
-        sittings=sittings,
-        pause_s=parse_pause(race.text("pause", "0s"), "`race.pause`"),
-        alone_blocks=read_alone_blocks(race, slices, raced),
-        claims=read_claims(content, cells),
-        sources=read_sources(content),
+        search_blocks=race.search_blocks,
+        sittings=race.sittings,
+        pause_s=parse_pause(race.pause, "`race.pause`"),
+        alone_blocks=alone_blocks(race, raced),
+        claims=read_claims(written.claim, cells, written.sources),
+        sources=written.sources,
     )
 
 
-def read_disturbance_limit(race: Table) -> float:
-    if not race.has("disturbance_limit_percent"):
-        return DEFAULT_DISTURBANCE_LIMIT_PERCENT
-    return race.number(
-        "disturbance_limit_percent", MIN_DISTURBANCE_PERCENT, MAX_DISTURBANCE_PERCENT
-    )
-
-
-def read_alone_blocks(race: Table, slices: int, cells: Sequence[Cell]) -> int:
+def alone_blocks(race: Race, cells: Sequence[Cell]) -> int:
     """Where nobody stands beside another there is nothing to be checked."""
-    count = race.integer("alone_blocks", 0, 0, MAX_BLOCKS)
-    if count and (slices == 1 or all(cell.scope == PROCESS for cell in cells)):
+    if race.alone_blocks and (race.slices == 1 or all(cell.scope == PROCESS for cell in cells)):
         raise StudyError(
             "`race.alone_blocks` checks what the company does that `race.slices` makes, and in "
             "this study every server stands alone; leave it out, or add slices"
         )
-    return count
-
-
-def read_width(race: Table, blocks: int) -> Width | None:
-    """`width_percent` and `most_blocks`, which need each other."""
-    keys = ("width_percent", "most_blocks")
-    given = [key for key in keys if race.has(key)]
-    if not given:
-        return None
-    if len(given) == 1:
-        missing = next(key for key in keys if key not in given)
-        raise StudyError(f"`race.{given[0]}` needs `race.{missing}` too; add it")
-    return Width(
-        race.number("width_percent", MIN_WIDTH_PERCENT, MAX_WIDTH_PERCENT),
-        race.integer("most_blocks", blocks, blocks, MAX_BLOCKS),
-    )
+    return race.alone_blocks
 
 
 def without_missing(

@@ -49,7 +49,7 @@ def read_recorded(content: Mapping[str, Any]) -> tuple[Claim, list[PublishedFigu
     try:
         published = [PublishedFigure(**figure) for figure in content["published"]]
         return from_plain(content), published
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise LedgerError(f"its claims cannot be read ({error!r}); is the ledger whole?") from error
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pydantic import TypeAdapter
+
 ORDER, COMPARE, LINEAR, RATIO, ENGINES = "order", "compare", "linear", "ratio", "client_engines"
 BOTH = "both"
 SIDES = ("server", "client")
@@ -150,20 +152,6 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Source:
-    """Who claims it, and where the figures are."""
-
-    name: str
-    title: str
-    published: str | None = None
-    """A CSV file, from the study's folder."""
-    metric: str | None = None
-    """Of a file that has a column for each machine and none for metrics."""
-    connections: int | None = None
-    """Of the same."""
-
-
-@dataclass(frozen=True)
 class Claim:
     id: str
     says: str
@@ -192,14 +180,8 @@ class Claim:
 
 
 def from_plain(content: Mapping[str, Any]) -> Claim:
-    """What `plain` made, from a ledger."""
-    known = {name: content[name] for name in Claim.__dataclass_fields__ if name in content}
-    known["statements"] = tuple(_statement(said) for said in content["statements"])
-    return Claim(**known)
+    """What `plain` made, from a ledger; ValueError where it is something else."""
+    return ADAPTER.validate_python(content)
 
 
-def _statement(content: Mapping[str, Any]) -> Statement:
-    lists = {name: tuple(content[name]) for name in ("connections", "designs")}
-    groups = tuple(tuple(group) for group in content["groups"])
-    within = Within(**content.get("within", {}))
-    return Statement(**{**content, **lists, "groups": groups, "within": within})
+ADAPTER = TypeAdapter(Claim)

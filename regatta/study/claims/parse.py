@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from regatta.errors import StudyError
+from regatta.study import limits
 from regatta.study.cell import Cell
 from regatta.study.claims.cells import check_cells
 from regatta.study.claims.claim import (
@@ -20,46 +22,33 @@ from regatta.study.claims.claim import (
     RATIO,
     SIDES,
     Claim,
-    Source,
     Statement,
 )
 from regatta.study.claims.margin import read_within
-from regatta.study.limits import (
-    DIALECTS,
-    LOADS,
-    MAX_CLAIMS,
-    MAX_CONNECTIONS,
-    MAX_RATE_PER_S,
-    MAX_WORKERS,
-    NAME_NEEDED,
-    NAME_PATTERN,
-    WORK_NEEDED,
-    is_work,
+from regatta.study.form import (
+    Flag,
+    Form,
+    Many,
+    Must,
+    Text,
+    among,
+    listed,
+    must,
+    one_of,
+    read,
+    whole,
+    wrong,
 )
-from regatta.study.limits import ENGINES as CLIENT_ENGINES
-from regatta.study.table import Table, subtable
+from regatta.study.values import (
+    Connections,
+    Dialect,
+    Engine,
+    Load,
+    Name,
+    Others,
+    Work,
+)
 
-WHERE_KEYS = ("engine", "workers", "work", "load", "dialect", "rate", "idle", "slow")
-STATEMENT_KEYS = (
-    "metric",
-    "side",
-    "connections",
-    "designs",
-    "order",
-    "compare",
-    "shape",
-    "ratio",
-    "client_engines",
-    "at_least",
-    "within",
-)
-CLAIM_KEYS = (
-    *("id", "says", "source", "per", "published_agrees"),
-    *STATEMENT_KEYS,
-    "and",
-    "process_engines",
-    *WHERE_KEYS,
-)
 KINDS = {
     "order": ORDER,
     "compare": COMPARE,
@@ -67,243 +56,218 @@ KINDS = {
     "ratio": RATIO,
     "client_engines": ENGINES,
 }
-SOURCE_KEYS = ("title", "published", "metric", "connections")
+WHERE_KEYS = ("engine", "workers", "work", "load", "dialect", "rate", "idle", "slow")
 COMPARED = re.compile(r"\s*(server|client)\s*([<~])\s*(server|client)\s*")
 MAX_TIMES = 1e9
 
-
-def read_claims(content: Mapping[str, Any], cells: Sequence[Cell]) -> tuple[Claim, ...]:
-    """All claims of a study; each must be over cells of the study."""
-    groups = content.get("claim", [])
-    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
-        raise StudyError("`claim` must be tables; write [[claim]]")
-    if len(groups) > MAX_CLAIMS:
-        raise StudyError(f"the study has {len(groups)} claims; the most is {MAX_CLAIMS}")
-    sources = [source.name for source in read_sources(content)]
-    claims: list[Claim] = []
-    for number, group in enumerate(groups, start=1):
-        claim = read_claim(group, f"claim[{number}]", cells, sources)
-        if any(claim.id == other.id for other in claims):
-            raise StudyError(f"the claim {claim.id} comes twice; give each an `id` of its own")
-        check_cells(claim, cells)
-        claims.append(claim)
-    return tuple(claims)
+Metric = Annotated[str, one_of(tuple(METRIC_SIDES))]
+Raced = Annotated[str, among("raced")]
+Groups = tuple[tuple[str, ...], ...]
+"""What is compared, from the smallest to the largest."""
 
 
-def read_sources(content: Mapping[str, Any]) -> tuple[Source, ...]:
-    """`[sources.NAME]`: who claims what, and where the figures are."""
-    found: list[Source] = []
-    sources = content.get("sources", {})
-    if not isinstance(sources, dict):
-        raise StudyError("`sources` must be tables; write [sources.NAME]")
-    for name in sources:
-        table = subtable(sources, name, SOURCE_KEYS)
-        table.place = f"sources.{name}"
-        text = {
-            key: table.text(key, "") if table.has(key) else None for key in ("published", "metric")
-        }
-        if text["metric"] is not None:
-            table.choice("metric", "", tuple(METRIC_SIDES))
-        connections = None
-        if table.has("connections"):
-            connections = table.integer("connections", 1, 1, MAX_CONNECTIONS)
-        found.append(Source(name, table.text("title", name), **text, connections=connections))
-    return tuple(found)
+class Source(Form):
+    """`[sources.NAME]`: who claims it, and where the figures are."""
+
+    title: Text | None = None
+    published: Text | None = None
+    """A CSV file, from the study's folder."""
+    metric: Metric | None = None
+    """Of a file that has a column for each machine and none for metrics."""
+    connections: Connections | None = None
+    """Of the same."""
 
 
-def read_claim(
-    content: dict[str, Any], place: str, cells: Sequence[Cell], sources: Sequence[str]
-) -> Claim:
-    """One [[claim]]; `sources` are all that the study names."""
-    if isinstance(content.get("id"), str) and NAME_PATTERN.fullmatch(content["id"]):
-        place = f"claim {content['id']}"
-    table = Table(content, place, CLAIM_KEYS)
-    for key in ("id", "says", "metric", "connections"):
-        if not table.has(key):
-            raise StudyError(f"`{place}` has no `{key}`; add it")
-    if not NAME_PATTERN.fullmatch(table.text("id", "")):
-        raise table.fail("id", NAME_NEEDED)
-    if table.has("source") and not sources:
-        raise StudyError(
-            f"`{table.named('source')}` names a source and the study describes none; "
-            "add [sources.NAME]"
+def read_order(value: Any, info: ValidationInfo) -> Groups:
+    """`["iterative~select", "fork-per-client"]`: two equal ones, and one above them."""
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+        raise must("a list of names, from the smallest to the largest")
+    groups = tuple(tuple(name.strip() for name in entry.split("~")) for entry in value)
+    names = [name for group in groups for name in group]
+    raced = info.context["raced"] if info.context else ()
+    for name in names:
+        if name not in raced:
+            raise wrong(
+                "",
+                f"names {name!r}, which the study does not race; "
+                f"its contenders: {', '.join(raced)}",
+            )
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise must("a list of at least two names, in which none comes twice")
+    return groups
+
+
+def read_compare(value: Any) -> Groups:
+    match = COMPARED.fullmatch(value) if isinstance(value, str) else None
+    if match is None or match[1] == match[3]:
+        raise must("`client < server`, `server < client` or with ~")
+    return ((match[1], match[3]),) if match[2] == "~" else ((match[1],), (match[3],))
+
+
+class Said(Form):
+    """One statement of a claim, as it is written."""
+
+    metric: Metric
+    side: Annotated[str, one_of(SIDES)] | None = None
+    connections: Many[Connections]
+    designs: Many[Raced] = ()
+    order: Annotated[Groups, BeforeValidator(read_order)] = ()
+    compare: Annotated[Groups, BeforeValidator(read_compare)] = ()
+    shape: Annotated[str, one_of(("linear",))] | None = None
+    ratio: Annotated[Many[Raced], Must("a list of two", lambda names: len(names) == 2)] = ()
+    client_engines: Annotated[
+        Many[Engine], Must("a list of at least two", lambda names: len(names) > 1)
+    ] = ()
+    at_least: (
+        Annotated[
+            float,
+            Must(f"a number above 1 and up to {MAX_TIMES:g}", lambda times: 1 < times <= MAX_TIMES),
+        ]
+        | None
+    ) = None
+    within: Any = None
+
+    @property
+    def kinds(self) -> list[str]:
+        return [key for key in KINDS if self.has(key)]
+
+    @property
+    def groups(self) -> Groups:
+        """Names from the smallest to the largest; the numerator of a ratio is the larger."""
+        alone = self.ratio[::-1] or self.client_engines
+        return self.order or self.compare or tuple((name,) for name in alone)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        return (BOTH,) if self.compare else METRIC_SIDES[self.metric]
+
+    @model_validator(mode="after")
+    def check_kind(self) -> Self:
+        if len(self.kinds) != 1:
+            found = " and ".join(f"`{kind}`" for kind in self.kinds) or "none of them"
+            raise wrong("", f"must have one of {', '.join(KINDS)}; it has {found}")
+        kind = self.kinds[0]
+        if self.shape and len(self.connections) < 3:
+            raise wrong("connections", "must be at least three numbers, where a shape is claimed")
+        if self.designs and (self.order or self.ratio):
+            raise wrong("designs", f"follows from `{kind}`; remove it")
+        if self.shape and self.at_least is not None:
+            raise wrong("at_least", "is not for a shape; remove it")
+        if self.ratio and self.at_least is None:
+            raise wrong("", "has a `ratio` and no `at_least`; add it")
+        read_within(self.within, KINDS[kind], self.metric, self.groups)
+        return self
+
+    @model_validator(mode="after")
+    def check_side(self) -> Self:
+        if self.compare and self.side:
+            raise wrong("side", "follows from `compare`; remove it")
+        if self.compare and METRIC_SIDES[self.metric] != SIDES:
+            raise wrong("metric", "must be one that both sides have, where they are compared")
+        if self.side and self.side not in self.sides:
+            raise wrong("side", f"is {self.side!r}; it must be one of {', '.join(self.sides)}")
+        return self
+
+    def statement(self, cells: Sequence[Cell]) -> Statement:
+        kind = KINDS[self.kinds[0]]
+        connections = tuple(sorted(self.connections))
+        ours = tuple(name for group in self.groups for name in group)
+        if kind not in (ORDER, RATIO):
+            ours = self.designs or designs_at(connections, self.client_engines, cells)
+        return Statement(
+            kind=kind,
+            metric=self.metric,
+            side=self.side or self.sides[0],
+            connections=connections,
+            groups=self.groups,
+            designs=ours,
+            at_least=self.at_least,
+            within=read_within(self.within, kind, self.metric, self.groups),
         )
-    statements = [read_statement(table, cells)]
-    for joined in read_joined(table):
-        statements.append(read_statement(Table(shared(content, joined), place, CLAIM_KEYS), cells))
-    agrees = content.get("published_agrees", True)
-    if not isinstance(agrees, bool):
-        raise table.fail("published_agrees", "true or false")
-    return Claim(
-        id=table.text("id", ""),
-        says=table.text("says", ""),
-        statements=tuple(statements),
-        source=table.choice("source", "", sources) if table.has("source") else None,
-        per=table.choice("per", "process", ("process", "request")),
-        published_agrees=agrees,
-        where=read_where(table),
-        process_engines=read_process_engines(table, cells),
-    )
 
 
-def read_joined(table: Table) -> list[dict[str, Any]]:
-    """What `and` adds: one table, or a list of them."""
-    value = table.content.get("and", [])
-    joined = value if isinstance(value, list) else [value]
-    if not all(isinstance(one, dict) for one in joined):
-        raise StudyError(f"`{table.place}`: `and` must be a table, or a list of tables")
-    return [Table(one, "and", STATEMENT_KEYS).content for one in joined]
+class Claimed(Said):
+    """`[[claim]]`, as it is written: what is said first, and all around it."""
+
+    id: Name
+    says: Text
+    source: Annotated[str, among("sources")] | None = None
+    per: Annotated[str, one_of(("process", "request"))] = "process"
+    published_agrees: Flag = True
+    joined: list[Said] = Field(default=[], alias="and")
+    process_engines: dict[Raced, Engine] = {}
+    engine: Engine | None = None
+    workers: Annotated[int, whole(0, limits.MAX_WORKERS)] | None = None
+    work: Work | None = None
+    load: Load | None = None
+    dialect: Dialect | None = None
+    rate: Annotated[int, whole(0, limits.MAX_RATE_PER_S)] | None = None
+    idle: Others | None = None
+    slow: Others | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def share(cls, content: Any) -> Any:
+        """What a further statement does not say itself it has from the first."""
+        if not isinstance(content, dict) or "and" not in content:
+            return content
+        return {**content, "and": [shared(content, one) for one in listed(content["and"])]}
+
+    @model_validator(mode="after")
+    def check_engine(self) -> Self:
+        if self.engine and self.client_engines:
+            raise wrong("engine", "follows from `client_engines`; remove it")
+        return self
+
+    def claim(self, cells: Sequence[Cell]) -> Claim:
+        return Claim(
+            id=self.id,
+            says=self.says,
+            statements=tuple(said.statement(cells) for said in (self, *self.joined)),
+            source=self.source,
+            per=self.per,
+            published_agrees=self.published_agrees,
+            where={key: getattr(self, key) for key in WHERE_KEYS if self.has(key)},
+            process_engines=self.process_engines,
+        )
 
 
-def read_process_engines(table: Table, cells: Sequence[Cell]) -> dict[str, str]:
-    """`process_engines`: whose client was of another kind where they measured whole processes."""
-    if not table.has("process_engines"):
-        return {}
-    raced = list(dict.fromkeys(cell.contender for cell in cells))
-    engines = subtable(table.content, "process_engines", raced)
-    return {name: engines.choice(name, "", CLIENT_ENGINES) for name in engines.content}
-
-
-def shared(content: Mapping[str, Any], joined: Mapping[str, Any]) -> dict[str, Any]:
-    """The second half of a claim: what it does not say itself it has from the first."""
+def shared(content: Mapping[str, Any], joined: Any) -> Any:
+    if not isinstance(joined, dict):
+        return joined
     keys = ["metric", "connections"]
     keys += [] if "compare" in joined else ["side"]
     keys += [] if {"order", "ratio"} & joined.keys() else ["designs"]
-    return {key: content[key] for key in keys if key in content} | dict(joined)
+    return {key: content[key] for key in keys if key in content} | joined
 
 
-def read_statement(table: Table, cells: Sequence[Cell]) -> Statement:
-    kinds = [key for key in KINDS if table.has(key)]
-    if len(kinds) != 1:
-        found = " and ".join(f"`{kind}`" for kind in kinds) or "none of them"
-        raise StudyError(f"`{table.place}` must have one of {', '.join(KINDS)}; it has {found}")
-    key = kinds[0]
-    metric = table.choice("metric", "", tuple(METRIC_SIDES))
-    raced = list(dict.fromkeys(cell.contender for cell in cells))
-    groups = read_groups(table, key, raced)
-    at_least = read_at_least(table, key)
-    connections = tuple(sorted(table.integers("connections", None, 1, MAX_CONNECTIONS)))
-    designs = [name for group in groups for name in group]
-    if key in ("order", "ratio"):
-        if table.has("designs"):
-            raise StudyError(f"`{table.named('designs')}` follows from `{key}`; remove it")
-    else:
-        designs = table.choices("designs", designs_at(table, connections, cells), raced)
-    return Statement(
-        kind=KINDS[key],
-        metric=metric,
-        side=read_side(table, key, metric),
-        connections=connections,
-        groups=groups,
-        designs=tuple(designs),
-        at_least=at_least,
-        within=read_within(table, KINDS[key], metric, groups),
-    )
-
-
-def designs_at(table: Table, connections: Sequence[int], cells: Sequence[Cell]) -> list[str]:
+def designs_at(
+    connections: Sequence[int], engines: Sequence[str], cells: Sequence[Cell]
+) -> tuple[str, ...]:
     """`under every design`: all that race with each of these numbers of connections."""
-    engines = table.content.get("client_engines", [])
     found: dict[str, set[tuple[int, str]]] = {}
     for cell in cells:
         places = found.setdefault(cell.contender, set())
         places.update({(cell.connections, cell.engine), (cell.connections, "")})
     wanted = {(count, engine) for count in connections for engine in engines or [""]}
-    return [name for name, places in found.items() if wanted <= places] or list(found)
+    return tuple(name for name, places in found.items() if wanted <= places) or tuple(found)
 
 
-def read_groups(table: Table, key: str, raced: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """What is compared, from the smallest to the largest."""
-    if key == "shape":
-        table.choice("shape", "", ("linear",))
-        if len(table.integers("connections", None, 1, MAX_CONNECTIONS)) < 3:
-            raise table.fail("connections", "at least three numbers, where a shape is claimed")
-        return ()
-    if key == "compare":
-        match = COMPARED.fullmatch(table.text("compare", ""))
-        if match is None or match[1] == match[3]:
-            raise table.fail("compare", "`client < server`, `server < client` or with ~")
-        return ((match[1], match[3]),) if match[2] == "~" else ((match[1],), (match[3],))
-    if key == "client_engines":
-        return tuple((engine,) for engine in of_several(table, key, CLIENT_ENGINES))
-    if key == "ratio":
-        numerator, denominator = of_several(table, key, raced, most=2)
-        return ((denominator,), (numerator,))
-    return read_order(table, raced)
-
-
-def of_several(
-    table: Table, key: str, allowed: Sequence[str], most: int | None = None
-) -> list[str]:
-    names = table.choices(key, None, allowed)
-    if len(names) < 2 or (most is not None and len(names) > most):
-        raise table.fail(key, "a list of two" if most == 2 else "a list of at least two")
-    return names
-
-
-def read_order(table: Table, raced: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """`["iterative~select", "fork-per-client"]`: two equal ones, and one above them."""
-    value = table.content["order"]
-    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise table.fail("order", "a list of names, from the smallest to the largest")
-    groups = tuple(tuple(name.strip() for name in entry.split("~")) for entry in value)
-    names = [name for group in groups for name in group]
-    for name in names:
-        if name not in raced:
-            raise StudyError(
-                f"`{table.named('order')}` names {name!r}, which the study does not race; "
-                f"its contenders: {', '.join(raced)}"
-            )
-    if len(names) < 2 or len(set(names)) != len(names):
-        raise table.fail("order", "a list of at least two names, in which none comes twice")
-    return groups
-
-
-def read_side(table: Table, key: str, metric: str) -> str:
-    if key == "compare":
-        if table.has("side"):
-            raise StudyError(f"`{table.named('side')}` follows from `compare`; remove it")
-        if METRIC_SIDES[metric] != SIDES:
-            raise table.fail("metric", "one that both sides have, where they are compared")
-        return BOTH
-    return table.choice("side", METRIC_SIDES[metric][0], METRIC_SIDES[metric])
-
-
-def read_at_least(table: Table, key: str) -> float | None:
-    if not table.has("at_least"):
-        if key == "ratio":
-            raise StudyError(f"`{table.place}` has a `ratio` and no `at_least`; add it")
-        return None
-    value = table.content["at_least"]
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    if not plain or not math.isfinite(value) or not 1 < value <= MAX_TIMES:
-        raise table.fail("at_least", f"a number above 1 and up to {MAX_TIMES:g}")
-    if key == "shape":
-        raise StudyError(f"`{table.named('at_least')}` is not for a shape; remove it")
-    return float(value)
-
-
-def read_where(table: Table) -> dict[str, str | int]:
-    """What tells the claim's cells from others with the same contender and connections."""
-    found: dict[str, str | int] = {}
-    choices = {"engine": CLIENT_ENGINES, "load": LOADS, "dialect": DIALECTS}
-    most = {
-        "workers": MAX_WORKERS,
-        "rate": MAX_RATE_PER_S,
-        "idle": MAX_CONNECTIONS,
-        "slow": MAX_CONNECTIONS,
-    }
-    for key in WHERE_KEYS:
-        if not table.has(key):
-            continue
-        if key in choices:
-            found[key] = table.choice(key, "", choices[key])
-        elif key in most:
-            found[key] = table.integer(key, 0, 0, most[key])
-        elif is_work(table.content[key]):
-            found[key] = table.text(key, "")
-        else:
-            raise table.fail(key, WORK_NEEDED)
-    if "engine" in found and table.has("client_engines"):
-        raise StudyError(f"`{table.named('engine')}` follows from `client_engines`; remove it")
-    return found
+def read_claims(
+    tables: Sequence[Any], cells: Sequence[Cell], sources: Mapping[str, Source]
+) -> tuple[Claim, ...]:
+    """All claims of a study; each must be over cells of the study."""
+    if len(tables) > limits.MAX_CLAIMS:
+        raise StudyError(f"the study has {len(tables)} claims; the most is {limits.MAX_CLAIMS}")
+    raced = list(dict.fromkeys(cell.contender for cell in cells))
+    claims: dict[str, Claim] = {}
+    for number, table in enumerate(tables):
+        name = table.get("id") if isinstance(table, dict) else None
+        named = isinstance(name, str) and limits.NAME_PATTERN.fullmatch(name)
+        place = (f"claim {name}",) if named else ("claim", number)
+        claim = read(Claimed, table, *place, raced=raced, sources=sources).claim(cells)
+        if claim.id in claims:
+            raise StudyError(f"the claim {claim.id} comes twice; give each an `id` of its own")
+        check_cells(claim, cells)
+        claims[claim.id] = claim
+    return tuple(claims.values())

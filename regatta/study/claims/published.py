@@ -54,32 +54,32 @@ class Published:
 
 def recorded_claims(study: Study) -> list[dict[str, Any]]:
     """What the ledger keeps of the claims: a report needs nothing but the ledger."""
-    sources = {source.name: source for source in study.sources}
+    sources = study.sources
     loaded: dict[str, list[Published] | Figures] = {}
     for name in sorted({claim.source for claim in study.claims if claim.source is not None}):
-        loaded[name] = load(sources[name], study.folder)
+        loaded[name] = load(name, sources[name], study.folder)
     found: list[dict[str, Any]] = []
     for claim in study.claims:
         figures: list[Published] = []
         title = ""
         if claim.source is not None:
-            title = sources[claim.source].title
+            title = sources[claim.source].title or claim.source
             figures = figures_of(claim, loaded[claim.source])
         published = [asdict(figure) for figure in figures]
         found.append({**claim.plain(), "title": title, "published": published})
     return found
 
 
-def load(source: Source, folder: Path) -> list[Published] | Figures:
+def load(name: str, source: Source, folder: Path) -> list[Published] | Figures:
     """The figures of one source, from its file."""
     if source.published is None:
         return []
     path = folder / source.published
     if source.metric is None:
-        return read_rows(path, source.name)
+        return read_rows(path, name)
     if source.connections is None:
-        raise StudyError(f"`sources.{source.name}` has a `metric` and no `connections`; add it")
-    wide = read_published(path, f"sources.{source.name}.published")
+        raise StudyError(f"`sources.{name}` has a `metric` and no `connections`; add it")
+    wide = read_published(path, f"sources.{name}.published")
     return [
         Published(
             design=design,

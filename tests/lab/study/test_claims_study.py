@@ -106,11 +106,11 @@ def test_a_claim_goes_into_the_ledger_and_comes_back() -> None:
         (COST + 'client_engines = ["thread"]', "a list of at least two"),
         (COST + 'client_engines = ["thread", "fork"]\nengine = "fork"', "follows from"),
         (COST + ORDER + 'designs = ["select"]', "follows from `order`"),
-        (COST + ORDER + 'source = "A"', "the study describes none"),
+        (COST + ORDER + 'source = "A"', "described; add [sources.NAME]"),
         (COST + ORDER + 'published_agrees = "yes"', "true or false"),
         (COST + ORDER + 'work = "play"', "one of scan, classic, snapshot"),
-        (COST + ORDER + "and = 3", "`and` must be a table"),
-        (COST + ORDER + "and = { colour = 1 }", "unknown key `and.colour`"),
+        (COST + ORDER + "and = 3", "`claim X1.and[1]` must be a table"),
+        (COST + ORDER + "and = { colour = 1 }", "unknown key `claim X1.and[1].colour`"),
     ],
 )
 def test_a_claim_that_cannot_be_one_is_refused_in_one_line(body: str, words: str) -> None:
@@ -300,9 +300,9 @@ def test_a_file_of_figures_that_is_none_is_refused(
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("[sources.A]\ncolour = 1\n", "unknown key `colour`|unknown key `A.colour`"),
+        ("[sources.A]\ncolour = 1\n", "unknown key `sources.A.colour`"),
         ('[sources.A]\nmetric = "beauty"\n', "must be one of"),
-        ("sources = 3\n", "`sources` must be tables"),
+        ("sources = 3\n", r"`sources` must be tables; write \[sources\.NAME\]"),
         ("[sources]\nA = 3\n", "must be a table"),
     ],
 )

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.errors import RegattaError, StudyError
+from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.report.charts.palette import LOOKS
-from regatta.study import find_study, load_study, parse_cpus, parse_study, shipped_names
-from regatta.study.cells import CELL_KEYS
+from regatta.study import cpus_option, find_study, load_study, parse_study, shipped_names
+from regatta.study.cells import Group
 from regatta.study.design import Design
-from regatta.study.parse import RACE_KEYS, TOP_KEYS
+from regatta.study.parse import Race, Written
 
 ROOT = Path(__file__).resolve().parents[3]
 DESIGNS = [
@@ -41,9 +41,9 @@ CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = [1]\n'
 def test_every_key_is_on_the_page_of_studies() -> None:
     page = (ROOT / "docs" / "studies.md").read_text()
     sections = dict(part.split("`", 1) for part in page.split("\n## `")[1:])
-    for name, keys in (("[race]", RACE_KEYS), ("[[cells]]", CELL_KEYS)):
-        assert [key for key in keys if f"`{key}`" not in sections[name]] == []
-    for key in TOP_KEYS:
+    for name, form in (("[race]", Race), ("[[cells]]", Group)):
+        assert [key for key in form.model_fields if f"`{key}`" not in sections[name]] == []
+    for key in Written.model_fields:
         assert any(f"`{form}" in page for form in (f"{key}`", f"[{key}", f"[[{key}"))
 
 
@@ -92,7 +92,7 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
     [
         (GOOD + "nonsense = 1", ["cells[1].nonsense", "connections"]),
         ("surprise = 1\n" + GOOD, ["surprise", "title"]),
-        (GOOD + "[race]\nblokcs = 1", ["race.blokcs", "blocks"]),
+        (GOOD + "[race]\nblokcs = 1", ["race.blokcs", "seed", "did you mean blocks?"]),
         (GOOD + "[race]\nsittings = 0", ["race.sittings", "0", "1 to 100"]),
         (GOOD + '[race]\npause = "1d"', ["race.pause", "1d", "10min"]),
         (GOOD + '[race]\npause = "169h"', ["race.pause", "169h", "168h"]),
@@ -110,7 +110,7 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         (GOOD + "[placement]\nserver_cpus = []", ["placement.server_cpus", "not empty"]),
         ('events = ["cyclez"]\n' + GOOD, ["events", "cyclez", "cycles"]),
         ("events = []\n" + GOOD, ["events", "not empty"]),
-        (GOOD.replace('"select"', '"selekt"'), ["cells[1].designs", "selekt", "thread-per-client"]),
+        (GOOD.replace('"select"', '"selekt"'), ["cells[1].designs", "selekt", "mean select?"]),
         (GOOD.replace('"iterative", "select"', ""), ["cells[1].designs", "not empty"]),
         (GOOD.replace("[1, 10]", "[0]"), ["cells[1].connections", "0", "1 to"]),
         (GOOD.replace("[1, 10]", "[-5]"), ["cells[1].connections", "-5"]),
@@ -273,13 +273,13 @@ def test_any_race_table_is_read_or_refused(table: dict[str, str]) -> None:
     ("text", "numbers"), [("0", (0,)), ("0,2", (0, 2)), ("2-4,1", (1, 2, 3, 4)), (" 1 ", (1,))]
 )
 def test_cpus_are_read_as_taskset_writes_them(text: str, numbers: tuple[int, ...]) -> None:
-    assert parse_cpus(text, "--server-cpus") == numbers
+    assert cpus_option(text, "--server-cpus") == numbers
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-", "3-1", "-1", "1,,2", "99999999", "0-9999999"])
 def test_cpus_that_are_none_are_refused(text: str) -> None:
-    with pytest.raises(StudyError, match="--server-cpus"):
-        parse_cpus(text, "--server-cpus")
+    with pytest.raises(UsageError, match="--server-cpus"):
+        cpus_option(text, "--server-cpus")
 
 
 @pytest.mark.parametrize("name", shipped_names())

@@ -1,0 +1,182 @@
+"""One table of a study being read: pydantic checks it, a person gets one line.
+
+A complaint names the key, what it holds and what it may be. Raised in a validator, `wrong` says of
+the whole table, or of one of its keys, what no type can say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
+
+from regatta.errors import StudyError
+
+MUST, WRONG, UNKNOWN = "must", "wrong", "unknown"
+LIKE = 0.75
+"""How alike two words are of which one may be meant by the other."""
+T = TypeVar("T")
+
+
+class Form(BaseModel):
+    """The keys of a table; no others are allowed."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def know_every_key(cls, content: Any) -> Any:
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for key in content if isinstance(content, dict) else ():
+            if key not in known:
+                says = f"allowed here: {', '.join(known)}{perhaps(key, known)}"
+                raise PydanticCustomError(UNKNOWN, says, {"key": key})
+        return content
+
+    def has(self, key: str) -> bool:
+        """Whether the study says it; else the default stands."""
+        return key in self.model_fields_set
+
+
+@dataclass(frozen=True)
+class Must:
+    """What a value must be, in words, and the test of what its type does not say."""
+
+    be: str
+    test: Callable[[Any], object] | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        typed = core_schema.custom_error_schema(handler(source), MUST, custom_error_message=self.be)
+        return core_schema.no_info_after_validator_function(self.check, typed)
+
+    def check(self, value: Any) -> Any:
+        if self.test is not None and not self.test(value):
+            raise must(self.be)
+        return value
+
+
+def whole(low: int, high: int) -> Must:
+    return Must(f"a whole number from {low} to {high}", lambda value: low <= value <= high)
+
+
+def number(low: float, high: float) -> Must:
+    return Must(f"a number from {low:g} to {high:g}", lambda value: low <= value <= high)
+
+
+def seconds(high: float) -> Must:
+    needed = f"a number of seconds above 0 and up to {high:g}"
+    return Must(needed, lambda value: 0 < value <= high)
+
+
+def one_of(allowed: Sequence[str]) -> BeforeValidator:
+    return BeforeValidator(lambda value: choose(value, allowed))
+
+
+def among(kind: str) -> BeforeValidator:
+    """One of those that the context of this name lists: the designs, the study's contenders …"""
+
+    def check(value: object, info: ValidationInfo) -> object:
+        known = info.context[kind] if info.context else ()
+        if not known:
+            raise must(f"described; add [{kind}.NAME]")
+        return choose(value, known)
+
+    return BeforeValidator(check)
+
+
+def choose(value: object, allowed: Sequence[str]) -> object:
+    if value in allowed:
+        return value
+    raise must(f"one of {', '.join(allowed)}{perhaps(value, allowed)}")
+
+
+def listed(value: Any) -> Any:
+    """One value stands for a list of one."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def once(values: tuple[T, ...]) -> tuple[T, ...]:
+    if not values:
+        raise must("a list that is not empty")
+    if len(set(values)) != len(values):
+        raise must("a list in which nothing comes twice")
+    return values
+
+
+Many = Annotated[tuple[T, ...], BeforeValidator(listed), AfterValidator(once)]
+Text = Annotated[
+    str, Must("a text of printable characters", lambda text: text and text.isprintable())
+]
+Flag = Annotated[bool, Must("true or false")]
+
+AnyForm = TypeVar("AnyForm", bound=Form)
+
+
+def read(form: type[AnyForm], content: Any, *place: str | int, **context: Any) -> AnyForm:
+    """The table at this place, checked; StudyError for its first mistake."""
+    try:
+        return form.model_validate(content, context=context)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise StudyError(complaint(first, (*place, *first["loc"]))) from error
+
+
+def must(be: str) -> PydanticCustomError:
+    return PydanticCustomError(MUST, be)
+
+
+def wrong(key: str, says: str) -> PydanticCustomError:
+    """Of a key of the table; of the table itself without one."""
+    return PydanticCustomError(WRONG, says, {"key": key})
+
+
+def perhaps(word: object, known: Sequence[str]) -> str:
+    close = get_close_matches(word, known, 1, LIKE) if isinstance(word, str) else []
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def complaint(error: ErrorDetails, loc: tuple[str | int, ...]) -> str:
+    key, says, held = error.get("ctx", {}).get("key"), error["msg"], error["input"]
+    place = named((*loc, key) if key else loc)
+    table = named(loc[:-1])
+    match error["type"]:
+        case "must" if isinstance(loc[-1], int):
+            told = f"`{table}` holds {held!r}; it must be {says}"
+        case "must":
+            told = f"`{place}` is {held!r}; it must be {says}"
+        case "wrong":
+            told = f"`{place}` {says}"
+        case "unknown":
+            told = f"unknown key `{place}`; {says}"
+        case "missing":
+            told = f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it"
+        case "list_type":
+            told = f"`{place}` must be tables; write [[{place}]]"
+        case "dict_type":
+            told = f"`{place}` must be tables; write [{place}.NAME]"
+        case _:
+            told = f"`{place}` must be a table" + ("" if "[" in place else f"; write [{place}]")
+    return told
+
+
+def named(loc: Sequence[str | int]) -> str:
+    """`cells[1].rate`."""
+    text = ""
+    for part in loc:
+        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
