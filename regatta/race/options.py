@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.study import Study
@@ -39,11 +39,12 @@ class Setting:
 def apply(study: Study, options: Options) -> Study:
     """The study with what the command line says in place of it."""
     sittings = options.sittings or study.sittings
-    return replace(
-        study,
+    # Whoever says how many blocks or sittings wants that many.
+    keeps_width = options.blocks is None and sittings == 1
+    return study.but(
         blocks=study.blocks if options.blocks is None else options.blocks,
-        # Whoever says how many blocks or sittings wants that many.
-        width=study.width if options.blocks is None and sittings == 1 else None,
+        width_percent=study.width_percent if keeps_width else None,
+        most_blocks=study.most_blocks if keeps_width else None,
         sittings=sittings,
         pause_s=study.pause_s if options.pause_s is None else options.pause_s,
         placement=options.placement or study.placement,

@@ -73,7 +73,7 @@ def placed(study: Study) -> placement.Placement:
 
 
 def plan_of(study: Study, seed: int) -> list[Planned]:
-    blocks = study.blocks if study.width is None else study.width.most_blocks
+    blocks = study.most_blocks or study.blocks
     beside = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
     alone = Alone(study.alone_blocks, tuple(beside))
     counted_blocks = study.counted_blocks
@@ -187,7 +187,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     if not book.settled():
         tell(SearchStarted(about, len(matched_cells(study.cells)), study.search_blocks, told))
         told = ()
-        study = replace(study, cells=find_cells(book, study, rig, tell))
+        study = study.but(cells=find_cells(book, study, rig, tell))
         book.settle(study.cells, plan_of(study, setting.seed), place.kind)
     trials = len(book.plan())
     tell(Started(about, trials, trials - len(book.left()), told, study.sittings))

@@ -105,15 +105,15 @@ class Runner:
 
 def exact_enough(book: Ledger, study: Study, widest_lead: WidestLead) -> str | None:
     """Why the race is as exact as its study asks for: then it needs no more timed trials."""
-    if study.width is None:
+    if study.width_percent is None:
         return None
     blocks = book.blocks_done(TIMED)
     if blocks < study.blocks:
         return None
     widest = widest_lead(book.path)
-    if widest is None or widest * 100 > study.width.percent:
+    if widest is None or widest * 100 > study.width_percent:
         return None
     return (
-        f"after {blocks} of at most {study.width.most_blocks} timed blocks: the widest interval of "
-        f"a lead is {widest * 100:.1f} % wide, and {study.width.percent:g} % was asked for"
+        f"after {blocks} of at most {study.most_blocks} timed blocks: the widest interval of "
+        f"a lead is {widest * 100:.1f} % wide, and {study.width_percent:g} % was asked for"
     )

@@ -17,8 +17,8 @@ from regatta.study import Study, matched_cells, with_rates
 def keep_sittings(book: Ledger, study: Study) -> Study:
     """The study in as many sittings as the race was begun with, whatever its file says."""
     sittings, pause_s = (int(book.meta(name) or 0) for name in ("sittings", "pause_s"))
-    width = study.width if sittings == 1 else None
-    return replace(study, sittings=sittings, pause_s=pause_s, width=width)
+    kept = study.but(sittings=sittings, pause_s=pause_s)
+    return kept if sittings == 1 else kept.but(width_percent=None, most_blocks=None)
 
 
 def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
@@ -58,7 +58,7 @@ def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
 def settled(book: Ledger, study: Study) -> Study:
     """The study with the cells that its searches led to."""
     held = held_by(matched_cells(study.cells), book.probes(), study.search_blocks)
-    return replace(study, cells=with_rates(study.cells, held))
+    return study.but(cells=with_rates(study.cells, held))
 
 
 def restore_place(study: Study, book: Ledger) -> Study:
@@ -66,9 +66,8 @@ def restore_place(study: Study, book: Ledger) -> Study:
     place = book.environment("placement")
     kind = book.placement() or study.placement
     if not isinstance(place, dict):
-        return replace(study, placement=kind)
-    return replace(
-        study,
+        return study.but(placement=kind)
+    return study.but(
         placement=kind,
         server_cpus=tuple(place["server_cpus"]),
         client_cpus=tuple(place["client_cpus"]),

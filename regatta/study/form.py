@@ -34,12 +34,16 @@ T = TypeVar("T")
 class Form(BaseModel):
     """The keys of a table; no others are allowed."""
 
-    model_config = ConfigDict(strict=True, frozen=True)
+    model_config = ConfigDict(strict=True, frozen=True, validate_by_name=True)
+
+    @classmethod
+    def known_keys(cls) -> list[str]:
+        return [field.alias or name for name, field in cls.model_fields.items()]
 
     @model_validator(mode="before")
     @classmethod
     def know_every_key(cls, content: Any) -> Any:
-        known = [field.alias or name for name, field in cls.model_fields.items()]
+        known = cls.known_keys()
         for key in content if isinstance(content, dict) else ():
             if key not in known:
                 says = f"allowed here: {', '.join(known)}{perhaps(key, known)}"

@@ -171,7 +171,7 @@ scope = "process"
         assert {cell.contender for cell in batch} == {"iterative", "select"}
         assert len({cell.connections for cell in batch}) == 1
     assert [len(batch) for batch in cells if batch[0].scope == "process"] == [1, 1]
-    one_by_one = replace(study, slices=1)
+    one_by_one = study.but(slices=1)
     assert {len(batch) for batch in batches(make_plan(6, 1, 0, seed=3), one_by_one)} == {1}
 
 

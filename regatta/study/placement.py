@@ -1,0 +1,33 @@
+"""`[placement]`: where the two sides of a trial run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from regatta.study import cpus, limits
+from regatta.study.form import Form, Many, must, one_of, whole
+
+
+def read_cpus(value: Any) -> Any:
+    try:
+        return cpus.cpus_of(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise must(cpus.NEEDED) from error
+
+
+Cpus = Annotated[
+    Many[Annotated[int, whole(0, limits.MAX_CPU)]],
+    BeforeValidator(read_cpus),
+    AfterValidator(lambda found: tuple(sorted(found))),
+]
+
+
+class Placement(Form):
+    """The keys of `[placement]`."""
+
+    placement: Annotated[str, one_of(limits.PLACEMENTS)] = Field(default="auto", alias="kind")
+    server_cpus: Cpus | None = None
+    client_cpus: Cpus | None = None
+    steering: Annotated[str, one_of(limits.STEERINGS)] = limits.STEERINGS[0]
