@@ -1,4 +1,4 @@
-"""What can go wrong, each with the one line that a person reads and the exit status it means."""
+"""What can go wrong, each with its exit status and the one line that a person reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a situation to advice: what is favoured, why, what is not known, and what would decide."""
+"""From a situation to advice: what is favoured, why, what is unknown, and what would decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trial that would decide: a study of exactly this situation, for the designs in question."""
+"""The study that would decide: exactly this situation, for the designs in question."""
 
 from __future__ import annotations
 

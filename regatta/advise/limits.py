@@ -1,8 +1,8 @@
-"""Known limits: no figure is carried past one, however near its cell is to the situation.
+"""Known limits of designs: no figure is carried past one.
 
-Within a factor of two a figure carries (situation.py). But a design does something else beyond what
-it can watch, beyond as many clients as its workers serve, and where its CPUs have no time left:
-there what was measured on the one side says nothing of the other.
+Within a factor of two a figure carries (situation.py). But beyond what a design can watch, beyond
+as many clients as its workers serve, and with no CPU time left it behaves differently: there a
+measurement from the other side of the limit does not apply.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How many blocks tell two designs apart, if what they vary by is that of a race of few blocks.
+"""How many blocks tell two designs apart, planned from the noise of an earlier, short race.
 
-The race that is planned decides as every race does: all pairs of its designs are one family at
-95 %, which asks more of each pair the more designs there are (Tukey's range stands in for it). And
-the variance from which it is planned is itself an estimate: with 80 % for the estimate's own sake,
-plans from variances that came out small would be far too short. So it is the power on average over
-what the earlier race might have seen (Julious and Owen 2006): a quantile of the noncentral t.
+The planned race decides as every race does: all pairs of its designs are one family at 95 %, so
+more designs demand more of each pair (Tukey's range stands in for it). The variance is itself an
+estimate; 80 % power at its point value would make plans from small variances far too short. So
+power is averaged over what the earlier race might have seen (Julious and Owen 2006): a quantile of
+the noncentral t.
 """
 
 from __future__ import annotations

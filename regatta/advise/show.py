@@ -1,4 +1,4 @@
-"""How advice looks: a few lines for a person, or plain data."""
+"""Advice as a few lines for people, or as plain data."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a person has, and which measured cells are near it.
+"""A user's situation, and which measured cells are near it.
 
-Near means within a factor of two, in each quantity that was given: connections that ask, silent
-ones, the rate, the time of the work, the server's CPUs. Nobody has measured how far a figure
-carries beyond that, so beyond it the answer is "not measured".
+Near means within a factor of two in each given quantity: active connections, idle ones, the rate,
+the time of the work, the server's CPUs. How far a figure carries beyond that is not known, so
+beyond it the answer is "not measured".
 """
 
 from __future__ import annotations

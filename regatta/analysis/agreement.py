@@ -1,7 +1,7 @@
-"""Do the standings of two races agree: the same winners, and intervals that overlap?
+"""Do the standings of two races agree: the same winners, and overlapping intervals?
 
-Two races of one study an hour apart, with nothing changed, should say the same. This is how often
-they do, in the same words for `regatta compare` and for the proof that the instrument is sound.
+Two races of one study an hour apart, with nothing changed, should agree. `regatta compare` and the
+calibration report it in the same words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The whole analysis: a ledger in, everything that tables and pictures show out."""
+"""The whole analysis: from a ledger to everything that tables and pictures show."""
 
 from collections import Counter as Tally
 from dataclasses import dataclass, field

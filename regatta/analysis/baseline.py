@@ -1,9 +1,9 @@
-"""What each contender costs more than the baseline, which does the same work without its overhead.
+"""CPU time beyond the baseline: what a contender costs more than one without its overhead.
 
 The book's table: the CPU time of each design less the iterative server's is what it spends on
-managing processes and threads. Differences are paired within blocks. All of them at all steps are
-one family (statistics/joint.py): in 19 of 20 tables none is called larger than the noise that
-is not, and all intervals hold.
+managing processes and threads. Differences are paired within blocks, and all of them at all steps
+are one family (statistics/joint.py): in 19 of 20 tables nothing is wrongly called larger than the
+noise, and all intervals hold.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Who is as good as the best: in each column of the standings, each contender against the best.
+"""Each contender against the best, in each column of the standings.
 
 Each column is a family of its own over all steps of the axis, decided as the standings are
-(statistics/best.py). The column of the winners has the very decisions of the standings.
+(statistics/best.py); in the deciding column these are the very same decisions.
 """
 
 import math

@@ -1,8 +1,8 @@
 """How two cells compare in one metric: the ratio of the second to the first, paired in blocks.
 
-Both raced in the same minutes of each block, so what the machine did to one it did to the other.
-A metric that can be 0 has no ratio; there the difference stands in for it. The trial is the
-independent unit: one number a block and cell, however many requests it rests on.
+Both raced in the same minutes of each block, so the machine's drift cancels. A metric that can be 0
+has a difference in place of a ratio. The trial is the independent unit: one number a block and
+cell, however many requests it rests on.
 """
 
 from __future__ import annotations

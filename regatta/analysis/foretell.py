@@ -1,9 +1,9 @@
-"""What the standings of a study can see, told before its first trial.
+"""Which leads a study's standings can detect, told before its first trial.
 
-The smallest lead that a table shows hangs on how many contenders and steps it decides at once, on
-how many blocks (or sittings) there are, and on how much a ratio varies, which nobody knows before
-the race. So noise is drawn for a table of this shape and decided as the race will be: what would be
-seen four times in five is told for ratios that vary by so much.
+That depends on how many contenders and steps a table decides at once, on the number of blocks (or
+sittings), and on how much a ratio varies, which is unknown before the race. So noise is drawn for a
+table of this shape and decided as the race will be: the answer is the lead detectable at 80 % power
+if ratios vary by so much.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which cells stand in one table: those that differ in nothing but the contender and one quantity.
+"""Which cells share a table: those that differ only in the contender and one quantity.
 
-The quantity is the axis of the table and its charts: whatever the study varies most finely
-(regatta/study/axes.py). Other quantities that vary part the cells into several tables.
+That quantity is the axis of the table and its charts: whatever the study varies most finely
+(regatta/study/axes.py). Other quantities that vary split the cells into several tables.
 """
 
 from collections import Counter as Tally

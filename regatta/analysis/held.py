@@ -1,8 +1,8 @@
-"""What each contender of a matched load holds, and its latency on the way there, with intervals.
+"""What each contender of a matched load holds, and its latency up to there, with intervals.
 
-Each block is a search of its own, so the blocks are what an interval rests on: that of the mean of
-the logarithms (serial.py). A search ends between a rate that is held and one that is not; the
-interval reaches from the lower end of the one to the upper end of the other.
+Each block is a search of its own, so the interval is that of the mean of the logarithms over blocks
+(serial.py). A search ends between a rate that is held and one that is not; the interval reaches
+from the lower end of the one to the upper end of the other.
 """
 
 import math

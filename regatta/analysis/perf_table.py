@@ -1,4 +1,4 @@
-"""For one cell the table that lab reports print: metric, server, client, in perf stat's order."""
+"""The table that lab reports print for one cell: metric, server, client, in perf stat's order."""
 
 from dataclasses import dataclass
 

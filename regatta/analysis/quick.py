@@ -1,4 +1,4 @@
-"""The standings so far, cheap enough to be asked for after every trial of a running race."""
+"""The standings so far, cheap enough for every trial of a running race."""
 
 from pathlib import Path
 from typing import Any

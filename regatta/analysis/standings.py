@@ -1,10 +1,10 @@
-"""Who won: the standings at each step of the axis, and overall, with verdicts.
+"""Who won: the standings at each step of the axis and overall, with verdicts.
 
 The winner is a set: whoever is not shown to need more server CPU per request than another
-(statistics/best.py), at 95 % for the whole table. A set of one has won. Nobody wins past a
-rival who may be as good: one that failed has no figure, one that was too slow for the rate worked
-under another load, and one whose client set the pace has shown what it needs at that client's limit
-alone. That limit makes requests cheaper and never dearer, so who needs more there is worse.
+(statistics/best.py), at 95 % for the whole table. A set of one has won. Nobody wins past a rival
+that may be as good: one that failed has no figure, one that was too slow for the rate served
+another load, and one with a client-bound cell is known only at that client's limit. That limit only
+makes requests cheaper, so who needs more there is worse.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""What of a design's cost is the strategy's: its bare twin, measured at the same step.
+"""How much of a design's cost is the strategy's: its bare twin, measured at the same step.
 
-A twin (bench/twins) is the smallest correct server of the same strategy. Of what a design needs for
-a request the twin's share is what the strategy costs, and the rest is the design's own.
+A twin (bench/twins) is the smallest correct server of the same strategy. The twin's share of a
+design's cost per request is the strategy's, the rest is the design's own.
 """
 
 from __future__ import annotations

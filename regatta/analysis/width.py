@@ -1,8 +1,8 @@
-"""How exact a race is so far: what a race that runs until a width is reached looks at.
+"""How exact a race is so far, for a race that runs until a width is reached.
 
-Only the widths of intervals are looked at, never where they lie: to stop when something has become
-significant would find it where there is nothing. So they are drawn at 95 % each, and not as the
-report's, which hold together: how wide those are depends on who else raced.
+Only the widths of intervals are used, never where they lie: stopping when something is significant
+would find it where there is nothing. So each is at 95 % by itself, and not simultaneous as the
+report's, whose width depends on who else raced.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a count of errors in independent races says: exact, with no large numbers assumed."""
+"""What a count of errors in independent races says: exact, without large-sample assumptions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Calibration: what finished races of this machine show. Nothing is measured here.
 
 Two goals need more than a calibration's few minutes: that every claim of the shipped studies gets a
-verdict, and that two races an hour apart say the same. They are judged from the ledgers that lie in
-`races/`; where these are missing the goal is not measured, and says what to race.
+verdict, and that two races an hour apart agree. They are judged from the ledgers in `races/`; if
+these are missing, the goal is not measured and says what to race.
 """
 
 from __future__ import annotations

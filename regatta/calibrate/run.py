@@ -1,4 +1,4 @@
-"""Runs the parts of a calibration, and goes on with one that was stopped."""
+"""Runs the parts of a calibration, and continues a stopped one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The shape of a shipped study: its blocks, slices and cells, for a calibration's contenders.
 
 It is read from the study's file, so that what is calibrated is what people race. Of several groups
-of cells the first is taken, and of several works, loads or dialects the first: no more is cut.
+of cells, works, loads or dialects the first is used; nothing else is cut.
 """
 
 from __future__ import annotations

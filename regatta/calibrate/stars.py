@@ -1,14 +1,14 @@
 """Stars: how often a table leaves out one of the best, and how often it finds the only best.
 
 Real blocks of a race of all designs are drawn, as many as a race usually has. Each contender's own
-mean is taken out of it, so all are equal by construction, and what their trials have in common and
-what each has alone is as it was. On top of that some contenders get a noise that comes in bursts,
-each as often as chance has it; or one of them is made a little cheaper, with the real noise alone.
-The third kind of table is the one that a comparison of the first with the second alone gets wrong:
-the cheapest has bursts, so that it often seems dearer than a calm one, and a third is dearest.
+mean is removed, so all are equal by construction while common and individual noise stay. On top of
+that some contenders get bursts of noise at random; or one is made a little cheaper, with the real
+noise alone. The third kind of table is what a comparison of the first with the second alone gets
+wrong: the cheapest has bursts, so that it often seems to cost more than a calm one, and a third
+costs most.
 
-All tables are drawn from one race, so this shows what the rule makes of such noise and such bursts,
-and nothing of labs that favour somebody: that is `equals`, in fresh races.
+All tables are drawn from one race: they show what the rule does with such noise, and nothing of
+labs that favour somebody; that is `equals`, in fresh races.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The newest calibration of this machine, kept as JSON below XDG_STATE_HOME.
 
-One file a machine, named by a hash of what makes it this machine: a home folder that several share
-holds one for each. Whatever the file holds is checked before it is believed.
+One file a machine, named by a hash of what identifies it, so that several can share a home folder.
+The file is checked before it is trusted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reckoning on all CPUs: while a calibration judges, nothing is being measured."""
+"""Computing on all CPUs: while a calibration judges, nothing is being measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two ledgers of the same study, before and after a change: is anything worse than it was?"""
+"""Two ledgers of one study, before and after a change: is anything worse?"""
 
 from regatta.compare.compare import Comparison, Request, compare
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared

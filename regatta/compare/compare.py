@@ -1,4 +1,4 @@
-"""The whole comparison: two ledgers in, what a person or a CI job must know out."""
+"""The whole comparison: from two ledgers to what a person or a CI job must know."""
 
 from __future__ import annotations
 

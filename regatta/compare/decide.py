@@ -1,10 +1,9 @@
-"""For each cell and metric in common: worse than the threshold, not worse, or undecided.
+"""For each common cell and metric: a regression, no regression, or undecided.
 
-A regression is a change for the worse whose interval lies beyond the threshold also after Holm's
-correction over all comparisons of this call: however many cells there are, where nothing changed
-at most 5 of 100 calls raise a false alarm. "No regression" needs no such correction: the exit
-status says it only where it holds in every cell, and that is wrong no more often than the most
-doubtful of them is.
+A regression is a change for the worse whose interval lies beyond the threshold, also after Holm's
+correction over all comparisons: where nothing changed at most 5 of 100 calls raise a false alarm,
+however many cells there are. "No regression" needs no correction: the exit status says it only if
+it holds in every cell, and is wrong no more often than the most doubtful of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which cells two races have in common, and what else is not the same in both."""
+"""Which cells two races have in common, and what else differs between them."""
 
 from __future__ import annotations
 

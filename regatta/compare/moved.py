@@ -1,7 +1,7 @@
-"""What two races say otherwise: who changed places at a step, and which claim's verdict is another.
+"""What moved between two races: places at a step, and verdicts on claims.
 
-For a change that is meant to be of the measuring and not of the server, as another placement: the
-figures may all move, and what was concluded from them need not.
+For a change of the measuring and not of the server, such as another placement: the figures may all
+move, the conclusions need not.
 """
 
 from __future__ import annotations

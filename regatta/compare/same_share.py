@@ -1,7 +1,8 @@
-"""Two races of a matched load: cells at the same share of what the weakest holds belong together.
+"""Two races of a matched load: cells at the same share of what the weakest holds are paired.
 
 Each race finds for itself what the weakest holds, so the same share is another rate in each. The
-old race's cells are given the rates of the new one's: then all that compares cells finds them.
+old race's cells are given the rates of the new one's, and everything that compares cells finds
+them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a comparison looks: a table with a sentence, or plain data."""
+"""A comparison as a table with a sentence, or as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor: what of this machine spoils a race, how much, and what can be done about it."""
+"""The doctor: what on this machine spoils a race, how much, and what to do about it."""
 
 from regatta.doctor.activity import Activity, watch
 from regatta.doctor.examine import LOOK_S, examine, serious

@@ -1,4 +1,4 @@
-"""What else the machine did in a short while: the shares of its CPUs, and who used them."""
+"""What else the machine did for a short while: shares of its CPUs, and who used them."""
 
 from __future__ import annotations
 

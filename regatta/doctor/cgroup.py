@@ -1,4 +1,4 @@
-"""Limits of control groups: those of the lab's group and of all above it, old kind and new."""
+"""Limits of control groups: of the lab's group and all above it, in cgroup v1 and v2."""
 
 from __future__ import annotations
 

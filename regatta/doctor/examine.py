@@ -1,4 +1,4 @@
-"""All checks of a machine, in the order in which a person may want to go through them."""
+"""All checks of a machine, in the order in which a person may go through them."""
 
 from __future__ import annotations
 

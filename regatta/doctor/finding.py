@@ -1,4 +1,4 @@
-"""What the doctor finds: plain data, from which the terminal and the JSON are made."""
+"""A finding of the doctor: plain data, from which the terminal and the JSON are made."""
 
 from __future__ import annotations
 

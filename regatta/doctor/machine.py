@@ -1,4 +1,4 @@
-"""What the kernel tells of a machine in files, below a root folder: `/`, or a made-up machine's."""
+"""A machine as its kernel's files show it, below a root folder: `/`, or a made-up machine's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings for a person: the worst first, each with why it matters and what to type."""
+"""The findings for people: the worst first, each with why it matters and what to type."""
 
 from __future__ import annotations
 

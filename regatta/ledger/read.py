@@ -1,7 +1,7 @@
 """Reads a ledger, and never writes to it.
 
-A race may still be writing: SQLite's WAL lets a reader see the last finished trial without
-holding anybody up. The analysis gets plain data from here and knows no SQL.
+A race may still be writing: with SQLite's WAL a reader sees the last finished trial and blocks
+nobody. The analysis gets plain data from here and knows no SQL.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What a ledger looks like, and whether a file is a whole one that this Regatta knows."""
+"""The schema of a ledger, and whether a file is a whole one that this Regatta can read."""
 
 from __future__ import annotations
 

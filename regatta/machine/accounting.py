@@ -1,8 +1,8 @@
 """The kernel's own accounting, read from outside at both ends of the window, without perf.
 
-CPU time is what was charged to the server's control group, where there is one: all that its threads
-ran, to their very last. The CPU clock of the process, which stands in for it, holds what dead
-threads used too, but not what they ran after the kernel had closed their account.
+CPU time is what was charged to the server's control group, if there is one: all that its threads
+ran, to the very last. The process's CPU clock, which stands in for it, includes dead threads, but
+not what they ran after the kernel had closed their account.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Control groups: the kernel's account of all that a side's threads ran, and a name for perf.
+"""Control groups: the kernel's account of all that a side's threads ran, and a target for perf.
 
-Every nanosecond that a thread runs is charged to its group, to its very last: also what it runs
-after the kernel has closed its own account, which the CPU clock of its process lacks. And counters
-that follow a group are not attached to threads: none has to inherit them at its beginning or to
-give them back at its end. Only root can make groups everywhere, so only root has them here.
+Every nanosecond that a thread runs is charged to its group, including what it runs after the kernel
+has closed its own account, which the process's CPU clock lacks. And counters that follow a group
+need no inheriting when threads start and no returning when they end. Only root can create groups
+everywhere, so only root has them here.
 """
 
 from __future__ import annotations

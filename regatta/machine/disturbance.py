@@ -1,10 +1,10 @@
-"""What else took the CPUs of a trial while it was measured: other programs, and the host.
+"""Who else took the CPUs of a trial while it was measured: other programs, and the host.
 
-The CPU clock of every process is read before and after a window and never in it: a call for each,
-some 0.2 ms for a hundred processes. What a process used is exact; which CPU it used is not told,
-so on a machine with more CPUs than the race has, those count whose threads ran on the race's last.
-Programs that begin and end within a window show in the machine's ticks only, which are samples:
-they count as far as they exceed what chance does to samples.
+The CPU clock of every process is read before and after a window and never in it: one call each,
+some 0.2 ms for a hundred processes. How much a process used is exact; on which CPU is not known, so
+on a machine with more CPUs than the race uses only those count whose threads last ran on the
+race's. Programs that begin and end within a window show only in the machine's ticks, which are
+samples: they count as far as they exceed chance.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What of this machine one must know to read the numbers."""
+"""What one must know of this machine to read the numbers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Makes a command die with the process that started it, even when that one is killed outright.
+"""Makes a command die with the process that started it, even when that is killed outright.
 
-`setpriv --pdeathsig` asks the kernel for it. Between the start and that request the parent may
-already be gone; so a tiny shell then checks that the parent is still the one that was expected
-(it stands in the environment), leaves its own process id for the next guard in the chain, and
-becomes the command. Entering a user namespace takes the request away: guard after it.
+`setpriv --pdeathsig` asks the kernel for it. The parent may be gone between start and request; so a
+tiny shell then checks that the parent is still the expected one (from the environment), leaves its
+own process id for the next guard in the chain, and becomes the command. Entering a user namespace
+drops the request: guard after it.
 """
 
 from __future__ import annotations

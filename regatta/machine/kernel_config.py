@@ -1,4 +1,4 @@
-"""What the kernel was built with, where the distribution tells."""
+"""What the kernel was built with, if the distribution tells."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One end of a cable as its own network shows it: what it is, and which CPUs take what arrives.
+"""One end of a cable as its own network shows it: its kind, and which CPUs receive.
 
-A program too, run within that network: `link_end.py DEVICE [CPU,CPU]` hands what arrives to these
-CPUs, if any are named, and prints what is there then as JSON. Only the standard library.
+Also a program, run within that network: `link_end.py DEVICE [CPU,CPU]` steers what arrives to these
+CPUs, if any are named, and prints what is set then as JSON. Standard library only.
 """
 
 from __future__ import annotations

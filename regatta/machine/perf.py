@@ -1,4 +1,4 @@
-"""perf stat: what it can count here, how it is started, and how counting is switched on and off."""
+"""perf stat: what it can count here, how it is started, and how counting is switched."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where the two sides run: in which network, on which CPUs, and the commands that put them there.
+"""Where the two sides run: in which network, on which CPUs, and by which commands.
 
-`netns`: two network namespaces joined by a pair of virtual Ethernet devices; as root, or within
-one user namespace without it. The namespaces have no name: each lives only as long as a process
-that holds it, and that one reads from a pipe that closes when the lab ends, however it ends.
+`netns`: two network namespaces joined by a pair of virtual Ethernet devices; as root, or within a
+user namespace without. The namespaces have no names: each lives as long as a process that holds it,
+which reads from a pipe that closes when the lab ends, however it ends.
 """
 
 from __future__ import annotations

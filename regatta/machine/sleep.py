@@ -1,10 +1,10 @@
 """How long each CPU has slept, by the kernel's own account.
 
-The kernel stops the clock of a CPU's sleep at every interrupt, what a softirq does behind it
-included, and starts it again (kernel/time/tick-sched.c). /proc/timer_list tells it in ns, but what
-is slept at the moment only once it has ended; /proc/stat tells all of it in ticks of 10 ms. The
-residencies of cpuidle would not do: a CPU that halts is interrupted within them, and what the
-kernel then does for a packet would count as sleep.
+The kernel stops a CPU's sleep clock at every interrupt, softirqs behind it included, and restarts
+it afterwards (kernel/time/tick-sched.c). /proc/timer_list shows it in ns, but a sleep under way
+only once it has ended; /proc/stat shows all of it in ticks of 10 ms. cpuidle's residencies would
+not do: a halted CPU is interrupted within them, and the kernel's work for a packet would count as
+sleep.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Steering: which CPUs process what arrives at each end of the cable.
 
-A packet over a virtual cable is received by the CPU that has sent it: the client's CPU does the
-server's part of TCP, the server's the client's. Receive packet steering (RPS) hands it on to the
-CPUs of the side that it is for. Only root of the whole machine may set it, and only in the network
-that the end is in; what is there is read back, whatever was asked for.
+A packet over a virtual cable is received by the sending CPU: the client's CPU runs the server's TCP
+input, and the reverse. Receive packet steering (RPS) hands it to the CPUs of the receiving side.
+Only root of the whole machine may set it, and only in the network of that end; what is set is read
+back.
 """
 
 from __future__ import annotations

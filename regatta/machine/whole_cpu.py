@@ -1,9 +1,9 @@
-"""All that a side's CPUs did in a window, whoever it was for: tasks, softirqs and interrupts.
+"""All that a side's CPUs did in a window, for whomever: tasks, softirqs and interrupts.
 
-The second account, beside what was charged to the control group: what the time has passed more than
-a CPU slept (sleep.py), less what the host took. A packet that finds the CPU asleep is charged to
-nobody, one that interrupts a program to that program; here both are counted, and so is whatever
-else ran on these CPUs. Only what the lab itself ran there between the two looks is left out.
+The second account, beside what was charged to the control group: time minus a CPU's sleep
+(sleep.py) minus steal. A packet that finds the CPU asleep is charged to nobody, one that interrupts
+a program to that program; here both are counted, as is whatever else ran on these CPUs. Only what
+the lab itself ran there to look is left out.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""From a study to a complete ledger, trial by trial; stopped and resumed at any moment."""
+"""From a study to a complete ledger, trial by trial; it can stop and resume at any moment."""

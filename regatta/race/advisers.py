@@ -1,4 +1,4 @@
-"""What a race asks of those who are built on races. It imports none of them: a verb names them."""
+"""What a race needs of packages built on races. It imports none of them: a verb passes them in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which trials of a plan stand side by side: those that are compared with one another."""
+"""Which trials of a plan run side by side: those that are compared with one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a race: its name, and the hold on it while it is raced in."""
+"""The folder of a race: its name, and the lock on it during the race."""
 
 from __future__ import annotations
 

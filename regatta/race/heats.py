@@ -1,7 +1,7 @@
 """Heats: the trials of one block that are compared with one another.
 
-They are repeated together or not at all. One alone that is run again, because others disturbed it,
-would stand beside rivals of another moment, and would be the one that was given a second chance.
+They are repeated together or not at all. A single repeated trial would be compared with rivals of
+another moment, and would alone have had a second chance.
 """
 
 from __future__ import annotations

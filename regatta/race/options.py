@@ -1,4 +1,4 @@
-"""What a race is begun with: the study, and what a person asked for in place of what it says."""
+"""What a race starts with: the study, and the options that override it."""
 
 from __future__ import annotations
 

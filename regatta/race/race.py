@@ -1,7 +1,7 @@
-"""A race: from a study to a complete ledger. It tells what happens as plain data, and draws none.
+"""A race: from a study to a complete ledger. It reports events as plain data, and draws none.
 
-`begin` makes the ledger with the whole plan, `reopen` finds what a stopped race had planned, and
-`run` does what the plan still lacks; a race that was never stopped is one that was resumed once.
+`begin` creates the ledger with the whole plan, `reopen` finds what a stopped race had planned, and
+`run` does what the plan still lacks; a race that was never stopped is one resumed once.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Our server linked once more, with its functions in another order.
+"""Our server linked again, with its functions in another order.
 
-Where a function lies decides which cache lines, sets and pages it shares with which others, and
-so what it costs: by chance, and the same chance in every block of a race (Mytkowicz et al. 2009).
-Only the linker runs again, with the objects that the build has left: `-ffunction-sections` gives
-each function a section of its own, and a linker script lays these out in an order that is drawn.
-The code is the same, in the same sizes. A server that is somebody else's cannot be treated so.
+Where a function lies decides which cache lines, sets and pages it shares, and so its cost: by
+chance, and the same chance in every block of a race (Mytkowicz et al. 2009). Only the linker runs
+again, on the objects of the build: `-ffunction-sections` gives each function its own section, and a
+linker script lays these out in a drawn order. The code is the same, in the same sizes. Other
+people's servers cannot be relinked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs what a plan still lacks, block after block, until nothing is left or the race is exact."""
+"""Runs what a plan still lacks, block after block, until it is done or the race is exact."""
 
 from __future__ import annotations
 

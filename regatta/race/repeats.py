@@ -1,4 +1,4 @@
-"""Which trials are run again: those that something else disturbed, and not without end."""
+"""Which trials are repeated: disturbed ones, up to a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A race that goes on is the race that was begun: in as many sittings, with the same accounts."""
+"""A resumed race is the race that was begun: as many sittings, the same accounts."""
 
 from __future__ import annotations
 

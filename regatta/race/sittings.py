@@ -1,8 +1,8 @@
-"""The sittings of a race: the same study several times, with what else stays as it is drawn anew.
+"""The sittings of a race: the same study several times, with what a race keeps drawn anew.
 
-Within a sitting the networks, the order of the functions in the server's file and the size of its
-environment are what they are: whom they favour they favour in all blocks, and no number of blocks
-shows it. Each sitting draws them anew; the boot and the hour are new where a person lets them be.
+Within a sitting the networks, the order of functions in the server's file and the size of its
+environment are fixed: whom they favour they favour in all blocks, and no number of blocks shows it.
+Each sitting draws them anew; boot and hour change if a person lets them.
 """
 
 from __future__ import annotations

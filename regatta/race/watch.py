@@ -1,4 +1,4 @@
-"""Watches over a running race: says how it goes on, and ends one that cannot go well."""
+"""Watches a running race: reports its progress, and ends one that cannot succeed."""
 
 from __future__ import annotations
 

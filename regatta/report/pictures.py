@@ -1,7 +1,7 @@
-"""The charts of a report as PNG files, for pages that are not ours: each light and dark.
+"""The charts of a report as PNG files, for other pages: each light and dark.
 
-Drawn by vl-convert, without a browser and without a network. The same specifications as in
-report.html, with what the page has around them (title, legend, size) put into them.
+Drawn by vl-convert, without a browser or a network, from the specifications in report.html with
+what the page has around them (title, legend, size).
 """
 
 import re

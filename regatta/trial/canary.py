@@ -1,10 +1,10 @@
-"""The clock that a trial ran at, also without hardware counters: the time of fixed instructions.
+"""The clock speed of a trial without hardware counters: the time of fixed instructions.
 
-A tiny program (src/programs/regatta_canary.c) sits on the server's CPUs and sleeps. Asked over a
-pipe, just before a slice begins, it runs the same dependent steps nine times, some 0.4 ms in all:
-the third least tells the clock, whatever interrupts came, and the median tells whether they did.
-What it cannot see: a clock that changes while the server runs, because of what the server runs
-(wide vectors) or of heat, and what the host takes inside a window.
+A tiny program (src/programs/regatta_canary.c) sleeps on the server's CPUs. Asked over a pipe just
+before a slice, it runs the same dependent steps nine times, some 0.4 ms in all: the third least
+shows the clock, whatever interrupts came, and the median shows whether they came. It is blind to a
+clock that changes while the server runs (wide vectors, heat) and to what the host takes inside a
+window.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From the windows of a trial's slices to the figures of the whole trial.
 
-Whatever is a sum is added up; a share is weighed by how long its window was; what one slice could
-not count is counted in none.
+Sums are added; a share is weighted by the length of its window; what one slice could not count is
+not counted at all.
 """
 
 from __future__ import annotations

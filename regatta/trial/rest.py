@@ -1,9 +1,9 @@
-"""When a server is at rest: only then is its account whole.
+"""When a server is at rest: only then is its account complete.
 
 After its last answer a thread or a child still runs its end, and what runs at this moment is
-charged up to a tick later. So a window is opened and closed where none of the server's threads is
-awake and none has run for a while. Who waits for a client waits in vain: the client is silent, and
-only the server's own timers could go on. The lab looks from other CPUs, at files that wake nobody.
+charged up to a tick later. So a window opens and closes when none of the server's threads is awake
+and none has run for a while. Waiting for a client cannot end: the client is silent, and only the
+server's own timers could fire. The lab looks from other CPUs, at files that wake nobody.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One side of a trial: a program in its place, under perf or not, and its end.
+"""One side of a trial: a program in its place, with or without perf, and its end.
 
 Every wait has a deadline, and none is a sleep in the hope that something has happened.
 """

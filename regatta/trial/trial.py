@@ -1,8 +1,8 @@
 """One trial: a fresh server, a warm-up, the measured load, and everything that was counted.
 
-The load may come in slices. Then the servers of several trials stand side by side and take turns,
-a slice each in random order: what the machine does to one it does to the others a moment later.
-A server that waits for its turn sleeps in the kernel and uses nothing.
+The load may come in slices. Then the servers of several trials run side by side and take turns, a
+slice each in random order: what the machine does to one it does to the others a moment later. A
+server waiting for its turn sleeps in the kernel and uses nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What can be asked of a comparison: its value, and on which side of a bound it lies.
+"""The value of a comparison, and on which side of a bound it lies.
 
-Three kinds: two cells, how many times one is the other where a value may be 0 or below (there the
-logarithm of a ratio does not exist), and the power with which something grows. Each gives one
-number a block for a bound: their mean is 0 where the value is the bound, and above 0 where it is
-above. So all parts of all claims are one family of differences (statistics/joint.py).
+Three kinds: two cells; how many times one is the other where a value may be 0 or below (a ratio has
+no logarithm there); and the power with which something grows. Each gives one number a block for a
+bound, with mean 0 at the bound and above 0 beyond it. So all parts of all claims are one family of
+differences (statistics/joint.py).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How long a burst takes: until the last of its clients is answered.
 
-The slowest of all requests of a trial is something else. A trial of one connection has 200 bursts,
-and the slowest of them is an accident; one of 100 connections has two, and the slowest of their
-requests is simply the last.
+That is not the slowest request of a trial: a trial of one connection has 200 bursts, and its
+slowest is an accident; one of 100 connections has two, and its slowest request is simply the last.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the counters say of where a figure comes from: each request, or the start and the end."""
+"""Where a figure's cost comes from, by the counters: each request, or start and end."""
 
 from __future__ import annotations
 

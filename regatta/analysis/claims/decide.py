@@ -1,10 +1,10 @@
 """The verdicts on all claims in one scope: each part against what is claimed.
 
-All parts must hold: one that is refuted refutes the claim, and it is supported only if each is.
-All parts of all claims are one family (statistics/joint.py), because one table shows them:
-one such table in twenty, and not one claim in twenty, may hold a verdict that is wrong. Supported
-and refuted are the two sides of a bound. What is claimed to be equal has two bounds, and is
-supported if it is shown to be above the one and below the other: no difference seen is no equality.
+One refuted part refutes a claim; it is supported only if every part is. All parts of all claims are
+one family (statistics/joint.py), because one table shows them: one such table in twenty, not one
+claim in twenty, may hold a wrong verdict. Supported and refuted are the two sides of a bound.
+Equality has two bounds, and is supported only between them: not seeing a difference is not
+equality.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a race has measured of a claim, in one scope: one number a block for each term."""
+"""What a race measured for a claim in one scope: one number a block for each term."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the claims that a ledger recorded to what was found of each."""
+"""From the claims that a ledger recorded to their verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found of a claim: plain data, all that a table, a picture or a program needs."""
+"""The result of a claim: plain data, all that a table, a picture or a program needs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""In how many single runs of everything the claim would have held: what one run is worth.
+"""In how many single runs of everything a claim would have held: what one run is worth.
 
 A report that measures each server once sees one block. If a claim holds in 11 of 20 blocks, two
-such reports will contradict each other as often as not.
+such reports contradict each other as often as not.
 """
 
 from __future__ import annotations

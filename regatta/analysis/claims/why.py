@@ -1,7 +1,7 @@
 """Why a claim holds here, or does not: one line that follows from counters.
 
-Each rule looks at the case and says something, or nothing. The first part of the line is the first
-rule's that has words on what was found; the second says where the contradiction comes from.
+Each rule looks at the case and returns words, or nothing. The first part of the line comes from the
+first rule with words on the finding, the second says where the contradiction comes from.
 """
 
 from __future__ import annotations

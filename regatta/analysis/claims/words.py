@@ -1,4 +1,4 @@
-"""What was found of a part of a claim, in words."""
+"""The finding on a part of a claim, in words."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
 """Do the two accounts of the server's CPU time rank the contenders alike?
 
-One is what was charged to the server, the other all that its CPUs did. Where packets are steered to
-their own side the truth lies between them; elsewhere both have the client's receiving in them and
-lack the server's own, so that they may rank alike and be wrong.
-Two contenders stand in contradiction where each account shows another one to need less. All pairs
-at all steps of a table are a family for each account (statistics/joint.py): in 19 of 20
-tables an account shows no order that is not there. Nothing is decided by it: stars rest on the
-first one.
+One is what was charged to the server, the other all that its CPUs did. With steered packets the
+truth lies between them; without, both include the client's receiving and lack the server's own, so
+they may agree and be wrong. Two contenders are in contradiction if the accounts show opposite
+orders. All pairs at all steps of a table are a family for each account (statistics/joint.py): in 19
+of 20 tables an account shows no false order. Nothing is decided by this: stars rest on the first
+account.
 """
 
 import math

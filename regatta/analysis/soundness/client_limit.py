@@ -1,4 +1,4 @@
-"""What would have kept a client from being the bottleneck: how many requests it can make."""
+"""How many requests a client can make: what would have kept it from being the bottleneck."""
 
 from __future__ import annotations
 

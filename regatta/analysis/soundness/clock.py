@@ -1,7 +1,7 @@
-"""At what clock each contender ran, beside those that it is compared with: by the canary.
+"""The clock speed of each contender relative to those it is compared with, by the canary.
 
-A CPU that is slower makes every request dearer in time, whatever serves it. The canary's fixed
-instructions take longer then too, and so tell a slow clock from a slow server.
+A slower CPU makes every request cost more time, whatever serves it. The canary's fixed instructions
+take longer then too, which tells a slow clock from a slow server.
 """
 
 import math

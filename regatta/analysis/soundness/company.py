@@ -1,10 +1,9 @@
-"""What company does: a trial that stood alone beside those of the same cell that had neighbours.
+"""What company costs: trials with no neighbour against those of the same cell with some.
 
-With slices the servers of a heat stand side by side: they share caches, and a scan reads the
-processes of all. In the blocks raced alone nobody else is up, and all else is the same. Each is
-held against the blocks just before and after it, which met the same machine. Where two of them
-share such a neighbour they are no two witnesses (soundness/neighbours.py); of several
-sittings each is one.
+With slices the servers of a heat run side by side: they share caches, and a scan reads the
+processes of all. In blocks raced alone nobody else is up, and all else is the same. Each is
+compared with the blocks just before and after it; where two of them share such a neighbour they are
+not independent (soundness/neighbours.py); of several sittings each is one number.
 """
 
 import math

@@ -1,10 +1,10 @@
-"""The mean of differences to neighbours that some of them share.
+"""The mean of differences to neighbours, some of which are shared.
 
-A block that stands between two others of another kind is held against both, and so is the next:
-the noise of the neighbour between them is in both differences. Taken as independent they are surer
-than they are (of ten in a row alarms in 8 to 11 % in place of 5). How alike two of them are follows
-from which neighbours each was held against, so the mean is weighed by it (generalised least
-squares), and Student's t is exact for normal noise that is as large in all blocks.
+A block between two others of another kind is compared with both, and so is the next: the noise of
+the neighbour between them is in both differences. Treated as independent they are too sure (ten in
+a row alarm in 8 to 11 % in place of 5). Their correlation follows from which neighbours each was
+compared with, so the mean is weighted by it (generalised least squares), and Student's t is exact
+for normal noise of one size.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Trials that lie far from the others of their cell. They are shown, and stay in every average.
+"""Outliers: trials far from the others of their cell. They are shown, and kept in every average.
 
-Far is beyond Tukey's outer fences: three times the middle half's width from it; of logarithms where
-all values are above 0, since times are skewed.
+Far is beyond Tukey's outer fences, three interquartile ranges away; of logarithms where all values
+are above 0, since times are skewed.
 """
 
 from dataclasses import dataclass

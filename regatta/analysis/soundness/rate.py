@@ -1,4 +1,4 @@
-"""Whether an open load was what was asked for: how much of what was due was started in time."""
+"""Whether an open load was offered as asked: how much of what was due started in time."""
 
 from __future__ import annotations
 

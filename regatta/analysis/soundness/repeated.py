@@ -1,8 +1,8 @@
-"""What running disturbed trials again did: whose were hit, and what the first ones would say.
+"""Which trials were disturbed and repeated, and what the first attempts would have shown.
 
-Repeating selects: a trial that was hit gives way to one of a quieter moment. Trials that are
-compared are repeated together, so that nobody's are selected more than a rival's. Whether one was
-hit more often than its rivals, within the same blocks, is held against what chance would do.
+Repeating selects: a disturbed trial is replaced by one of a quieter moment. Compared trials are
+repeated together, so that no contender is favoured. Whether one was hit more often than its rivals
+within the same blocks is tested against chance.
 """
 
 from collections.abc import Mapping, Sequence

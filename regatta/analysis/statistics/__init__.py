@@ -1,1 +1,1 @@
-"""Methods that know numbers and blocks only: intervals, tests, corrections."""
+"""Methods that know only numbers and blocks: intervals, tests, corrections."""

@@ -1,24 +1,22 @@
-"""Who may be the best: of every contender, whether it is shown to be worse than another.
+"""Who may be the best: for every contender, whether it is shown to be worse than another.
 
-All contenders at all steps of a table are one family, and it is right as a whole in 19 of 20
-tables: whoever is as good as any other is then nowhere called worse. What each is held against is
-the largest of its differences to the others, each over its own noise. How large that becomes by
-chance is known without knowing how large or how heavy the noise of one contender or another is, if
-a pair's differences are symmetric about their mean: then, of two that are alike, a block's
-difference might as well have had the other sign, and so might all differences of that block at
-once. Bursts of one of two are not symmetric; what they do is measured (`calibrate --only stars`).
-All 2^n ways to turn whole blocks round (or some thousands of them) give the distribution of the
-largest, with all dependence between the pairs and the steps; and 6 blocks are enough for 5 %,
-however many contenders there are. Whoever is shown to be worse first needs no protection any more,
-and leaves the family to the others (Westfall and Young 1993, step down).
-A mean over steps is at least as far out as the nearest of these, so whoever is worse than another
-at every step is worse over all of them too.
+All contenders at all steps of a table are one family, right as a whole in 19 of 20 tables: whoever
+is as good as any other is nowhere called worse. The statistic of each is the largest of its
+differences to the others, each over its own noise. Its distribution needs no knowledge of anybody's
+noise if a pair's differences are symmetric about their mean: between equals a block's difference
+might as well have had the other sign, and so might all differences of that block at once. Bursts of
+one contender are not symmetric; their effect is measured (`calibrate --only stars`). All 2^n sign
+flips of whole blocks (or some thousands of them) give the distribution of the largest, with all
+dependence between pairs and steps; 6 blocks are enough for 5 %, however many contenders there are.
+Whoever is shown to be worse first leaves the family to the others (Westfall and Young 1993, step
+down). A mean over steps is at least as far out as the nearest of these, so whoever is worse than
+another at every step is worse over all of them too.
 
 The interval of a contender is that of its difference to the best of the others, whoever that is
-(multiple comparisons with the best, Hsu 1984). How far it reaches is found by turning round what
-is left of the differences without their means: all intervals hold together in 19 of 20 tables.
-Stepping down sees more than such intervals do. Where they would contradict the decision they end
-at "no difference": so one lies beyond it exactly where the contender is shown to be worse.
+(multiple comparisons with the best, Hsu 1984). Its reach comes from sign flips of the residuals:
+all intervals hold together in 19 of 20 tables. Stepping down detects more than such intervals do;
+where they would contradict the decision they end at "no difference", so an interval excludes it
+exactly where the contender is shown to be worse.
 """
 
 from __future__ import annotations

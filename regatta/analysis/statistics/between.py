@@ -1,11 +1,11 @@
-"""How much of what varies lies between the sittings of a race, and what that means for another one.
+"""How much of the variance lies between the sittings of a race, and what that means for another.
 
-Of every two contenders at every step: the difference of their logarithms in each block, split in
-two. What blocks of one sitting differ by is the noise that more blocks average out; what is left
-between the means of sittings is what they do not: the layout of the file, the boot, the hour. Both
-are averaged over all pairs of a table. The interval of the share is that of the ratio of two
-variances of normal numbers; all pairs together are taken for as much as one of them, because
-whatever makes one contender dearer in a sitting is in all of its pairs.
+For every two contenders at every step the difference of logarithms in each block is split in two:
+the noise between blocks of one sitting, which more blocks average out, and what is left between the
+means of sittings, which they do not: the layout of the file, the boot, the hour. Both are averaged
+over all pairs of a table. The share's interval is that of a ratio of two normal variances; all
+pairs together count as one, because what makes a contender cost more in a sitting is in all of its
+pairs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How many blocks a verdict needs, and what of a study has fewer: said before the first trial.
+"""How many blocks a verdict needs, and where a study has fewer: said before the first trial.
 
-A table is decided by turning whole blocks round (statistics/turned.py). Of the 2^n ways to
-turn n blocks two are as far out as can be, the blocks as they are and all of them turned; so with
-2 / 2^n above the level nothing can be shown, whatever was measured.
+A table is decided by sign flips of whole blocks (statistics/turned.py). Of the 2^n flips of n
+blocks two are extreme, none flipped and all flipped; with 2 / 2^n above the level nothing can be
+shown, whatever was measured.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Holm's step-down correction: as many comparisons as a table makes, 5 % false alarms in all."""
+"""Holm's step-down correction: 5 % false alarms over all comparisons of a table."""
 
 from dataclasses import dataclass
 

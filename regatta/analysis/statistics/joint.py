@@ -1,8 +1,8 @@
-"""Several differences as one family, in both directions: which of them are told from 0.
+"""Several differences as one two-sided family: which of them are distinguishable from 0.
 
-Whole blocks are turned round (turned.py), so that all of a table is right in 19 of 20 tables
-however many differences it has; whichever is shown first leaves the others to the family. How far
-their intervals reach is found by turning round what is left without the means: they hold together.
+By sign flips of whole blocks (turned.py), so that a whole table is right in 19 of 20, however many
+differences it has; whichever is shown first leaves the family to the others. The reach of the
+intervals comes from sign flips of the residuals: they hold together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far the first is ahead of the second: what a race that runs until a width is reached asks."""
+"""How far the first is ahead of the second, for a race that runs until a width is reached."""
 
 import math
 

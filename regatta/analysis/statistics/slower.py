@@ -1,14 +1,13 @@
-"""Two cells in a percentile of all their requests: which of them has more that are slower.
+"""Two cells in a percentile of all their requests: which of them has more slower ones.
 
-The figure of a table is the percentile of the pooled requests, for that is what clients see: a
-burst in one trial of six is in it with all of its requests. So it is pools that are compared. If
-the second took k times as long as the first, and each request of the first did, too, as many of
-both would be beyond the percentile of all of them together. What a block has more beyond it in the
-one than in the other is one number a block; and the common percentile stays where it is, whichever
-name a trial bears: so turning blocks round is exact for these numbers (turned.py), however rare
-bursts are. An interval holds each k that they do not contradict.
+The figure of a table is the percentile of the pooled requests, which is what clients see: a burst
+in one trial of six is in it with all of its requests. So pools are compared. If the second took k
+times as long, and each request of the first did too, both would have as many requests beyond the
+percentile of all of them together. The excess of one over the other is one number a block, and the
+common percentile does not depend on which name a trial bears: so sign flips of blocks are exact
+(turned.py), however rare bursts are. An interval holds each k that they do not contradict.
 
-What else was tried, and how often each is wrong, is in docs/decisions.md.
+Alternatives, and how often each is wrong, are in docs/decisions.md.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Blocks turned round: how far out the largest of many means comes by chance alone.
+"""Sign flips of whole blocks: how large the largest of many means becomes by chance.
 
-A row is one difference that is tested, one number a block. If its truth is 0, and its noise is
-symmetric about it, a block's number might as well have had the other sign, and so might those of
-all rows in that block at once. All 2^n ways to turn whole blocks round (or some thousands of them)
-give the distribution of the largest, with all dependence between the rows; the level is then that
-of the table, whatever it holds (Westfall and Young 1993). Two ways are as far out as can be: the
-blocks as they are, and all of them turned. So 6 blocks are enough for 5 % however many rows there
-are, and fewer decide nothing (statistics/blocks_needed.py).
+A row is one difference to test, one number a block. If its true mean is 0 and its noise symmetric,
+a block's number might as well have had the other sign, and so might those of all rows in that block
+at once. All 2^n sign flips of whole blocks (or some thousands of them) give the distribution of the
+largest, with all dependence between the rows; the level is that of the whole table (Westfall and
+Young 1993). Two flips are extreme: none, and all. So 6 blocks are enough for 5 % however many rows
+there are, and fewer decide nothing (statistics/blocks_needed.py).
 """
 
 from __future__ import annotations

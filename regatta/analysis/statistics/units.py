@@ -1,15 +1,14 @@
-"""What is independent of one another in a race: its blocks, or the sittings that they belong to.
+"""The independent units of a race: its blocks, or the sittings that they belong to.
 
 The blocks of one sitting share the layout of the server's file, the networks, the boot and the
-hour. Where a race has several sittings, what is said must hold in another one: then the unit is
-the sitting, with the mean of each difference over its blocks, and blocks are never pooled, also
-where the sittings seem to agree. (That they seem to is what chance brings about where there are
-few; a test that pools them then is right only if they truly do.)
+hour. With several sittings a verdict must hold for another one: then the unit is the sitting, with
+the mean of each difference over its blocks, and blocks are never pooled, even if the sittings seem
+to agree (with few they often do by chance).
 
-Few sittings can be turned round in few ways: 2^5 are too few for 5 % of anything. So the vector of
-all sittings is turned in space instead, by random rotations (Langsrud 2005). That asks for more:
-the means of the sittings must be normal, jointly over all that is compared, and as noisy in each.
-Then it is exact with any number of sittings and of differences, whatever depends on what.
+Few sittings have few sign flips: 2^5 are too few for 5 %. So the vector of all sittings is rotated
+at random instead (Langsrud 2005). That assumes more: the means of the sittings must be jointly
+normal and equally noisy. Then it is exact with any number of sittings and differences, whatever
+their dependence.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How long each request of a trial took, those that an open load did not come to included.
+"""How long each request of a trial took, including those that an open load never started.
 
-What was due and had not started when the window ended took at least until then, and nobody knows
-how much longer (right-censored). To leave it out would leave out the slowest. All such requests
-have the last ranks, however short their own wait was: a percentile is then never below the truth,
-and one that reaches into them is "over" what it would be if each had been answered at the end,
-which is never above the truth. The client says the same of one load (src/results/percentile.h).
+A request that was due and had not started when the window ended took at least until then
+(right-censored). Leaving it out would leave out the slowest. All such requests rank last, however
+short their own wait: a percentile is then never below the truth, and one that reaches into them is
+"over" what it would be if each had been answered at the end, which is never above the truth. The
+client reports one load in the same way (src/results/percentile.h).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Races without end, drawn from the blocks of a real one, whose neighbours are as alike as theirs.
+"""Unlimited races, drawn from the blocks of a real one with its correlation of neighbours.
 
-The real blocks are put in order of a figure, and a chain wanders through that order: a normal
-autoregression with the correlation of real neighbours. Each real block comes as often as any other
-in the long run, whole and as it was; so what is true of the chain is what holds of all real blocks
-together, and it is known.
+The real blocks are sorted by a figure, and a chain wanders through that order: a normal
+autoregression with the correlation of real neighbours. In the long run each real block comes
+equally often, whole and unchanged; so the truth of the chain is that of all real blocks together,
+and known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Kinds of intervals that a report prints: how each is made of some blocks, and what is true.
+"""The kinds of intervals that a report prints: how each is made from blocks, and its truth.
 
-`KINDS` is the list. What is true is what all real blocks together show, as each of them comes as
-often as any other where races are drawn from them.
+`KINDS` is the list. The truth is that of all real blocks together, as each comes equally often
+where races are drawn from them.
 """
 
 from __future__ import annotations

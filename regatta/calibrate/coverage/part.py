@@ -1,11 +1,10 @@
-"""Coverage: how often each interval that a report prints holds what is true.
+"""Coverage: how often each interval that a report prints holds the truth.
 
-One race of a few designs gives real blocks. Thousands of shorter races are drawn from them, in
-which neighbours are as alike as in the real one (draw.py), and of each the intervals are made as a
-report makes them. What rests on a level may hold the truth more often than in 97 %: few blocks
-cannot tell how alike neighbours are, and it errs to the wide side (serial.py). The detail also
-tells what stretches of consecutive real blocks show, drawn from nothing: there are few that do not
-overlap, so they can contradict only roughly.
+One race of a few designs gives real blocks. Thousands of shorter races with the same correlation of
+neighbours are drawn from them (draw.py), and their intervals are made as a report makes them.
+Intervals of levels may hold the truth in more than 97 %: few blocks cannot tell the correlation,
+and they err to the wide side (serial.py). The detail also shows stretches of consecutive real
+blocks; few of them do not overlap, so they can contradict only roughly.
 """
 
 from __future__ import annotations

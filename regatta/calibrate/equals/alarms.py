@@ -1,7 +1,7 @@
-"""Two wrong ways to say that there is a difference, by which measurements are most often spoilt.
+"""Two wrong ways to find a difference, which most often spoil measurements.
 
-They are here so that anyone can see that the calibration finds them: equals that were raced are
-compared in that way, as often as a table of pairs compares, and corrected for it (Bonferroni).
+They show that the calibration detects them: raced equals are compared that way, as often as a table
+of pairs compares, with Bonferroni's correction.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Fresh races of equal copies, taken together as sittings of one race.
 
-Whatever stays from the beginning of a race to its end is another in each of them: the layout of the
-files, the networks, the hour. That is what sittings are to draw anew, so several races are a race
-in as many sittings, and what its report would tell apart is a false alarm. Nothing is raced for it.
+Whatever lasts for a whole race differs between races: the layout of the files, the networks, the
+hour. Sittings exist to draw that anew, so several races make a race in as many sittings, and
+whatever its report tells apart is a false alarm. Nothing is raced for it.
 """
 
 from __future__ import annotations

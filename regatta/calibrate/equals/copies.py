@@ -1,8 +1,8 @@
-"""Equal copies: four designs, each of them twice, and nothing by which a lab may favour either.
+"""Equal copies: four designs, each twice, with nothing by which a lab may favour either.
 
-The two of a pair have different names, are different files, linked in different orders of their
-functions, and stand at different places of the study, all of it otherwise in each race. They race
-as servers of somebody's own, so that the lab treats all alike.
+The two of a pair have different names, are different files with different orders of functions, and
+stand at different places of the study, all drawn anew in each race. They race as contenders, so the
+lab treats all alike.
 """
 
 from __future__ import annotations

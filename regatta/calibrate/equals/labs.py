@@ -1,8 +1,8 @@
 """Labs that are known to be wrong: what a true A/A must not pass.
 
-Each plants something in the server's CPU time of one of two equals, in the trials that were read:
-nothing in the ledger changes. What is planted lasts for a whole race, or for some blocks of it, so
-that no comparison within the race can tell it from a difference of the servers.
+Each plants something in the server's CPU time of one of two equals, in the trials as read: nothing
+in the ledger changes. It lasts for a whole race or for some blocks of it, so that no comparison
+within the race can tell it from a difference of the servers.
 """
 
 from __future__ import annotations

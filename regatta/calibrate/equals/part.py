@@ -1,8 +1,8 @@
 """A true A/A: fresh races of equal copies. Whoever is told apart is a false alarm.
 
-Each race is one unit: whatever a race brings with it and keeps to its end (where the files lie in
-memory, who was started first, what else the machine did) is in all of its tables at once, so only
-other races can show how often a table is wrong. Nothing is drawn and nothing is exchanged.
+Each race is one unit: whatever lasts for a whole race (where the files lie in memory, who started
+first, what else the machine did) is in all of its tables at once, so only other races can show how
+often a table is wrong. Nothing is drawn or exchanged.
 """
 
 from __future__ import annotations

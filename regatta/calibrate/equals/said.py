@@ -1,9 +1,9 @@
-"""What a report says of equal copies, from a race's own ledger and by the report's own analysis.
+"""What a report says of equal copies, from a race's own ledger by the report's own analysis.
 
-Twice. As it was raced: all contenders stand in one table, and only a copy of the cheapest design
-can be wrongly called worse there. And with all pairs in one table: the one that stands first in
-the study against the one that stands second, each pair at steps of its own. That table has nothing
-to find, and whatever it finds is a false alarm.
+Twice. As raced: all contenders in one table, where only a copy of the cheapest design can be
+wrongly called worse. And with all pairs in one table: the first in the study against the second,
+each pair at steps of its own. There is nothing to find in that table: whatever it finds is a false
+alarm.
 """
 
 from __future__ import annotations

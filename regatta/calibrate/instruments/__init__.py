@@ -1,1 +1,1 @@
-"""The instruments of one trial, held against what is known beforehand."""
+"""The instruments of one trial against known truths."""

@@ -1,8 +1,8 @@
 """Calibration: perf's counters against what the kernel charged each thread.
 
-A server that forks, one that makes threads and one with an event loop are counted as races count
-them, and beside that every thread's own account is read: of the living from /proc, of the dead from
-the record that the kernel sends at their end and from what it adds to their process and parent.
+A server that forks, one that creates threads and one with an event loop are counted as in races,
+and beside that every thread's own account is read: of the living from /proc, of the dead from the
+record that the kernel sends at their end and from what it adds to their process and parent.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Calibration: coordinated omission. A server is stopped for a known time; who was told?
+"""Calibration: coordinated omission. A server is stopped for a known time; is that reported?
 
-In an open load requests are due at known times. Those due while the server stands still wait until
-it goes on: that alone is the truth, without a client. A stop that lasts beyond the end of the load
-leaves most of them unstarted: their percentiles are over something, and must never be a number
-below the truth. The injected error is a closed load, whose clients ask nothing while they wait: it
-sees one slow request a connection, and its percentiles see none.
+In an open load requests are due at known times. Those due while the server is stopped wait until it
+continues: that is the truth, without a client. A stop beyond the end of the load leaves most of
+them unstarted: their percentiles have a lower bound, and must never be a number below the truth.
+The injected error is a closed load, whose clients ask nothing while they wait: it sees one slow
+request a connection, and its percentiles see none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Calibration: the window. What is counted begins and ends with the requests, and misses no work.
+"""Calibration: the window. It begins and ends with the requests, and misses no work.
 
-The counted time is compared with the requests' own timestamps; and the CPU time that was charged in
-the window with all that the load caused, until the server had come to rest again.
+The counted time is compared with the requests' own timestamps, and the CPU time charged in the
+window with all that the load caused until the server was at rest again.
 """
 
 from __future__ import annotations

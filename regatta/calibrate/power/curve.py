@@ -1,8 +1,7 @@
 """A power curve: in what share of races an effect of a given size is found.
 
-It rises from the effects that are never found to those that always are, as the normal distribution
-does (probit): two numbers are fitted to all points by maximum likelihood. How sure the effect that
-is found in 80 % is comes from drawing whole races, again and again.
+It is a normal distribution function (probit): two numbers fitted to all points by maximum
+likelihood. The uncertainty of the effect found in 80 % of races comes from resampling whole races.
 """
 
 from __future__ import annotations

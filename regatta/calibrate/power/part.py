@@ -1,8 +1,8 @@
-"""Power: servers slowed by known spins in fresh races of a shipped study's shape; who is found?
+"""Power: a server slowed by known spins in fresh races of a shipped study's shape.
 
-What counts is the effect that was there and not the length of the spin: the ratio that all races
-together read. Each race's own standings say whether the slower server is found, in a table of it
-and the plain one. Nothing is drawn but whole races, and these only for how sure the curve is.
+What counts is the effect that was there, the ratio that all races together read, not the length of
+the spin. Each race's own standings decide whether the slower server is found, in a table of it and
+the plain one. Only whole races are resampled, for the curve's uncertainty.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Measured, not looked up: one file a probe, each a few seconds, each with its interval."""
+"""Measurements in place of settings: one file a probe, each a few seconds with an interval."""

@@ -1,4 +1,4 @@
-"""All probes of one examination. What two checks rest on is measured once."""
+"""All probes of one examination. What two checks share is measured once."""
 
 from __future__ import annotations
 

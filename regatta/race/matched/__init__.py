@@ -1,1 +1,1 @@
-"""Equal loads: what each contender holds is searched, before all are raced at the same rates."""
+"""Equal loads: what each contender holds is searched, then all race at the same rates."""

@@ -1,4 +1,4 @@
-"""What the probes of a contender say that it holds: the searches of all blocks, replayed."""
+"""What a contender holds by its probes: the searches of all blocks, replayed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Whether a rate is held, by what the client says of its load: why not, in words, or None.
+"""Whether a rate is held, by what the client reports of its load: why not, in words, or None.
 
-And which rates are not asked for, because they would be more than half of the client's capacity.
+And which rates are not tried, because they exceed half of the client's capacity.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds what each contender holds, block after block, before the race is planned.
 
-Each probe is in the ledger before the next is run: a search that was stopped goes on where it was.
+Each probe is in the ledger before the next runs, so a stopped search continues where it was.
 """
 
 from __future__ import annotations

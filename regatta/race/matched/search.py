@@ -1,9 +1,8 @@
-"""Which rate to try next. Knows no server: told what came of each rate, and the highest to try.
+"""Which rate to try next, from the outcomes so far and the highest rate to try; no server.
 
-From a low rate up by a factor until one is not held, then between the two until they are close;
-where the highest is held the search ends with it. A rate is not held only if it is so twice in a
-row: once may be chance. The same tale gives the same search, so that one that was stopped goes on
-where it was.
+From a low rate up by a factor until one is not held, then between the two until they are close; it
+ends if the highest is held. A rate fails only twice in a row: once may be chance. The same outcomes
+give the same search, so a stopped one continues where it was.
 """
 
 from __future__ import annotations

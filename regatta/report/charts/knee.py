@@ -1,7 +1,4 @@
-"""The knee as charts: p50 and p99 against the offered rate, for each contender up to what it holds.
-
-A line ends where its contender holds no more.
-"""
+"""The knee as charts: p50 and p99 against the offered rate, up to what each contender holds."""
 
 from collections.abc import Iterator
 from dataclasses import replace

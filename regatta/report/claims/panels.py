@@ -1,4 +1,4 @@
-"""The figures of a claim as rows: published, here as they measured, here as it should be.
+"""The figures of a claim as rows: published, as they measured, as it should be.
 
 Each panel has its own unit and its own machine, so only orders and ratios can be compared between
 panels; every form of the report is made of these rows.

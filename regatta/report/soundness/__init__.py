@@ -1,1 +1,1 @@
-"""What a report says about how far its numbers can be trusted."""
+"""How far a report's numbers can be trusted."""

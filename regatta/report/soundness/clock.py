@@ -1,4 +1,4 @@
-"""At what clock each contender ran, for the reader: a table, and a sentence where it differs."""
+"""Clock speed of each contender: a table, and a sentence where it differs."""
 
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.soundness.clock import Ran

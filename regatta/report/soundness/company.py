@@ -1,4 +1,4 @@
-"""What company does, for the reader: a table, and a sentence where it moves a comparison."""
+"""What company costs: a table, and a sentence where it moves a comparison."""
 
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.soundness.company import Company

@@ -1,4 +1,4 @@
-"""All that a reader must know beside the numbers: a sentence, and a line where there is a wrong."""
+"""What a reader must know beside the numbers: a sentence, and a line if something is wrong."""
 
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable

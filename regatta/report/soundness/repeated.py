@@ -1,4 +1,4 @@
-"""What running disturbed trials again did: a table, and a sentence where it decides."""
+"""What repeating disturbed trials did: a table, and a sentence where it changes a verdict."""
 
 from regatta.analysis.analyse import Analysis
 from regatta.analysis.soundness.repeated import Moved

@@ -1,4 +1,4 @@
-"""Whose server was not at rest when its account was read: what it is charged needs a word."""
+"""Servers that were not at rest when their account was read."""
 
 from regatta.analysis.analyse import Analysis
 from regatta.report.text.numbers import plural

@@ -1,4 +1,4 @@
-"""With the work `scan` designs share a cache, and not all of them can use it."""
+"""Under the work `scan` designs share a cache that not all of them can use."""
 
 from regatta.analysis.analyse import Analysis
 

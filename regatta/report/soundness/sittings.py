@@ -1,4 +1,4 @@
-"""What the sittings of a race say of another one: a sentence, a line of the screen, two tables."""
+"""What sittings say of another race: a sentence, a line of the screen, two tables."""
 
 from datetime import UTC, datetime
 

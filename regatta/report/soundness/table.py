@@ -1,4 +1,4 @@
-"""What a reader should know of the trials: sittings, repeats, the clock, far ones, warm-up."""
+"""Tables on the trials: sittings, repeats, clock, outliers, warm-up."""
 
 import math
 

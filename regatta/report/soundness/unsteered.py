@@ -1,4 +1,4 @@
-"""Whose receiving is in the server's CPU time where packets were not steered to their own side."""
+"""Without steering the server's CPU time includes the client's receiving."""
 
 from regatta.analysis.analyse import Analysis
 from regatta.machine.steering import OWN_SIDE

@@ -1,7 +1,7 @@
-"""Each contender against the best of each column, in words: by how much, or what would be seen.
+"""Each contender against the best of each column, in words: by how much, or what is detectable.
 
-It stands before the figure itself, everywhere: what the machine did to both in the same minutes
-cancels in a ratio within blocks, and in no figure.
+It stands before the figure itself, everywhere: drift of the machine cancels in a ratio within
+blocks, and in no figure.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How sound the instrument was shown to be, as the race noted it: words and a table."""
+"""How sound the instrument was shown to be before the race: words and a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where and with what a race was run, as rows of text."""
+"""Where and with what a race ran, as rows of text."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,6 @@
 """Tables beside the standings, as rows of text: a baseline, twins, workers.
 
-The same rows stand in every form of the report; in the terminal the workers of each pool are not
-there.
+Every form of the report has the same rows; the terminal leaves out each pool's workers.
 """
 
 from regatta.analysis.analyse import Analysis, CellResult, Group

@@ -1,4 +1,4 @@
-"""What of a design's cost is the strategy's, where its bare twin was raced beside it."""
+"""How much of a design's cost is the strategy's, if its bare twin raced beside it."""
 
 from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.twins import TwinShare, twin_shares

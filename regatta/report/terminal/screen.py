@@ -1,6 +1,6 @@
-"""What a race ends with: who won, one table and what is wrong, on 80 columns and 24 lines.
+"""The end of a race on 80 columns and 24 lines: who won, one table, and what is wrong.
 
-It is the same in a log as on a terminal. All else is in the report, and behind `--explain`.
+The same in a log as on a terminal. Everything else is in the report, and behind `--explain`.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """The table of the screen: a row a contender, a column for each step of each group of cells.
 
-What stands there is how many times as much each needs as the best of its column: what the machine
-did to both in the same minutes cancels. A last row says what that one needs, in this hour. Groups
-stand side by side as far as the width allows; what does not fit comes below.
+Figures are ratios to the best of the column: drift of the machine cancels in them. A last row has
+the best's level, in this hour. Groups stand side by side as far as the width allows; the rest comes
+below.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Text of any origin as a terminal may be given it: no cursor moved, no letter it lacks."""
+"""Text of any origin made safe for a terminal: no cursor moved, no letter it lacks."""
 
 from rich.console import Console
 from rich.text import Text

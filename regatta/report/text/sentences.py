@@ -1,4 +1,4 @@
-"""Verdicts in plain words: who won, by how much, and whether that is larger than the noise."""
+"""Verdicts in plain words: who won, by how much, and whether that is a clear margin."""
 
 import math
 from collections.abc import Sequence
