@@ -19,25 +19,25 @@ MOST_VALUES = 8
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked, and where answers may be found."""
+    """The question, and where to look for answers."""
 
     situation: Situation
     ledgers: Sequence[Path]
-    """Named ones; none: all of `races` that are this machine's."""
+    """Ledgers given by name; none: all of this machine's in `races`."""
     races: Path
     machine: dict[str, Any]
     """Facts of this machine, by their names in a ledger."""
     designs: Sequence[str]
-    """That can run here."""
+    """Designs that can run here."""
 
 
 @dataclass(frozen=True)
 class Advice:
     situation: Situation
     ranking: Ranking | None
-    """Of the nearest place that has at least two designs; None: not measured."""
+    """At the nearest place with at least two designs; None: not measured."""
     others: list[Place]
-    """Further places that are near."""
+    """Other places nearby."""
     not_measured: list[str]
     notes: list[str]
     ledgers: int

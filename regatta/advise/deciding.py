@@ -14,14 +14,14 @@ from regatta.study.limits import DEFAULT_REQUESTS, MAX_REQUESTS
 
 MARK = "# Written by `regatta advise`."
 SEEN = 1.05
-"""The difference that the study should be long enough to see four times in five."""
+"""The difference that the study should detect at 80 % power."""
 FEWEST_BLOCKS, MOST_BLOCKS = 8, 60
 TYPICAL_BLOCKS = 12
 OVERHEAD_S = 0.3
-"""Of a trial beside its load: starting, warming up, stopping."""
+"""Seconds of a trial besides its load: starting, warming up, stopping."""
 DURATION_S = 0.5
 MOST_WORKERS = 64
-# One of each strategy that can hold many connections and answer them as they come.
+# One design of each strategy that can hold many connections and answer them as they come.
 STRATEGIES = ("thread-per-client", "epoll", "epoll-workers", "reactors", "uring")
 
 
@@ -30,7 +30,7 @@ class Deciding:
     designs: list[str]
     blocks: int
     seconds: float
-    """What it takes, roughly."""
+    """Roughly how long it takes."""
     toml: str
     cannot: str
     """Why this machine cannot run it; empty if it can."""
@@ -39,7 +39,7 @@ class Deciding:
 def deciding_study(
     situation: Situation, ranking: Ranking | None, known: Sequence[str], cpus: int
 ) -> Deciding | None:
-    """None if nothing is in question: one design alone serves the situation.
+    """None if there is nothing to decide: only one design serves the situation.
 
     `known` are the designs that can run here, `cpus` the CPUs of this machine.
     """
@@ -92,7 +92,7 @@ def _groups(designs: list[str], situation: Situation) -> list[tuple[list[str], i
 
 
 def _spreads(ranking: Ranking | None) -> list[Spread]:
-    """Of each design in question beside the best, as the nearest race saw it."""
+    """For each design in question: how its ratio to the best varies in the nearest race."""
     if ranking is None or not ranking.favoured:
         return []
     best = ranking.favoured[0].measured
@@ -106,7 +106,7 @@ def _blocks(spreads: Sequence[Spread], designs: int) -> int:
 
 
 def _purpose(spreads: Sequence[Spread], blocks: int, designs: int) -> str:
-    """A comment: what so many blocks will see, if the noise is that of the nearest race."""
+    """A comment: what so many blocks can detect, if the noise is that of the nearest race."""
     if not spreads:
         return ""
     seen = max(one.seen(blocks, designs) for one in spreads)
@@ -114,7 +114,7 @@ def _purpose(spreads: Sequence[Spread], blocks: int, designs: int) -> str:
 
 
 def _cell(situation: Situation, ranking: Ranking | None) -> tuple[list[str], float]:
-    """The lines of a group but its designs, and about how long its load takes."""
+    """A group's lines without its designs, and about how long its load takes."""
     near = None if ranking is None else ranking.place.cell
     dialect = "http" if near is None else near.dialect
     lines = [f"connections = {situation.busy}", f'work = "{situation.work}"']

@@ -37,16 +37,16 @@ class Measured:
     throughput: Estimate
     """Requests a second."""
     failed: str | None
-    """Why no trial went well, if none did."""
+    """Why no trial succeeded, if none did."""
     blocks: dict[int, float]
     """Its server CPU per request in each block."""
     holds: float | None = None
-    """Requests a second that it holds at most, where a search told; None: not known."""
+    """The highest rate it holds, if a search found it; None: unknown."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Cells of one race that differ in nothing but the design: what may be compared."""
+    """Cells of one race that differ only in the design: these may be compared."""
 
     race: Path
     created_at: float
@@ -56,7 +56,7 @@ class Place:
     server_cpus: int | None
     measured: list[Measured]
     units: Units = BLOCKS
-    """Of its race."""
+    """Its race's."""
 
     @property
     def cell(self) -> Cell:
@@ -66,9 +66,9 @@ class Place:
 @dataclass(frozen=True)
 class Found:
     places: list[Place]
-    """The nearest first; of two that are as near the newer."""
+    """Nearest first; of equally near ones the newer first."""
     ledgers: int
-    """That were read."""
+    """Ledgers that were read."""
     notes: list[str]
     raced: list[Cell]
     """All cells of them, near or not."""
@@ -77,7 +77,7 @@ class Found:
 def search(
     situation: Situation, ledgers: Sequence[Path], races: Path, machine: dict[str, Any]
 ) -> Found:
-    """In the named ledgers, else in all of `races` that are this machine's."""
+    """In the given ledgers, else in all of this machine's in `races`."""
     named = bool(ledgers)
     paths = [ledger_path(path) for path in ledgers] or sorted(races.glob(f"*/{FILE_NAME}"))
     places: list[Place] = []
@@ -128,7 +128,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
         except LedgerError as error:  # samples are unpacked only here
             raise LedgerError(f"{path}: {error}") from error
         if all(one.cpu.value is None and one.failed is None for one in measured):
-            continue  # a race that was stopped before it came there
+            continue  # a race that was stopped before this cell
         apart = distance(situation, cells[0], cpus)
         assert apart is not None, "only near cells are kept"
         created = float(ledger.meta.get("created_at") or 0)
@@ -137,7 +137,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
 
 
 def _parted(cells: list[Cell]) -> list[list[Cell]]:
-    """By path, where a contender would else stand twice: it was asked for different things."""
+    """Split by path, if a contender would otherwise appear twice."""
     if len({(cell.contender, cell.workers) for cell in cells}) == len(cells):
         return [cells]
     paths = dict.fromkeys(cell.path for cell in cells)
@@ -151,7 +151,7 @@ def _server_cpus(ledger: Ledger) -> int | None:
 
 
 def _held(ledger: Ledger) -> Held:
-    """What a server was found to hold, and not only its client."""
+    """What a server was found to hold, unless its client was the limit."""
     members = (one for group in held_groups(ledger) for one in group.members)
     return {
         one.cell.identity(): one.rate.high or one.rate.value

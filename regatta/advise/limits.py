@@ -14,11 +14,11 @@ from regatta.advise.situation import Situation
 from regatta.ledger.read import Cell
 
 POOLS_THAT_HOLD = ("prefork", "prethread")
-"""A worker of these serves one client to its end, silent or not."""
+"""Their workers serve one client until it leaves, silent or not."""
 POOL_WORKERS = 16
-"""Where no number was asked for."""
+"""If no number was given."""
 WATCHED_BY_SELECT = 1000
-"""FD_SETSIZE less two dozen that a server may need itself."""
+"""FD_SETSIZE less two dozen descriptors for the server itself."""
 US_PER_S = 1e6
 
 
@@ -29,7 +29,7 @@ class Limit:
 
 
 def crossed(situation: Situation, one: Measured, place: Place) -> str:
-    """The limit that lies between what was measured and the situation; empty if none does."""
+    """The limit between what was measured and the situation; empty if there is none."""
     return _of_clients(situation, one.cell) or _of_rate(situation, one, place)
 
 
@@ -54,7 +54,7 @@ def _limit(cell: Cell) -> Limit | None:
 
 
 def _of_rate(situation: Situation, one: Measured, place: Place) -> str:
-    """A server that is saturated, or would be: by what it holds, else by what a request takes."""
+    """Whether a server would be saturated: by the rate it holds, else by its CPU per request."""
     asked, offered = situation.rate, one.cell.rate
     if asked is None or offered is None or asked <= offered:
         return ""

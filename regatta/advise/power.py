@@ -22,7 +22,7 @@ from regatta.analysis.statistics.blocks_needed import LEVEL
 from regatta.analysis.statistics.turned import POWER
 
 FEWEST_SHARED = 3
-"""Blocks in common: fewer say nothing of how much two vary."""
+"""Common blocks; fewer do not show how much two designs vary."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Spread:
     each: float
     """The standard deviation of its logarithm."""
     blocks: int
-    """That it was estimated from."""
+    """Blocks that it was estimated from."""
 
     def seen(self, blocks: int, designs: int) -> float:
-        """The ratio that a race of so many blocks and designs sees four times in five."""
+        """The ratio that a race of so many blocks and designs detects at 80 % power."""
         return math.exp(self._reach(blocks, designs) * self.each / math.sqrt(blocks))
 
     def needed(self, ratio: float, designs: int, fewest: int, most: int) -> int:
-        """Blocks to see this ratio four times in five, within these bounds."""
+        """Blocks to detect this ratio at 80 % power, within these bounds."""
         return fewest + bisect_left(
             range(fewest, most), True, key=lambda blocks: self.seen(blocks, designs) <= ratio
         )
@@ -50,7 +50,7 @@ class Spread:
 
 
 def spread(one: Measured, other: Measured) -> Spread | None:
-    """None if too few blocks tell."""
+    """None if there are too few blocks."""
     shared = sorted(one.blocks.keys() & other.blocks.keys())
     pairs = [(one.blocks[block], other.blocks[block]) for block in shared]
     if len(pairs) < FEWEST_SHARED or min(min(pair) for pair in pairs) <= 0:

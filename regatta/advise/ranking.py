@@ -30,14 +30,14 @@ MOST_WAITING = 2.0
 KEEPS_UP = 0.95
 MOST = 3
 FAR_BEHIND = 1.5
-"""A third that needs clearly more than this many times the best one's CPU is no advice."""
+"""A third design that clearly needs more than this many times the best's CPU is not advised."""
 
 
 @dataclass(frozen=True)
 class Favoured:
     measured: Measured
     against_best: Against | None
-    """Its server CPU per request beside the best of the others'; None for the best."""
+    """Its server CPU per request against the best of the others; None for the best."""
 
     @property
     def undecided(self) -> bool:
@@ -54,7 +54,7 @@ class Ranking:
 
     @property
     def rivals(self) -> list[Favoured]:
-        """Those that more trials would tell from the best: who is undecided, else the next."""
+        """Designs that more trials could tell from the best: undecided ones, else the next."""
         open_ones = [one for one in self.favoured[1:] if one.undecided]
         return open_ones or self.favoured[1:2]
 
@@ -85,7 +85,7 @@ def rank(situation: Situation, place: Place) -> Ranking:
 
 
 def _favoured(measured: list[Measured], units: Units) -> list[Favoured]:
-    """All are one family, the sizes of a pool too: each might have been the one that is shown."""
+    """All are one family, a pool's sizes too: each might have been shown."""
     by_id = {str(one.cell.id): one for one in measured}
     column = Column(
         0,
@@ -95,7 +95,7 @@ def _favoured(measured: list[Measured], units: Units) -> list[Favoured]:
     )
     compared = {one.contender: one for one in against_best([column], units=units)}
     found: list[Favoured] = []
-    # The best is in none of the comparisons.
+    # The best is compared with nobody.
     for number in sorted(by_id, key=lambda number: (number in compared, column.figures[number])):
         one = Favoured(by_id[number], compared.get(number))
         if all(one.measured.design != other.measured.design for other in found):
@@ -122,7 +122,7 @@ def _does_not_serve(situation: Situation, one: Measured) -> str:
 
 
 def _waits(one: Measured, others: list[Measured]) -> str:
-    """Why it is out; empty if it is as quick as the best, or nearly."""
+    """Why its latency excludes it; empty if it is about as quick as the best."""
     kinds: tuple[tuple[str, Callable[[Measured], Estimate]], ...] = (
         ("p50", lambda each: each.p50),
         ("p99", lambda each: each.p99),
@@ -140,7 +140,7 @@ def _waits(one: Measured, others: list[Measured]) -> str:
 
 
 def _most(estimate: Estimate) -> float:
-    """What it may be at most; an interval without an upper end has none."""
+    """Its upper bound, if it has one."""
     if estimate.value is None or (estimate.high is None and estimate.low is not None):
         return math.inf
     return estimate.value if estimate.high is None else estimate.high

@@ -30,7 +30,7 @@ CORRECTED = "Differences hold together at 95 %, for all that could be compared h
 
 
 def print_advice(advice: Advice, study: Path, console: Console) -> None:
-    """`study` is where the study that would decide was written."""
+    """`study`: where the deciding study was written."""
     _line(f"Situation: {advice.situation.words()}.", console, "bold")
     for line in advice.not_measured:
         _line(line, console, "yellow")
@@ -71,7 +71,7 @@ def place_words(place: Place) -> str:
 
 
 def cell_words(cell: Cell) -> str:
-    """The place without the design: the size of a pool belongs to it."""
+    """The place without the design, to which a pool's size belongs."""
     parts = [
         axis.count(value)
         for name, axis in AXES.items()

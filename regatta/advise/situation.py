@@ -31,7 +31,7 @@ BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 @dataclass(frozen=True)
 class Situation:
     connections: int
-    """All of them, the silent ones too."""
+    """All of them, silent ones included."""
     idle_percent: float
     rate: int | None
     """Requests a second over all connections; None: as fast as they are answered."""
@@ -42,7 +42,7 @@ class Situation:
 
     @property
     def idle(self) -> int:
-        """Connections that say nothing; one at least asks."""
+        """Silent connections; at least one is active."""
         return min(round(self.connections * self.idle_percent / 100), self.connections - 1)
 
     @property
@@ -97,7 +97,7 @@ def _bytes(text: str | None) -> int | None:
 
 
 def distance(situation: Situation, cell: Cell, server_cpus: int | None) -> float | None:
-    """0 if the cell is the situation, 1 for each quantity at the edge; None if it is not near."""
+    """0 for the exact situation, 1 for each quantity a factor 2 off; None if it is not near."""
     if cell.slow or cell.scope != "window" or (situation.rate is None) != (cell.rate is None):
         return None
     parts = [
@@ -112,7 +112,7 @@ def distance(situation: Situation, cell: Cell, server_cpus: int | None) -> float
 
 
 def _apart(wanted: float, measured: float) -> float | None:
-    """In factors of two, on a logarithmic scale; nothing is near to none at all."""
+    """In factors of two, on a logarithmic scale; 0 is near to nothing else."""
     if wanted == measured:
         return 0.0
     if min(wanted, measured) <= 0:
@@ -139,7 +139,7 @@ def _work_us(work: str) -> int | None:
 
 
 def why_far(situation: Situation) -> list[tuple[str, Callable[[Cell], object]]]:
-    """The quantities that a study must vary to come near: for the line that says what was raced."""
+    """The quantities to vary to come near, for the line that says what was raced."""
     found: list[tuple[str, Callable[[Cell], object]]] = [
         ("connections", lambda cell: cell.connections),
         ("work", lambda cell: cell.work),

@@ -32,7 +32,7 @@ EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked."""
+    """The question."""
 
     old: Path
     new: Path
@@ -41,12 +41,12 @@ class Request:
     """A share: 0.05 for 5 %."""
     metrics: tuple[str, ...]
     reference: str | None = None
-    """A contender that nothing was changed in: all others are taken relative to it."""
+    """A contender that the change did not touch: all others are divided by it."""
 
 
 @dataclass(frozen=True)
 class Race:
-    """What is said of each side."""
+    """What is reported of each race."""
 
     path: Path
     study: str
@@ -66,7 +66,7 @@ class Comparison:
     cells: list[Compared]
     agreement: Agreement
     moved: list[Moved]
-    """Places and claims of which the two say otherwise."""
+    """Places and claims on which the two disagree."""
 
     @property
     def verdict(self) -> str:
@@ -211,7 +211,7 @@ def _by_cell(analysis: Analysis) -> dict[int, CellResult]:
 
 
 def _broken(ledgers: tuple[Ledger, Ledger], cells: tuple[Cell, Cell]) -> str | None:
-    """A server that no longer answers is worse than any threshold."""
+    """A server that stopped answering is a regression at any threshold."""
     old, new = (ledger.trials_of(cell) for ledger, cell in zip(ledgers, cells, strict=True))
     if not new or not all(_failed(trial) for trial in new):
         return None

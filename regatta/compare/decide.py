@@ -34,14 +34,14 @@ class Compared:
     """One cell of both races in one metric."""
 
     cell: Cell
-    """Of the new race."""
+    """The new race's."""
     metric: Metric
     side: str
     old: Estimate
     new: Estimate
     verdict: str
     why: str
-    """Where the verdict needs words."""
+    """Why, if the verdict needs words."""
     scale: str | None = None
     """`ratio` (new / old) or `difference` (new - old, of a metric that can be 0)."""
     value: float | None = None
@@ -51,32 +51,32 @@ class Compared:
     beyond: float | None = None
     """The threshold, on the same scale: worse than this is a regression."""
     p_value: float | None = None
-    """That the truth is at the threshold, after Holm's correction."""
+    """Of the truth being at the threshold, after Holm's correction."""
     blocks_needed: int | None = None
-    """Of each race, to tell no change from the threshold four times in five; sittings, if either
+    """Per race, to tell no change from the threshold at 80 % power; sittings, if either
     race has several."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A cell in both races, with what one metric says of it."""
+    """A cell in both races, in one metric."""
 
     cell: Cell
     metric: Metric
     old: Estimate
     new: Estimate
     samples: tuple[Sample, Sample] | str
-    """Or the words that say why there are none."""
+    """Or why there are none."""
     broken: str | None
-    """Why every trial of the new race failed, where the old race's did not."""
+    """Why every trial of the new race failed, if the old race's did not."""
 
 
 Blocks = dict[int, float] | str
-"""A cell's number of each block, or the words that say why there is none."""
+"""A cell's number for each block, or why there is none."""
 
 
 def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, Sample | str]:
-    """One for each cell of the race, in the order of its blocks; of several sittings, of these.
+    """One for each cell of the race, by block or, if there are several, by sitting.
 
     With a reference each number is divided by that contender's in the same block: what the machine
     did to both cancels, and so does most of what it does in one hour and not in the next.
@@ -95,7 +95,7 @@ def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, 
 
 
 def _sample(found: BlockValues, units: Units) -> Sample:
-    """Blocks that are alike lie in one sitting; those of another began anew."""
+    """Only blocks of one sitting are correlated."""
     return Sample(np.array([found[number] for number in sorted(found)]), not units.sitting_of)
 
 
@@ -111,7 +111,7 @@ def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> d
 
 
 def _beside(cell: Cell, references: list[Cell]) -> Cell | None:
-    """The reference's cell at the same place: of a pool in several sizes that of the same size."""
+    """The reference's cell at the same place; of a pool, the one of the same size."""
     alike = [one for one in references if one.alike() == cell.alike()]
     found = [one for one in alike if one.workers == cell.workers] or alike
     if len(found) > 1:
@@ -134,7 +134,7 @@ def _divided(own: Blocks, theirs: Blocks) -> Blocks:
 
 
 def decide(pairs: list[Pair], threshold: float) -> list[Compared]:
-    """One result for each pair, in their order. `threshold` is a share: 0.05 for 5 %."""
+    """One result a pair, in their order. `threshold` is a share: 0.05 for 5 %."""
     changes = [_change(pair) for pair in pairs]
     beyond = [
         None if change is None else bound(pair.metric, change, pair.samples, threshold)
@@ -152,7 +152,7 @@ def decide(pairs: list[Pair], threshold: float) -> list[Compared]:
 def bound(
     metric: Metric, change: Change, both: tuple[Sample, Sample] | str, threshold: float
 ) -> float:
-    """The value from which on the change is a regression. More is worse, or less is."""
+    """The value from which on a change is a regression, on the metric's scale."""
     worse = 1 if metric.better == "lower" else -1
     if change.scale == "ratio":
         return float((1 + threshold) ** worse)

@@ -33,15 +33,15 @@ PLACE = {
     "steering": "steering",
 }
 BEFORE = {"steering": "none"}
-"""What a race did that says nothing of it."""
+"""What differs between races without meaning anything."""
 MEMORY_SLACK = 0.02
-"""Two kernels on one machine keep different shares of its memory for themselves."""
+"""Kernels on one machine reserve different shares of its memory."""
 
 
 @dataclass(frozen=True)
 class Matched:
     pairs: list[tuple[Cell, Cell]]
-    """Of the old race and of the new one."""
+    """From the old race and the new one."""
     only_old: list[Cell]
     only_new: list[Cell]
 
@@ -58,7 +58,7 @@ def match(old: Ledger, new: Ledger) -> Matched:
 
 
 def differences(old: Ledger, new: Ledger, matched: Matched) -> list[str]:
-    """One line for each thing that is not the same in both races, or is not as it should be."""
+    """One line for each difference between the races, and for each flaw."""
     lines = [
         _study(old, new),
         _machine(old, new),
@@ -123,7 +123,7 @@ def _size(value: Any) -> str:
 
 
 def _accounts(old: Ledger, new: Ledger) -> str:
-    """The control group is charged with what a thread does at its very end; its clock is not."""
+    """A control group is charged for a thread's very end; the clock of its process is not."""
     then, now = (_by_group(ledger) for ledger in (old, new))
     if then == now:
         return ""
@@ -175,7 +175,7 @@ def _state(name: str, ledger: Ledger) -> str:
 
 
 def places(cells: Sequence[Cell]) -> dict[int, str]:
-    """What tells each cell from the others but its contender, in words, by the cell's id."""
+    """In words, by the cell's id: what but the contender tells it from the others."""
     varying = [name for name in IDENTITY if len({getattr(cell, name) for cell in cells}) > 1]
     wanted = [name for name in varying if name not in ("contender", *LOOSE)]
     told = {(cell.contender, *(getattr(cell, name) for name in wanted)) for cell in cells}

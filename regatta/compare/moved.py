@@ -17,7 +17,7 @@ BEST, WORSE, OPEN = "among the best", "shown to need more", "may be as good"
 
 @dataclass(frozen=True)
 class Moved:
-    """A design at one step of a table, or a claim, of which the two races say otherwise."""
+    """A design at one step of a table, or a claim, on which the two races disagree."""
 
     where: str
     what: str
@@ -56,7 +56,7 @@ def _said(group: Group, step: int) -> dict[str, str]:
 
 
 def _ranked(group: Group, step: int, names: set[str]) -> list[str]:
-    """By the figures of server CPU, the least first; who has none has no place."""
+    """Ranked by server CPU, the least first, without those that have no figure."""
     figures = {
         result.cell.contender: result.estimates[side_of(PRIMARY), PRIMARY.name].value
         for result in group.at(step)

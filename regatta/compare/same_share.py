@@ -18,7 +18,7 @@ MOST_SHOWN = 3
 
 
 def at_rates_of(new: Ledger, old: Ledger) -> tuple[Ledger, str]:
-    """The old race with the new one's rates, and what to say of it; empty: nothing was changed."""
+    """The old race with the new one's rates, and a note; empty: nothing was changed."""
     ours = _rates(new)
     rates = {
         (load, then): ours[load][share]
@@ -36,7 +36,7 @@ def at_rates_of(new: Ledger, old: Ledger) -> tuple[Ledger, str]:
 
 
 def _rates(ledger: Ledger) -> dict[Load, dict[float, int]]:
-    """The rate of each share, by load; without those where a study names rates of its own, too."""
+    """The rate of each share, by load; not where a study has rates of its own, too."""
     found: dict[Load, dict[float, int]] = {}
     for search in ledger.searches:
         wanted = search.cell.identity()
@@ -52,7 +52,7 @@ def _load(cell: Cell) -> Load:
 
 
 def _searched(cell: Cell) -> Cell:
-    """As it stood before its rate was known."""
+    """The cell before its rate was known."""
     return replace(cell, load=MATCHED, rate=None)
 
 

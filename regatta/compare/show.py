@@ -134,7 +134,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     found = [compared for compared in comparison.cells if compared.verdict == comparison.verdict]
     of = plural(len(comparison.cells), "comparison")
     if comparison.verdict == REGRESSION:
-        # Holm's correction stands behind these: none of them is the luck of many tries.
+        # After Holm's correction none of these is the luck of many tries.
         return f"Regression beyond {limit} in {len(found)} of {of}{_in_sittings(comparison)}."
     if comparison.verdict == NO_REGRESSION:
         return (
@@ -153,7 +153,7 @@ def verdict_sentence(comparison: Comparison) -> str:
 
 
 def _in_sittings(comparison: Comparison) -> str:
-    """What a verdict of two races that cannot know of other sittings is confined to."""
+    """A verdict on two races of one sitting each is limited to these sittings."""
     return ", in these two sittings" if _are_one_sitting_each(comparison) else ""
 
 
@@ -162,7 +162,7 @@ def _are_one_sitting_each(comparison: Comparison) -> bool:
 
 
 def standings_sentence(agreement: Agreement) -> str:
-    """Whether the two races say the same of who won."""
+    """Whether the two races agree on who won."""
     parts = []
     if agreement.overall:
         same = sum(each.agreement == SAME for each in agreement.overall)

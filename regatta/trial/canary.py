@@ -27,7 +27,7 @@ LINE_LIMIT = 64
 
 @dataclass(frozen=True)
 class Clock:
-    """What the steps took at one moment, in CPU time, a mean over the server's CPUs."""
+    """The steps' CPU time at one moment, a mean over the server's CPUs."""
 
     low_ns: float
     median_ns: float
@@ -42,19 +42,19 @@ class Canary:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=guard_environment(),
-            # Ctrl-C is for the lab; this one ends with its input, however the lab ends.
+            # Ctrl-C is for the lab; the canary ends with its input, however the lab ends.
             start_new_session=True,
         )
 
     def ask(self) -> Clock | None:
-        """None if it does not answer (any more)."""
+        """None if it does not answer."""
         assert self.process.stdin
         try:
             os.write(self.process.stdin.fileno(), b"?")
             low, median = self.read_line().split()
             return Clock(float(low), float(median))
         except (OSError, EOFError, ValueError):
-            # What it says later would be taken for the answer to the next question.
+            # A late answer would be taken for the next one.
             self.process.kill()
             return None
 
@@ -78,7 +78,7 @@ class Canary:
 
 @contextmanager
 def canary_on(program: Path | None, cpus: Sequence[int]) -> Iterator[Canary | None]:
-    """None where there is no such program."""
+    """None if there is no such program."""
     if program is None:
         yield None
         return
@@ -90,7 +90,7 @@ def canary_on(program: Path | None, cpus: Sequence[int]) -> Iterator[Canary | No
 
 
 def describe(clocks: Sequence[Clock]) -> dict[str, float]:
-    """What a trial's conditions say, of all of its slices."""
+    """For a trial's conditions, over all of its slices."""
     if not clocks:
         return {}
     return {

@@ -10,7 +10,7 @@ from regatta.trial.side import Side
 
 LOAD_TIMEOUT_S = 120.0
 MAX_CLIENT_SEED = 2**31
-# Within a block all meet the same random arrivals; from slice to slice and block to block they
+# Within a block all get the same random arrivals; from slice to slice and block to block they
 # differ. A prime, so that no two of a race share theirs.
 SEEDS_PER_BLOCK = 10_007
 
@@ -23,7 +23,7 @@ def client_command(rig: Rig, cell: Cell, target: str, options: list[str]) -> lis
 
 
 def load_options(rig: Rig, cell: Cell, seed: int) -> list[str]:
-    """The measured load, and the connections beside it that are not measured."""
+    """The measured load, and the unmeasured connections beside it."""
     options = ["--load", cell.load]
     if cell.load == "burst":
         options += ["--rounds", str(cell.rounds)]
@@ -45,7 +45,7 @@ def load_timeout_s(cell: Cell) -> float:
 
 
 def sliced(cell: Cell, slices: int) -> list[Cell]:
-    """The cell's load in so many parts that together are the whole; never less than one round."""
+    """The cell's load in so many parts, each at least one round."""
     if cell.rounds is not None:
         count = min(slices, cell.rounds)
         share, rest = divmod(cell.rounds, count)
@@ -55,7 +55,7 @@ def sliced(cell: Cell, slices: int) -> list[Cell]:
 
 
 def warm_up(rig: Rig, cell: Cell, target: str) -> None:
-    """A first load from a client of its own, so that no measured request meets cold code."""
+    """A first load by a client of its own, so that measured requests meet warm code."""
     if rig.warmup_rounds == 0:
         return
     options = ["--load", "burst", "--rounds", str(rig.warmup_rounds)]

@@ -33,7 +33,7 @@ PERCENT = "%"
 
 
 def merge_counters(slices: Sequence[Sequence[Counter]], lengths_ns: Sequence[int]) -> list[Counter]:
-    """One counter for each event that any slice has, in the order of the first."""
+    """One counter for each event of any slice, in the order of the first."""
     found: dict[str, list[tuple[Counter, int]]] = {}
     for counters, length_ns in zip(slices, lengths_ns, strict=True):
         for counter in counters:
@@ -42,7 +42,7 @@ def merge_counters(slices: Sequence[Sequence[Counter]], lengths_ns: Sequence[int
 
 
 def merge_counter(parts: Sequence[tuple[Counter, int]]) -> Counter:
-    """Of one event."""
+    """The counter of one event."""
     first = parts[0][0]
     for counter, _ in parts:
         if counter.state != COUNTED or counter.value is None:
@@ -59,7 +59,7 @@ def weighted(values: Sequence[float], weights: Sequence[int]) -> float:
 
 
 def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The client's summary of the whole load; latencies are in the samples alone."""
+    """The client's summary of the whole load; latencies are only in the samples."""
     if len(summaries) == 1:
         return summaries[0]
     last = summaries[-1]
@@ -78,7 +78,7 @@ def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def due(client: dict[str, Any]) -> int:
-    """The requests that it started, and those of an open load that it did not come to."""
+    """The requests that it started, and those of an open load that it did not start."""
     requests: int = client["requests"] + client.get("unstarted", 0)
     return requests
 
@@ -88,7 +88,7 @@ def add_up(parts: Sequence[dict[str, int]]) -> dict[str, int]:
 
 
 def merge_cpus(windows: Sequence[Window]) -> BySide:
-    """All that each side's CPUs did in the windows; nothing of a whole process, which has none."""
+    """All that each side's CPUs did in the windows; a whole process has none."""
     lengths = [window.length_ns for window in windows]
     return {
         side: merge_counters([window.cpus[side] for window in windows], lengths)

@@ -20,9 +20,9 @@ from regatta.machine.proc import read_stat
 
 WITHIN_S = 0.05
 STILL_S = 0.0005
-"""Much longer than a thread runs that is in no list any more: some 7 us."""
+"""Much longer than a thread still runs after it left all lists: some 7 us."""
 AWAKE = ("R", "D")
-"""Running or waiting for a CPU, and waiting for what comes by itself, as a disk's answer."""
+"""Running, waiting for a CPU, or waiting for something that comes by itself, as a disk."""
 NS_PER_MS = 1e6
 
 
@@ -31,22 +31,22 @@ class Rest:
     """How it was waited for."""
 
     found: bool
-    """It came; else the wait was given up."""
+    """Whether it came."""
     waited_ns: int = 0
 
 
 @dataclass(frozen=True)
 class Ends:
-    """Of the rest at both ends of a window."""
+    """At both ends of a window."""
 
     opening: Rest
     closing: Rest | None
-    """None: it was not waited for."""
+    """None: nobody waited for it."""
 
 
 @contextmanager
 def away_from(cpus: Collection[int]) -> Iterator[None]:
-    """Keeps this thread of the lab off these CPUs, if it has others."""
+    """Keeps this thread of the lab off these CPUs, if there are others."""
     own = os.sched_getaffinity(0)
     os.sched_setaffinity(0, own - set(cpus) or own)
     try:
@@ -56,12 +56,12 @@ def away_from(cpus: Collection[int]) -> Iterator[None]:
 
 
 def wait_for_rest(pid: int, group: Group | None) -> Rest:
-    """Waits until nothing of the program runs any more, and not for long."""
+    """Waits, not for long, until no thread of the program runs."""
     started_ns = time.monotonic_ns()
     before: object = None
     while True:
         now = used(pid, group)
-        # One that slept when it was looked at may have been woken by one that was looked at later.
+        # A thread found asleep may have been woken by one that was checked later.
         found = now == before and not is_awake(pid, group) and used(pid, group) == now
         waited_ns = time.monotonic_ns() - started_ns
         if found or waited_ns > WITHIN_S * 1e9:
@@ -71,7 +71,7 @@ def wait_for_rest(pid: int, group: Group | None) -> Rest:
 
 
 def used(pid: int, group: Group | None) -> object:
-    """What is another whenever any of the program's threads has run and left its CPU."""
+    """Changes whenever any of the program's threads has run and left its CPU."""
     if group is not None:
         return group.charged_ns()
     clocks: dict[int, int] = {}
@@ -82,7 +82,7 @@ def used(pid: int, group: Group | None) -> object:
 
 
 def is_awake(pid: int, group: Group | None) -> bool:
-    """Whether any of its threads is."""
+    """Whether any of its threads is awake."""
     for process, thread in threads(pid, group):
         with suppress(OSError, ValueError):
             if read_stat(process, thread).state in AWAKE:
@@ -91,7 +91,7 @@ def is_awake(pid: int, group: Group | None) -> bool:
 
 
 def threads(pid: int, group: Group | None) -> Iterator[tuple[int, int]]:
-    """Those of the program and of all that descend from it, each below a process that shows it."""
+    """The program's and all its descendants'."""
     if group is not None:
         yield from ((thread, thread) for thread in group.threads())
         return
@@ -100,7 +100,7 @@ def threads(pid: int, group: Group | None) -> Iterator[tuple[int, int]]:
 
 
 def describe(windows: Collection[Ends]) -> dict[str, object]:
-    """What a trial's conditions say of the windows of its slices."""
+    """For a trial's conditions, over its slices."""
     closed = [ends.closing for ends in windows if ends.closing is not None]
     longest_ns = max((rest.waited_ns for rest in closed), default=0)
     return {

@@ -26,16 +26,16 @@ class Rig:
     scratch: Path
     contenders: Mapping[str, Contender] = field(default_factory=dict)
     folder: Path = Path()
-    """Of the study."""
+    """The study's."""
     seed: int = 0
     disturbance_limit_percent: float = DEFAULT_DISTURBANCE_LIMIT_PERCENT
-    """What others may use of one CPU during a trial before it counts as disturbed."""
+    """Percent of a CPU that others may use before a trial is disturbed."""
     environment_bytes: int = 0
-    """Of padding in the environment of every server."""
+    """Bytes of padding in every server's environment."""
 
     def server_environment(self) -> dict[str, str]:
-        """What every server, ours or not, is started with beside the lab's own environment."""
+        """What every server's environment has beside the lab's own."""
         return {PADDING: "x" * self.environment_bytes} if self.environment_bytes else {}
 
     canary: Canary | None = None
-    """Tells the clock of the server's CPUs."""
+    """Measures the clock of the server's CPUs."""

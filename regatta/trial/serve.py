@@ -32,9 +32,9 @@ def start_server(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) ->
 
 
 def stop_server(rig: Rig, cell: Cell, server: Side) -> dict[str, Any] | None:
-    """Stops it and returns what it says of itself; a contender says nothing.
+    """Stops it and returns its summary; a contender has none.
 
-    Ours must drain and leave with status 0; of a contender its death by the signal is fine too.
+    Ours must drain and exit with status 0; a contender may die by the signal.
     """
     contender = rig.contenders.get(cell.contender)
     if contender is not None:
@@ -61,7 +61,7 @@ def design_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
     command = [str(rig.programs.server), "--design", cell.contender]
     command += ["--listen", f"{rig.placement.server_address}:0", "--work", cell.work]
     command += rig.placement.access()
-    command.append("--no-recorder")  # what is measured is what the clients cause
+    command.append("--no-recorder")  # measured is what the clients cause
     # The same work and the same rights everywhere, whatever a machine permits (docs/decisions.md).
     command += ["--source", "procfs", "--sandbox", "off"]
     if not is_afresh(cell.work):
@@ -89,7 +89,7 @@ def start_design(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) ->
 
 
 def start_contender(rig: Rig, contender: Contender, wanted: tuple[str, ...], server: Side) -> str:
-    """Gives it a port that is free, starts it, and waits in the way that the study names."""
+    """Gives it a free port, starts it, and waits in the way the study names."""
     host, port = rig.placement.server_address, rig.placement.free_port()
     server.talks_on = ("stderr", "stdout")
     command = contender.words(host, port, rig.placement.server.cpus, rig.folder)
@@ -115,7 +115,7 @@ def ready_test(
 
 
 def wait_ready(server: Side, is_ready: Callable[[], bool]) -> None:
-    """Nothing wakes us when somebody else's server is ready; its end does, at once."""
+    """Polls: nothing tells us when somebody else's server is ready; only its exit wakes us."""
     assert server.process
     deadline = time.monotonic() + READY_TIMEOUT_S
     own = os.pidfd_open(server.process.pid)
@@ -130,7 +130,7 @@ def wait_ready(server: Side, is_ready: Callable[[], bool]) -> None:
 
 
 def check_pinned(rig: Rig, cell: Cell, server: Side) -> None:
-    """A contender may pin its threads elsewhere; then it ran on CPUs that are not the server's."""
+    """A contender that pins its threads elsewhere ran on CPUs that are not the server's."""
     if cell.contender not in rig.contenders:
         return
     assert server.pid is not None

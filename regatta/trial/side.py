@@ -34,14 +34,14 @@ PERF_CHATTER = ("Events disabled", "Events enabled")
 
 
 class Side:
-    """A started program. Use it in a `with` statement: what still runs at the end is killed."""
+    """A started program. Use it in a `with` statement: whatever still runs at the end is killed."""
 
     def __init__(
         self, name: str, folder: Path, accounted: bool = False, whole: bool = False
     ) -> None:
-        """`accounted`: the CPU time of all that it runs will be asked for.
+        """`accounted`: its CPU time will be read.
 
-        `whole`: it is counted from exec to exit, and not in a window that is opened and closed.
+        `whole`: it is counted from exec to exit, not in a window.
         """
         self.name = name
         self.folder = folder
@@ -81,12 +81,12 @@ class Side:
         keep_fd: int | None = None,
         extra: Mapping[str, str] | None = None,
     ) -> None:
-        """Starts the program; perf itself stays outside of its place and off its CPUs.
+        """Starts the program; perf itself stays outside its place and off its CPUs.
 
         `extra`: for its environment.
 
-        Outside of a user namespace too: within, perf believes that it has rights it has not.
-        A whole program is what perf itself starts: it stands in the place, as it would by hand.
+        Outside a user namespace too: inside, perf believes it has rights that it lacks.
+        A whole program is started by perf itself, inside the place, as by hand.
         """
         if not self.whole and (self.accounted or (wanted and perf.by_group)):
             self.group = where.make_group()
@@ -122,7 +122,7 @@ class Side:
             self.warden = Warden(self.process.pid)
 
     def find_program(self) -> int:
-        """The process id of the program itself, once it is known to run: perf's only child."""
+        """The process id of the program itself, perf's only child, once it runs."""
         assert self.process
         pid = self.process.pid
         if self.counting or self.whole:
@@ -135,12 +135,12 @@ class Side:
         return pid
 
     def accounts(self) -> accounting.Reading:
-        """The kernel's accounts of the program and all that descend from it, until now."""
+        """The kernel's accounts of the program and its descendants so far."""
         assert self.pid is not None
         return accounting.read(self.pid, self.group)
 
     def come_to_rest(self) -> Rest:
-        """Waits until nothing of it runs any more, and not for long."""
+        """Waits, not for long, until none of its threads runs."""
         assert self.pid is not None
         return wait_for_rest(self.pid, self.group)
 
@@ -170,7 +170,7 @@ class Side:
         try:
             if self.pidfd is not None and not readable(self.pidfd, deadline):
                 raise self.failure(f"the {self.name} did not end within {timeout_s:g} s")
-            # perf may miss the end of its child between looking and waiting; a word wakes it.
+            # perf may miss its child's exit between looking and waiting; a message wakes it.
             while not readable(own, min(deadline, time.monotonic() + PERF_POLL_MS / 1000)):
                 if time.monotonic() > deadline:
                     raise self.failure(f"the {self.name} did not end within {timeout_s:g} s")
@@ -181,13 +181,13 @@ class Side:
         return self.process.wait()
 
     def ended(self, within_s: float = 0.0) -> bool:
-        """True if the program has ended by itself, or does so within this time."""
+        """True if the program has exited by itself, or does so within this time."""
         return self.pidfd is not None and readable(self.pidfd, time.monotonic() + within_s)
 
     def stop(self, by: signal.Signals = signal.SIGTERM, may_die: bool = False) -> None:
-        """Asks the program to end, as a person would; it must drain and leave with status 0.
+        """Asks the program to stop, as a person would; it must drain and exit with status 0.
 
-        `may_die`: to die by the signal, without a handler for it, will do too.
+        `may_die`: dying by the signal is fine too.
         """
         assert self.pidfd is not None
         if self.ended():
@@ -195,12 +195,12 @@ class Side:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, by)
         status = self.wait(STOP_TIMEOUT_S)
-        # A shell says of a child that died by a signal what 128 and the signal are together.
+        # A shell reports a child's death by a signal as 128 + the signal.
         if status != 0 and not (may_die and status in (-by, 128 + by)):
             raise self.failure(f"the {self.name} left with exit status {status}")
 
     def kill(self) -> None:
-        """Ends whatever is left of it, at once, and waits until it is gone."""
+        """Kills whatever is left of it and waits until it is gone."""
         if self.process is None:
             return
         # The group also holds what the program has forked, and outlives its leader.
@@ -211,7 +211,7 @@ class Side:
             readable(self.pidfd, time.monotonic() + STOP_TIMEOUT_S)
 
     def counters(self) -> list[Counter]:
-        """What perf counted; to be asked after the end."""
+        """What perf counted; to be called after the end."""
         if not self.counting:
             return []
         path = self.folder / f"{self.name}.perf"
@@ -225,7 +225,7 @@ class Side:
         return (self.folder / f"{self.name}.stdout").read_text(errors="replace")
 
     def said(self) -> list[str]:
-        """The last lines of what the program has printed, stderr before stdout."""
+        """The last lines that the program printed, stderr before stdout."""
         lines: list[str] = []
         for stream in self.talks_on:
             try:
@@ -236,13 +236,13 @@ class Side:
         return [line for line in lines if line and line not in PERF_CHATTER]
 
     def failure(self, what: str) -> TrialError:
-        """An error that ends with what the program itself said last."""
+        """An error that ends with the program's last words."""
         said = self.said()[-QUOTED_LINES:]
         return TrialError(f"{what}: {' | '.join(said)}" if said else what)
 
 
 def readable(fd: int, deadline: float) -> bool:
-    """Waits until the descriptor is readable (for a process: until it has ended)."""
+    """Waits until the descriptor is readable (a process: has exited)."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))

@@ -35,7 +35,7 @@ DYING_S = 0.2
 
 
 def conditions() -> dict[str, Any]:
-    """What else goes on on the host when the trial starts."""
+    """What else runs on the host when the trial starts."""
     load = Path("/proc/loadavg").read_text().split()
     processes = sum(1 for entry in Path("/proc").iterdir() if entry.name.isdigit())
     return {
@@ -57,7 +57,7 @@ class Trial:
         self.wanted = rig.events if kind == COUNTED else ()
         self.result = Result(started_at=time.time(), conditions=conditions())
         whole = cell.scope == PROCESS
-        # What starts a whole process would be in its group too: its threads' own clocks must do.
+        # Its group would include what starts a whole process: use its threads' own clocks.
         self.server = stack.enter_context(Side(SERVER, rig.scratch, not whole, whole))
         self.target = ""
         self.windows: list[Window] = []
@@ -91,7 +91,7 @@ class Trial:
             warm_up(self.rig, self.cell, self.target)
 
     def listen(self) -> None:
-        """How fast the server's CPUs are now; the server is at rest, or was just warmed up."""
+        """The clock of the server's CPUs now, with the server at rest or just warmed up."""
         if self.rig.canary is not None and (clock := self.rig.canary.ask()) is not None:
             self.clocks.append(clock)
 
@@ -102,7 +102,7 @@ class Trial:
             self.windows.append(measure(self.rig, part, self.target, self.server, seed))
 
     def finish(self) -> None:
-        """Stops the server and adds up what the slices gave."""
+        """Stops the server and adds up its slices."""
         with self.guarded():
             client, accounts, client_counters, samples = merge_windows(self.windows)
             self.keep_client(client)
@@ -129,7 +129,7 @@ class Trial:
             self.judge_client()
 
     def others(self, own_ns: float) -> Others:
-        """What others did while this was measured; `own_ns` is what it used itself."""
+        """What others did during the measurement; `own_ns` is what it used itself."""
         others = disturbance.merge([window.others for window in self.windows])
         return disturbance.with_ended(others, own_ns, len(self.rig.placement.cpus()))
 
@@ -147,7 +147,7 @@ class Trial:
         self.result.disturbed = disturbance.too_much(others, self.rig.disturbance_limit_percent)
 
     def judge_client(self) -> None:
-        """Whether a client that did not keep up was held up by what is no part of the trial."""
+        """Whether a client that did not keep up was held up by other programs."""
         if self.result.client_bound is None or self.result.client is None:
             return
         cpus = self.rig.placement.client.cpus
@@ -170,7 +170,7 @@ class Trial:
         self.result.requests = client.get("requests")
         self.result.answered = client.get("answered")
         self.result.throughput_per_s = client.get("throughput_per_s")
-        # Who counts a whole process asks what it used, not what it could have done.
+        # Counting a whole process asks what it used, not what it could have done.
         if self.cell.scope != PROCESS:
             self.result.client_bound = client.get("client_bound")
 
@@ -184,9 +184,9 @@ class Trial:
 
 
 class WholeTrial(Trial):
-    """A trial of a whole process, from its start to its end: one burst, idling, and an end.
+    """A trial of a whole process, from start to end: one burst, idling, and a stop.
 
-    Nothing is warm and nothing is left out, as where somebody types `perf stat ./server`, runs a
+    Nothing is warm and nothing is left out, as if somebody types `perf stat ./server`, runs a
     client, and presses Ctrl-C a while later.
     """
 
@@ -215,7 +215,7 @@ class WholeTrial(Trial):
         return length_ns
 
     def others(self, own_ns: float) -> Others:
-        """Of those that still live: what starts the two sides is in no account."""
+        """Of living processes: what starts the two sides is in no account."""
         del own_ns
         return disturbance.between(self.before, self.after, self.rig.placement.cpus())
 
@@ -226,7 +226,7 @@ def make_trial(rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> Trial:
 
 
 def fresh_scratch(folder: Path) -> None:
-    """An empty folder for the files of one trial; what a killed race left there goes."""
+    """An empty folder for the files of one trial; leftovers of a killed race are removed."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
@@ -239,7 +239,7 @@ def run_trial(rig: Rig, cell: Cell, kind: str, block: int = 0) -> Result:
 def run_side_by_side(
     rig: Rig, cells: Sequence[Cell], kind: str, block: int, slices: int
 ) -> list[Result]:
-    """Runs a trial of each cell, their loads in slices that alternate; results in their order."""
+    """Runs a trial of each cell, with alternating slices; results in their order."""
     chance = random.Random(rig.seed * SEEDS_PER_BLOCK + block)
     fresh_scratch(rig.scratch)
     try:

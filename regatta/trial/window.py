@@ -38,20 +38,20 @@ class AnswersError(TrialError):
 
 @dataclass(frozen=True)
 class Window:
-    """What one measured load gave."""
+    """The result of one measured load."""
 
     length_ns: int
     accounts: list[Counter]
-    """The server's, by the kernel."""
+    """The kernel's accounts of the server."""
     client: dict[str, Any]
     """The client's own summary."""
     client_counters: list[Counter]
     """perf's."""
     samples: bytes
     others: Others
-    """What else took the race's CPUs meanwhile."""
+    """Who else took the race's CPUs."""
     rest: Ends | None = None
-    """None: of a whole process."""
+    """None for a whole process."""
     cpus: BySide = field(default_factory=dict)
     """All that each side's CPUs did."""
 
@@ -86,7 +86,7 @@ def measure_whole(rig: Rig, cell: Cell, target: str, server: Side, seed: int) ->
         start_ns = time.monotonic_ns()
         client.start(rig.placement.client, command, rig.perf, server.wanted)
         summary = sum_up(cell, client, load_timeout_s(cell))
-        # This wait is what is measured: a server that idles is part of such a count.
+        # This wait is measured: an idling server is part of such a count.
         time.sleep(cell.linger_s)
         return Window(
             length_ns=time.monotonic_ns() - start_ns,
@@ -105,8 +105,8 @@ def run_load(
     CPUs did, what others did, and the rest.
 
     The accounts are read when the server is at rest, before the load and after it. One that is not
-    at rest before has work of its own, and nobody can tell which is the load's: its account is
-    closed with the client's word. The others' clocks are read before the server's accounts and
+    at rest before has work of its own, inseparable from the load's: its account is
+    closed with the client's `done`. The others' clocks are read before the server's accounts and
     after them: not in the window.
     """
     cpus = rig.placement.cpus()
@@ -140,7 +140,7 @@ def run_load(
 
 
 def switch(sides: list[Side], command: str) -> None:
-    """Tells all sides' counters, then waits for all: they change as nearly at once as can be."""
+    """Tells all sides' counters, then waits for all, so that they switch nearly at once."""
     controls = [side.control for side in sides if side.control is not None]
     for control in controls:
         control.send(command)
@@ -156,7 +156,7 @@ def tell(gate: socket.socket, word: str, client: Side) -> None:
 
 
 def sum_up(cell: Cell, client: Side, timeout_s: float) -> dict[str, Any]:
-    """What the client says of its load; an error unless every request was answered."""
+    """The client's report of its load; an error unless every request was answered."""
     status = client.wait(timeout_s)
     text = client.stdout()
     summary: dict[str, Any] | None = None
@@ -189,7 +189,7 @@ def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
 
 
 def perf_counters(side: Side, wanted: Sequence[str]) -> list[Counter]:
-    """perf's counters of a side; where it has no perf, each wanted one is not supported."""
+    """perf's counters of a side; without perf each wanted one is `not supported`."""
     if side.counting:
         return side.counters()
     return select(tuple(wanted), PerfOutput((), ()))
