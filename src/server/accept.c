@@ -15,7 +15,7 @@ enum { SHED_PAUSE_MS = 10 };
 
 static void say_and_close(int fd, enum status status) {
     struct span answer = exchange_refusal(status);
-    /* The buffer of a fresh socket takes these few bytes at once. */
+    /* A new socket's buffer always has room for these few bytes. */
     (void)!send(fd, answer.bytes, answer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
     hang_up(fd, true);
 }
@@ -26,16 +26,16 @@ void listener_refuse(struct server *server, int fd) {
     say_and_close(fd, STATUS_UNAVAILABLE);
 }
 
-/* In the descriptor that the stop signal replaces (stop.h), until that has been noticed. Not by
- * asking again whether to stop: the answer may have changed since, and drain_fd would block where
- * fd fails. */
+/* Uses the descriptor that the stop signal replaces (stop.h) until the stop was noticed. It must
+ * not ask again whether to stop: the answer may have changed, and drain_fd would block where fd
+ * fails. */
 static int accept_any(const struct listener *listener) {
     return accept4(listener->is_draining ? listener->drain_fd : listener->fd, NULL, NULL,
                    SOCK_CLOEXEC);
 }
 
-/* No descriptor is left: the reserve takes the first who waits, who is told so, unless another
- * descriptor has become free meanwhile. Returns a connection that can be served, or -EAGAIN. */
+/* No descriptor is left: accepts the next client with the reserve and refuses it, unless another
+ * descriptor became free meanwhile. Returns a connection that can be served, or -EAGAIN. */
 static int accept_with_reserve(struct server *server) {
     struct listener *listener = &server->listener;
     struct pollfd waits[] = {{.fd = listener->drain_fd, .events = POLLIN},
@@ -44,10 +44,10 @@ static int accept_with_reserve(struct server *server) {
     if (poll(waits, 2, listener->is_nonblocking ? 0 : -1) <= 0 || waits[0].revents == 0)
         return -EAGAIN;
     close(listener->reserve_fd);
-    int fd = accept_any(listener); /* another worker may have taken it: then it blocks again */
+    int fd = accept_any(listener); /* blocks again if another worker took the client */
     listener->reserve_fd = listener_open_reserve();
     if (fd < 0) {
-        poll(NULL, 0, SHED_PAUSE_MS); /* the whole system is out of them: do not spin */
+        poll(NULL, 0, SHED_PAUSE_MS); /* the whole system is out of descriptors: do not spin */
         return -EAGAIN;
     }
     if (listener->reserve_fd >= 0)
@@ -71,8 +71,8 @@ HOT int listener_welcome(struct server *server, int fd) {
     return -EACCES;
 }
 
-/* Whether to go on accepting although a stop was requested. Whoever connects from then on is not
- * ours to serve. */
+/* Whether to accept more after a stop was requested. Clients that connect after the stop are not
+ * served. */
 static bool may_accept(struct listener *listener) {
     if (listener_is_left_to_others(listener))
         return false;
@@ -96,7 +96,7 @@ HOT int listener_accept(struct server *server) {
             fd = listener_welcome(server, fd);
             if (fd >= 0)
                 return fd;
-            /* Those who may not ask do not keep a loop from those whom it serves. */
+            /* Denied clients must not keep an event loop from its connections. */
             if (listener->is_nonblocking && !listener->is_draining && ++denied >= ACCEPT_BATCH)
                 return -EAGAIN;
             continue;
@@ -104,10 +104,10 @@ HOT int listener_accept(struct server *server) {
         switch (errno) {
         case EINTR:
         case ECONNABORTED: /* the client was gone before it was accepted */
-        case ENOTSOCK:     /* stopping, between the question and the call (stop.h) */
+        case ENOTSOCK:     /* the stop came between the check and the call (stop.h) */
             break;
         case EAGAIN:
-            /* A blocking accept ends so after the timeout that its connections inherit. */
+            /* A blocking accept times out like the connections that inherit its timeout. */
             if (listener->is_nonblocking)
                 return -EAGAIN;
             break;

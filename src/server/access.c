@@ -21,7 +21,7 @@ int access_allow(struct access *access, const char *list, const char **problem) 
 const char *access_missing(const struct access *access, const struct sockaddr_storage *listen) {
     bool is_ip = listen->ss_family == AF_INET || listen->ss_family == AF_INET6;
     bool has_token = access->token.length > 0 || access->wants_no_token;
-    /* Who may connect to a socket in the file system, its permissions say. */
+    /* Access to a socket in the file system is controlled by its permissions. */
     if (!is_ip || network_is_loopback(listen) || (access->count > 0 && has_token))
         return NULL;
     if (has_token)
@@ -34,7 +34,7 @@ const char *access_missing(const struct access *access, const struct sockaddr_st
            "FILE (or --no-token: whoever can reach it from there may ask)";
 }
 
-/* All of the addresses of one kind: whether a client has one of them needs no asking. */
+/* A network of length 0 admits every address of its kind. */
 static bool holds_all(const struct access *access, bool is_v4) {
     for (unsigned i = 0; i < access->count; i++)
         if (access->networks[i].is_v4 == is_v4 && access->networks[i].prefix == 0)

@@ -1,4 +1,4 @@
-/* Who may ask: from which networks, and with which token. */
+/* Who may send requests: from which networks, and with which token. */
 #pragma once
 #include "base/network.h"
 #include "base/token.h"
@@ -10,21 +10,21 @@ enum { ALLOW_LIMIT = 64 }; /* networks */
 struct access {
     struct network networks[ALLOW_LIMIT];
     unsigned count;      /* 0: any address may ask */
-    struct token token;  /* of length 0: none is asked for */
-    bool wants_no_token; /* ... and that is meant so */
+    struct token token;  /* of length 0: none is required */
+    bool wants_no_token; /* ... and the user said so */
 };
 
 /* Adds the networks of a list such as "10.0.0.0/8,::1". Returns 0, or -EINVAL and what is wrong. */
 int access_allow(struct access *access, const char *list, const char **problem);
 
-/* What is missing for listening at this address: others than this host can reach it, and nobody
- * said who of them may ask. NULL: nothing. */
+/* What is missing before listening on this address: other hosts can reach it, and the options do
+ * not say who may ask. NULL: nothing. */
 const char *access_missing(const struct access *access, const struct sockaddr_storage *listen);
 
-/* Whether the client at the other end of this connection may ask. No system call where any may. */
+/* Whether the peer of this connection may ask. No system call if everybody may. */
 bool access_admits(const struct access *access, int fd);
 
-/* The token to ask for; NULL: none. */
+/* The required token; NULL: none. */
 static inline const struct token *access_token(const struct access *access) {
     return access->token.length > 0 ? &access->token : NULL;
 }

@@ -24,7 +24,7 @@ static enum error_kind kind_of(enum status status) {
     }
 }
 
-/* A reply is in the exchange, ready to be sent. */
+/* The reply is in the exchange, ready to be sent. */
 HOT static void note(struct server *server, int fd, const struct exchange *exchange,
                      const struct request *request, enum status status) {
     stats_add_reply(server->counts, status, exchange->dialect);
@@ -71,7 +71,7 @@ void answer_timeout(struct server *server, int fd, struct exchange *exchange) {
     if (exchange_time_out(exchange, &request)) {
         answer(server, fd, exchange, &request);
     } else {
-        /* That a client keeps a connection open which it has used is no error. */
+        /* An idle keep-alive connection is no error. */
         if (exchange->dialect == DIALECT_UNKNOWN)
             stats_add(&server->stats->errors[ERROR_TIMEOUT]);
         log_connection(server, fd, "idle for too long");

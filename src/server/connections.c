@@ -33,8 +33,8 @@ struct connections connections_of(struct server *server, size_t size) {
     return (struct connections){.server = server, .size = size};
 }
 
-/* All workers draw from one number: each takes a place first and looks afterwards, so that together
- * they never take one too many. */
+/* All workers share one counter: each increments it first and checks afterwards, so together they
+ * never exceed the limit. */
 static bool enter(const struct server *server) {
     uint64_t before = atomic_fetch_add_explicit(&server->stats->open, 1, memory_order_relaxed);
     return before < server->options->max_connections;
@@ -85,7 +85,7 @@ int connections_wait_ms(const struct connections *connections, int64_t now_ns, i
     if (connections->oldest == NULL)
         return -1;
     int64_t left_ns = connections->oldest->active_ns + limit_ms * NS_PER_MS - now_ns;
-    /* Up, not down: waking a moment early would only make it wait again. */
+    /* Rounded up: waking early would only make it wait again. */
     return left_ns <= 0 ? 0 : (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
 }
 

@@ -16,23 +16,22 @@ struct design {
     const char *summary; /* one line */
     int workers;         /* how many by default, or one of the two above */
 
-    /* A worker serves one client to its end before it takes the next, so that as many silent
-     * clients as there are workers hold up all others. */
+    /* A worker serves one client to the end before it takes the next: as many idle clients as there
+     * are workers block all others. */
     bool one_at_a_time;
 
     /* Each worker has a listener of its own on the same port (SO_REUSEPORT). */
     bool shares_port;
 
-    /* Its processes live for one client each: what one keeps from scan to scan is thrown away with
-     * it, and what the first one keeps is copied for each. So nothing is kept (top/scan_cache.h).
-     */
+    /* Its processes live for one client each, so a cache between scans (top/scan_cache.h) would be
+     * lost with each process and copied for the next: it is off. */
     bool keeps_nothing;
 
-    /* It makes io_urings, which the sandbox then allows. */
+    /* It uses io_uring, which the sandbox then allows. */
     bool uses_rings;
 
-    /* Why it cannot be run here (this build, this kernel), in words; NULL: it can. The function is
-     * NULL where a design runs everywhere. */
+    /* Why it cannot run here (this build, this kernel), in words; NULL: it can. The pointer is NULL
+     * for a design that runs everywhere. */
     const char *(*missing)(void);
 
     /* Serves until told to stop (stop.h), then drains: stops accepting, finishes what was asked,

@@ -2,6 +2,6 @@
 #pragma once
 #include <stdbool.h>
 
-/* Closes fd. is_refused: the client may still be sending; closing with its bytes unread would reset
- * the connection and could take our answer from it, so they are read first, as far as they came. */
+/* Closes fd. is_refused: the client may still be sending. Closing with unread bytes would reset the
+ * connection and could discard our answer, so what has arrived is read first. */
 void hang_up(int fd, bool is_refused);

@@ -20,7 +20,7 @@ static int configure(int fd, const struct options *options) {
     const int yes = 1;
     int64_t idle_ms = options->idle_timeout_ms;
     const struct timeval timeout = {.tv_sec = idle_ms / 1000, .tv_usec = idle_ms % 1000 * 1000};
-    /* The kernel shall keep a client that says nothing about as long as a design would. */
+    /* The kernel keeps an idle client about as long as a design would. */
     const int silent_s = (int)((idle_ms + 999) / 1000);
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
@@ -43,8 +43,8 @@ static int bind_to(int fd, const struct address *address) {
     return bind(fd, to, address->length) == 0 ? 0 : -errno;
 }
 
-/* The first on a port binds before it shares the port: so it fails as any other server does if the
- * port is somebody else's already, of whatever design. */
+/* The first listener binds before it shares its port: so it fails like any other server if the port
+ * is in use. */
 static int bind_and_listen(int fd, const struct options *options, bool is_first) {
     bool shares = options->design->shares_port;
     int error = shares && !is_first ? share_port(fd) : 0;
@@ -57,8 +57,8 @@ static int bind_and_listen(int fd, const struct options *options, bool is_first)
     return error;
 }
 
-/* What else a listener is made of, around its socket (-errno: there is none), which it closes if
- * something is not to be had. Returns 0 or -errno. */
+/* Completes a listener around its socket (-errno: there is none), which it closes on failure.
+ * Returns 0 or -errno. */
 static int complete(struct listener *listener, int fd) {
     if (fd < 0)
         return fd;
@@ -75,7 +75,7 @@ static int complete(struct listener *listener, int fd) {
     return error;
 }
 
-/* Returns a socket that listens, or -errno. */
+/* Returns a listening socket or -errno. */
 static int open_socket(const struct options *options, bool is_first) {
     int fd = socket(options->listen.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -173,7 +173,7 @@ void listener_leave(const struct listener *listener) {
 }
 
 void listener_set_nonblocking(struct listener *listener) {
-    /* The flag belongs to the socket: it holds for drain_fd as well. */
+    /* The flag belongs to the socket and so applies to fd as well. */
     fcntl(listener->drain_fd, F_SETFL, O_RDWR | O_NONBLOCK);
     listener->is_nonblocking = true;
 }
@@ -181,7 +181,7 @@ void listener_set_nonblocking(struct listener *listener) {
 static int32_t count_waiting(const struct listener *listener) {
     struct tcp_info info;
     socklen_t length = sizeof info;
-    /* Of a listening socket this is the length of its accept queue. */
+    /* For a listening socket this is the length of its accept queue. */
     if (getsockopt(listener->drain_fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
         return 0;
     return (int32_t)info.tcpi_unacked;

@@ -1,5 +1,5 @@
-/* What --verbose prints: each client's address, port and request, one line each on stdout, and no
- * more than a person can read: beyond LOG_LINES_PER_SECOND lines are counted, not printed. */
+/* What --verbose prints on stdout: a line for each connection and request, with the client's
+ * address. Lines beyond LOG_LINES_PER_SECOND are counted, not printed. */
 #pragma once
 #include "service/request.h"
 

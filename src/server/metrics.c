@@ -136,7 +136,8 @@ static uint64_t replies(const struct stats *stats, unsigned index, unsigned dial
     return count;
 }
 
-/* All of them, from the start: a rate over one that appears later would miss its first. */
+/* All series exist from the start: a rate over one that appears later would miss its first count.
+ */
 static void expose_requests(const struct stats *stats, struct exposition *exposition) {
     static const char *const dialects[STATS_DIALECTS] = {"line", "http"};
     exposition_family(exposition, METRIC_COUNTER, "regatta_requests", NULL,
@@ -184,7 +185,7 @@ static void expose_seconds(struct exposition *exposition, enum metric_type type,
     exposition_seconds(exposition, ns);
 }
 
-/* Named as every program names them that Prometheus asks. What cannot be told is left out. */
+/* The names that Prometheus expects of every program. What is unknown is left out. */
 static void expose_process(struct stats *stats, struct exposition *exposition) {
     uint64_t resident = resources_resident_bytes(stats), files = resources_open_files();
     expose_seconds(exposition, METRIC_COUNTER, "process_cpu_seconds",

@@ -1,4 +1,4 @@
-/* What the server is told of how to serve. */
+/* How the server is to serve. */
 #pragma once
 #include "base/address.h"
 #include "server/access.h"

@@ -23,7 +23,7 @@ int processes_open(struct processes *processes, struct server *server) {
     sigset_t deaths;
     unsigned count = server->options->workers;
     *processes = (struct processes){.server = server, .count = count, .deaths_fd = -1};
-    signal(SIGCHLD, SIG_DFL); /* whoever started us may have it ignored: nobody would be told */
+    signal(SIGCHLD, SIG_DFL); /* our parent may have set it to be ignored */
     sigemptyset(&deaths);
     sigaddset(&deaths, SIGCHLD);
     sigprocmask(SIG_BLOCK, &deaths, &processes->inherited);
@@ -61,7 +61,7 @@ pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
     return error != 0 ? error : pid;
 }
 
-/* What it held open went with it. */
+/* Its connections were closed with it. */
 static void vacate(struct processes *processes, pid_t pid) {
     for (unsigned i = 0; i < processes->count; i++)
         if (processes->members[i].pid == pid) {
@@ -90,7 +90,7 @@ static int to_ms(int64_t ns) {
     return ns <= 0 ? 0 : (int)((ns + NS_PER_MS - 1) / NS_PER_MS);
 }
 
-/* Nanoseconds until a place may be filled; 0: now. */
+/* Nanoseconds until an empty slot may be filled; 0: now. */
 static int64_t left_ns(const struct worker_process *member, int64_t now_ns) {
     int64_t due_ns = member->started_ns + REFILL_MS * (int64_t)NS_PER_MS;
     return member->started_ns == 0 || due_ns <= now_ns ? 0 : due_ns - now_ns;
@@ -146,7 +146,7 @@ void processes_close(struct processes *processes) {
     release(processes);
 }
 
-/* A pool whose workers all run one function. */
+/* A pool whose workers all run the same function. */
 struct pool {
     struct processes processes;
     void (*serve)(struct server *own, void *argument);
@@ -171,7 +171,7 @@ static int start(struct pool *pool) {
     return error;
 }
 
-/* Fills the places that are due; one that cannot be filled now is due again later. */
+/* Fills the empty slots that are due; one that cannot be filled now is due again later. */
 static void refill(struct pool *pool) {
     bool is_serving = !stop_is_requested();
     int worker;

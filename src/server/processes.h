@@ -1,14 +1,13 @@
 /* Worker processes: a pool of children, each of which serves, and a parent that keeps it full.
  *
- * A worker that dies, however it dies, is replaced and counted (stats->replaced); the others never
- * notice. A place is filled no more than once in REFILL_MS: a worker that dies again and again
- * costs little. No worker outlives the parent (stop.h).
+ * A worker that dies is replaced and counted (stats->replaced); the others do not notice. A slot is
+ * filled at most once in REFILL_MS, so a worker that keeps dying costs little. No worker outlives
+ * the parent (stop.h).
  *
- * A server that is told to stop tells the workers, which drain; those that are not done by then are
- * killed GRACE_MS after the drain limit. The signal may reach a worker before it reaches the parent
- * (a supervisor that signals all of a service at once): that worker believes that it alone shall
- * leave, and leaves those who wait to the others. So while some still wait, the parent refills
- * places even then. */
+ * On a stop the parent tells the workers, which drain; those still running GRACE_MS after the drain
+ * limit are killed. The signal may reach a worker before the parent (a supervisor may signal the
+ * whole service at once): that worker assumes that it alone must leave, and leaves waiting clients
+ * to the others. So while clients wait, the parent refills slots even during the drain. */
 #pragma once
 #include "server/server.h"
 
@@ -19,8 +18,8 @@
 enum { REFILL_MS = 1000, GRACE_MS = 1000 };
 
 struct worker_process {
-    pid_t pid;          /* 0: the place is empty */
-    int64_t started_ns; /* ... or was to be; CLOCK_MONOTONIC; 0: never */
+    pid_t pid;          /* 0: the slot is empty */
+    int64_t started_ns; /* ... or was tried; CLOCK_MONOTONIC; 0: never */
 };
 
 struct processes {
@@ -32,35 +31,35 @@ struct processes {
 };
 
 /* The usual pool: starts --workers workers, each of which runs `serve` with its own copy of the
- * server until that returns, and keeps the pool full until the server is told to stop. Returns 0 or
- * -errno, and then no worker is left (-EAGAIN: the system allows no more processes). */
+ * server, and keeps the pool full until the server is told to stop. Returns 0 or -errno, with no
+ * worker left (-EAGAIN: the system allows no more processes). */
 int processes_run(struct server *server, void (*serve)(struct server *own, void *argument),
                   void *argument);
 
-/* The parts of it, for a design that has more to do in the parent. */
+/* The parts of it, for a design whose parent has more to do. */
 
-/* All places empty. Returns 0 or -errno. */
+/* All slots are empty. Returns 0 or -errno. */
 int processes_open(struct processes *processes, struct server *server);
 
-/* Fills a place. waits_in: the descriptor in which the child will block, for stop_after_fork. As
- * fork: returns 0 in the child, with *own as its own copy of the server, and the child then ends
- * with _exit; else the pid or -errno. */
+/* Fills a slot. waits_in: the descriptor in which the child will block, for stop_after_fork. Like
+ * fork: returns 0 in the child, with *own as its copy of the server, and the child must end with
+ * _exit; else the pid or -errno. */
 pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
                      struct server *own);
 
-/* Takes note of workers that have died. Call it when deaths_fd is readable. */
+/* Reaps workers that have died. Call it when deaths_fd is readable. */
 void processes_reap(struct processes *processes);
 
-/* An empty place that is to be filled now; -1: none. Whether that succeeds or not, it is not named
- * again before REFILL_MS are over. */
+/* An empty slot to fill now; -1: none. Whether that succeeds or not, it is not returned again
+ * before REFILL_MS have passed. */
 int processes_vacancy(struct processes *processes);
 
-/* For poll: milliseconds until there is a vacancy, 0 if there is one, -1 if no place is empty. */
+/* For poll: milliseconds until there is a vacancy, 0 if there is one, -1 if no slot is empty. */
 int processes_wait_ms(const struct processes *processes);
 
-/* Tells all to stop: SIGTERM. */
+/* Sends SIGTERM to all. */
 void processes_tell_stop(const struct processes *processes);
 
-/* Tells all to stop and waits until they have ended; kills those that have not in time. Frees what
- * processes_open took. */
+/* Tells all to stop and waits for them; kills those that take too long. Frees what processes_open
+ * allocated. */
 void processes_close(struct processes *processes);

@@ -1,4 +1,4 @@
-/* The moment from which the server serves: it is told, and what is counted is counted from here. */
+/* The moment when the server is ready: it says so, and its own usage counts from here. */
 #pragma once
 #include "base/text.h"
 #include "base/usage.h"
@@ -8,16 +8,16 @@
 struct server;
 
 struct ready {
-    int fd;         /* whoever waits is told here; -1: nobody does, or not any longer */
+    int fd;         /* --ready-fd; -1: none, or already closed */
     int manager_fd; /* a service manager that wants to know too (service_manager.h); -1: none */
-    struct text sandbox_note; /* what the sandbox holds, to be said then */
+    struct text sandbox_note; /* which sandbox layers hold, printed when ready */
     int64_t since_ns;         /* CLOCK_MONOTONIC */
-    struct usage startup;     /* what the process had used by then */
+    struct usage startup;     /* what the process had used until then */
 };
 
-/* Says on stderr and on --ready-fd that the server serves. A pool says so as soon as its workers
- * are there; main does it for the other designs. Returns 0 or -errno. */
+/* Says on stderr and on --ready-fd that the server is ready. A pool calls it when its workers run;
+ * main calls it for other designs. Returns 0 or -errno. */
 int ready_say(struct server *server);
 
-/* In a process just forked: it is the parent who says so. */
+/* In a process just forked: the parent will say so. */
 void ready_forget(struct server *server);

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* Returns whether it was told to stop meanwhile. */
+/* Returns whether it was told to stop. */
 static bool pause_until(struct recorder *recorder, int64_t moment_ns) {
     const struct timespec end = {.tv_sec = moment_ns / NS_PER_S, .tv_nsec = moment_ns % NS_PER_S};
     int error = 0;
@@ -19,8 +19,8 @@ static bool pause_until(struct recorder *recorder, int64_t moment_ns) {
     return is_stopping;
 }
 
-/* By a clock of its own, so that the time a reading takes delays no later one; readings that were
- * missed, while the machine slept or had no time, are left out. One that fails leaves a gap. */
+/* On a fixed schedule, so that a slow reading does not delay later ones. Missed readings (the
+ * machine slept or was busy) are skipped; a failed one leaves a gap. */
 static void *record(void *argument) {
     struct recorder *recorder = argument;
     int64_t due_ns = clock_monotonic_ns(), now_ns;

@@ -1,8 +1,8 @@
 /* The recorder: a thread that takes a reading of all processes every second, so that the server
  * knows who used the CPU recently before anybody asks.
  *
- * It belongs to the first process, and runs beside every design; forked workers see what it
- * records, for that lies in memory they share. It holds no lock that a fork would copy. */
+ * It runs in the first process, whatever the design; forked workers see what it records in shared
+ * memory. It holds no lock that a fork would copy. */
 #pragma once
 #include "service/service.h"
 
@@ -14,14 +14,14 @@ enum { RECORD_PERIOD_MS = 1000 };
 struct recorder {
     struct service *service;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards what follows; nobody forks with it who uses it later */
+    pthread_mutex_t lock; /* guards what follows; never used in a forked process */
     pthread_cond_t changed;
     bool is_stopping;
 };
 
-/* Takes the first reading at once. The service must have been opened for it (service_options). No
- * signal reaches the thread. Returns 0 or -errno. */
+/* Takes the first reading at once. The service must have been opened with `records`. The thread
+ * blocks all signals. Returns 0 or -errno. */
 int recorder_start(struct recorder *recorder, struct service *service);
 
-/* Ends a pause at once, and waits for a reading that is under way. */
+/* Ends a pause at once and waits for the current reading. */
 void recorder_stop(struct recorder *recorder);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of all its threads, the ended ones too; 0 if there is no such process. Asks no /proc. */
+/* Of all its threads, ended ones included; 0 if there is no such process. Does not use /proc. */
 static int64_t process_cpu_ns(pid_t pid) {
     clockid_t clock;
     struct timespec used;
@@ -22,7 +22,7 @@ static int64_t process_cpu_ns(pid_t pid) {
     return (int64_t)used.tv_sec * NS_PER_S + used.tv_nsec;
 }
 
-/* The ended ones first: one that ends meanwhile may be left out this time, and never counts twice.
+/* Ended processes first: one that ends meanwhile may be missed this time, but never counts twice.
  */
 static int64_t add_up_cpu_ns(const struct stats *stats) {
     int64_t ns = atomic_load(&stats->reaped_ns) + process_cpu_ns(stats->pid);
@@ -43,7 +43,7 @@ int64_t resources_cpu_ns(struct stats *stats) {
     return reported_ns < ns ? ns : reported_ns;
 }
 
-/* Pages in memory, and those of them that are files or shared; false if it cannot be told. */
+/* Resident pages, and those of them that are file-backed or shared; false if unknown. */
 static bool read_pages(pid_t pid, uint64_t *resident, uint64_t *shared) {
     char path[32], line[128];
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
@@ -75,7 +75,7 @@ uint64_t resources_resident_bytes(const struct stats *stats) {
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Before Linux 6.2 the folder does not know how many are in it. */
+/* Before Linux 6.2 the folder's size is 0. */
 static uint64_t count_files(void) {
     uint64_t count = 0;
     DIR *folder = opendir("/proc/self/fd");

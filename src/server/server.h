@@ -13,22 +13,21 @@ struct server {
     const struct options *options;
     struct listener listener;
     struct listener
-        *other_listeners; /* of all workers but the first, where each has its own; else NULL */
+        *other_listeners; /* of all workers but the first, if each has its own; else NULL */
     struct service *service;
     struct stats *stats;
     struct log *log;             /* NULL: not --verbose */
-    struct worker_stats *counts; /* of the worker whose struct this is */
+    struct worker_stats *counts; /* of this worker */
     struct ready ready;
 };
 
-/* The same server as one of the workers of a pool has it, 0 <= worker < options->workers: a copy,
- * whose listener is the worker's own where it opens one. */
+/* A copy for one worker of a pool, 0 <= worker < options->workers. */
 static inline struct server server_for_worker(const struct server *server, unsigned worker) {
     struct server own = *server;
     own.counts = &server->stats->workers[worker];
     return own;
 }
 
-/* Those of all workers, made before the first thread runs: later the server may be changing. The
+/* Copies for all workers, made before the first thread runs: later the server may change. The
  * caller frees them. NULL if there is no memory. */
 struct server *servers_for_workers(const struct server *server);

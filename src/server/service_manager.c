@@ -20,7 +20,7 @@ static int count_given(void) {
     if (pid == NULL || count == NULL || number_parse(pid, 1, INT_MAX, &told_pid) != 0 ||
         number_parse(count, 0, INT_MAX, &told_count) != 0)
         return 0;
-    /* Told to another process, from which this one has inherited the variables alone. */
+    /* Meant for another process, from which this one only inherited the variables. */
     return told_pid == (uint64_t)getpid() ? (int)told_count : 0;
 }
 
@@ -32,7 +32,7 @@ int activation_socket(void) {
     return count == 0 ? -ENOENT : count == 1 ? FIRST_GIVEN : -E2BIG;
 }
 
-/* A path, or behind a @ an abstract name. Returns 0 or -errno. */
+/* name: a path, or an abstract name after a @. Returns 0 or -errno. */
 static int connect_to(int fd, const char *name) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(name);

@@ -10,62 +10,61 @@ enum error_kind {
     ERROR_MALFORMED,    /* a request that was not understood */
     ERROR_TOO_LONG,     /* a request beyond the limits */
     ERROR_NOT_FOUND,    /* no such page */
-    ERROR_TIMEOUT,      /* a client that kept silent for too long */
+    ERROR_TIMEOUT,      /* a client that was idle for too long */
     ERROR_DISCONNECTED, /* a client that went away before its reply was sent */
     ERROR_REFUSED,      /* a connection turned away at a limit */
     ERROR_ACCEPT,       /* accept failed */
     ERROR_UNAVAILABLE,  /* the work failed */
-    ERROR_DENIED,       /* a client that may not ask: its address, or no token or a wrong one */
+    ERROR_DENIED,       /* a client that may not ask: by its address, or without the right token */
     ERROR_KINDS
 };
 
 extern const char *const error_names[ERROR_KINDS];
 
-/* Replies are counted by their status; this many are told apart. */
+/* Replies are counted by status and dialect. */
 enum { STATS_STATUSES = 11, STATS_DIALECTS = 2 };
 
-/* What one worker of a pool served; a design without a pool counts as one worker. On a cache line
- * of its own: it is written to for each request. Replies that are all right are on the first. */
+/* What one worker of a pool served; a design without a pool counts as one worker. On its own cache
+ * line, because it is written for each request. Successful replies are on the first line. */
 struct worker_stats {
     alignas(64) _Atomic uint64_t connections;
     _Atomic uint64_t open; /* held now, where the worker serves one client at a time */
-    _Atomic int32_t pid;   /* of a worker that is a process; 0: none */
+    _Atomic int32_t pid;   /* of a worker process; 0: none */
     _Atomic uint64_t replies[STATS_STATUSES][STATS_DIALECTS];
 };
 
 struct stats {
     _Atomic uint64_t connections; /* accepted */
-    _Atomic uint64_t open;        /* connections held now that no worker counts as its own:
-                                     where --max-connections is kept by it, and those who wait
-                                     for a worker */
+    _Atomic uint64_t open;        /* connections held now that no worker counts: where this counter
+                                     enforces --max-connections, and clients that wait for a worker */
     _Atomic uint64_t replaced;    /* workers that died and were replaced */
     _Atomic uint64_t errors[ERROR_KINDS];
     _Atomic int64_t reaped_ns;   /* CPU time of worker processes that have ended */
-    _Atomic int64_t reported_ns; /* CPU time of the server as it was told last */
+    _Atomic int64_t reported_ns; /* CPU time of the server as last reported */
     int64_t started_at_ns;       /* Unix time */
-    int32_t pid;                 /* of the process that is the server */
+    int32_t pid;                 /* of the main process */
     unsigned worker_count;
-    struct worker_stats loop; /* what a loop serves that has its workers beside it */
+    struct worker_stats loop; /* what an event loop with a worker pool answers itself */
     struct worker_stats workers[];
 };
 
-/* All zero but for the start; NULL if there is no memory. */
+/* All zero but the start time; NULL if there is no memory. */
 struct stats *stats_create(unsigned workers);
 void stats_destroy(struct stats *stats);
 
-/* Of all workers, and beside them. */
+/* Answered by all workers and the loop. */
 uint64_t stats_requests(const struct stats *stats);
 
 /* The same of one worker. */
 uint64_t worker_requests(const struct worker_stats *worker);
 
-/* The statuses in the order in which replies are counted, the most frequent first. */
+/* The statuses in the order of the counters, the most frequent first. */
 extern const enum status stats_statuses[STATS_STATUSES];
 
-/* Where in that order a status is. */
+/* A status's index in that order. */
 unsigned stats_index(enum status status);
 
-/* A worker process has ended, and used so much. As a signal handler may. */
+/* A worker process has ended and used this much. Safe in signal handlers. */
 struct rusage;
 void stats_add_reaped(struct stats *stats, const struct rusage *used);
 
@@ -80,7 +79,7 @@ static inline void stats_subtract(_Atomic uint64_t *counter) {
     atomic_fetch_sub_explicit(counter, 1, memory_order_relaxed);
 }
 
-/* One request was answered: a single addition, on the worker's own cache line. */
+/* One request was answered: a single addition on the worker's own cache line. */
 static inline void stats_add_reply(struct worker_stats *worker, enum status status,
                                    enum dialect dialect) {
     unsigned index = status == STATUS_OK ? 0 : stats_index(status);

@@ -14,10 +14,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* All that a signal handler can reach: it is given nothing, so these are globals. */
+/* The state of the signal handlers. Globals, because a handler gets no argument. */
 static _Atomic int requested, expired; /* atomic: other threads ask for them */
 static volatile sig_atomic_t connection = -1, manager = -1;
-static volatile sig_atomic_t listener, event; /* -1: none, or none of this process yet */
+static volatile sig_atomic_t listener, event; /* -1: none, or none in this process yet */
 static _Atomic int64_t deadline_ns;
 static volatile pid_t self, parent; /* parent: 0 in the first process; self: 0 in the others */
 
@@ -26,8 +26,8 @@ static void handle_stop(int signal_number) {
     const uint64_t one = 1;
     bool is_first = parent == 0 && getpid() == self;
     if (signal_number == SIGINT && !is_first)
-        return; /* the parent has it too, and says what to do */
-    /* Whoever types Ctrl-C again will not wait; a supervisor may well repeat SIGTERM. */
+        return; /* the parent got it too and decides */
+    /* A second Ctrl-C means: do not wait. A supervisor may well repeat SIGTERM. */
     if (signal_number == SIGINT)
         signal(SIGINT, SIG_DFL);
     if (requested != 0 && parent != 0 && getppid() != parent)
@@ -39,7 +39,7 @@ static void handle_stop(int signal_number) {
             notify_stopping(manager);
     }
     requested = 1;
-    /* Else it was forked just now: what is there is the parent's, and stop_after_fork does the
+    /* Otherwise it was just forked: these are still the parent's, and stop_after_fork does the
      * rest. */
     if (parent != 0 || is_first) {
         dup2(event, listener);
@@ -59,7 +59,7 @@ static void handle_alarm(int signal_number) {
     errno = saved;
 }
 
-/* No SA_RESTART: blocking calls shall return. One handler does not interrupt another. */
+/* No SA_RESTART: blocking calls must return. Handlers do not interrupt each other. */
 static int install(int signal_number, void (*handler)(int)) {
     struct sigaction action = {.sa_handler = handler};
     sigfillset(&action.sa_mask);
@@ -89,11 +89,11 @@ static void renew_alarm(void) {
 }
 
 int stop_after_fork(int listener_fd) {
-    /* Before it has a parent: from then on the handler acts on them, and they are the parent's. */
+    /* Before `parent` is set: then the handler acts on these, which are still the parent's. */
     listener = event = -1;
     parent = self;
     self = 0; /* it forks no other */
-    /* It may live for one client: no call but those that it takes. */
+    /* It may live for only one client: make no unnecessary system call. */
     if (listener_fd >= 0) {
         listener = listener_fd;
         event = eventfd(requested != 0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -104,7 +104,7 @@ int stop_after_fork(int listener_fd) {
         renew_alarm();
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
         return -errno;
-    /* It may have died before it could be asked for its last signal. */
+    /* The parent may have died before the prctl. */
     return getppid() == parent ? 0 : -ESRCH;
 }
 
@@ -125,7 +125,7 @@ int stop_fd(void) {
 
 void stop_interrupts(int connection_fd) {
     connection = connection_fd;
-    /* The signal may have come just before: then nobody else would tell this connection. */
+    /* The signal may have come just before: then nothing else would shut this connection. */
     if (requested != 0 && connection_fd >= 0)
         shutdown(connection_fd, expired != 0 ? SHUT_RDWR : SHUT_RD);
 }

@@ -66,7 +66,7 @@ int summary_open(const char *path) {
     return fd < 0 ? -errno : fd;
 }
 
-/* In one call, and nothing of it stays if not all of it could be written. */
+/* In one call; on a partial write the file is left empty. */
 static int write_all(int fd, const struct text *text) {
     ssize_t written = write(fd, text->bytes, text->length);
     if (written == (ssize_t)text->length)

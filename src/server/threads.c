@@ -36,7 +36,7 @@ static void *begin(void *argument) {
     return NULL;
 }
 
-/* Returns 0 or -errno, with `count` saying how many there are. */
+/* Returns 0 or -errno; `count` says how many were started. */
 static int create(struct threads *threads, unsigned wanted) {
     pthread_attr_t attributes;
     int error = 0;
@@ -54,7 +54,7 @@ static int create(struct threads *threads, unsigned wanted) {
 
 int threads_start(struct threads *threads, unsigned count, thread_function *function,
                   void *argument) {
-    /* No SA_RESTART: the interrupted call shall return. */
+    /* No SA_RESTART: the interrupted call must return. */
     struct sigaction action = {.sa_handler = handle_wake};
     sigaction(WAKE_SIGNAL, &action, NULL);
     *threads = (struct threads){.function = function, .argument = argument};

@@ -1,9 +1,8 @@
-/* A fixed number of threads that run one function: the pools, and the designs with a loop in each
+/* A fixed number of threads that run one function: for pools, and designs with an event loop per
  * thread.
  *
- * The stop signals are the main thread's: these threads block all but WAKE_SIGNAL, which does
- * nothing but interrupt a system call that blocks. Their stacks are small; untouched pages cost
- * nothing. */
+ * The main thread handles the stop signals: these threads block all but WAKE_SIGNAL, which only
+ * interrupts a blocking system call. Their stacks are small; untouched pages cost nothing. */
 #pragma once
 #include <pthread.h>
 #include <signal.h>
@@ -26,28 +25,27 @@ struct threads {
     unsigned count;
     struct thread *members;
 
-    pthread_mutex_t lock; /* guards what follows; held until all are there, or not all can be */
+    pthread_mutex_t lock; /* guards what follows; held until all are started, or starting failed */
     pthread_cond_t have_ended;
     bool is_given_up;
     unsigned ended;
 };
 
-/* Starts `count` threads: either all of them run the function, or none does. `threads` must stay
- * where it is until they are joined. Returns 0 or -errno (-EAGAIN: the system allows no more). */
+/* Starts `count` threads: either all run the function, or none does. `threads` must not move until
+ * they are joined. Returns 0 or -errno (-EAGAIN: the system allows no more). */
 int threads_start(struct threads *threads, unsigned count, thread_function *function,
                   void *argument);
 
-/* Interrupts the blocking call that each thread may be in (EINTR). A thread that is about to block
- * is not kept from it: what it would wait for must be changed first. Not after threads_join. */
+/* Interrupts each thread's blocking call, if any (EINTR). A thread that is about to block will
+ * block: change what it waits for first. Not after threads_join. */
 void threads_wake(const struct threads *threads);
 
-/* Waits for all to return, until `end` (CLOCK_MONOTONIC); returns whether they have. They are yet
- * to be joined. */
+/* Waits for all to return, until `end` (CLOCK_MONOTONIC); returns whether they have. They still
+ * have to be joined. */
 bool threads_end_by(struct threads *threads, const struct timespec *end);
 
 /* Waits until all have returned. */
 void threads_join(struct threads *threads);
 
-/* Attributes of such a thread, for a design that starts its own one at a time; the caller destroys
- * them. */
+/* Attributes for a design that starts such threads itself; the caller destroys them. */
 void threads_attributes(pthread_attr_t *attributes);
