@@ -12,21 +12,21 @@
 
 enum { READ_SIZE = 16 * 1024, BODY_LIMIT = 64 * 1024 };
 
-/* A connection and the request that is under way on it. */
+/* A connection and its current request. */
 struct connection {
     const struct load *load;
     struct worker *worker;
     uint32_t number;
     int fd;              /* −1: none */
     uint32_t requests;   /* made on this connection */
-    int64_t patience_ns; /* how long a receive may take, as the socket knows it */
+    int64_t patience_ns; /* the socket's receive timeout */
     int64_t start_ns, first_byte_ns;
     struct text body; /* for showing */
     struct reply reply;
 };
 
 static struct timeval to_timeval(int64_t ns) {
-    /* Zero would mean for ever. */
+    /* Zero would mean no limit. */
     int64_t us = ns > NS_PER_US ? ns / NS_PER_US : 1;
     return (struct timeval){.tv_sec = us / 1000000, .tv_usec = us % 1000000};
 }
@@ -37,7 +37,7 @@ static void hang_up(struct connection *c) {
     c->fd = -1;
 }
 
-/* An interrupted request neither was answered nor failed: it is in no sample. */
+/* An interrupted request was neither answered nor failed: it makes no sample. */
 static bool fail(struct connection *c, enum outcome outcome, const char *why) {
     hang_up(c);
     if (stop_requested())
@@ -47,7 +47,7 @@ static bool fail(struct connection *c, enum outcome outcome, const char *why) {
     return worker_failed(c->worker, c->number, c->start_ns, c->first_byte_ns, outcome, why);
 }
 
-/* The limits of time are the socket's, set once: a request costs two system calls. */
+/* Timeouts are set once, on the socket: a request costs two system calls. */
 static int open_connection(struct connection *c) {
     const struct address *address = &c->load->address;
     struct timeval patience = to_timeval(c->load->timeout_ns);
@@ -67,7 +67,7 @@ static int open_connection(struct connection *c) {
     return 0;
 }
 
-/* 0, or -errno of what ended it. */
+/* Returns 0 or -errno. */
 static int send_request(struct connection *c, const struct request_bytes *request) {
     for (size_t sent = 0; sent < request->length;) {
         ssize_t more = send(c->fd, request->bytes + sent, request->length - sent, MSG_NOSIGNAL);
@@ -78,8 +78,8 @@ static int send_request(struct connection *c, const struct request_bytes *reques
     return 0;
 }
 
-/* Gives the next receive what is left of the request's time. Nothing to do for a reply that comes
- * in one piece; a server that drips bytes cannot stretch the time. */
+/* Limits the next receive to the rest of the request's time, so that a server that drips bytes
+ * cannot stretch it. A reply in one piece needs no call. */
 static void set_patience(struct connection *c, int64_t left_ns) {
     int64_t slack_ns = c->load->timeout_ns / 64;
     if (left_ns >= c->patience_ns - slack_ns && left_ns <= c->patience_ns + slack_ns)
@@ -95,7 +95,7 @@ static bool answered(struct connection *c, int64_t now_ns) {
     return worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns);
 }
 
-/* Reads the reply and records what came of the request. false: this worker is to stop. */
+/* Reads the reply and records the outcome. false: this worker must stop. */
 static bool read_reply(struct connection *c, int64_t left_ns) {
     char bytes[READ_SIZE], why[PROBLEM_LIMIT];
     for (;;) {
@@ -129,7 +129,7 @@ static bool read_reply(struct connection *c, int64_t left_ns) {
     }
 }
 
-/* One request, on the open connection or on a new one. false: this worker is to stop. */
+/* One request, on the open connection or a new one. false: this worker must stop. */
 static bool ask(struct connection *c, bool is_last) {
     c->first_byte_ns = 0;
     c->body.length = 0;
@@ -147,7 +147,8 @@ static bool ask(struct connection *c, bool is_last) {
     int outcome = send_request(c, load_request(c->load, is_first, is_last));
     if (outcome == -EAGAIN)
         return fail(c, OUTCOME_TIMEOUT, "the request could not be sent in time");
-    /* On other errors too there may be a reply to read: a server at its limit answers at once. */
+    /* After other errors there may still be a reply to read: a server at its limit answers at once.
+     */
     return read_reply(c, left_ns);
 }
 
@@ -179,7 +180,7 @@ void blocking_closed(const struct load *load, struct worker *worker, uint32_t co
         if (!ask(&c, last))
             break;
         if (c.fd < 0) {
-            /* It failed: do not hammer at a server in trouble, or spin on a closed port. */
+            /* It failed: do not hammer a server in trouble or spin on a closed port. */
             nanosleep(&(struct timespec){.tv_nsec = RETRY_PAUSE_MS * NS_PER_MS}, NULL);
         } else if (last || c.reply.head.close) {
             hang_up(&c);

@@ -1,10 +1,10 @@
-/* One connection on a blocking socket: what a thread or a process of its own does. */
+/* One connection on a blocking socket: the work of a client thread or process. */
 #pragma once
 #include "load/load.h"
 
-/* Connects, asks once, reads the reply, closes. */
+/* Connects, sends one request, reads the reply, closes. */
 void blocking_burst(const struct load *load, struct worker *worker, uint32_t connection);
 
-/* Asks again and again until end_ns. */
+/* Sends requests until end_ns. */
 void blocking_closed(const struct load *load, struct worker *worker, uint32_t connection,
                      int64_t end_ns);

@@ -29,7 +29,7 @@ int connect_begin(const struct load *load, int fd) {
     return -errno;
 }
 
-/* 0 once it is made, or -errno. */
+/* Returns 0 when connected, or -errno. */
 static int wait_until_made(int fd, int64_t deadline_ns) {
     struct pollfd made = {.fd = fd, .events = POLLOUT};
     /* In short waits: a signal may have come just before one. */

@@ -1,9 +1,8 @@
 /* All connections in one thread, on edge-triggered epoll.
  *
- * A descriptor is registered once, for both directions, and never touched again: an edge says that
- * the connection is made, and another one that the reply has come. A request costs one send, one
- * recv and its share of an epoll_wait; no allocation, and no timer but a sweep over an array of
- * deadlines now and then. */
+ * A descriptor is registered once, for both directions: one edge says that the connection is made,
+ * another that the reply has come. A request costs one send, one recv and its share of an
+ * epoll_wait; no allocation, and no timer but an occasional sweep over an array of deadlines. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engines/engines.h"
@@ -21,7 +20,7 @@
 
 enum { BODY_LIMIT = 64 * 1024, EVENT_BATCH = 256 };
 
-/* Ends what took too long, and goes on with what paused. */
+/* Fails requests that took too long, and resumes paused connections. */
 static void sweep(struct epoll_engine *e) {
     for (uint32_t i = 0; i < e->load->connections; i++) {
         if (e->deadlines_ns[i] > e->now_ns)
@@ -40,7 +39,7 @@ static void sweep(struct epoll_engine *e) {
     }
 }
 
-/* Waits to the nanosecond, where the kernel can (Linux 5.11): a millisecond late is late. */
+/* Waits with nanosecond resolution if the kernel can (Linux 5.11): a millisecond matters. */
 static int wait_for_events(struct epoll_engine *e, struct epoll_event *events, int64_t until_ns) {
     e->now_ns = clock_monotonic_ns();
     int64_t left_ns = until_ns > e->now_ns ? until_ns - e->now_ns : 0;
@@ -52,26 +51,26 @@ static int wait_for_events(struct epoll_engine *e, struct epoll_event *events, i
     return count;
 }
 
-/* The window, in which requests begin, is over; those under way are still waited for. */
+/* The window, in which requests begin, is over; current requests are still awaited. */
 static void end_window(struct epoll_engine *e) {
     client_cost_end(&e->load->cost);
     if (e->idle != NULL)
         idle_serve(e->idle);
 }
 
-/* What epoll reported: about a connection, or that idle ones have ended. */
+/* Handles an event of a connection, or of the idle connections. */
 static void handle(struct epoll_engine *e, const struct epoll_event *event) {
     if (event->data.ptr == NULL)
         idle_serve(e->idle);
     else
         request_handle(e, event->data.ptr, event->events);
-    /* A batch takes longer than a request may be late. One start for one event: what is due must
-     * not keep replies waiting either. */
+    /* A batch takes longer than a request may be late. One start per event, so that due requests do
+     * not delay replies either. */
     if (e->load->shape == SHAPE_OPEN && e->schedule.due_ns <= e->now_ns)
         open_load_start_due(e, 1);
 }
 
-/* Until when nothing needs to be done but what events bring. */
+/* When the next timed action is due. */
 static int64_t wake_ns(const struct epoll_engine *e, int64_t next_sweep_ns, bool over) {
     int64_t wake_ns = next_sweep_ns;
     if (e->slow != NULL && slow_wake_ns(e->slow) < wake_ns)
@@ -83,7 +82,7 @@ static int64_t wake_ns(const struct epoll_engine *e, int64_t next_sweep_ns, bool
     return e->end_ns < wake_ns ? e->end_ns : wake_ns;
 }
 
-/* Until every connection rests; an open load's also until its window is over. */
+/* Runs until every connection rests and, for an open load, the window is over. */
 static void serve(struct epoll_engine *e) {
     struct epoll_event events[EVENT_BATCH];
     bool open = e->load->shape == SHAPE_OPEN;
@@ -163,7 +162,7 @@ static int open_idle(struct epoll_engine *e) {
     return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, idle_fd(e->idle), &ended) == 0 ? 0 : -errno;
 }
 
-/* All that is connected before the window. */
+/* Makes all connections that are made before the window. */
 static int connect_ahead(struct epoll_engine *e) {
     int outcome = e->load->idle_count > 0 ? open_idle(e) : 0;
     if (outcome == 0 && e->load->slow_count > 0)
@@ -181,7 +180,7 @@ static int prepare(struct load *load) {
         load->problem = "no memory for the connections; ask for fewer with -c";
         return -ENOMEM;
     }
-    /* The kernel may otherwise let timers be 50 µs late, to serve several at once. */
+    /* By default the kernel may delay timers by 50 µs, to serve several at once. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     int outcome = connect_ahead(e);
     if (outcome != 0)

@@ -1,8 +1,8 @@
 /* A process for each connection, as the clients of the lab reports have it.
  *
- * The same as engine_thread.c with processes in place of threads: results come back through memory
- * that was shared before the fork. A child that dies leaves what it recorded, and what it owes is
- * recorded as failed. Cost: a copy of the page tables and an exit for each connection and round. */
+ * Like engine_thread.c, with processes instead of threads: results come back through shared memory.
+ * What a child recorded survives its death; its unfinished request is recorded as failed. Cost: a
+ * copy of the page tables and an exit for each connection and round. */
 #include "base/clock.h"
 #include "engines/blocking.h"
 #include "engines/engines.h"
@@ -28,7 +28,7 @@ struct shared {
 static _Noreturn void client(const struct load *load, struct shared *shared, uint32_t connection,
                              pid_t parent) {
     struct worker *worker = &load->workers[connection];
-    /* Whoever kills the client must not leave its children asking. */
+    /* If the client is killed, its children must end too. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -47,7 +47,8 @@ static void nudge(const pid_t *children, uint32_t count) {
             kill(children[i], SIGTERM);
 }
 
-/* What a child that dies owes: the request of its round, in a closed load one that it was at. */
+/* The request that a dying child leaves unfinished: that of its round, or of a closed load the
+ * current one. */
 struct debt {
     int64_t start_ns;
     uint32_t round;
@@ -62,8 +63,8 @@ static void settle(struct load *load, uint32_t connection, int status, struct de
                       "the process of this connection died");
 }
 
-/* Waits for the children; once the load is to stop, interrupts those that wait for a server.
- * SIGCHLD is blocked, so that it can be waited for with a limit of time. */
+/* Waits for the children; once the load must stop, interrupts those that wait for a server. SIGCHLD
+ * is blocked so that it can be awaited with a timeout. */
 static void reap(struct load *load, pid_t *children, uint32_t count, struct debt debt) {
     const struct timespec patience = {.tv_nsec = NUDGE_MS * NS_PER_MS};
     sigset_t child_ended;

@@ -1,8 +1,7 @@
 /* A thread for each connection, as the clients of the lab reports have it.
  *
- * In a burst every round starts new threads. They wait at the start line until all are there, so
- * that the burst is one. Cost: a stack, a creation and a context switch or two for each connection
- * and round. */
+ * In a burst every round starts new threads, which wait at the start line and start together. Cost:
+ * a stack, a thread creation and a context switch or two for each connection and round. */
 #include "base/clock.h"
 #include "engines/blocking.h"
 #include "engines/engines.h"
@@ -37,8 +36,7 @@ static void *client(void *argument) {
     return NULL;
 }
 
-/* Waits for the threads; once the load is to stop, interrupts those that still wait for a server.
- */
+/* Waits for the threads; once the load must stop, interrupts those that still wait for a server. */
 static void join(struct thread_client *clients, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         for (;;) {

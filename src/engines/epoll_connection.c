@@ -24,7 +24,7 @@ void connection_rest(struct epoll_engine *e, struct connection *c) {
 }
 
 int connection_watch(struct epoll_engine *e, struct connection *c) {
-    /* Registering reports what is so already: an edge before it is not missed. */
+    /* Registering reports the current state too, so no earlier edge is missed. */
     struct epoll_event both = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
     return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, c->fd, &both) == 0 ? 0 : -errno;
 }

@@ -12,10 +12,10 @@ enum { READ_SIZE = 64 * 1024 };
 
 enum state {
     RESTING, /* nothing to do: not started, or done */
-    FREE,    /* open load: may take the next request that is due, which connects it if need be */
+    FREE,    /* open load: may take the next due request, which connects it if needed */
     /* From here on a request is under way. */
-    CONNECTING, /* no answer to connect yet */
-    SENDING,    /* the socket took only part of the request */
+    CONNECTING, /* connect has not finished */
+    SENDING,    /* the socket accepted only part of the request */
     WAITING,    /* for the reply */
     PAUSED,     /* after a failure, before it is used again */
 };
@@ -44,9 +44,10 @@ struct epoll_engine {
     struct load *load;
     struct worker *worker;
     struct connection *connections;
-    int64_t *deadlines_ns; /* of each connection; apart, because the sweep reads nothing else */
+    int64_t *deadlines_ns; /* of each connection; a separate array, because the sweep reads nothing
+                              else */
     int64_t end_ns;        /* no request begins after it */
-    int64_t now_ns;        /* the last time that was read */
+    int64_t now_ns;        /* when the clock was last read */
     uint32_t active;       /* connections with a request under way */
     int epoll_fd;
     struct free_connections free;
@@ -60,16 +61,17 @@ static inline uint32_t number_of(const struct epoll_engine *e, const struct conn
     return (uint32_t)(c - e->connections);
 }
 
-/* Begins to report what happens to it. 0 or -errno. */
+/* Adds it to the epoll set. Returns 0 or -errno. */
 int connection_watch(struct epoll_engine *e, struct connection *c);
 
 void connection_hang_up(struct connection *c);
 void connection_enter(struct epoll_engine *e, struct connection *c, enum state state);
 
-/* It is done with; its state is now RESTING. */
+/* Closes it; its state is now RESTING. */
 void connection_rest(struct epoll_engine *e, struct connection *c);
 
-/* Open load: it has become free; the one longest free, which there must be; taking that one. */
+/* Open load: a connection has become free; the one longest free (there must be one); takes that
+ * one. */
 void connection_release(struct epoll_engine *e, struct connection *c, int64_t now_ns);
 struct connection *connection_longest_free(const struct epoll_engine *e);
 struct connection *connection_take_free(struct epoll_engine *e);

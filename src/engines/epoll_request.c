@@ -36,9 +36,9 @@ static bool is_last_request(const struct load *load, const struct connection *c)
            (load->per_connection != 0 && c->requests >= load->per_connection);
 }
 
-/* Sends the request, or what is left of it. A connection that is broken may still have a reply to
- * read, as a server at its limit answers before it is asked: the edge that says that it is broken
- * has come or will come, and is handled as any other. */
+/* Sends the request, or the rest of it. A broken connection may still have a reply to read, because
+ * a server at its limit answers before it is asked: the edge that reports the break is handled like
+ * any other. */
 static void send_request(struct epoll_engine *e, struct connection *c) {
     const struct request_bytes *request =
         load_request(e->load, c->requests == 1, is_last_request(e->load, c));
@@ -67,7 +67,7 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
         request_fail(e, c, OUTCOME_CONNECT, load_connect_problem(-outcome));
 }
 
-/* true: the next request has begun on the same connection. */
+/* Returns whether the next request has begun on the same connection. */
 static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_ns) {
     const struct load *load = e->load;
     if (load->viewer != NULL)
@@ -89,7 +89,8 @@ static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_n
     return !reconnect;
 }
 
-/* Takes what has come. true: the request, or the next one on this connection, goes on. */
+/* Processes received bytes. true: the request, or the next one on this connection, is still open.
+ */
 static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
     int64_t now_ns = e->now_ns = clock_monotonic_ns();
     e->worker->bytes_received += length;
@@ -116,8 +117,8 @@ static void closed(struct epoll_engine *e, struct connection *c, int error) {
                      error == 0 ? "the server closed the connection" : strerrordesc_np(error));
 }
 
-/* Reads once: an edge-triggered socket that gave less than there was room for is empty. Only when
- * the connection has `ended` there is more to learn, and no other edge that would tell it. */
+/* Reads once: an edge-triggered socket that returned less than the buffer holds is empty. Only when
+ * the connection has `ended` is there more to read, and no other edge would say so. */
 static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
     bool more = true;
     while (more) {
@@ -132,12 +133,12 @@ static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
         }
         more = take(e, c, (size_t)length) && (ended || (size_t)length == sizeof e->bytes);
     }
-    /* No other edge will say so, and the next request on it would fail. */
+    /* No other edge will report the end, and the next request would fail. */
     if (ended && c->state == FREE)
         connection_hang_up(c);
 }
 
-/* What the edge for a connection that is being made brought. */
+/* Handles the first edge of a connection: it is made, or failed. */
 static void connected(struct epoll_engine *e, struct connection *c, uint32_t events) {
     if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
         int error = 0;
@@ -148,7 +149,7 @@ static void connected(struct epoll_engine *e, struct connection *c, uint32_t eve
             request_fail(e, c, outcome, load_connect_problem(error));
             return;
         }
-        /* Made, and dropped at once, perhaps with an answer. */
+        /* Made and dropped at once, perhaps with an answer. */
     }
     e->worker->connections_opened++;
     send_request(e, c);
@@ -157,7 +158,7 @@ static void connected(struct epoll_engine *e, struct connection *c, uint32_t eve
 void request_handle(struct epoll_engine *e, struct connection *c, uint32_t events) {
     bool readable = (events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0;
     if (c->state == FREE) {
-        if (readable) /* the server has closed it, or says what it was not asked */
+        if (readable) /* the server has closed it, or sent something unasked */
             connection_hang_up(c);
         return;
     }

@@ -2,13 +2,13 @@
 #pragma once
 #include "engines/epoll_connection.h"
 
-/* Begins a request, which connects if need be. Its latency counts from start_ns, its timeout from
- * now. */
+/* Begins a request, and connects first if needed. Its latency counts from start_ns, its timeout
+ * from now. */
 void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_ns);
 
-/* Ends a request that has not been answered. */
+/* Ends a request as failed. */
 void request_fail(struct epoll_engine *e, struct connection *c, enum outcome outcome,
                   const char *why);
 
-/* What epoll reported about a connection. */
+/* Handles what epoll reported about a connection. */
 void request_handle(struct epoll_engine *e, struct connection *c, uint32_t events);

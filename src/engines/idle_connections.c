@@ -50,12 +50,12 @@ int idle_fd(const struct idle *idle) {
     return idle->epoll_fd;
 }
 
-/* One read for one event: level-triggered, it comes again until the end is reached. */
+/* One read per event: being level-triggered, it is reported until all is read. */
 static void take(struct idle *idle, int *fd) {
     char bytes[4096];
     ssize_t length = recv(*fd, bytes, sizeof bytes, 0);
     if (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)))
-        return; /* what it says does not matter, for instance why it closes */
+        return; /* its content, for instance why it closes, does not matter */
     close(*fd);
     *fd = -1;
     idle->worker->idle_lost++;

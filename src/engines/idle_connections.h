@@ -1,7 +1,6 @@
-/* Connections that are there and silent, beside the measured ones: what a server pays for clients
- * that want nothing now.
+/* Idle connections beside the measured ones: what a server pays for clients that send nothing.
  *
- * They cost the client nothing: one descriptor stands for them all in the engine's own epoll set,
+ * They cost the client nothing: one descriptor stands for all of them in the engine's epoll set,
  * and is ready only when the server ends one of them. */
 #pragma once
 #include "load/load.h"

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Splits what a request waited until now. The connection is the one longest free: had another one
- * been free before it, that one would have been taken. */
+/* Splits the time that a request has waited into the client's and the server's part. No connection
+ * was free before this one, because it is the one longest free. */
 static int64_t account(struct lateness *lateness, int64_t due_ns, int64_t free_ns, int64_t now_ns) {
     int64_t could_ns = free_ns > due_ns ? free_ns : due_ns;
     lateness->client_ns += now_ns - could_ns;
@@ -36,8 +36,8 @@ int open_load_prepare(struct epoll_engine *e) {
         e->load->problem = "no memory for the connections; ask for fewer with -c";
         return -ENOMEM;
     }
-    /* Connecting belongs to a request only where each makes a connection of its own, or each Kth.
-     * After one that fails none is tried: the requests that come to them will, and report. */
+    /* Connecting is part of a request only with --per-connection. After a failure no more are
+     * tried: the requests will, and report it. */
     bool ahead = load->per_connection == 0;
     for (uint32_t i = 0; i < load->connections; i++) {
         int outcome = ahead ? connect_one(e, &e->connections[i]) : 0;

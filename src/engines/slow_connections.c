@@ -45,10 +45,10 @@ static int new_socket(const struct slow *slow) {
     int fd = connect_socket(slow->load, slow->worker);
     if (fd < 0)
         return fd;
-    /* Else the kernel gathers bytes until the server has acknowledged the ones before. */
+    /* Otherwise the kernel would collect bytes until the server has acknowledged earlier ones. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    /* A reply longer than the smallest receive buffer is then felt by the server: it cannot get
-     * rid of it. Before connecting, as the first window is offered then. */
+    /* So that a reply longer than the smallest receive buffer blocks the server. Set before
+     * connecting, which announces the first window. */
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest);
     return fd;
 }
@@ -72,7 +72,7 @@ static void reconnect(struct slow *slow, struct drip *drip) {
         lose(slow, drip);
 }
 
-/* One byte of the request; while the connection is being made there is no room for it. */
+/* Sends one byte of the request; nothing while the connection is being made. */
 static void send_byte(struct slow *slow, struct drip *drip) {
     const struct request_bytes *request = load_request(slow->load, drip->is_first, false);
     ssize_t sent = send(drip->fd, request->bytes + drip->sent, 1, MSG_NOSIGNAL);
@@ -82,7 +82,7 @@ static void send_byte(struct slow *slow, struct drip *drip) {
         lose(slow, drip);
 }
 
-/* One byte of the reply, if it has come. */
+/* Reads one byte of the reply, if there is one. */
 static void read_byte(struct slow *slow, struct drip *drip) {
     char byte;
     ssize_t length = recv(drip->fd, &byte, 1, 0);
@@ -149,7 +149,7 @@ int64_t slow_wake_ns(const struct slow *slow) {
 }
 
 void slow_serve(struct slow *slow, int64_t now_ns) {
-    /* Behind by a turn each: they are slow, and nothing is made up for. */
+    /* Late turns are not made up for: these clients are slow. */
     if (now_ns - slow->turns.due_ns > TURN_MS * NS_PER_MS)
         slow_begin(slow, now_ns);
     for (int i = 0; i < TURN_BATCH && slow->turns.due_ns <= now_ns; i++) {

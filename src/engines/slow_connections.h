@@ -1,8 +1,8 @@
-/* Connections that send their request and read their reply a byte at a time, again and again,
- * beside the measured ones: clients on a bad line, or ones that mean harm.
+/* Connections beside the measured ones that send requests and read replies a byte at a time:
+ * clients on a bad line, or malicious ones.
  *
- * Each has a turn every 10 ms, and the turns are spread evenly, so that they do not hold up the
- * measured requests all at once. A turn is one system call. */
+ * Each has a turn every 10 ms. The turns are spread evenly, so that they do not delay the measured
+ * requests all at once. A turn is one system call. */
 #pragma once
 #include "load/load.h"
 

@@ -1,7 +1,7 @@
-/* The line at which threads or processes wait until all may start at once.
+/* Where threads or processes wait until all may start at once.
  *
- * A futex in memory that they share: opening it wakes all; nobody has to arrive, so a worker that
- * dies on its way holds up no other one. */
+ * A futex in shared memory: opening it wakes all; nobody has to arrive, so a worker that dies early
+ * does not block the others. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,10 +11,10 @@ struct start_line {
     _Atomic uint32_t state; /* 0: wait */
 };
 
-/* Waits. true: go; false: this load does not start, or is to stop. */
+/* Waits. false: the load does not start, or must stop. */
 bool start_line_wait(struct start_line *line);
 
 void start_line_open(struct start_line *line);
 
-/* Sends home whoever waits. */
+/* Releases all that wait; start_line_wait returns false. */
 void start_line_cancel(struct start_line *line);

@@ -5,8 +5,8 @@
 
 struct client_cost {
     int64_t wall_ns;   /* how long the window was */
-    int64_t cpu_ns;    /* CPU time, of processes that it started and reaped too */
-    int64_t queued_ns; /* how long its first thread could have run and had no CPU */
+    int64_t cpu_ns;    /* CPU time, reaped children included */
+    int64_t queued_ns; /* how long its first thread was runnable without a CPU */
     bool is_over;
 };
 

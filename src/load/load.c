@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* Of about 28,000 (ip_local_port_range), and finding the last of them takes long. */
+/* Of about 28,000 (ip_local_port_range); finding the last ones is slow. */
 enum { PORTS_OF_ONE_SOURCE = 20 * 1000 };
 
 const char *shape_name(enum shape shape) {
@@ -53,7 +53,7 @@ static int raise_descriptor_limit(struct load *load) {
         return -errno;
     if (limit.rlim_cur >= wanted)
         return 0;
-    /* Beyond the hard limit only a privileged process may go; try, and be told. */
+    /* Only a privileged process may exceed the hard limit; try it. */
     if (limit.rlim_max < wanted)
         limit.rlim_max = wanted;
     limit.rlim_cur = wanted;
@@ -70,15 +70,15 @@ size_t load_request_limit(const struct load *load) {
     case SHAPE_BURST:
         return (size_t)load->connections * load->rounds;
     case SHAPE_OPEN:
-        /* Poisson's count varies by its root: an eighth more is never reached. */
+        /* A Poisson count varies by its square root: an eighth more is never reached. */
         expected = load->rate_per_s * (double)load->duration_ns / NS_PER_S;
         return (size_t)(expected + expected / 8) + 1024;
-    default: /* how many requests a closed load makes is not known in advance */
+    default: /* the number of requests of a closed load is not known in advance */
         return (size_t)SAMPLE_LIMIT;
     }
 }
 
-/* The memory is taken up as it is written to. Returns 0 or -errno. */
+/* Pages are allocated as they are written. Returns 0 or -errno. */
 static int reserve_lateness(struct lateness *lateness, size_t limit) {
     lateness->late_ns = mmap(NULL, limit * sizeof *lateness->late_ns, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -123,13 +123,13 @@ int load_prepare(struct load *load) {
 }
 
 enum outcome load_connect_outcome(int error) {
-    /* These two come after the connection was made: the server took it and dropped it. */
+    /* These two come after the connection was made: the server accepted and dropped it. */
     return error == ECONNRESET || error == EPIPE ? OUTCOME_CLOSED : OUTCOME_CONNECT;
 }
 
 const char *load_connect_problem(int error) {
     switch (error) {
-    case EADDRNOTAVAIL: /* what it says by itself sends people looking in the wrong place */
+    case EADDRNOTAVAIL: /* its own text is misleading */
         return "no local port is free, the last ones used are in TIME_WAIT for a minute; see "
                "--sources";
     case ETIMEDOUT:
@@ -163,7 +163,7 @@ bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
                                                connection, (uint32_t)outcome});
 }
 
-/* What of a server's words is shown: a kind and two quotes fit beside it. */
+/* How much of a server's words is shown: the kind of failure and two quotes must fit too. */
 enum { EXPLAINED_LIMIT = PROBLEM_LIMIT - 32 };
 
 void reply_explain(const struct reply *reply, enum verdict verdict, char why[PROBLEM_LIMIT]) {

@@ -1,7 +1,7 @@
-/* One record a request.
+/* One record per request.
  *
  * The memory of all workers is reserved once, shared with children, and costs nothing until it is
- * written to: recording a sample is a few stores, and no worker ever waits for another's. */
+ * written: recording a sample is a few stores, and no worker waits for another. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ enum outcome {
     OUTCOME_CONNECT,   /* no connection */
     OUTCOME_TIMEOUT,   /* no complete reply in time */
     OUTCOME_CLOSED,    /* the connection ended before the reply was complete */
-    OUTCOME_MALFORMED, /* not a reply as docs/formats.md has it */
+    OUTCOME_MALFORMED, /* not a valid reply (docs/formats.md) */
     OUTCOME_REFUSED,   /* an error reply */
     OUTCOME_UNSTARTED, /* open load: due, and not started when the window ended; no failure */
     OUTCOME_COUNT
@@ -33,12 +33,12 @@ struct samples {
     size_t count, limit;
 };
 
-/* Reserves memory for `limit` records in all and shares it out evenly among `workers` arrays,
- * `stride` bytes apart. Returns 0 or -errno. */
+/* Reserves memory for `limit` records and divides it evenly among `workers` arrays, `stride` bytes
+ * apart. Returns 0 or -errno. */
 int samples_reserve(struct samples *first, size_t workers, size_t stride, size_t limit);
 
-/* false: the worker's share is used up. The record is whole before it is counted: a process that
- * dies at any moment leaves no half of one. */
+/* false: the worker's share is full. The record is complete before it is counted: a process that
+ * dies at any moment leaves no partial record. */
 static inline bool samples_add(struct samples *samples, const struct sample *sample) {
     if (samples->count == samples->limit)
         return false;

@@ -23,7 +23,7 @@ static double random_fraction(uint64_t *state) {
 }
 
 static void set_due(struct schedule *schedule) {
-    /* Each from the start: gaps that are rounded and added up drift away from the rate. */
+    /* Computed from the start: adding up rounded gaps would drift from the rate. */
     if (schedule->arrivals == ARRIVALS_EVEN)
         schedule->offset_ns = (double)schedule->taken * schedule->gap_ns;
     else

@@ -1,5 +1,4 @@
-/* When the requests of an open load are due: whatever the server does, and whatever the client
- * did before. */
+/* When the requests of an open load are due, whatever server and client do. */
 #pragma once
 #include <stdint.h>
 
@@ -25,5 +24,5 @@ struct schedule {
 void schedule_begin(struct schedule *schedule, enum arrivals arrivals, double rate_per_s,
                     uint64_t seed, int64_t start_ns);
 
-/* Goes on to the next request. */
+/* Moves on to the next request. */
 void schedule_advance(struct schedule *schedule);

@@ -1,7 +1,7 @@
-/* Local addresses that connections come from, in turn.
+/* Local addresses that connections use in turn.
  *
- * A port of one address serves one connection to the same server, and after it rests for a minute:
- * about 28,000 connections a minute. More addresses, more connections. */
+ * A port of one address serves one connection to the same server and then rests for a minute, which
+ * limits an address to about 28,000 connections a minute. More addresses allow more connections. */
 #pragma once
 #include "base/address.h"
 
@@ -9,7 +9,7 @@
 
 enum { SOURCE_LIMIT = 1024, SOURCE_RANGE_LIMIT = 32 };
 
-/* A.B.C.D and the addresses after it, or one IPv6 address. */
+/* A.B.C.D and the `count` - 1 addresses after it, or one IPv6 address. */
 struct source_range {
     struct address first;
     uint32_t count;
@@ -24,14 +24,15 @@ struct sources {
 /* Reads "127.0.0.2,127.0.0.5-127.0.0.9". Returns 0, or -EINVAL and *problem. */
 int sources_parse(struct sources *sources, const char *text, const char **problem);
 
-/* Whether this host can connect from each of them to the target. Returns 0, or -errno and the
- * address that is wrong. */
+/* Checks that this host can connect to the target from each of them. Returns 0, or -errno and the
+ * wrong address. */
 int sources_check(const struct sources *sources, const struct address *target,
                   char wrong[ADDRESS_TEXT_LIMIT]);
 
-/* 127.0.0.2 and on, if the target is on 127.0.0.0/8, where all addresses are this host's. */
+/* Uses 127.0.0.2 and the following, if the target is in 127.0.0.0/8, where all addresses are local.
+ */
 void sources_spread(struct sources *sources, const struct address *target);
 
-/* Binds a new socket to the source whose turn it is; the port is left to connect, which takes any
- * that is free towards the target. Returns 0 or -errno. */
+/* Binds a new socket to the next source; connect chooses a port that is free towards the target.
+ * Returns 0 or -errno. */
 int sources_bind(const struct sources *sources, int fd, uint32_t turn);

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Atomic, not only sig_atomic_t: one thread gets the signal, and all look here. */
+/* Atomic, not only sig_atomic_t: one thread gets the signal, and all threads read it. */
 static atomic_bool stopped;
 static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler may touch only what takes no lock");
 
@@ -15,7 +15,7 @@ static void stop(int signal) {
 }
 
 void stop_install(void) {
-    struct sigaction action = {.sa_handler = stop}; /* no SA_RESTART: calls are to be interrupted */
+    struct sigaction action = {.sa_handler = stop}; /* no SA_RESTART: calls must be interrupted */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -23,11 +23,11 @@ static int say(int fd, const char *word) {
     return 0;
 }
 
-/* Byte by byte: what follows the line is not ours yet. */
+/* Byte by byte: what follows the line must stay unread. */
 static int wait_for_line(int fd) {
     for (;;) {
         char byte;
-        /* Not without end: a signal may have come just before the wait. */
+        /* In short waits: a signal may have come just before one. */
         struct pollfd input = {.fd = fd, .events = POLLIN};
         if (poll(&input, 1, NUDGE_MS) <= 0) {
             if (stop_requested())

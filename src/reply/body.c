@@ -14,7 +14,7 @@ void body_to_end(struct body *body) {
     *body = (struct body){.place = BODY_TO_END};
 }
 
-/* 0 to 15; -1: no hexadecimal digit. */
+/* 0 to 15; -1: not a hexadecimal digit. */
 static int hex_value(char c) {
     if (c >= '0' && c <= '9')
         return c - '0';

@@ -1,5 +1,5 @@
-/* Finds where the body of an HTTP reply ends (RFC 9112, section 6.3): for a reply of which nothing
- * else is checked. Sans-I/O, and the same verdict however the bytes are split. */
+/* Finds where the body of an HTTP reply ends (RFC 9112, section 6.3), for replies whose content is
+ * not checked. Sans-I/O, and the same verdict however the bytes are split. */
 #pragma once
 #include "base/text.h"
 
@@ -12,23 +12,23 @@ struct body {
         BODY_TO_END,     /* all until the connection ends */
         BODY_CHUNK_SIZE, /* in the line before a chunk */
         BODY_CHUNK,      /* `left` bytes of a chunk */
-        BODY_CHUNK_END,  /* in the empty line behind a chunk */
-        BODY_TRAILER,    /* in the lines behind the last chunk, up to an empty one */
+        BODY_CHUNK_END,  /* in the empty line after a chunk */
+        BODY_TRAILER,    /* in the lines after the last chunk, up to an empty one */
         BODY_DONE,
     } place;
     uint64_t left;
     uint32_t line_length; /* bytes of the line so far */
     uint32_t digits;      /* of the chunk's size */
-    bool in_extension;    /* behind the chunk's size */
+    bool in_extension;    /* after the chunk's size */
     bool after_cr;
 };
 
-/* Ready for a body of so many bytes; for one in chunks; for one that ends with the connection. */
+/* Expects a body of `length` bytes; one in chunks; one that ends with the connection. */
 void body_of_length(struct body *body, uint64_t length);
 void body_in_chunks(struct body *body);
 void body_to_end(struct body *body);
 
-/* Takes bytes; what they hold of the body is kept, unless kept is NULL. Returns how many it took:
- * all, unless the body is done (`place`). -1: *problem says what is wrong. */
+/* Takes bytes, and appends those of the body to `kept` unless it is NULL. Returns how many it took:
+ * all, unless the body is complete (`place`). -1: *problem says what is wrong. */
 ptrdiff_t body_feed(struct body *body, const char *bytes, size_t length, struct text *kept,
                     const char **problem);

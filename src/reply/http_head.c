@@ -44,7 +44,7 @@ static struct cursor trimmed(struct cursor text) {
     return text;
 }
 
-/* Connection: a list of words of which two matter. */
+/* Connection: a list of words, of which two matter. */
 static void take_connection(struct http_head *head, struct cursor value) {
     while (value.at < value.end) {
         const char *comma = memchr(value.at, ',', (size_t)(value.end - value.at));

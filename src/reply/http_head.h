@@ -1,4 +1,4 @@
-/* Reads the head of an HTTP reply, line by line (RFC 9112): what of it says how the reply ends. */
+/* Reads the head of an HTTP reply, line by line (RFC 9112): what says how the reply ends. */
 #pragma once
 #include "reply/rows.h"
 
@@ -8,9 +8,8 @@ struct http_head {
     bool close; /* the server will close the connection after this reply */
 };
 
-/* Reads "HTTP/1.x NNN ...", the first line. False: it is none. */
+/* Reads the status line, "HTTP/1.x NNN ...". False: it is not one. */
 bool http_head_begin(struct http_head *head, struct cursor line, unsigned *status);
 
-/* Takes the next line, which is not the empty last one. Returns NULL, or a few words on what is
- * wrong with it. */
+/* Takes the next line, but not the empty last one. Returns NULL, or what is wrong with it. */
 const char *http_head_take(struct http_head *head, struct cursor line);

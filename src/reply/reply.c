@@ -9,7 +9,7 @@ static enum verdict malformed(struct reply *reply, const char *problem) {
     return REPLY_MALFORMED;
 }
 
-/* An error reply: what it says is kept for the person who asked. */
+/* An error reply: its text is kept for the user. */
 static enum verdict refused(struct reply *reply, struct cursor line) {
     size_t length = (size_t)(line.end - line.at);
     if (length > sizeof reply->line)
@@ -19,7 +19,7 @@ static enum verdict refused(struct reply *reply, struct cursor line) {
     return REPLY_REFUSED;
 }
 
-/* The first line, which also tells an error reply from the wanted one. */
+/* The status line, which says whether it is an error reply. */
 static enum verdict take_status(struct reply *reply, struct cursor line) {
     unsigned status;
     if (!http_head_begin(&reply->head, line, &status))
@@ -30,7 +30,7 @@ static enum verdict take_status(struct reply *reply, struct cursor line) {
     return REPLY_INCOMPLETE;
 }
 
-/* The head has ended, and the body may be anything. */
+/* The head is complete, and the body may be anything. */
 static enum verdict begin_body(struct reply *reply) {
     if (reply->head.chunked && reply->head.length_known)
         return malformed(reply, "both a Content-Length and a Transfer-Encoding");
@@ -48,7 +48,7 @@ static enum verdict begin_body(struct reply *reply) {
     return REPLY_INCOMPLETE;
 }
 
-/* What rows come in has a length, and no more than any reply of ours. */
+/* A reply with rows must have a length, within our limit. */
 static const char *check_head(const struct reply *reply) {
     if (reply->rows.wanted == 0)
         return NULL;
@@ -74,14 +74,14 @@ static enum verdict take_header(struct reply *reply, struct cursor line) {
     return REPLY_INCOMPLETE;
 }
 
-/* In the line dialect: a line that is not the expected one may say that the server refuses. */
+/* In the line dialect: an unexpected line may be a refusal. */
 static enum verdict take_other(struct reply *reply, struct cursor line, const char *problem) {
     struct http_head head;
     unsigned status;
     if (line.end - line.at >= 6 && memcmp(line.at, "error:", 6) == 0)
         return refused(reply, line);
-    /* A server turns a client away before it knows the client's dialect: one at its limit, and one
-     * that this address may not ask. */
+    /* A server at its limit, or one that denies this address, refuses in HTTP before it knows the
+     * client's dialect. */
     if (line.end > line.at && line.end[-1] == '\r')
         line.end--;
     if (http_head_begin(&head, line, &status) && status != 200)
@@ -173,7 +173,7 @@ void reply_after_token(struct reply *reply) {
         reply->expected = REPLY_OK;
 }
 
-/* Puts a piece of a line behind the piece that came before. */
+/* Appends a piece of a line to the pieces before it. */
 static bool join(struct reply *reply, const char *bytes, size_t length) {
     if (length > sizeof reply->line - reply->line_length)
         return false;

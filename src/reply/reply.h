@@ -1,8 +1,7 @@
 /* Checks a reply of either dialect as its bytes arrive (docs/formats.md, "The wire").
  *
  * Sans-I/O: bytes in, a verdict out; no system call, no allocation, and the same verdict however
- * the bytes are split. A reply that comes in one piece is checked where it lies; only a line that
- * was cut is copied. */
+ * the bytes are split. Only a line that was split is copied. */
 #pragma once
 #include "base/dialect.h"
 #include "base/text.h"
@@ -18,7 +17,7 @@ enum verdict {
     REPLY_INCOMPLETE,
     REPLY_COMPLETE,
     REPLY_MALFORMED, /* `problem` says what is wrong */
-    REPLY_REFUSED,   /* an error reply: `line` holds what it says, `line_length` bytes */
+    REPLY_REFUSED,   /* an error reply: `line` holds its text, `line_length` bytes */
 };
 
 enum { REPLY_LINE_LIMIT = 1024 }; /* bytes of any line of a reply */
@@ -29,7 +28,7 @@ struct reply {
         REPLY_STATUS,
         REPLY_HEADERS,
         REPLY_OK,     /* line dialect: the answer to the token */
-        REPLY_OK_END, /* ... and the empty line behind it */
+        REPLY_OK_END, /* ... and the empty line after it */
         REPLY_TITLE,
         REPLY_ROWS,
         REPLY_BODY,
@@ -39,22 +38,21 @@ struct reply {
     uint32_t head_bytes;
     struct http_head head;
     const char *problem; /* a few words, once malformed */
-    struct text *kept;   /* where the body's lines are kept for showing; NULL: nowhere */
+    struct text *kept;   /* where the body's lines are kept to show them; NULL: nowhere */
     struct body body;    /* of a reply that may be anything */
     uint32_t line_length;
-    char line[REPLY_LINE_LIMIT]; /* the part of a cut line that has come */
+    char line[REPLY_LINE_LIMIT]; /* the received part of a split line */
 };
 
-/* Makes ready for the reply to a request for `wanted` rows; 0: for any HTTP reply, of which only
- * the status and the end are checked. */
+/* Expects the reply to a request for `wanted` rows; 0: any HTTP reply, of which only the status and
+ * the end are checked. */
 void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept);
 
-/* After reply_begin: in the line dialect the server's answer to the token comes before this reply.
- */
+/* After reply_begin: in the line dialect the answer to the token comes before this reply. */
 void reply_after_token(struct reply *reply);
 
-/* Takes bytes of the reply. After a verdict other than incomplete only reply_begin may follow.
- * Bytes after the end of the reply make it malformed: nobody asked for them. */
+/* Takes bytes of the reply. After any verdict but incomplete only reply_begin may follow. Bytes
+ * after the end of the reply make it malformed. */
 enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length);
 
 /* The connection has ended: complete if that is what ends the reply, else incomplete. */

@@ -50,7 +50,7 @@ static bool take_seconds(struct cursor *line, uint64_t *us) {
     return true;
 }
 
-/* Text as the service escapes it: nothing in it may move a terminal's cursor. */
+/* Text as the service escapes it: nothing in it may control a terminal. */
 static bool is_escaped(struct cursor name) {
     while (name.at < name.end) {
         unsigned char c = (unsigned char)*name.at;
@@ -97,7 +97,7 @@ static bool take_word(struct cursor *line, const char *word) {
     return true;
 }
 
-/* Both, with the blank after each. */
+/* Both, each with a space after it. */
 static bool take_times(struct cursor *line, uint64_t *cpu_us) {
     uint64_t user_us, system_us;
     if (!take_seconds(line, &user_us) || !take_char(line, ' ') || !take_seconds(line, &system_us) ||

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 
-/* A CPU that is 80 % busy makes what comes wait for four times as long as it takes. */
+/* At 80 % utilisation the mean wait is four times the service time. */
 static const double CPU_SHARE_LIMIT = 0.80;
 static const double STARTED_LIMIT = 0.99;
 static const int64_t SHORTEST_WINDOW_NS = (int64_t)20 * NS_PER_MS;
@@ -42,7 +42,7 @@ void client_bound_explain(const struct load *load, struct text *why) {
                   client_bound_cpus(load) == 1 ? "" : "s");
         return;
     }
-    /* Of what was due, not of the rate: the count of Poisson arrivals varies by itself. */
+    /* Relative to what was due, not to the rate: the number of Poisson arrivals varies. */
     uint64_t due = lateness->count + lateness->unstarted;
     if (client_bound_rate_is_held(lateness->count, due))
         return;
@@ -51,7 +51,8 @@ void client_bound_explain(const struct load *load, struct text *why) {
     if (lateness->client_ns > lateness->server_ns)
         text_addf(why, "started only %.1f %% of the offered rate because it was late itself",
                   started_percent);
-    /* It reads replies late too, and then finds no connection free: that is no server's doing. */
+    /* Then it also reads replies late and finds no connection free, which is not the server's
+     * fault. */
     else if (cpu_share + queued_share > CPU_SHARE_LIMIT)
         text_addf(why,
                   "started only %.1f %% of the offered rate because it waited for a CPU %.0f %% "

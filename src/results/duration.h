@@ -1,4 +1,4 @@
-/* Durations as people read them. */
+/* Durations for people. */
 #pragma once
 #include "base/text.h"
 

@@ -68,8 +68,8 @@ struct distribution distribution_of(int64_t *values, size_t known, size_t at_lea
             found.min = values[i];
     }
     found.mean = sum / (double)count;
-    /* Each selection leaves everything larger to its right, where the next one looks. What reaches
-     * into the bounds is at least what it would be if each were the value. */
+    /* Each selection leaves all larger values to its right, where the next one looks. A percentile
+     * among the bounds is computed as if each bound were the value. */
     const unsigned permilles[] = {500, 900, 990, 999, 1000};
     int64_t *const results[] = {&found.p50, &found.p90, &found.p99, &found.p99_9, &found.max};
     size_t low = 0, end = known;

@@ -12,7 +12,7 @@ enum { SHOWN_LIMIT = 64 * 1024, COLUMNS = 4 /* before the name */ };
 
 struct reply_printer {
     struct reply_viewer viewer;
-    pthread_mutex_t lock; /* keeps replies apart; shared with children, robust if one dies */
+    pthread_mutex_t lock; /* separates replies; shared with children, robust if one dies */
     uint32_t connections;
     bool rows;
 };
@@ -29,7 +29,7 @@ static void print(struct reply_printer *printer, const struct text *text) {
     while (done < text->length) {
         ssize_t written = write(STDOUT_FILENO, text->bytes + done, text->length - done);
         if (written < 0 && errno != EINTR)
-            break; /* the summary will fail on the same descriptor, and says so */
+            break; /* the summary will fail on the same descriptor and report it */
         done += written > 0 ? (size_t)written : 0;
     }
     pthread_mutex_unlock(&printer->lock);
@@ -81,7 +81,7 @@ static void add_rows(struct text *out, const struct text *body) {
     }
 }
 
-/* Whatever it is, no byte of it reaches the terminal as it came. */
+/* Escaped: no byte reaches the terminal raw. */
 static void add_lines(struct text *out, const struct text *body) {
     const char *last = body->bytes + body->length;
     for (const char *line = body->bytes; line < last;) {

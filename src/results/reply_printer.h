@@ -2,5 +2,6 @@
 #pragma once
 #include "load/load.h"
 
-/* NULL if there is no memory. rows: the bodies are of the text form; else they may be anything. */
+/* NULL if there is no memory. rows: the bodies are in the text form; otherwise they may be
+ * anything. */
 struct reply_viewer *reply_printer_open(uint32_t connections, bool rows);

@@ -185,7 +185,7 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
     text_add_string(text, " received\n");
     if (summary->latency.count > 0) {
         add_distribution(text, "latency", &summary->latency);
-        /* Most replies come in one piece: the same numbers twice would say nothing. */
+        /* Most replies come in one piece: then the same numbers would appear twice. */
         if (summary->first_byte.p50 != summary->latency.p50)
             add_distribution(text, "first byte", &summary->first_byte);
     }

@@ -1,4 +1,4 @@
-/* What came of a load, for people and for programs (docs/formats.md). */
+/* The results of a load, for people and for programs (docs/formats.md). */
 #pragma once
 #include "base/text.h"
 #include "base/usage.h"
@@ -12,13 +12,12 @@ struct summary {
     uint64_t idle_lost, slow_requests, slow_lost;
     int64_t elapsed_ns; /* first start to last end */
     double throughput_per_s;
-    /* Of answered requests; of those too late for an answer, unstarted ones among them, it is known
-     * that they took at least so long. */
+    /* Of answered requests; requests that timed out or never started count with a lower bound. */
     struct distribution latency, first_byte;
-    struct distribution late;         /* open: of what the client itself was late */
+    struct distribution late;         /* open: how late the client itself was */
     double achieved_per_s;            /* open: started in the window */
     struct usage self, children;      /* of the load */
-    double cpu_share;                 /* of the CPUs that the client could use, 0 to 1 */
+    double cpu_share;                 /* share of the CPUs that the client could use, 0 to 1 */
     char client_bound[PROBLEM_LIMIT]; /* why the client was the limit; empty: it was not */
     const char *problem;              /* the first failure in words; NULL: none */
     bool full;                        /* ended early: no room for more samples */

@@ -10,8 +10,8 @@ struct quantile {
     int64_t ns;
 };
 
-/* Those that are numbers; the others are null here, so that nobody takes them for numbers, and
- * stand under "over" with what they are at least. */
+/* Known percentiles are numbers; the others are null here and stand under "over" with their lower
+ * bounds. */
 static void add_json_quantiles(struct text *text, const struct distribution *values,
                                const struct quantile *quantiles, size_t count) {
     for (size_t i = 0; i < count; i++) {
