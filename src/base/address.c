@@ -11,7 +11,7 @@
 
 enum { HOST_LIMIT = 256 };
 
-/* Splits in place of copying twice: host gets the name, the return value points at the port. */
+/* Copies the name into host and returns a pointer to the port. */
 static const char *split(const char *text, char host[HOST_LIMIT], const char *default_port) {
     const char *end, *port;
     if (text[0] == '[') {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* Where the server listens and the client looks for it, if not told otherwise. */
+/* The default port of server and client. */
 #define DEFAULT_PORT "7342"
 
 struct address {
@@ -13,17 +13,17 @@ struct address {
     socklen_t length;
 };
 
-/* Resolves "HOST:PORT", or "HOST" alone with default_port (NULL: a port is required).
- * Returns 0; on failure -EINVAL (not of this form) or -ENOENT (does not resolve), and *problem
- * says in a few words what is wrong. */
+/* Resolves "HOST:PORT", or "HOST" with default_port (NULL: a port is required). Returns 0; on
+ * failure -EINVAL (not of this form) or -ENOENT (does not resolve), and *problem says what is
+ * wrong. */
 int address_parse(const char *text, const char *default_port, struct address *address,
                   const char **problem);
 
-/* The same, and all that the host's name resolves to, in the order in which to try them: `limit` at
- * most. With literal_only no name is looked up, which may take long: HOST must be a number, and
- * -ENOENT says that it is a name. Returns how many. */
+/* The same for all addresses of the host, in the order to try them, at most `limit`. With
+ * literal_only no name is looked up, which may be slow: -ENOENT says that HOST is a name. Returns
+ * how many. */
 int address_parse_all(const char *text, const char *default_port, bool literal_only,
                       struct address *list, unsigned limit, const char **problem);
 
-/* "127.0.0.1:7342", "[::1]:7342"; "?" if it is of no family known here. */
+/* "127.0.0.1:7342", "[::1]:7342"; "?" if its family is unknown. */
 void address_format(const struct address *address, char text[ADDRESS_TEXT_LIMIT]);

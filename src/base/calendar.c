@@ -2,7 +2,7 @@
 
 enum { DAY_S = 24 * 3600 };
 
-/* Counted in eras of 400 years, each year from the first of March on: leap days come last. */
+/* In eras of 400 years, with years that begin on the first of March: leap days come last. */
 struct calendar calendar_of(uint64_t unix_s) {
     uint64_t of_day = unix_s % DAY_S;
     uint64_t days = unix_s / DAY_S + 719468, era = days / 146097, of_era = days % 146097;

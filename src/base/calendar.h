@@ -1,5 +1,5 @@
-/* A moment as people write it, in UTC. By hand: gmtime_r takes a lock, and the first call in a
- * process reads the file of its time zone, which a process that lives for one client pays too. */
+/* Date and time in UTC. By hand: gmtime_r takes a lock, and its first call in a process reads the
+ * time zone file, which is expensive for a process that serves one client. */
 #pragma once
 #include <stdint.h>
 
@@ -12,5 +12,5 @@ struct calendar {
 /* unix_s: seconds since 1970, not before. */
 struct calendar calendar_of(uint64_t unix_s);
 
-/* Writes a number with leading zeroes, as its last so many digits; returns their end. */
+/* Writes the last `digits` digits of a number, with leading zeroes; returns their end. */
 char *calendar_put(char *at, unsigned number, unsigned digits);

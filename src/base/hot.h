@@ -1,5 +1,5 @@
-/* What each request passes through, for the linker to put together: a process that was forked just
- * now, or that runs after another, has to find each page anew. */
+/* Marks the code that each request runs, so that the linker puts it together: a process that was
+ * just forked, or has just been switched to, faults in every page again. */
 #pragma once
 
 #define HOT __attribute__((hot))

@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-/* An IPv4 address in IPv6's form begins so. */
+/* The prefix of an IPv4-mapped address. */
 static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 
 /* Bits of the byte at `at` that belong to the prefix. */
@@ -24,7 +24,7 @@ static bool has_host_bits(const struct network *network) {
     return false;
 }
 
-/* The address alone, which may be of either family. */
+/* The address part, of either family. */
 static bool parse_address(const char *text, size_t length, struct network *network) {
     char address[INET6_ADDRSTRLEN];
     if (length == 0 || length >= sizeof address)
@@ -70,7 +70,7 @@ int network_parse(const char *text, size_t length, struct network *network, cons
     return 0;
 }
 
-/* The bytes of an address, IPv4's without their IPv6 form; NULL: it is of another family. */
+/* The bytes of an address, unmapped if IPv4-mapped; NULL: of another family. */
 static const uint8_t *bytes_of(const struct sockaddr_storage *address, bool *is_v4) {
     *is_v4 = address->ss_family == AF_INET;
     if (*is_v4)

@@ -7,17 +7,17 @@
 
 struct network {
     bool is_v4;
-    uint8_t prefix;    /* bits that an address of it has in common: at most 32 or 128 */
+    uint8_t prefix;    /* bits: at most 32 or 128 */
     uint8_t bytes[16]; /* the first 4 of IPv4 */
 };
 
-/* Parses `length` bytes. One of IPv4 addresses in IPv6's form (::ffff:10.0.0.0/104) becomes that of
- * IPv4. Returns 0, or -EINVAL and what is wrong. */
+/* Parses `length` bytes. An IPv4-mapped network (::ffff:10.0.0.0/104) becomes one of IPv4. Returns
+ * 0, or -EINVAL and what is wrong. */
 int network_parse(const char *text, size_t length, struct network *network, const char **problem);
 
-/* Whether the address belongs to it. An IPv4 address in IPv6's form, as a socket for both has it,
- * is one of IPv4. One of another family belongs to none. */
+/* Whether the network contains the address. An IPv4-mapped address, as a dual-stack socket has it,
+ * counts as IPv4. An address of another family is in no network. */
 bool network_holds(const struct network *network, const struct sockaddr_storage *address);
 
-/* Whether it is one that only this host itself has: 127.0.0.0/8, ::1. */
+/* Whether it is a loopback address: 127.0.0.0/8, ::1. */
 bool network_is_loopback(const struct sockaddr_storage *address);

@@ -20,7 +20,7 @@ HOT int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint6
             return -EINVAL;
         if (__builtin_mul_overflow(sum, (uint64_t)10, &sum) ||
             __builtin_add_overflow(sum, (uint64_t)(bytes[i] - '0'), &sum))
-            outcome = -ERANGE; /* go on: a letter further on is still EINVAL */
+            outcome = -ERANGE; /* continue: a later letter is still EINVAL */
     }
     if (outcome == 0 && (sum < low || sum > high))
         outcome = -ERANGE;

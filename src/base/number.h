@@ -1,4 +1,4 @@
-/* Numbers from text, strictly: digits only, the whole text, within a range; and to text. */
+/* Numbers from text, strictly: only digits, the whole text, within a range; and to text. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -6,11 +6,11 @@
 /* Returns 0 and sets *value, -EINVAL for anything but digits, -ERANGE outside low to high. */
 int number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 
-/* The same for text of a known length that no zero byte ends. */
+/* The same for text that is not zero-terminated. */
 int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t high,
                        uint64_t *value);
 
 enum { NUMBER_DIGITS = 20 }; /* of the largest */
 
-/* Writes the number's digits, at most NUMBER_DIGITS and no zero byte; returns how many. */
+/* Writes at most NUMBER_DIGITS digits, not zero-terminated; returns how many. */
 size_t number_format(uint64_t number, char *digits);

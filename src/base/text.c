@@ -85,7 +85,7 @@ size_t utf8_sequence(const char *bytes, size_t length) {
 
 static const char HEX[] = "0123456789abcdef";
 
-/* Bytes from the front that stand for themselves: nearly every name is nothing else. */
+/* Leading bytes that need no escape: in nearly every name, all. */
 static size_t plain(const char *bytes, size_t length) {
     size_t i = 0;
     while (i < length && bytes[i] >= ' ' && bytes[i] < 0x7F && bytes[i] != '\\')
@@ -139,7 +139,7 @@ void text_add_json_string(struct text *text, const char *bytes, size_t length) {
         length = 0;
     }
     while (length > 0) {
-        /* In pieces that cannot cut a sequence: the escapes of a piece are whole. */
+        /* In pieces, so that an escape is never cut. */
         size_t piece = 0;
         while (piece < length && piece < sizeof escaped / 4) {
             size_t sequence = utf8_sequence(bytes + piece, length - piece);

@@ -1,8 +1,7 @@
-/* Bytes that are appended to: a buffer that grows on demand up to a limit, or a fixed one.
+/* A buffer to append to: it grows on demand up to a limit, or is fixed.
  *
- * Appending never fails in the caller's face: what does not fit sets `overflow` and is left out,
- * so that a writer checks once, at the end. A struct of zeroes with a limit is a valid empty text.
- */
+ * Appending does not fail: what does not fit is left out and sets `overflow`, so a writer checks
+ * once, at the end. A struct of zeroes with a limit is a valid empty text. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +13,7 @@ struct text {
     uint32_t length;
     uint32_t capacity;
     uint32_t limit; /* grows up to this */
-    bool is_owned;  /* by the text, which frees it; the caller's is not, until it is outgrown */
+    bool is_owned;  /* the text frees it; the caller's memory is not owned, until outgrown */
     bool overflow;
 };
 
@@ -28,13 +27,13 @@ static inline struct text text_fixed(char *bytes, uint32_t capacity) {
     return (struct text){.bytes = bytes, .capacity = capacity, .limit = capacity};
 }
 
-/* Frees what a growing text holds; it is empty and usable again. */
+/* Frees a growing text's memory; it is empty and usable again. */
 void text_release(struct text *text);
 
-/* Makes room for `length` bytes more, by growing; false, with overflow set, if that cannot be. */
+/* Makes room for `length` more bytes; false, with `overflow` set, if that is impossible. */
 bool text_reserve(struct text *text, size_t length);
 
-/* Inline, as the next: of a short literal only a few moves are left. */
+/* Inline, like the next: a short literal becomes a few moves. */
 static inline void text_add(struct text *text, const void *bytes, size_t length) {
     if (length > text->capacity - text->length && !text_reserve(text, length))
         return;
@@ -49,19 +48,18 @@ static inline void text_add_string(struct text *text, const char *string) {
 void text_add_number(struct text *text, uint64_t number);
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A process's name for text output: \n \t \r \\, \xNN for each byte of what a terminal obeys
- * (utf8_is_obeyed) and for each that is not part of valid UTF-8. At most four bytes for one. */
+/* A process's name for text output: \n \t \r \\, and \xNN for each byte of a control sequence
+ * (utf8_is_obeyed) or of invalid UTF-8. At most four bytes for one. */
 void text_add_escaped(struct text *text, const char *bytes, size_t length);
 
 /* The same as a JSON string with its quotes; always valid UTF-8 and valid JSON. */
 void text_add_json_string(struct text *text, const char *bytes, size_t length);
 
-/* Length of the valid UTF-8 sequence at bytes (1 to 4), 0 if there is none (RFC 3629: no
+/* Length of the valid UTF-8 sequence at `bytes` (1 to 4), 0 if there is none (RFC 3629: no
  * surrogates, nothing over-long, nothing above U+10FFFF). */
 size_t utf8_sequence(const char *bytes, size_t length);
 
-/* Whether a valid sequence is not shown by a terminal but obeyed: control characters, those of C1
- * (U+0080 to 009F) among them; the marks that turn the direction of writing (U+061C, 200E, 200F,
- * 202A to 202E, 2066 to 2069), by which one name could pass for another; and what ends a line or a
- * paragraph (U+2028, 2029). */
+/* Whether a terminal obeys a valid sequence instead of showing it: control characters, including C1
+ * (U+0080 to 009F); marks that change the writing direction (U+061C, 200E, 200F, 202A to 202E, 2066
+ * to 2069), which could disguise a name; line and paragraph separators (U+2028, 2029). */
 bool utf8_is_obeyed(const char *bytes, size_t sequence);

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* systemd gives a service its secrets in a folder that nobody else can enter, with files that an
- * access list opens to the service's user: what chmod shows there means nothing. */
+/* systemd passes secrets in a folder that only the service can enter, with access control lists on
+ * the files: the mode bits mean nothing there. */
 static bool is_credential(const char *path) {
     const char *folder = getenv("CREDENTIALS_DIRECTORY");
     size_t length = folder != NULL ? strlen(folder) : 0;
@@ -52,7 +52,7 @@ static ssize_t read_all(int fd, char *bytes, size_t room) {
     return (ssize_t)length;
 }
 
-/* What the file holds, without the end of its line, must be a token. */
+/* The file's content, without the newline, must be a token. */
 static int take(const char *bytes, size_t length, struct token *token,
                 char problem[TOKEN_PROBLEM_LIMIT]) {
     if (length > 0 && bytes[length - 1] == '\n')
@@ -82,8 +82,9 @@ static int take(const char *bytes, size_t length, struct token *token,
 }
 
 int token_read(const char *path, struct token *token, char problem[TOKEN_PROBLEM_LIMIT]) {
-    char bytes[TOKEN_LIMIT + 3]; /* with the end of its line, and one more: it is too long */
-    /* Not waiting for a writer, should it be a pipe. */
+    char bytes[TOKEN_LIMIT +
+               3]; /* with the newline, and one more byte to notice that it is too long */
+    /* Does not block if it is a pipe. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         snprintf(problem, TOKEN_PROBLEM_LIMIT, "%s", strerrordesc_np(errno));
@@ -106,7 +107,7 @@ int token_read(const char *path, struct token *token, char problem[TOKEN_PROBLEM
 bool token_is(const struct token *token, const char *bytes, size_t length) {
     char given[TOKEN_LIMIT] = {0};
     memcpy(given, bytes, length < TOKEN_LIMIT ? length : TOKEN_LIMIT);
-    /* volatile: the compiler must not find a way to end early. */
+    /* volatile: the compiler must not return early. */
     volatile unsigned char differs = length != token->length;
     for (size_t i = 0; i < TOKEN_LIMIT; i++)
         differs |= (unsigned char)(given[i] ^ token->bytes[i]);

@@ -1,4 +1,4 @@
-/* What a process has used, as the kernel accounts it (getrusage). */
+/* What a process has used, by the kernel's account (getrusage). */
 #pragma once
 #include "base/text.h"
 

@@ -84,7 +84,7 @@ static void read_target(const char *text, struct load *load) {
     if (address_parse(text, DEFAULT_PORT, &load->address, &problem) != 0)
         option_wrong(PROGRAM, "'%s': %s; give the server as HOST:PORT", text, problem);
     address_format(&load->address, load->target);
-    /* The port lies at the same place in both families. */
+    /* The port has the same offset in both families. */
     if (((const struct sockaddr_in *)&load->address.storage)->sin_port == 0)
         option_wrong(PROGRAM, "'%s': no server listens on port 0; give the server's port", text);
 }
@@ -114,7 +114,7 @@ enum {
     OPTION_END,
 };
 
-/* The options that do not fit every load. */
+/* Options that fit only some loads. */
 static void check_shape(enum shape shape, const bool given[OPTION_END]) {
     enum { BURST = 1 << SHAPE_BURST, CLOSED = 1 << SHAPE_CLOSED, OPEN = 1 << SHAPE_OPEN };
     static const struct {

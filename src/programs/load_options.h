@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 struct load_options {
-    struct load load; /* the description; nothing of it is prepared */
+    struct load load; /* the description, not yet prepared */
     const char *samples_path;
     const char *cpus;
     int gate_fd; /* −1: none */
     bool json, quiet;
 };
 
-/* Reads the command line; resolves the target. When it is wrong, or asks for help or the version,
- * says so and ends the program. */
+/* Reads the command line and resolves the target. Prints a message and ends the program if it is
+ * wrong, or asks for help or the version. */
 void load_options_read(int count, char *arguments[], struct load_options *options);

@@ -1,9 +1,8 @@
-/* regatta-canary: how fast a CPU is just now, as the time that it takes for fixed instructions.
+/* regatta-canary: measures how fast a CPU runs now, as the time for a fixed number of instructions.
  *
- * For each byte of its input it runs the same steps some times over on each of its CPUs, and prints
- * the third least and the median time of them in ns, means over the CPUs. In between it sleeps; its
- * input ends with the lab, and so does it. It touches a few lines of one page, so that it takes
- * nothing from the caches of whoever runs there next. */
+ * For each byte of input it runs the same steps several times on each of its CPUs, and prints the
+ * third lowest and the median time in ns, averaged over the CPUs. In between it sleeps; it ends
+ * with its input. It touches only a few cache lines, so as not to disturb what runs there next. */
 #include "base/clock.h"
 #include "base/number.h"
 #include "programs/option.h"
@@ -18,10 +17,10 @@
 #include <unistd.h>
 
 enum {
-    STEPS = 1 << 15, /* some 40 us: what comes between spoils one, and not all */
+    STEPS = 1 << 15, /* about 40 us: an interruption spoils one time, not all */
     TIMES = 9,
-    LOW = 2, /* not the least: once in some hundred times a virtual CPU's clock loses a third */
-    CPUS_LIMIT = 8, /* of a server with more, the first tell */
+    LOW = 2, /* not the lowest: about once in a hundred times a virtual CPU's clock loses a third */
+    CPUS_LIMIT = 8, /* of a server with more, the first are used */
 };
 
 static const char PROGRAM[] = "regatta-canary";
@@ -32,7 +31,7 @@ static int64_t used_ns(void) {
     return (int64_t)used.tv_sec * NS_PER_S + used.tv_nsec;
 }
 
-/* Each step needs the one before, and no compiler may leave one out. */
+/* Each step depends on the one before, and the compiler may omit none. */
 static int64_t once_ns(void) {
     int64_t begun_ns = used_ns();
     uint64_t state = STEPS;

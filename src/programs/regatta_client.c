@@ -1,7 +1,6 @@
 /* regatta-client: asks a server over many connections at once, checks and times every reply.
  *
- * This file is the flow: options, preparation, the window in which the load runs, the summary.
- * It is the only one that prints errors. */
+ * Options, preparation, the window in which the load runs, the summary. Prints all errors. */
 #include "base/clock.h"
 #include "load/stop.h"
 #include "load/window.h"
@@ -26,7 +25,7 @@ static int complain(const char *what, int error, const char *advice) {
     return EXIT_FAILED;
 }
 
-/* A load that takes its time prints no replies: say what goes on meanwhile. */
+/* A load with a duration prints no replies: say what it does meanwhile. */
 static void announce(const struct load *load) {
     printf("asking %s over %u connection%s for %g s ...\n", load->target, load->connections,
            load->connections == 1 ? "" : "s", (double)load->duration_ns / NS_PER_S);
@@ -38,7 +37,7 @@ static int say_problem(const struct load *load, int error) {
     return EXIT_FAILED;
 }
 
-/* The window: from the gate's go to the end of the load. */
+/* The window: from its opening to the end of the load. */
 static int run(struct load_options *options, struct summary *summary) {
     struct load *load = &options->load;
     int outcome = load->engine->prepare != NULL ? load->engine->prepare(load) : 0;

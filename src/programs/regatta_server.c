@@ -1,5 +1,4 @@
-/* regatta-server: the flow from the command line to the last summary. The only place that prints
- * errors. */
+/* regatta-server: from the command line to the summary. Prints all errors. */
 #include "base/limits.h"
 #include "designs/designs.h"
 #include "programs/option.h"
@@ -27,15 +26,15 @@ static int fail(const char *what, int error, const char *advice) {
     return EXIT_FAILURE;
 }
 
-/* Only a privileged process may; others keep what they have. */
+/* Only a privileged process may; others keep their limit. */
 static void raise_hard_limit(struct rlimit *limit, rlim_t wanted) {
     const struct rlimit raised = {wanted, wanted};
     if (limit->rlim_max < wanted && setrlimit(RLIMIT_NOFILE, &raised) == 0)
         *limit = raised;
 }
 
-/* Each connection takes a descriptor: all that the system allows without asking anybody. The last
- * few are not for connections: with them a scan can always be made for those that are served. */
+/* Each connection takes a descriptor: raises the soft limit to the hard one. The last few
+ * descriptors are reserved, so that a scan is always possible. */
 static void budget_descriptors(struct server_command *command) {
     struct options *options = &command->options;
     struct rlimit limit;
@@ -57,7 +56,7 @@ static void budget_descriptors(struct server_command *command) {
     options->max_connections = allowed;
 }
 
-/* After pinning: a pool that wants a worker for each CPU counts those that it may use. */
+/* After pinning: a pool with a worker per CPU counts the CPUs that it may use. */
 static void count_workers(struct options *options) {
     cpu_set_t set;
     if (options->workers != 0)
@@ -68,14 +67,14 @@ static void count_workers(struct options *options) {
         options->workers = options->design->workers > 0 ? (unsigned)options->design->workers : 1;
 }
 
-/* A worker more than there may be clients would never have one. */
+/* More workers than clients would be useless. */
 static void limit_workers(struct options *options) {
     if (options->design->one_at_a_time && options->workers > options->max_connections)
         options->workers = options->max_connections;
 }
 
-/* If one of the three standard descriptors were free, a connection would get it, and with it what
- * is printed there. */
+/* If a standard descriptor were closed, a connection would get its number and everything printed to
+ * it. */
 static void fill_standard_descriptors(void) {
     int fd;
     do
@@ -104,7 +103,7 @@ static int run_failure(const struct options *options, int error) {
                         : NULL);
 }
 
-/* Runs the design, with the recorder beside it. Returns 0 or -errno. */
+/* Runs the design and the recorder. Returns 0 or -errno. */
 static int run(struct server *server, bool records) {
     struct recorder recorder;
     int error = 0;
@@ -118,7 +117,7 @@ static int run(struct server *server, bool records) {
     return error;
 }
 
-/* With the listener open: serves, and tells what came of it. Returns the exit status. */
+/* With the listener open: serves, and prints the summary. Returns the exit status. */
 static int serve(struct server *server, bool records) {
     const struct options *options = server->options;
     int error = stop_install(server->listener.fd, server->ready.manager_fd);
@@ -138,8 +137,8 @@ static int given_failure(const char *problem) {
     return EXIT_FAILURE;
 }
 
-/* The listener: given, or opened; and one for each worker where the design wants that. Returns 0 or
- * the exit status. */
+/* Takes or opens the listener, and one per worker if the design wants that. Returns 0 or the exit
+ * status. */
 static int open_listeners(struct server *server, struct options *options) {
     int given = activation_socket();
     if (given == -E2BIG)
@@ -155,8 +154,7 @@ static int open_listeners(struct server *server, struct options *options) {
     return error != 0 ? listen_failure(options, error) : 0;
 }
 
-/* A service for all processes that cannot see them. That process 1 can be read shows that all can.
- */
+/* Warns if processes are hidden: if process 1 can be read, all can. */
 static void warn_of_hidden(const struct server *server) {
     int fd = open("/proc/1/stat", O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
@@ -167,14 +165,14 @@ static void warn_of_hidden(const struct server *server) {
               stderr);
 }
 
-/* Gives up what serving does not take. Returns 0 or the exit status. */
+/* Gives up the rights that serving does not need. Returns 0 or the exit status. */
 static int enter_sandbox(struct server *server, const struct server_command *command) {
     const struct design *design = command->options.design;
     struct sandbox_options wanted = server_options_sandbox(command);
     struct sandbox sandbox;
     wanted.uses_bpf = strcmp(service_source(server->service), "bpf") == 0;
     int error = notify_open(&server->ready.manager_fd);
-    if (error != 0) /* whoever does not listen is not waiting either */
+    if (error != 0) /* a manager that does not listen does not wait either */
         fprintf(stderr, "regatta-server: cannot reach the service manager (NOTIFY_SOCKET): %s\n",
                 strerror(-error));
     error = sandbox_enter(&sandbox, &wanted);
@@ -185,14 +183,14 @@ static int enter_sandbox(struct server *server, const struct server_command *com
     if (command->has_sandbox)
         sandbox_describe(&sandbox, "regatta-server: sandbox ", &server->ready.sandbox_note);
     warn_of_hidden(server);
-    const char *missing = design_missing(design); /* it may be so for this user alone */
+    const char *missing = design_missing(design); /* perhaps only for this user */
     if (missing == NULL)
         return 0;
     fprintf(stderr, "regatta-server: --design %s: %s\n", design->name, missing);
     return EXIT_FAILURE;
 }
 
-/* With all open that takes rights. */
+/* When everything that needs rights is open. */
 static int serve_without_rights(struct server *server, const struct server_command *command) {
     const char *path = command->summary;
     int summary = path != NULL ? summary_open(path) : -1;
@@ -249,7 +247,7 @@ static int open_and_serve(struct server_command *command) {
 int main(int count, char *arguments[]) {
     struct server_command command;
     fill_standard_descriptors();
-    signal(SIGPIPE, SIG_IGN); /* a reader of our output who leaves does not end the service */
+    signal(SIGPIPE, SIG_IGN); /* a closed stdout or stderr must not end the server */
     server_options_read(count, arguments, &command);
     const struct design *design = command.options.design;
     option_cpus("regatta-server", command.cpus);

@@ -4,5 +4,5 @@
 
 void server_list_designs(bool as_json);
 
-/* By entering the sandbox: what is printed then holds, for as long as this process lives. */
+/* Enters the sandbox: what is printed holds for this process. */
 void server_list_sandbox(const struct server_command *command, bool as_json);

@@ -17,7 +17,7 @@
 
 enum { MAX_MS = 24 * 3600 * 1000 };
 
-/* A sanitizer traces the process at its end, to find leaks: in the sandbox nobody may. */
+/* A sanitizer traces the process at its end to find leaks, which the sandbox forbids. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const bool sandbox_by_default = false;
 #else
@@ -217,7 +217,7 @@ static void take(int option, const char *value, struct server_command *command,
     }
 }
 
-/* Which of the options do not go together. */
+/* Options that do not go together. */
 static void check(const struct options *options, const struct lists *lists) {
     const struct access *access = &options->access;
     char listen[ADDRESS_TEXT_LIMIT];

@@ -9,17 +9,17 @@ struct server_command {
     enum source_kind source;
     int64_t max_age_ms;
     bool records;           /* a reading every second */
-    bool wants_connections; /* as many as --max-connections were asked for */
+    bool wants_connections; /* --max-connections was given */
     bool has_sandbox;
     bool verbose;
     int ready_fd;        /* -1: nobody waits */
     const char *cpus;    /* NULL: not pinned */
     const char *summary; /* NULL: no summary is written */
-    const char *user;    /* NULL: root's server becomes one without rights */
+    const char *user;    /* NULL: started by root, it changes to an unprivileged user */
 };
 
-/* Reads the command line. When it is wrong, or asks for help, the version or a list, says so and
- * ends the program. */
+/* Reads the command line. Prints a message and ends the program if it is wrong, or asks for help,
+ * the version or a list. */
 void server_options_read(int count, char *arguments[], struct server_command *command);
 
 /* What the sandbox is told. */

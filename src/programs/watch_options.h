@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* True if the command line asks for --watch: then it has other options than a load. */
+/* Whether the command line contains --watch, which has its own options. */
 bool watch_wanted(int count, char *arguments[]);
 
-/* Reads the command line. When it is wrong, or asks for help or the version, says so and ends the
- * program. */
+/* Reads the command line. Prints a message and ends the program if it is wrong, or asks for help or
+ * the version. */
 void watch_options_read(int count, char *arguments[], struct watch_options *options);

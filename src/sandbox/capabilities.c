@@ -1,4 +1,4 @@
-/* By the kernel's own calls: it is five lines, and libcap would be one library more. */
+/* With system calls: it is five lines, and libcap would be one more library. */
 #include "sandbox/capabilities.h"
 
 #include "sandbox/layer.h"
@@ -13,7 +13,7 @@
 enum { CAPABILITY_LIMIT = 64 }; /* two words of 32 bits (version 3) */
 
 static bool is_bounded(unsigned long capability) {
-    return prctl(PR_CAPBSET_READ, capability, 0UL, 0UL, 0UL) != 1; /* -1: there is no such one */
+    return prctl(PR_CAPBSET_READ, capability, 0UL, 0UL, 0UL) != 1; /* -1: no such capability */
 }
 
 void capabilities_bound(void) {
@@ -29,7 +29,7 @@ static bool are_all_bounded(void) {
     return true;
 }
 
-/* The set of what a program would get that this process ran is cleared with the permitted one. */
+/* The ambient set is cleared with the permitted one. */
 static int clear(void) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};

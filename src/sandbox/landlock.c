@@ -1,5 +1,5 @@
-/* By the kernel's own calls, with names of our own: the headers of a build machine are often older
- * than the kernel that runs, and lack the rights that only it knows. */
+/* With system calls and constants of our own: the headers of a build machine are often older than
+ * the running kernel and lack its newest rights. */
 #include "sandbox/landlock.h"
 
 #include "sandbox/layer.h"
@@ -18,9 +18,8 @@ enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 enum { ASK_VERSION = 1, PATH_BENEATH = 1 };
 enum { READ_FILE = 1 << 2, READ_DIRECTORY = 1 << 3 };
 
-/* By version of the interface: how many rights on files it knows (bits from 0), on the network
- * (bind, connect), and what it confines (abstract sockets, signals); and the size of it in bytes.
- */
+/* By version of the interface: the number of rights on files (bits from 0), on the network (bind,
+ * connect), what it confines (abstract sockets, signals), and its size in bytes. */
 static const struct {
     unsigned file_rights, network_rights, scopes;
     size_t size;
@@ -44,7 +43,7 @@ static uint64_t bits(unsigned count) {
 static int allow_reading(int ruleset, const char *path) {
     struct stat status;
     struct beneath rule = {.allowed = READ_FILE, .parent = open(path, O_PATH | O_CLOEXEC)};
-    if (rule.parent < 0) /* what is not there need not be allowed */
+    if (rule.parent < 0) /* missing paths need no rule */
         return errno == ENOENT ? 0 : -errno;
     int error = fstat(rule.parent, &status) == 0 ? 0 : -errno;
     if (error == 0 && S_ISDIR(status.st_mode))

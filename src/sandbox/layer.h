@@ -1,4 +1,4 @@
-/* What each layer says of itself. */
+/* A layer's report of itself. */
 #pragma once
 #include "sandbox/sandbox.h"
 

@@ -1,13 +1,12 @@
-/* The sandbox: what a server gives up before it serves, when all that takes rights is open already
- * (the source, the listeners, the file of the summary).
+/* The sandbox: what a server gives up before it serves, when everything that needs rights is open
+ * (the source, the listeners, the summary file).
  *
- * Four layers, each of which holds where the others do not: another user than root (user.h), no
- * capability and none to be had again (capabilities.h), no system call beyond those that serving
- * takes (seccomp.h), no file but those that are read, and no new connection (landlock.h). A layer
- * that cannot be had is named, and the server goes on without it.
+ * Four independent layers: a user other than root (user.h), no capabilities (capabilities.h), only
+ * the system calls that serving needs (seccomp.h), only the files that it reads and no outgoing
+ * connections (landlock.h). An unavailable layer is reported, and the server runs without it.
  *
- * To be entered while the process has one thread: threads and processes that it makes later are in
- * it too. There is no way out. */
+ * Enter it while the process has one thread: later threads and processes are in it too. There is no
+ * way out. */
 #pragma once
 #include "base/text.h"
 
@@ -15,7 +14,7 @@
 
 enum { SANDBOX_WHAT_LIMIT = 160 };
 
-/* One layer: whether it holds, and in words what does, or why not. */
+/* A layer: whether it holds, and in words what holds, or why not. */
 struct layer {
     bool holds;
     char what[SANDBOX_WHAT_LIMIT];
@@ -26,18 +25,18 @@ struct sandbox {
 };
 
 struct sandbox_options {
-    bool is_on;       /* else only `user` is done, if one is named */
-    const char *user; /* NULL: started by root it becomes one without rights; else who it is */
-    bool uses_rings;  /* it will make io_urings */
-    bool uses_bpf;    /* it will run BPF programs that are loaded */
+    bool is_on;       /* otherwise only `user` is applied, if named */
+    const char *user; /* NULL: an unprivileged user if started by root; otherwise unchanged */
+    bool uses_rings;  /* it will use io_uring */
+    bool uses_bpf;    /* it will run loaded BPF programs */
 };
 
-/* Returns 0 and what holds now; -errno if a user was named that the process cannot become, with
- * `user` saying why. */
+/* Returns 0 and what holds now; -errno if the process cannot become the named user; `user` says
+ * why. */
 int sandbox_enter(struct sandbox *sandbox, const struct sandbox_options *options);
 
-/* One line for a log: what holds. Then a line each for what does not, and why. Each begins with
- * `prefix`. */
+/* One line for a log: what holds. Then a line for each layer that does not, and why. Each line
+ * begins with `prefix`. */
 void sandbox_describe(const struct sandbox *sandbox, const char *prefix, struct text *out);
 
 /* A line for each layer, or all as JSON. */

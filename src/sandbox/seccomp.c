@@ -12,8 +12,8 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-/* Those that may be called in any way. By what they are for, as the designs, the scans and the C
- * library need them. Of one that this architecture has not, nothing is said (below 0). */
+/* Calls allowed with any arguments, grouped by what the designs, the scans and the C library need
+ * them for. Calls that this architecture lacks are negative and skipped. */
 /* clang-format off */
 static const int allowed[] = {
     /* clients: accepted, read, answered, ended */
@@ -62,19 +62,19 @@ static const scmp_datum_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEW
 static const int rings[] = {SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter),
                             SCMP_SYS(io_uring_register)};
 
-/* Of prctl: the signal at the parent's end, how punctual sleep is, a thread's name. */
+/* prctl: the parent death signal, the timer slack, a thread's name. */
 static const scmp_datum_t prctls[] = {PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_TIMERSLACK,
                                       PR_SET_NAME};
 
-/* Of ioctl: whether it is a terminal (which the C library asks of what it prints to). */
+/* ioctl: whether it is a terminal (the C library asks before it prints). */
 static const scmp_datum_t ioctls[] = {TCGETS, FIONREAD, FIONBIO};
 
-/* Of bpf: running a program that is loaded, or an iterator that is linked. */
+/* bpf: running a loaded program or a linked iterator. */
 static const scmp_datum_t bpf_commands[] = {BPF_PROG_TEST_RUN, BPF_ITER_CREATE};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* The filter while it is made; the first error stops it. */
+/* The filter while it is built; the first error stops it. */
 struct filter {
     scmp_filter_ctx context;
     unsigned calls;
@@ -82,7 +82,7 @@ struct filter {
 };
 
 static void count(struct filter *filter, int error) {
-    /* Not of this architecture, or not of this version of the library: then it stays forbidden. */
+    /* Unknown to this architecture or version of the library: it stays forbidden. */
     if (error == -EDOM || error == -EINVAL)
         return;
     filter->error = filter->error != 0 ? filter->error : error;
@@ -95,7 +95,7 @@ static void allow(struct filter *filter, const int *calls, size_t number) {
             count(filter, seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, calls[i], 0));
 }
 
-/* Allows the call where its argument `position` is one of these values. */
+/* Allows the call if its argument `position` is one of these values. */
 static void allow_with(struct filter *filter, int call, unsigned position,
                        const scmp_datum_t *values, size_t number) {
     for (size_t i = 0; i < number; i++)
@@ -103,7 +103,7 @@ static void allow_with(struct filter *filter, int call, unsigned position,
                                        SCMP_CMP(position, SCMP_CMP_EQ, values[i], 0)));
 }
 
-/* Allows the call where its argument `position` has none of these bits. */
+/* Allows the call if its argument `position` has none of these bits. */
 static void allow_without(struct filter *filter, int call, unsigned position, scmp_datum_t bits) {
     if (call >= 0)
         count(filter, seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, call, 1,
@@ -119,9 +119,9 @@ static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow_without(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
     allow_with(filter, SCMP_SYS(prctl), 0, prctls, COUNT(prctls));
     allow_with(filter, SCMP_SYS(ioctl), 1, ioctls, COUNT(ioctls));
-    /* For fdpass: a worker that is replaced gets a pair of sockets. */
+    /* For fdpass: a replacement worker gets a pair of sockets. */
     allow_with(filter, SCMP_SYS(socketpair), 0, &(scmp_datum_t){AF_UNIX}, 1);
-    /* Asking for a limit, not setting one: nothing new is given. */
+    /* Reading limits, not setting them. */
     allow_with(filter, SCMP_SYS(prlimit64), 2, &(scmp_datum_t){0}, 1);
     if (options->uses_rings)
         allow(filter, rings, COUNT(rings));
@@ -142,9 +142,9 @@ void seccomp_enter(struct layer *layer, const struct sandbox_options *options) {
         return;
     }
     set(&filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    set(&filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list: found in 7 steps, not 100 */
-    /* Else some kernels slow down all memory of a process with a filter, as if what it runs were
-     * not its own. */
+    set(&filter, SCMP_FLTATR_CTL_OPTIMIZE,
+        2); /* a tree instead of a list: 7 steps instead of 100 */
+    /* Otherwise some kernels apply a costly mitigation (SSBD) to processes with a filter. */
     set(&filter, SCMP_FLTATR_CTL_SSB, 1);
     fill(&filter, options);
     if (filter.error == 0)

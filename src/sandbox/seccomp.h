@@ -1,16 +1,15 @@
-/* No system call beyond those that serving takes: seccomp, by libseccomp.
+/* Only the system calls that serving needs: seccomp, with libseccomp.
  *
- * All others fail with EPERM (clone3 with ENOSYS, as on a kernel that has none: what it shall make
- * lies in memory, where no filter can look; clone, to which the C library then turns, may make
- * threads and processes and no namespaces). They end nothing: a call that a newer C library tries
- * first costs no client his answer. What is not there to be had: opening sockets, connecting,
- * running programs, tracing, changing identity, mounting, loading BPF programs, memory that is
- * executable.
+ * All others fail with EPERM. clone3 fails with ENOSYS: its flags are in memory, where no filter
+ * can look; the C library then uses clone, which may create threads and processes but no
+ * namespaces. A forbidden call does not kill the process, so a newer C library's first attempt
+ * costs no client its answer. Forbidden are: opening sockets, connecting, running programs,
+ * tracing, changing identity, mounting, loading BPF programs, executable memory.
  *
- * What an io_uring is told to do passes by no filter; Landlock and the user hold for it. Only the
- * designs on it may make one. */
+ * Operations of an io_uring bypass the filter; Landlock and the user still apply. Only the designs
+ * on it may create one. */
 #pragma once
 #include "sandbox/sandbox.h"
 
-/* Needs no new privileges to be set already. */
+/* no_new_privs must already be set. */
 void seccomp_enter(struct layer *layer, const struct sandbox_options *options);

@@ -16,9 +16,9 @@ enum { GROUPS_LIMIT = 256 };
 
 static const char own_user[] = "regatta-server", last_resort[] = "nobody";
 
-/* Whether this process may become that user: with a number that its user namespace does not map,
- * or where the namespace lets nobody give up groups, no. The saved numbers alone are changed, which
- * gives nothing up, and changed back. */
+/* Whether this process may become that user: not if its user namespace does not map the number, or
+ * forbids changing groups. Tries it on the saved ids only, which gives nothing up, and restores
+ * them. */
 static int try_change(const struct passwd *user) {
     int error = 0;
     if (setresgid((gid_t)-1, (gid_t)-1, user->pw_gid) != 0 ||
@@ -55,8 +55,8 @@ static int become(const struct passwd *user) {
     return error;
 }
 
-/* Of this host's own files alone: other registers of users are libraries that stay loaded, a
- * quarter of all the memory that a small server takes. */
+/* Reads this host's files only: other name services are libraries that stay loaded, a quarter of a
+ * small server's memory. */
 static const struct passwd *find(const char *name) {
     __nss_configure_lookup("passwd", "files");
     __nss_configure_lookup("group", "files");
@@ -67,7 +67,7 @@ static const struct passwd *find(const char *name) {
     return user != NULL ? user : getpwnam(last_resort);
 }
 
-/* Started by somebody else than root: there is nothing to give up, and no way to be another. */
+/* Not started by root: nothing to give up, and no way to change. */
 static int stay(struct layer *layer, const char *name, const struct passwd *user) {
     layer_say(layer, true, "not started by root, but by user %u", (unsigned)geteuid());
     if (name == NULL || (user != NULL && user->pw_uid == geteuid()))

@@ -8,7 +8,7 @@ enum { KEY_LIMIT = 32 };
 
 static const char NOT_OURS[] = "the answer is not the JSON of a regatta-server";
 
-/* A process, a group or the rest. True if all is there that a row needs. */
+/* A process, a group or the rest. True if nothing that a row needs is missing. */
 static bool parse_row(struct json *json, struct row *row) {
     char key[KEY_LIMIT];
     bool first = true, user = false, system = false;
@@ -94,7 +94,7 @@ const char *answer_parse(const char *bytes, size_t length, struct answer *answer
         parse_member(&json, key, answer, &rows);
     if (!json_over(&json) || !rows)
         return NOT_OURS;
-    /* Shares of no time cannot be shown. */
+    /* Shares of an unknown time cannot be shown. */
     if (answer->recent && answer->elapsed_ns <= 0)
         return NOT_OURS;
     return NULL;

@@ -7,8 +7,8 @@
 
 static bool is_utf8; /* the terminal shows it */
 
-/* Characters without a shape of their own that change how others are shown: invisible ones, and
- * those that turn the direction of writing. wcwidth gives them 0, as it does to accents. */
+/* Invisible characters that change how others are shown, such as those that change the writing
+ * direction. wcwidth gives them 0, as it does for accents. */
 static const struct {
     uint32_t first, last;
 } FORMATTING[] = {
@@ -70,7 +70,7 @@ unsigned clean_cut(struct text *out, const char *clean, size_t length, unsigned 
     static const char ELLIPSIS[] = "…";
     unsigned taken = 0, at_cut = 0;
     size_t size, cut = 0;
-    /* `cut` is how much fits if one column is kept for the ellipsis. */
+    /* `cut` is how much fits if one column is reserved for the ellipsis. */
     for (size_t at = 0; at < length; at += size) {
         unsigned width = clean_width(clean + at, &size);
         if (taken + width > columns) {

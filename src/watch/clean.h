@@ -1,21 +1,20 @@
-/* Text from a remote server made fit for a terminal: nothing in it may move the cursor, hide,
- * turn the direction of writing round, or be what the terminal cannot show. */
+/* Makes text from a remote server fit for a terminal: nothing in it may move the cursor, hide,
+ * change the writing direction, or be something that the terminal cannot show. */
 #pragma once
 #include "base/text.h"
 
 #include <stddef.h>
 
-/* Takes the locale from the environment; before the first use. */
+/* Sets the locale from the environment; call it before first use. */
 void clean_begin(void);
 
-/* Appends what is printable as it is, and of all else each byte as \xNN. A backslash stays as it
- * is: the server has escaped names already. */
+/* Appends printable characters as they are and every other byte as \xNN. A backslash is kept: the
+ * server has already escaped names. */
 void clean_add(struct text *out, const char *string);
 
-/* Terminal columns that the character takes at `bytes`, and its bytes in *length: of what
- * clean_add gave. */
+/* Terminal columns of the character at `bytes`, and its bytes in *length. For clean text. */
 unsigned clean_width(const char *bytes, size_t *length);
 
-/* Appends as many characters of clean text as fit into `columns`, an ellipsis in place of what
- * does not; returns the columns taken. */
+/* Appends as many characters of clean text as fit into `columns`, with an ellipsis if it was cut;
+ * returns the columns used. */
 unsigned clean_cut(struct text *out, const char *clean, size_t length, unsigned columns);

@@ -8,7 +8,7 @@
 enum { NS_PER_TENTH = NS_PER_S / 10, MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400 };
 
 void figure_percent(int64_t cpu_ns, int64_t elapsed_ns, char text[FIGURE_LIMIT]) {
-    /* In microseconds, so that a thousand times a year of them fits. */
+    /* In microseconds, so that a thousand years fit. */
     int64_t elapsed_us = elapsed_ns / NS_PER_US;
     int64_t tenths =
         (cpu_ns / NS_PER_US * 1000 + elapsed_us / 2) / (elapsed_us > 0 ? elapsed_us : 1);
@@ -100,7 +100,7 @@ bool is_failing(const struct host *host) {
     return host->health == HEALTH_UNREACHABLE || host->health == HEALTH_FAILING;
 }
 
-/* How old the answer is by now, and what it covers. */
+/* How old the answer is now, and what it covers. */
 static void add_age(struct text *out, const struct host *host, int64_t now_ns) {
     const struct answer *answer = &host->answer;
     char figure[FIGURE_LIMIT];

@@ -1,4 +1,4 @@
-/* What is shown of a host, as words and figures; the same on a screen and in plain text.
+/* What is shown of a host, as text; the same on a screen and in plain text.
  *
  * Clean: fit for a terminal. No floating point. */
 #pragma once
@@ -10,13 +10,13 @@ enum { FIGURE_LIMIT = 24, LINE_TEXT_LIMIT = 2048 };
 void figure_percent(int64_t cpu_ns, int64_t elapsed_ns, char text[FIGURE_LIMIT]);
 void figure_seconds(int64_t cpu_ns, char text[FIGURE_LIMIT]);
 
-/* The one of the two that the answer is about. */
+/* The one of the two that suits the answer. */
 void figure_cpu(const struct answer *answer, int64_t cpu_ns, char text[FIGURE_LIMIT]);
 
 /* "0.3 s", "12 s", "5 min", "3 h": how long ago. */
 void figure_duration(int64_t ns, char text[FIGURE_LIMIT]);
 
-/* All that is in none of the first `rows` rows. False: the server did not say. */
+/* All that is in none of the first `rows` rows. False: unknown. */
 bool figure_rest(const struct answer *answer, uint32_t rows, struct row *rest);
 
 /* "(everything else: 71)", the number of processes. */

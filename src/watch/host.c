@@ -27,7 +27,7 @@ const char *host_open(struct host *host, const char *wanted) {
     host->request = text_growing(REQUEST_LIMIT);
     host->body = text_growing(ANSWER_LIMIT);
     for (const char *at = wanted; *at != '\0'; at++)
-        if (*at <= ' ' || *at > '~') /* it goes into the request's Host line */
+        if (*at <= ' ' || *at > '~') /* it goes into the request's Host header */
             return "the name must be of printable ASCII, without spaces";
     int count =
         address_parse_all(wanted, DEFAULT_PORT, true, host->found.list, ADDRESSES_LIMIT, &problem);
@@ -51,7 +51,7 @@ void host_where(const struct host *host, char text[ADDRESS_TEXT_LIMIT]) {
         snprintf(text, ADDRESS_TEXT_LIMIT, "%s", host->wanted);
 }
 
-/* Twice as long after each failure in a row, from the interval to half a minute. */
+/* Doubles with each failure in a row, from the interval to half a minute. */
 static int64_t backoff_ns(const struct host *host, const struct pace *pace) {
     int64_t limit_ns = (int64_t)BACKOFF_LIMIT_S * NS_PER_S;
     int64_t wait_ns = pace->interval_ns;
@@ -71,7 +71,7 @@ static bool fail(struct host *host, enum health health, const char *reason, cons
     return true;
 }
 
-/* From the address in turn on, the first to which a connection can be begun. */
+/* Connects to the first address, from the current one on, that does not fail at once. */
 static bool connect_next(struct host *host, int error, const struct pace *pace, int64_t now_ns) {
     for (; host->tried < host->found.count; host->tried++) {
         const struct address *address = &host->found.list[host->tried];
@@ -148,9 +148,10 @@ static bool on_connected(struct host *host, const struct pace *pace, int64_t now
     return connect_next(host, error, pace, now_ns);
 }
 
-/* A reply that is whole. */
+/* A complete reply. */
 static bool on_answer(struct host *host, const struct pace *pace, int64_t now_ns) {
-    static struct answer parsed; /* not the host's: a wrong one must not spoil what is shown */
+    static struct answer
+        parsed; /* not the host's: an invalid answer must not replace the one shown */
     const char *problem = host->body.overflow
                               ? "the answer is too long"
                               : answer_parse(host->body.bytes, host->body.length, &parsed);
@@ -164,7 +165,7 @@ static bool on_answer(struct host *host, const struct pace *pace, int64_t now_ns
     return true;
 }
 
-/* The server has said no and ended: its status, and the first line of the body, which says why. */
+/* The server has refused: shows its status and the first line of the body, which says why. */
 static bool on_refusal(struct host *host, const struct pace *pace, int64_t now_ns) {
     char reason[REASON_LIMIT];
     const char *head_end =
@@ -186,7 +187,7 @@ static bool on_refusal(struct host *host, const struct pace *pace, int64_t now_n
     return fail(host, HEALTH_FAILING, reason, pace, now_ns);
 }
 
-/* Bytes of a refusal are kept as they come, head and body: there is a limit to them. */
+/* Keeps the bytes of a refusal, head and body, up to a limit. */
 static bool keep_refusal(struct host *host, const char *bytes, size_t length) {
     size_t room = REFUSAL_LIMIT - host->body.length;
     text_add(&host->body, bytes, length < room ? length : room);
@@ -222,7 +223,7 @@ static bool on_end(struct host *host, const struct pace *pace, int64_t now_ns) {
                 now_ns);
 }
 
-/* One read at a time: a host that sends without end gets no more turns than the others. */
+/* One read at a time: a host that never stops sending must not starve the others. */
 static bool receive(struct host *host, const struct pace *pace, int64_t now_ns) {
     char bytes[READ_SIZE];
     ssize_t length = recv(host->fd, bytes, sizeof bytes, 0);
@@ -232,7 +233,7 @@ static bool receive(struct host *host, const struct pace *pace, int64_t now_ns) 
         return on_end(host, pace, now_ns);
     if (errno == EAGAIN || errno == EINTR)
         return false;
-    /* A server that refuses may reset the connection behind its words. */
+    /* A server that refuses may reset the connection after its reply. */
     return host->refused ? on_refusal(host, pace, now_ns)
                          : fail(host, HEALTH_FAILING, strerrordesc_np(errno), pace, now_ns);
 }
@@ -243,7 +244,7 @@ static bool ask(struct host *host, const struct pace *pace, int64_t now_ns) {
     if (sent >= 0)
         host->sent += (uint32_t)sent;
     else if (errno != EAGAIN && errno != EINTR)
-        /* Why it hung up may wait to be read. */
+        /* The reason why it closed may still have to be read. */
         return receive(host, pace, now_ns);
     return false;
 }

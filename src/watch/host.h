@@ -1,7 +1,7 @@
-/* A host that is watched: asks it, without ever waiting, and keeps its newest answer.
+/* A watched host: asks it, never blocks, and keeps its newest answer.
  *
- * Each time over a connection of its own. However a host behaves, an attempt ends at its deadline
- * and holds no more than a bounded answer; one that failed is asked again later and later. */
+ * Each attempt uses a new connection. Whatever a host does, an attempt ends at its deadline and its
+ * answer is bounded; after failures it is asked at growing intervals. */
 #pragma once
 #include "reply/reply.h"
 #include "watch/answer.h"
@@ -17,15 +17,15 @@ enum phase { PHASE_REST, PHASE_RESOLVING, PHASE_CONNECTING, PHASE_ASKING };
 enum health {
     HEALTH_NEW,         /* no attempt has ended */
     HEALTH_OK,          /* the last one was answered */
-    HEALTH_UNREACHABLE, /* no connection could be made; `reason` says why, as for the next */
-    HEALTH_FAILING,     /* it was made, and no right answer came */
+    HEALTH_UNREACHABLE, /* no connection could be made; `reason` says why */
+    HEALTH_FAILING,     /* it was made, but no valid answer came */
 };
 
 struct host {
     const char *wanted; /* HOST[:PORT] as typed */
     enum phase phase;
     enum health health;
-    char reason[REASON_LIMIT]; /* may hold the server's words: not fit for a terminal */
+    char reason[REASON_LIMIT]; /* may contain the server's words: not fit for a terminal */
     int64_t failing_since_ns;  /* CLOCK_MONOTONIC, as all times here */
     int64_t retry_ns;          /* not asked again before */
     uint32_t failures;         /* in a row */
@@ -44,23 +44,23 @@ struct host {
     bool refused; /* the status is not 200; what follows says why */
 };
 
-/* The text must live as long. Returns NULL, or why this can be no host. */
+/* The text must live as long as the host. Returns NULL, or what is wrong with it. */
 const char *host_open(struct host *host, const char *wanted);
 void host_close(struct host *host);
 
 struct pace {
     int64_t interval_ns, timeout_ns;
-    struct token token; /* to be said to each host; of length 0: none */
+    struct token token; /* to send to each host; of length 0: none */
 };
 
-/* Begins an attempt; one that is under way is given up. */
+/* Begins an attempt; a current one is abandoned. */
 void host_ask(struct host *host, const struct question *question, const struct pace *pace,
               int64_t now_ns);
 
-/* What poll shall wait for; .fd is −1 if nothing. */
+/* What poll should wait for; .fd is −1 if nothing. */
 struct pollfd host_wait(const struct host *host);
 
-/* Goes on after poll said `events` (0: nothing), or at the deadline. Returns true if there is
+/* Continues after poll reported `events` (0: none), or at the deadline. Returns whether there is
  * something new to show. */
 bool host_go_on(struct host *host, short events, const struct pace *pace, int64_t now_ns);
 

@@ -18,7 +18,7 @@ static void pass_space(struct json *json) {
         json->at++;
 }
 
-/* What comes next, behind white space; 0: nothing. */
+/* The next character after white space; 0: none. */
 static char peek(struct json *json) {
     pass_space(json);
     if (json->wrong || json->at == json->end)
@@ -33,7 +33,7 @@ static bool take(struct json *json, char wanted) {
     return true;
 }
 
-/* To the next of a list: its opening bracket or a comma; false at its end. */
+/* Moves to the next element of a list, past its opening bracket or a comma; false at its end. */
 static bool advance(struct json *json, bool *first, char open, char close) {
     bool at_start = *first;
     *first = false;
@@ -75,7 +75,8 @@ static bool take_unit(struct json *json, uint32_t *unit) {
     return true;
 }
 
-/* As UTF-8; returns the bytes. Zero takes two, which no valid UTF-8 has: it must not end a name. */
+/* As UTF-8; returns the number of bytes. Zero becomes two (invalid UTF-8), so that it does not end
+ * a name. */
 static size_t encode(uint32_t code, char bytes[4]) {
     if (code != 0 && code < 0x80) {
         bytes[0] = (char)code;
@@ -88,7 +89,7 @@ static size_t encode(uint32_t code, char bytes[4]) {
     return length;
 }
 
-/* What follows a backslash. Returns the bytes, 0 when wrong. */
+/* What follows a backslash. Returns the number of bytes, 0 if it is wrong. */
 static size_t take_escape(struct json *json, char bytes[4]) {
     static const char NAMED[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
     char c = '\0';
@@ -133,7 +134,7 @@ bool json_string(struct json *json, char *out, size_t size) {
         } else if ((unsigned char)*bytes < ' ') {
             return fail(json);
         } else {
-            taken += taken == 0; /* no UTF-8: the byte itself */
+            taken += taken == 0; /* not UTF-8: the byte itself */
             json->at += taken;
         }
         cut = cut || length + taken >= size;
@@ -150,7 +151,7 @@ static bool is_digit(const struct json *json) {
     return json->at < json->end && *json->at >= '0' && *json->at <= '9';
 }
 
-/* The parts of a number: what is before the point, and the nine digits behind it. */
+/* The parts of a number: the integer part, and nine decimals. */
 static bool take_number(struct json *json, int64_t *whole, int64_t *nano) {
     unsigned digits = 0;
     *whole = *nano = 0;
@@ -173,7 +174,7 @@ static bool take_number(struct json *json, int64_t *whole, int64_t *nano) {
 
 bool json_nano(struct json *json, int64_t *value) {
     int64_t whole, nano;
-    /* 285 years in seconds fit, Unix times do; more is no time of any process. */
+    /* 285 years in seconds fit, and Unix times do. */
     if (!take_number(json, &whole, &nano) || whole >= (int64_t)NANO_WHOLE_LIMIT * 1000)
         return fail(json);
     *value = whole * NS_PER_S + nano;
@@ -193,7 +194,7 @@ static bool skip_word(struct json *json, const char *word) {
     return true;
 }
 
-/* Any number, of which only the form matters. */
+/* Any number; only its form is checked. */
 static bool skip_number(struct json *json) {
     const char *first = json->at;
     while (json->at < json->end && *json->at != '\0' && strchr("+-.eE0123456789", *json->at))

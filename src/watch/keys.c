@@ -20,7 +20,7 @@ static enum wish choose_window(struct watch *watch, int digit) {
     return WISH_ASK;
 }
 
-/* Up and down through the bands of hosts that are not on the screen. */
+/* Scrolls through the bands of hosts. */
 static enum wish scroll(struct watch *watch, int by) {
     if (by < 0 && watch->view.first > 0)
         watch->view.first--;

@@ -1,4 +1,4 @@
-/* Where on a screen the hosts find room: columns side by side, bands one below the other. */
+/* How the hosts are placed on a screen: in columns side by side and bands below each other. */
 #pragma once
 
 /* Lines of a band that are not rows of processes: name, state, source, title, everything else. */
@@ -6,9 +6,9 @@ enum { BAND_HEAD_LINES = 4, BAND_FRAME_LINES = BAND_HEAD_LINES + 1, COLUMN_GAP =
 
 struct layout {
     unsigned columns, width; /* hosts side by side; terminal columns of each */
-    unsigned bands, shown;   /* one below the other; so many fit */
-    unsigned height, rows;   /* of a band: lines, an empty one below included; rows of processes */
+    unsigned bands, shown;   /* below each other; how many fit */
+    unsigned height, rows;   /* of a band: lines, with an empty one below; rows of processes */
 };
 
-/* For so many hosts (at least one) on so many lines and terminal columns. */
+/* For at least one host on this many lines and terminal columns. */
 struct layout layout_make(unsigned hosts, unsigned lines, unsigned columns);

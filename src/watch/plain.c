@@ -65,7 +65,7 @@ void plain_add_table(struct text *out, const struct host *hosts, unsigned count,
         text_add_string(out, "  source ");
         add_source(out, host);
         text_add_string(out, "\n");
-        /* What a failing host said before is on the screen; here it is already above. */
+        /* A failing host's last answer stays on a screen; in plain text it is already above. */
         if (!is_failing(host))
             add_table(out, &host->answer);
     }
@@ -78,7 +78,7 @@ static void add_string(struct text *out, const char *key, const char *string) {
         size_t length = utf8_sequence(string, left);
         unsigned char c = (unsigned char)*string;
         if (length == 0)
-            text_addf(out, "\\\\x%02x", c); /* as the service writes such a byte */
+            text_addf(out, "\\\\x%02x", c); /* like the service writes such a byte */
         else if (c < ' ' || c == 0x7F)
             text_addf(out, "\\u%04x", c);
         else if (c == 0xC2 && (unsigned char)string[1] < 0xA0)

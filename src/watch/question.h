@@ -1,4 +1,4 @@
-/* What all hosts are asked. */
+/* The question that all hosts are asked. */
 #pragma once
 #include "base/text.h"
 #include "base/token.h"
@@ -14,11 +14,11 @@ struct question {
     unsigned group; /* index into GROUPS */
 };
 
-/* As the wire names them; the first is single processes. */
+/* Their names on the wire; the first means single processes. */
 enum { GROUP_COUNT = 4 };
 extern const char *const GROUPS[GROUP_COUNT];
 
-/* The whole request, which asks the server to close the connection: a connection that rests would
- * keep others from a server of one client at a time. */
+/* Writes the request, which asks the server to close the connection: an idle connection would block
+ * a server of one client at a time. */
 void question_write(const struct question *question, const char *host, const struct token *token,
                     struct text *out);

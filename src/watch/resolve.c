@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One write, which is whole: it is shorter than PIPE_BUF. */
+/* One atomic write: it is shorter than PIPE_BUF. */
 _Static_assert(sizeof(struct resolved) <= 4096, "what was found goes through a pipe at once");
 
 static _Noreturn void look_up(const char *name, int fd, pid_t parent) {

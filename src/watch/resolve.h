@@ -1,5 +1,5 @@
-/* Looks a host's name up without waiting: a child process waits in our place, because the
- * system's resolver cannot be asked otherwise without a thread. */
+/* Resolves a host's name without blocking: in a child process, because the system's resolver
+ * blocks. */
 #pragma once
 #include "base/address.h"
 
@@ -13,10 +13,10 @@ struct resolved {
     char problem[LOOKUP_PROBLEM_LIMIT];
 };
 
-/* Starts. Returns a descriptor that can be read when the child is done, or -errno. */
+/* Starts. Returns a descriptor that is readable when the child is done, or -errno. */
 int resolve_begin(const char *name, pid_t *child);
 
-/* Takes what it found, waits for the child, closes fd. */
+/* Reads the result, waits for the child, closes fd. */
 void resolve_end(int fd, pid_t child, struct resolved *resolved);
 
 /* Gives up; closes fd. */

@@ -85,7 +85,7 @@ static attr_t colored(short pair, attr_t attributes) {
     return has_colors() ? attributes | (attr_t)COLOR_PAIR(pair) : attributes;
 }
 
-/* Clean text within `width` columns, and blanks up to them. */
+/* Clean text, cut or padded to `width` columns. */
 static void put(int y, int x, unsigned width, const struct text *clean, attr_t attributes) {
     static char bytes[CUT_LIMIT];
     struct text cut = text_fixed(bytes, sizeof bytes);
@@ -121,7 +121,7 @@ static void put_string(int y, int x, unsigned width, const char *string, attr_t 
     put(y, x, width, &line, attributes);
 }
 
-/* Columns of the table: what is before the name, each as wide as its widest figure. */
+/* The table's columns before the name, each as wide as its widest figure. */
 enum { COLUMN_RANK, COLUMN_ID, COLUMN_USER, COLUMN_SYSTEM, COLUMN_COUNT };
 
 struct cells {
@@ -158,7 +158,7 @@ static void add_cells(struct text *line, const struct cells *cells,
         text_addf(line, "%*s%s", widths[i], cells->text[i], i == COLUMN_RANK ? " " : "  ");
 }
 
-/* Makes what the table shows of an answer: title, rows, everything else. */
+/* Makes the table of an answer: title, rows, everything else. */
 static unsigned fill_all(const struct answer *answer, unsigned rows, const struct row *rest,
                          struct cells cells[TOP_LIMIT + 2], int widths[COLUMN_COUNT]) {
     unsigned count = 0;
@@ -206,7 +206,7 @@ static void draw_host(const struct host *host, struct place place, int64_t now_n
     add_name(&line, host);
     unsigned length = line.length;
     put(place.y, place.x, place.width, &line, colored(failing ? RED : CYAN, A_BOLD));
-    /* The address behind the name, where there is room for both. */
+    /* The address after the name, if both fit. */
     line.length = 0;
     add_where(&line, host);
     if (line.length + length + 2 <= place.width)

@@ -1,7 +1,7 @@
 /* The screen of --watch, on ncurses: opens and leaves the terminal, draws hosts, takes keys.
  *
- * However the program ends, but by SIGKILL, the terminal is as it was: its modes, its cursor and
- * what was on it. */
+ * Unless the program ends by SIGKILL, the terminal is restored: its modes, its cursor and its
+ * content. */
 #pragma once
 #include "watch/host.h"
 
@@ -11,18 +11,18 @@ struct view {
     const struct question *question;
     int64_t interval_ns;
     bool paused, help;
-    unsigned first; /* band of hosts that is on top, if not all find room */
+    unsigned first; /* band of hosts at the top, if not all fit */
 };
 
-/* Returns 0; -ENOTTY: no terminal that can do it, -ENOSYS: built without ncurses. Nothing was
- * changed then. */
+/* Returns 0; -ENOTTY: no suitable terminal; -ENOSYS: built without ncurses. On failure nothing was
+ * changed. */
 int screen_open(void);
 void screen_close(void);
 
-/* Draws all anew; only what differs is sent. */
+/* Redraws everything; only differences are sent. */
 void screen_draw(const struct view *view, int64_t now_ns);
 
-/* Rows that each host finds room for, 1 to TOP_LIMIT. */
+/* Rows per host that fit, 1 to TOP_LIMIT. */
 unsigned screen_rows(const struct view *view);
 
 /* Bands of hosts that are not on the screen: above and below. */
@@ -33,11 +33,11 @@ enum { SCREEN_NO_KEY = -1, SCREEN_UP = 0x101, SCREEN_DOWN = 0x102 };
 /* The next key that was pressed: a character, or one of these. */
 int screen_key(void);
 
-/* The window has another size. */
+/* The window's size has changed. */
 void screen_resized(void);
 
-/* Ctrl-Z: leaves the terminal, stops the program, and comes back when it is continued. */
+/* Ctrl-Z: restores the terminal, stops the program, and returns when it is continued. */
 void screen_suspend(void);
 
-/* After a stop that could not be prepared (SIGSTOP): takes the terminal again. */
+/* After a stop without warning (SIGSTOP): takes the terminal again. */
 void screen_resume(void);

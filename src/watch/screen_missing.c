@@ -1,4 +1,4 @@
-/* Stands in for screen.c where ncurses was not found at build: there is no screen. */
+/* Replaces screen.c in a build without ncurses: there is no screen. */
 #include "watch/screen.h"
 
 #include <errno.h>

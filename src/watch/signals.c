@@ -23,7 +23,7 @@ static void on_end_at_once(int signal_number) {
     _exit(SIGNAL_STATUS + signal_number);
 }
 
-/* What whoever started us has set to be ignored (nohup) stays so. */
+/* Signals that our parent set to be ignored (nohup) stay ignored. */
 static void handle(int signal_number, void (*handler)(int)) {
     struct sigaction action = {.sa_handler = handler}, before;
     sigemptyset(&action.sa_mask);

@@ -1,17 +1,17 @@
-/* Signals of --watch. With a screen they are only noted, and only while the loop waits, so that
- * the screen can be left in peace; without one they end the program at once, with its status. */
+/* Signals of --watch. With a screen they only set flags, and only while the loop waits, so that the
+ * terminal can be restored; without one they end the program at once, with its status. */
 #pragma once
 #include <signal.h>
 #include <stdbool.h>
 
-/* During poll, and only then, let these through. */
+/* The signal mask for the poll of the loop. Set when the signals are, and constant from then on. */
 extern sigset_t signals_while_waiting;
 
 void signals_for_screen(void);
 void signals_for_plain(void);
 
-/* The signal that asked to end, 0 if none did. The exit status is 128 more. */
+/* The signal that ended the program, 0 if none. The exit status is 128 more. */
 int signals_end(void);
 
-/* True once after each of these. */
+/* Whether this signal came since the last call. */
 bool signals_take(int signal_number);

@@ -13,7 +13,7 @@
 
 enum { RESTORE_LIMIT = 256, ESCAPE_WAIT_MS = 25 };
 
-/* What a crash sends in place of curses, which may be what crashed. Ready beforehand: a signal
+/* What a crash sends instead of curses, which may have crashed. Prepared beforehand: a signal
  * handler may only write it. */
 static char restore[RESTORE_LIMIT];
 static volatile sig_atomic_t is_taken;
@@ -22,8 +22,7 @@ static SCREEN *screen;
 
 static const int CRASHES[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGSYS, SIGTRAP};
 
-/* Appends a terminal's string without the delays that it may name ("$<5>"): no terminal of today
- * needs them. */
+/* Appends a terminal's string without its delays ("$<5>"), which no terminal needs today. */
 static void add_capability(const char *name) {
     const char *string = tigetstr(name);
     size_t length = strlen(restore);
@@ -44,7 +43,7 @@ static void on_crash(int signal_number) {
         (void)ignored; /* nothing is left to try */
         tcsetattr(STDIN_FILENO, TCSANOW, &modes_before);
     }
-    /* SA_RESETHAND: this time it ends the program, and as it would have without us. */
+    /* SA_RESETHAND: now it ends the program as it would have without us. */
     raise(signal_number);
 }
 
@@ -66,7 +65,7 @@ static bool can_show(void) {
            strcmp(kind, "dumb") != 0;
 }
 
-/* Keys come at once and unseen, and Ctrl-S cannot stop the output of a program that redraws. */
+/* Keys arrive at once and are not echoed, and Ctrl-S cannot stop the output. */
 static void take_modes(void) {
     struct termios modes;
     cbreak();
@@ -86,7 +85,7 @@ int terminal_open(void) {
     int error;
     if (!can_show() || tcgetattr(STDIN_FILENO, &modes_before) != 0)
         return -ENOTTY;
-    /* Asked first, because newterm changes the terminal before it finds that it cannot. */
+    /* Checked first, because newterm changes the terminal before it fails. */
     if (setupterm(NULL, STDOUT_FILENO, &error) != OK)
         return -ENOTTY;
     const char *move = tigetstr("cup");
@@ -113,7 +112,7 @@ int terminal_open(void) {
 
 void terminal_close(void) {
     endwin();
-    /* curses' own idea of the modes is from when it began; ours is the same or better. */
+    /* curses saved the modes when it began; ours are the same or better. */
     tcsetattr(STDIN_FILENO, TCSADRAIN, &modes_before);
     is_taken = 0;
     delscreen(screen);

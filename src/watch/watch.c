@@ -1,7 +1,7 @@
 /* The loop of --watch: one thread, one poll for all hosts and the keyboard.
  *
- * A round is a refresh: each host that may be asked is asked, and when all have answered or failed,
- * or the next round begins, the round is over. No host waits for another. */
+ * A round is a refresh: each host that is not failing is asked, and the round is over when all have
+ * answered or failed, or the next round begins. No host waits for another. */
 #include "watch/watch.h"
 
 #include "base/clock.h"
@@ -40,7 +40,7 @@ static void begin_round(struct watch *watch, int64_t now_ns) {
     watch->changed = true;
 }
 
-/* Those that failed have times of their own. */
+/* Failed hosts have their own schedule. */
 static void retry(struct watch *watch, int64_t now_ns) {
     for (unsigned i = 0; i < watch->host_count; i++) {
         struct host *host = &watch->hosts[i];
@@ -82,7 +82,7 @@ static void end_round(struct watch *watch, int64_t now_ns) {
         watch->over = true;
 }
 
-/* The question is another: what is under way would answer the old one. */
+/* The question has changed: current attempts would answer the old one. */
 static void ask_anew(struct watch *watch, bool failed_too, int64_t now_ns) {
     for (unsigned i = 0; i < watch->host_count; i++) {
         struct host *host = &watch->hosts[i];
@@ -122,7 +122,7 @@ static void take_signals(struct watch *watch) {
         watch->over = true;
 }
 
-/* When something is due although nothing happens. */
+/* When the next timed action is due. */
 static int64_t next_moment(const struct watch *watch, int64_t now_ns) {
     int64_t next_ns = watch->view.paused ? INT64_MAX : watch->round_ns;
     for (unsigned i = 0; i < watch->host_count; i++) {
@@ -148,7 +148,7 @@ static void wait(struct watch *watch, int64_t now_ns) {
     *keyboard = (struct pollfd){.fd = watch->on_screen ? STDIN_FILENO : -1, .events = POLLIN};
     int ready = ppoll(waits, watch->host_count + 1, &timeout, &signals_while_waiting);
     now_ns = clock_monotonic_ns();
-    if (ready <= 0) /* nothing happened, and what poll has left there means nothing */
+    if (ready <= 0) /* nothing happened, and revents is undefined */
         for (unsigned i = 0; i <= watch->host_count; i++)
             waits[i].revents = 0;
     for (unsigned i = 0; i < watch->host_count; i++)
@@ -206,10 +206,10 @@ static int judge(const struct watch *watch) {
     return EXIT_FAILED;
 }
 
-/* A terminal where there is one; says so where there should be one. */
+/* Uses the screen if there is a terminal; says so if the build has no screen. */
 static void open_screen(struct watch *watch) {
     if (!watch->options->json && isatty(STDOUT_FILENO)) {
-        signals_for_screen(); /* before curses, which would take what it finds free */
+        signals_for_screen(); /* before curses, which installs its own handlers otherwise */
         int outcome = screen_open();
         watch->on_screen = outcome == 0;
         if (outcome == -ENOSYS)

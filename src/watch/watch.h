@@ -11,11 +11,11 @@ struct watch_options {
     const char *hosts[HOST_LIMIT];
     unsigned host_count;
     struct question question;
-    bool rows_given; /* else a screen asks for as many as it has room for */
+    bool rows_given; /* otherwise a screen asks for as many as fit */
     struct pace pace;
-    uint64_t count; /* refreshes; 0: without end */
+    uint64_t count; /* refreshes; 0: no limit */
     bool json;
 };
 
-/* Runs until it is ended. Returns the exit status. */
+/* Runs until the user or --count ends it. Returns the exit status. */
 int watch_run(const struct watch_options *options);
