@@ -1,4 +1,4 @@
-/* What every unit test includes: cmocka wants these headers before its own. */
+/* Included by every unit test: cmocka needs these headers before its own. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>

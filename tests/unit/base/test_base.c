@@ -85,7 +85,7 @@ static void assert_calendar(time_t moment) {
     assert_int_equal(got.weekday, wanted.tm_wday);
 }
 
-/* From 1970 to 2430, which has all kinds of leap years in it; the first and the last second of each
+/* From 1970 to 2430, which covers all kinds of leap years; the first and the last second of each
  * day. */
 static void the_calendar_is_that_of_the_c_library(void **state) {
     (void)state;

@@ -31,7 +31,7 @@ static void control_characters_and_backslashes_are_escaped(void **state) {
     ESCAPES("\x7f", "\\x7f");
     ESCAPES("\xc2\x9b", "\\xc2\\x9b"); /* C1: a terminal's CSI */
     ESCAPES("\xc2\x80\xc2\x9f\xc2\xa0", "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
-    /* What turns the direction of writing, or ends a line; and what comes just before and after. */
+    /* Marks that change the writing direction or end a line, and their neighbours. */
     ESCAPES("\xd8\x9b\xd8\x9c\xd8\x9d", "\xd8\x9b\\xd8\\x9c\xd8\x9d");
     ESCAPES("\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90",
             "\xe2\x80\x8d\\xe2\\x80\\x8e\\xe2\\x80\\x8f\xe2\x80\x90");
@@ -61,7 +61,7 @@ static void a_json_string_is_the_escaped_name_quoted(void **state) {
     assert_memory_equal(space, "\"a\\\"b\\\\\\\\c\\\\nd\\\\xff\"", text.length);
     assert_int_equal(text.length, strlen("\"a\\\"b\\\\\\\\c\\\\nd\\\\xff\""));
 
-    /* Longer than the pieces in which it is done, with a sequence across their border. */
+    /* Longer than the pieces that it is processed in, with a sequence across a border. */
     memset(long_name, 'x', sizeof long_name);
     memcpy(long_name + 255, "\xc3\xbc", 2);
     text = text_fixed(space, sizeof space);
@@ -79,7 +79,7 @@ static void a_fixed_text_leaves_out_what_does_not_fit(void **state) {
     text_add(&text, "9", 1);
     assert_true(text.overflow);
     assert_int_equal(text.length, 8);
-    text_release(&text); /* must not free what is not its own */
+    text_release(&text); /* must not free memory that it does not own */
 }
 
 static void a_growing_text_grows_to_its_limit(void **state) {

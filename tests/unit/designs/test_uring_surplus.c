@@ -89,7 +89,7 @@ static void a_client_that_is_always_ahead_does_not_make_it_grow(void **state) {
     }
 }
 
-/* A head that is larger than the space that the exchange offers at first. */
+/* A head larger than the space that the exchange offers first. */
 static void a_large_head_is_given_in_as_many_pieces_as_it_takes(void **state) {
     (void)state;
     const char begin[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nA: ";

@@ -1,4 +1,4 @@
-/* A conversation with an exchange, for the tests of it: who asks, who answers, and who sends. */
+/* A conversation with an exchange, for its tests: the client, the service and the sender. */
 #pragma once
 #include "unit.h"
 
@@ -9,8 +9,8 @@
 
 #define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
 
-/* Plays the part of a design and of the service: gives `input` in pieces of at most `piece` bytes,
- * answers each request with a line that shows how it was understood, takes output in pieces too. */
+/* Acts as design and service: gives `input` in pieces of at most `piece` bytes, answers each
+ * request with a line that shows how it was parsed, takes output in pieces too. */
 struct play {
     struct exchange exchange;
     char output[1 << 20];

@@ -189,8 +189,8 @@ static void a_hundred_pipelined_requests_are_answered_in_order(void **state) {
     assert_output(input, in, expected);
 }
 
-/* A client that asks and asks and takes no reply: the output stays within its limit, reading stops,
- * and nothing is lost once it does take them. */
+/* A client that sends requests and reads no reply: the output stays within its limit, reading
+ * stops, and nothing is lost once it reads again. */
 static void replies_that_are_not_taken_hold_back_requests(void **state) {
     (void)state;
     static char big[REPLY_LIMIT];
@@ -303,8 +303,8 @@ static size_t resident_bytes(void) {
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Ten thousand at once, as of clients that all are in the middle of a request; the last one that
- * was taken, at the end of the heap, is kept. */
+/* Ten thousand at once, as for clients in the middle of a request; the last one taken, at the end
+ * of the heap, is kept. */
 static void after_a_burst_the_memory_comes_down_again(void **state) {
     (void)state;
     enum { BURST = 10000 };
@@ -327,7 +327,7 @@ static void after_a_burst_the_memory_comes_down_again(void **state) {
     buffers_close(&store);
 }
 
-/* As when a loop looks for what may come first. */
+/* Like a loop that looks for a first request. */
 static void looking_in_vain_leaves_no_buffer(void **state) {
     (void)state;
     struct exchange exchange;
@@ -359,8 +359,7 @@ static void exchanges_of_a_thread_share_their_buffers(void **state) {
     buffers_close(&store);
 }
 
-/* Random bytes, and real requests with random damage: whatever comes, the limits hold and it ends.
- */
+/* Random bytes, and real requests with random damage: the limits always hold and it always ends. */
 static void it_survives_noise(void **state) {
     (void)state;
     static const char *const seeds[] = {"top 2\ntop\n", "GET /top?n=2 HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -386,8 +385,7 @@ static void it_survives_noise(void **state) {
     }
 }
 
-/* A client's own two come first; what outgrows them, and what is wanted beside them, is allocated.
- */
+/* The two kept buffers are used first; larger or further ones are allocated. */
 static void lent_buffers_are_used_first_and_grown_out_of(void **state) {
     (void)state;
     struct lent_buffers lent;
@@ -407,7 +405,7 @@ static void lent_buffers_are_used_first_and_grown_out_of(void **state) {
     assert_int_equal(store.in_use, 0);
     assert_ptr_equal(buffers_take(&store).bytes, second.bytes);
     buffers_give(&store, second);
-    buffers_close(&store); /* the sanitizer would tell what is freed wrongly, or is not */
+    buffers_close(&store); /* the sanitizer reports wrong or missing frees */
 }
 
 static void a_conversation_with_lent_buffers_is_the_same(void **state) {

@@ -1,11 +1,10 @@
-/* Replies that are written where they are sent from. */
+/* Replies that are rendered directly into the output. */
 #include "exchange_play.h"
 
 static struct buffers buffers;
 
-/* What is sent for `asked`, each answered with a body that comes in pieces, beside others that
- * wait.
- */
+/* The output for the requests `asked`, each answered with a body in pieces, behind other pending
+ * replies. */
 static void reply_in_place(struct play *play, const char *asked) {
     struct request request;
     exchange_open(&play->exchange, &buffers);
@@ -35,7 +34,7 @@ static void a_reply_is_written_where_it_is_sent_from(void **state) {
     assert_string_equal(play.output, OK_HEAD "6\r\n\r\nrow 0\n" OK_HEAD "12\r\n\r\n");
 }
 
-/* Half a reply would be taken for a whole one, and the next for this one. */
+/* The client would take half a reply for a whole one, and the next for this one. */
 static void a_reply_for_which_no_memory_was_left_ends_the_conversation(void **state) {
     (void)state;
     static struct play play;

@@ -1,4 +1,4 @@
-/* The exchange where a token is asked for: who is answered, and what the others are told. */
+/* The exchange with a token: who is answered, and what others are told. */
 #include "unit.h"
 
 #include "base/limits.h"
@@ -12,9 +12,9 @@
 static const struct token token = {.length = sizeof SECRET - 1, .bytes = SECRET};
 static struct buffers buffers;
 
-/* Says `input` in pieces of at most `piece` bytes; writes what came of each request: the kind's
- * letter (Top, Health, Auth, Invalid) and the status of the invalid. Returns whether the connection
- * is closed then. */
+/* Sends `input` in pieces of at most `piece` bytes; writes for each request its kind's letter (Top,
+ * Health, Auth, Invalid) and the status of invalid ones. Returns whether the connection is closed
+ * afterwards. */
 static bool converse(const char *input, size_t piece, const struct token *asked, char *came) {
     struct exchange exchange;
     struct request request;

@@ -10,7 +10,7 @@
 
 enum { BOTH = 2 };
 
-/* The same parameters, separated by blanks, in one dialect or the other. */
+/* The same parameters, given separated by blanks, in either dialect. */
 static struct request parse(int dialect, const char *parameters) {
     char line[256];
     if (dialect == 0) {
@@ -131,7 +131,7 @@ static void unknown_parameters_are_refused(void **state) {
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
         struct request request = parse(0, asked[i]);
         assert_int_equal(request.kind, REQUEST_INVALID);
-        /* Of a word that stands first and is no pair the line dialect takes it that it is N. */
+        /* In the line dialect a first word that is not a pair is taken for N. */
         assert_true(strstr(request.problem, "unknown parameter; there are n, format, by, ") ||
                     strchr(asked[i], '=') == NULL);
         if (strchr(asked[i], '\x01') == NULL) {

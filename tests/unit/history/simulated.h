@@ -1,5 +1,5 @@
-/* A machine that exists on paper: processes, a clock, and a source that reads them. It takes the
- * place of top/source.c and base/clock.c in the test programs that include it. */
+/* A simulated machine: processes, a clock, and a source that reads them. It replaces top/source.c
+ * and base/clock.c in the test programs that include it. */
 #pragma once
 #include "base/clock.h"
 #include "top/source.h"
@@ -12,13 +12,13 @@
 enum { SIM_PROCESSES = 40000, SIM_ENDED = 4096, SIM_TICK_NS = 10 * NS_PER_MS };
 
 static struct {
-    int64_t now_ns; /* of all clocks: the machine has just been booted, in 1970 */
+    int64_t now_ns; /* of all clocks: the machine was just booted, in 1970 */
     int64_t user_ns, system_ns;
     struct process processes[SIM_PROCESSES]; /* by pid */
     uint32_t ended_count;
-    struct process ended[SIM_ENDED]; /* since they were last asked for */
-    int fails_after;                 /* so many visits the next scan fails; -1: it does not */
-    int dies_after;                  /* ... or the process that scans ends in it */
+    struct process ended[SIM_ENDED]; /* since the last call */
+    int fails_after; /* after this many visits the next scan fails; -1: it does not */
+    int dies_after;  /* ... or the process that scans ends in it */
 } sim;
 
 int64_t clock_monotonic_ns(void) {
@@ -64,7 +64,7 @@ bool source_ended(struct source *source, ended_visit *visit, void *context, uint
     return knows;
 }
 
-/* The source that knows of ends; NULL is the other one. */
+/* The source that reports ended processes; NULL is the other one. */
 static inline struct source *sim_knowing(void) {
     return (struct source *)(void *)&sim;
 }

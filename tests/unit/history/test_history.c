@@ -109,7 +109,7 @@ static void the_rest_is_what_the_machine_did_beyond_the_rows(void **state) {
     assert_row(&answer.rows[0], 3, "a", 50, 10);
     assert_row(&answer.rest, 0, "", 305, 201);
     assert_int_equal(answer.rest.processes, 1);
-    /* The rows are more than the machine says, by one mode and by both. */
+    /* The rows add up to more than the machine's time, in one mode and in both. */
     sim.user_ns -= 310 * NS_PER_MS;
     record(history);
     answer = ask(history, BY_RECENT, GROUP_NONE, 1, 1);
@@ -141,7 +141,7 @@ static void a_pid_used_again_is_another_process(void **state) {
     assert_int_equal(answer.count, 1);
     assert_row(&answer.rows[0], 3, "second", 4, 0);
     assert_int_equal(answer.rest.user_ns, 7 * NS_PER_MS);
-    /* Within one tick the start is the same; that time ran backwards tells. */
+    /* Within one tick the start time is the same; only the time that ran backwards shows it. */
     sim_end(3);
     sim_start(3, "third")->started_ns = started_ns;
     pass_ms(1000);
@@ -185,7 +185,7 @@ static void groups_are_summed_by_name_and_kernel_workers_are_one(void **state) {
     history_close(history);
 }
 
-/* This process is in a group of its own machine; the others of the simulated one are in none. */
+/* This process is in a control group of the real machine; the simulated ones are in none. */
 static void control_groups_are_looked_for_when_somebody_asks(void **state) {
     (void)state;
     struct history *history = open_history();
@@ -206,7 +206,7 @@ static void control_groups_are_looked_for_when_somebody_asks(void **state) {
     history_close(history);
 }
 
-/* What a process used after the last reading that saw it, and one that none saw. */
+/* A process's time after the last reading that saw it, and a process that no reading saw. */
 static void the_last_times_of_ended_processes_are_their_names(void **state) {
     (void)state;
     struct history *history = open_history();
@@ -222,7 +222,7 @@ static void the_last_times_of_ended_processes_are_their_names(void **state) {
     pass_ms(500);
     sim_use(3, 5000, 3000);
     sim_end(3);
-    record(history); /* it no longer sees it, and is told nothing */
+    record(history); /* it no longer sees it, and no end is reported */
     sim_start(4, "a");
     sim_use(4, 100000, 0);
     sim_end(4);
@@ -232,13 +232,13 @@ static void the_last_times_of_ended_processes_are_their_names(void **state) {
     assert_int_equal(groups[0].user_ns, 125 * NS_PER_MS);
     assert_int_equal(groups[0].system_ns, 3 * NS_PER_MS);
     assert_int_equal(groups[0].processes, 0);
-    assert_int_equal(rest.user_ns, 20 * NS_PER_MS); /* before the name had its place */
+    assert_int_equal(rest.user_ns, 20 * NS_PER_MS); /* before the name had its own group */
     assert_int_equal(rest.system_ns, 0);
     history_close(history);
 }
 
-/* Who was idle for an hour gives up its place when it has no process, or when another wants it;
- * its counter ends, and the rest does not jump. */
+/* A name that was idle for an hour loses its group when it has no process, or when another name
+ * needs it; its counter ends, and the rest does not jump. */
 static void an_idle_group_loses_its_place_after_an_hour(void **state) {
     (void)state;
     struct history *history = open_history();
@@ -271,7 +271,8 @@ static void an_idle_group_loses_its_place_after_an_hour(void **state) {
     history_close(history);
 }
 
-/* Half a reading is none: who was not visited is not gone, and nothing is lost or doubled. */
+/* An incomplete reading does not count: processes not visited are not gone, and nothing is lost or
+ * doubled. */
 static void a_reading_that_fails_is_none(void **state) {
     (void)state;
     struct history *history = open_history();

@@ -1,4 +1,4 @@
-/* The history against a simpler one that forgets nothing, over random lives of processes; and how
+/* The history against a simple model that forgets nothing, over random lives of processes; and how
  * much memory it takes. */
 #include "unit.h"
 
@@ -60,7 +60,7 @@ static void end_life(int32_t pid) {
     lives[pid] = 0;
 }
 
-/* A pid that is used again in the same tick is known by less time than the one before had. */
+/* A pid that is reused within a tick is recognised by its smaller time. */
 static void live(int32_t pid, uint32_t activity) {
     char name[4];
     if (sim.processes[pid].pid == 0) {
@@ -72,7 +72,7 @@ static void live(int32_t pid, uint32_t activity) {
         sim_use(pid, random_below(400000), random_below(100000));
     if (one_in(40)) {
         random_name(name);
-        /* What it used under the old name is that's if a reading came between. */
+        /* Time under the old name counts for that name if a reading came between. */
         sim_name(&sim.processes[pid], name);
     }
     if (one_in(25)) {
@@ -83,7 +83,7 @@ static void live(int32_t pid, uint32_t activity) {
     }
 }
 
-/* Returns whether it was as long as a recorder's pause at least. */
+/* Returns whether it was at least as long as a recorder's pause. */
 static bool pass_some_time(void) {
     static const int64_t steps_ms[] = {1000, 1000, 1003, 997, 250, 250, 100, 4000, 13000};
     int64_t step_ns = steps_ms[random_below(9)] * NS_PER_MS;
@@ -111,7 +111,7 @@ static void remember(void) {
     }
 }
 
-/* The moment that an answer of so much elapsed time counts from. */
+/* The moment from which an answer with this elapsed time counts. */
 static const struct moment *since(int64_t elapsed_ns) {
     for (uint32_t i = 0; i + 1 < moment_count; i++)
         if (moments[i].taken_ns == sim.now_ns - elapsed_ns)
@@ -133,7 +133,7 @@ static int64_t total_of(const struct process *process) {
     return process->user_ns + process->system_ns;
 }
 
-/* The `rank`th of the processes, by the plainest of ways. */
+/* The `rank`th of the processes, computed naively. */
 static int32_t ranked(const struct process *all, unsigned rank) {
     for (int32_t pid = 1; pid < MODEL_PIDS; pid++) {
         unsigned before = 0;
@@ -233,7 +233,7 @@ static const struct history_group *find(const struct counters *counters,
     return NULL;
 }
 
-/* knows_ended: then a name's counter goes on by just what its processes used. */
+/* knows_ended: then a name's counter grows exactly by what its processes used. */
 static void check_counters(struct history *history, struct counters *before, bool knows_ended,
                            bool is_settled) {
     static struct counters now;
@@ -292,7 +292,7 @@ static void it_says_what_a_history_that_forgets_nothing_says(void **state) {
         live_and_compare(i, i % 2 == 0);
 }
 
-/* Page by page: the kernel's running count of them is only near. */
+/* Page by page: the kernel's running count is only approximate. */
 static long resident_bytes(void) {
     long kilobytes = 0;
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -302,8 +302,8 @@ static long resident_bytes(void) {
     return kilobytes * 1024;
 }
 
-/* 2,000 of them at a time, each with a name of its own, a second each: nothing but what those need
- * stays. */
+/* 2,000 processes at a time, each with its own name, for a second each: only the memory that those
+ * need remains. */
 static void a_million_processes_leave_memory_as_it_was(void **state) {
     (void)state;
     enum { ALIVE = 2000, READINGS = 520, SETTLED = 80, PIDS_READINGS = 19 };
@@ -331,7 +331,7 @@ static void a_million_processes_leave_memory_as_it_was(void **state) {
             settled = resident_bytes();
     }
     assert_true(resident_bytes() - settled < 64 * 1024);
-    /* Nor has it run out of anything. */
+    /* Nothing has run out either. */
     struct history_answer answer;
     const struct history_ask asked = {BY_RECENT, GROUP_NAME, WINDOW_LEAST_NS, TOP_LIMIT};
     assert_true(history_ask(history, &asked, &answer));

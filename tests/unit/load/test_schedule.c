@@ -67,7 +67,7 @@ static void a_rate_may_have_a_fraction(void **state) {
     assert_int_equal(schedule.due_ns, START_NS + (int64_t)2 * NS_PER_S);
 }
 
-/* Each bound is five standard errors of what it bounds. */
+/* Each bound is five standard errors. */
 static void poisson_gaps_are_exponential(void **state) {
     (void)state;
     static const double RATES[] = {0.5, 1000, 250000};
@@ -90,8 +90,8 @@ static void poisson_gaps_are_exponential(void **state) {
     }
 }
 
-/* In a Poisson process the counts of equal spans vary as much as their mean; gaps that were
- * exponential and hung together would show here. */
+/* In a Poisson process the variance of counts in equal spans is their mean; correlated exponential
+ * gaps would show here. */
 static void poisson_counts_vary_as_much_as_their_mean(void **state) {
     (void)state;
     enum { SPANS = 10000 };

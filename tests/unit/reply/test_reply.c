@@ -15,7 +15,7 @@
 
 static struct reply reply;
 
-/* Feeds pieces of a size; what is left after a verdict is bytes that nobody asked for. */
+/* Feeds pieces of a size; bytes left after a verdict are surplus. */
 static enum verdict feed(const char *bytes, size_t length, size_t first, size_t piece,
                          enum dialect dialect, uint32_t wanted, struct text *kept) {
     enum verdict verdict = REPLY_INCOMPLETE;
@@ -33,7 +33,7 @@ static enum verdict feed(const char *bytes, size_t length, size_t first, size_t 
     return verdict;
 }
 
-/* In one piece, byte by byte and cut in two at each place: always the same verdict. */
+/* In one piece, byte by byte and split in two at every position: always the same verdict. */
 static void check(const char *bytes, size_t length, enum dialect dialect, uint32_t wanted,
                   enum verdict expected) {
     assert_int_equal(feed(bytes, length, 0, length, dialect, wanted, NULL), expected);
@@ -57,7 +57,7 @@ static void a_reply_of_the_line_dialect_is_complete_at_its_empty_line(void **sta
     LINE("", REPLY_INCOMPLETE);
 }
 
-/* As `check` has it, behind the answer to a token. */
+/* Like `check`, after the answer to a token. */
 static void check_after_token(const char *bytes, enum verdict expected) {
     size_t length = strlen(bytes);
     for (size_t first = 1; first <= length; first++) {
@@ -93,7 +93,7 @@ static void fewer_rows_than_asked_for_are_fine_and_more_are_not(void **state) {
 #define REST "- - 1000.500000 0.000000 (everything else)\n"
 #define SOURCE "# source procfs (as asked), 75 tasks, 0 lost, taken 2026-11-21T13:20:01.123Z\n"
 
-/* What our own server adds and others do not: both or none, and nothing after it. */
+/* The lines that only our server adds: both or none, and nothing after them. */
 static void everything_else_and_the_source_may_follow_the_rows(void **state) {
     (void)state;
     LINE(TITLE ROWS REST SOURCE "\n", REPLY_COMPLETE);
@@ -325,7 +325,7 @@ static void lines_between_chunks_are_limited(void **state) {
     }
 }
 
-/* What ends a reply may be the end of its connection, and then only that. */
+/* A reply may be ended by its connection, and then only by that. */
 static void any_body_may_end_with_its_connection(void **state) {
     (void)state;
     const char *open_end = HTTP_OK "X: y\r\n\r\nhello\r\n\r\n";

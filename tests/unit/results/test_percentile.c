@@ -12,8 +12,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The definition, word for word: the value at position ⌈p·n⌉ of the sorted values; for 0 the
- * smallest. */
+/* The definition: the value at position ⌈p·n⌉ of the sorted values; for 0 the smallest. */
 static int64_t by_sorting(const int64_t *values, size_t count, unsigned permille) {
     static int64_t sorted[MANY];
     memcpy(sorted, values, count * sizeof *values);
@@ -84,7 +83,7 @@ static void what_is_known_only_to_be_so_large_has_the_last_ranks(void **state) {
     assert_false(distribution_is_over(&found, 600));
     assert_true(distribution_is_over(&found, 601));
     assert_true(distribution_is_over(&found, 900));
-    assert_int_equal(found.p90, 50); /* the ninth, were each bound the value */
+    assert_int_equal(found.p90, 50); /* the ninth, if each bound were the value */
     assert_int_equal(found.max, 60);
     int64_t none_known[] = {7, 3};
     found = distribution_of(none_known, 0, 2);
@@ -93,8 +92,8 @@ static void what_is_known_only_to_be_so_large_has_the_last_ranks(void **state) {
     assert_int_equal(found.max, 7);
 }
 
-/* Whatever the bounds stand for, a percentile is not below the truth, and what one is over is not
- * above it. */
+/* Whatever the true values, a percentile is not below the truth, and a lower bound is not above it.
+ */
 static void no_percentile_is_below_the_truth(void **state) {
     (void)state;
     enum { LIMIT = 400 };

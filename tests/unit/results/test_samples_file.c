@@ -89,7 +89,7 @@ static void the_file_is_as_the_format_says(void **state) {
     struct samples_file file;
     assert_int_equal(samples_file_open(&file, path), 0);
     assert_int_equal(samples_file_header(&file, 1, -2), 0);
-    assert_int_equal(access(path, F_OK), -1); /* not there before it is whole */
+    assert_int_equal(access(path, F_OK), -1); /* not there before it is complete */
     assert_int_equal(samples_file_add(&file, &samples), 0);
     assert_int_equal(samples_file_close(&file), 0);
     FILE *written = fopen(path, "rb");

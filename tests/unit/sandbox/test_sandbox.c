@@ -26,7 +26,7 @@
 
 enum { HELD = 0, NOT_HERE = 100 }; /* what a child ends with; between: the line that failed */
 
-/* There is no way out of a sandbox, so each test tries it in a process of its own. */
+/* There is no way out of a sandbox, so each test runs in its own process. */
 static void in_a_child(int (*attempt)(void)) {
     int status = 0;
     pid_t pid = fork();
@@ -40,7 +40,7 @@ static void in_a_child(int (*attempt)(void)) {
     assert_int_equal(WEXITSTATUS(status), HELD);
 }
 
-/* The child ends with a number that tells which of its expectations was not met. */
+/* The child's exit status says which expectation failed. */
 #define EXPECT(number, condition)                                                                  \
     do {                                                                                           \
         if (!(condition))                                                                          \
@@ -199,7 +199,8 @@ static int try_calls(void) {
     return try_calls_of(&(struct sandbox_options){.is_on = true});
 }
 
-/* Whether the kernel itself allows rings is told by another error than the filter's: no entries. */
+/* A call with 0 entries shows whether the kernel allows rings: its error differs from the filter's.
+ */
 static int try_calls_with_rings(void) {
     return try_calls_of(&(struct sandbox_options){.is_on = true, .uses_rings = true});
 }
@@ -250,7 +251,7 @@ static int try_user(void) {
         return NOT_HERE;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     int error = user_change(&layer, "nobody");
-    if (error == -EINVAL || error == -EPERM) /* in a user namespace of root's alone */
+    if (error == -EINVAL || error == -EPERM) /* in a user namespace that maps only root */
         return NOT_HERE;
     EXPECT(1, error == 0 && layer.holds);
     int last_signal = 0;

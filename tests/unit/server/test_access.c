@@ -145,7 +145,7 @@ static void only_the_token_is_the_token(void **state) {
     char given[TOKEN_LIMIT + 44] = {0};
     memcpy(given, secret, token.length);
     assert_true(token_is(&token, given, token.length));
-    /* What it is followed by, a zero byte, is not part of it, and neither is less of it. */
+    /* The zero byte after it is not part of it, and a prefix is not the token. */
     for (size_t length = 0; length < sizeof given; length++)
         assert_true(token_is(&token, given, length) == (length == token.length));
     for (size_t i = 0; i < token.length; i++)
@@ -157,7 +157,7 @@ static void only_the_token_is_the_token(void **state) {
     assert_false(token_is(&none, "", 0));
 }
 
-/* With no token of the longest length are 300 bytes taken that begin with it. */
+/* 300 bytes that begin with a token of maximum length are refused. */
 static void the_longest_token_is_compared_to_its_end(void **state) {
     (void)state;
     char text[300];
@@ -236,7 +236,7 @@ static void what_is_no_token_file_is_told(void **state) {
     assert_int_equal(token_read("/tmp/no/such/file", &token, problem), -ENOENT);
 }
 
-/* What systemd hands over is guarded by its folder, whatever its own permissions are. */
+/* systemd's credentials are protected by their folder, whatever their own permissions. */
 static void a_credential_of_systemd_is_taken(void **state) {
     (void)state;
     char folder[] = "/tmp/regatta-credentials-XXXXXX", path[64], problem[TOKEN_PROBLEM_LIMIT];

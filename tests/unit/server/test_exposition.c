@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a writer leaves in one of the formats, as a string of its own. */
+/* What a writer writes in one of the formats, as a string. */
 #define WRITTEN(as_openmetrics, ...)                                                               \
     char written[4096] = "";                                                                       \
     struct text text = text_fixed(written, sizeof written - 1);                                    \
@@ -61,7 +61,7 @@ static void no_name_can_leave_its_quotes(void **state) {
     }
 }
 
-/* As many groups as there may be, each with the name that takes most room. */
+/* The maximum number of groups, each with the longest possible name. */
 static void the_worst_of_names_fit_into_a_reply(void **state) {
     (void)state;
     enum { OF_THE_SERVER = 8 * 1024 };

@@ -165,8 +165,7 @@ static void days_and_years_are_the_calendars(void **state) {
     }
 }
 
-/* Every byte of every name one that takes most when it is escaped; the numbers as long as can be.
- */
+/* Every byte of every name takes the longest escape; the numbers are as long as possible. */
 static void fill_with_the_worst(uint8_t name_length, char worst) {
     struct process thread = {
         .pid = INT32_MAX, .user_ns = INT64_MAX, .system_ns = INT64_MAX, .name_length = NAME_LIMIT};
@@ -193,7 +192,7 @@ static void fill_with_the_worst(uint8_t name_length, char worst) {
     }
 }
 
-/* Also of each part alone: render asserts that nothing overflows REPLY_LIMIT. */
+/* Also each part alone: render asserts that nothing exceeds REPLY_LIMIT. */
 static void the_worst_of_replies_fit(void **state) {
     (void)state;
     static char host[256], reason[1000];

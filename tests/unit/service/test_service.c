@@ -70,9 +70,9 @@ static int64_t resources_cpu_ns(void) {
     return used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
 }
 
-/* The nominal time, ±10 %: the fastest of many, in which nothing came between, and measured again
- * if the machine's own speed changed between the two measurements. By the clock: of CPU time a
- * virtual machine takes off what its host took from it, more or less in the right place. */
+/* The nominal time, ±10 %: the fastest of many, undisturbed, and measured again if the machine's
+ * speed changed between the two measurements. By the clock: a virtual machine's CPU time is
+ * corrected for steal, not always in the right place. */
 static bool spins_for(int64_t duration_ns) {
     uint64_t steps = spin_steps(duration_ns);
     int64_t fastest_ns = INT64_MAX;
@@ -141,7 +141,7 @@ static void a_wait_is_not_shortened_by_signals_and_uses_no_cpu(void **state) {
     service_close(service);
 }
 
-/* Whether the server is alive, and that a request is not understood, costs no work. */
+/* Health checks and invalid requests cost no work. */
 static void only_the_top_is_worked_for(void **state) {
     (void)state;
     const struct request health = {.kind = REQUEST_HEALTH, .status = STATUS_OK};
@@ -160,8 +160,8 @@ static int64_t age_ms(const char *json) {
     return atoll(age + strlen("\"age_ms\": "));
 }
 
-/* Asked again and again for five times the age that a snapshot may have. A reply may be made a
- * while after it was decided from which snapshot, as long as the call took at most. */
+/* Asked repeatedly for five times the maximum age of a snapshot. A reply may be older by as long as
+ * the call took. */
 static void a_snapshot_is_used_until_it_is_too_old(void **state) {
     (void)state;
     enum { MAX_AGE_MS = 40 };

@@ -17,7 +17,7 @@ static const char REASON[] =
     "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123"
     "456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456";
 
-/* A snapshot of which every number is `mark`, so that half of one and half of another are seen. */
+/* A snapshot whose numbers are all `mark`, so that a mix of two shows. */
 static void fill(struct snapshot *snapshot, unsigned mark, unsigned count) {
     *snapshot = (struct snapshot){.scan = {.source = "test",
                                            .reason = REASON,
@@ -126,7 +126,7 @@ static void what_is_too_old_is_not_there(void **state) {
     shared_snapshot_close(shared);
 }
 
-/* What is taken is nobody's business before it is published, and never if its process dies. */
+/* A snapshot is not visible before it is published, and never if its process dies. */
 static void a_process_that_dies_with_the_lock_harms_nobody(void **state) {
     (void)state;
     struct shared_snapshot *shared = open_shared();
@@ -143,8 +143,8 @@ static void a_process_that_dies_with_the_lock_harms_nobody(void **state) {
     shared_snapshot_close(shared);
 }
 
-/* All rows of the text have the pid of the first, and there are as many as ranks; what comes after
- * them belongs to the same snapshot, and to that number of rows. */
+/* All rows of the text have the pid of the first and consecutive ranks; what follows belongs to the
+ * same snapshot and number of rows. */
 static void assert_is_of_one(const struct text *text) {
     unsigned rows = 0, first_pid = 0, rank, pid, rest, seen;
     const char *at = memchr(text->bytes, '\n', text->length), *end = text->bytes + text->length;
@@ -166,8 +166,8 @@ static void assert_is_of_one(const struct text *text) {
                      end - 1);
 }
 
-/* Another process publishes without end, and is killed at it again and again: whatever is read is
- * all of one snapshot, and the lock and the next snapshot can be had afterwards. */
+/* Another process publishes continuously and is killed again and again: every read is of one
+ * snapshot, and the lock and the next snapshot are available afterwards. */
 static void no_reader_sees_two_snapshots_in_one(void **state) {
     (void)state;
     static struct snapshot rows;

@@ -1,4 +1,4 @@
-/* A tree that looks like /proc, with what a real one cannot be made to hold on demand. */
+/* A tree that looks like /proc, with content that a real one cannot have on demand. */
 #pragma once
 #include "unit.h"
 

@@ -1,5 +1,5 @@
-/* Both ways of the source bpf against /proc, with real processes. Skipped where it is not
- * permitted, or was left out of the build. */
+/* Both ways of the source bpf against /proc, with real processes. Skipped if not permitted or not
+ * built. */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -50,7 +50,7 @@ static struct seen *scan(struct bpf *bpf) {
     seen.last = 0;
     seen.is_ordered = true;
     assert_int_equal(bpf_scan(bpf, &procfs, &said, see, &seen), 0);
-    if (bpf != ways[1]) /* which may leave scans to procfs, where there are many threads */
+    if (bpf != ways[1]) /* which may leave scans to procfs if there are many threads */
         assert_string_equal(said.source, "bpf");
     assert_true(seen.is_ordered);
     return &seen;
@@ -153,7 +153,7 @@ static int64_t total(const struct process *process) {
     return process->user_ns + process->system_ns;
 }
 
-/* /proc before and after: what lies between is right. Its two times are each cut to ticks. */
+/* /proc before and after: values between are right. Both its times are truncated to ticks. */
 static void assert_as_in_proc(struct bpf *bpf, pid_t pid) {
     struct process before, after;
     assert_int_equal(procfs_read(&procfs, pid, &before), 0);
@@ -191,7 +191,7 @@ static void all_of_proc_and_no_other(void **state) {
 static void threads_that_ended_count(void **state) {
     struct bpf *bpf = way_of(state);
     pid_t child = child_that(burn_in_a_thread_that_ends);
-    struct seen *seen = scan(bpf); /* before /proc: what that has told is told again */
+    struct seen *seen = scan(bpf); /* before /proc: what that reports is kept */
     assert_in_range(total(&seen->processes[child]), 150 * NS_PER_MS, 250 * NS_PER_MS);
     assert_as_in_proc(bpf, child);
     end(child);
@@ -222,9 +222,11 @@ static void a_zombie_keeps_its_times(void **state) {
     assert_false(scan(bpf)->is_there[child]);
 }
 
-/* Processes one by one, over every place where the kernel's buffer of 32 KiB may end. */
+/* Adds processes one by one, across every position where the kernel's 32 KiB buffer may end. */
 static void no_process_is_lost_where_a_buffer_ends(void **state) {
-    enum { CHILDREN = 700 }; /* with what runs anyway at least two buffers; 292 records are one */
+    enum {
+        CHILDREN = 700
+    }; /* with the existing processes at least two buffers; one holds 292 records */
     struct bpf *bpf = way_of(state);
     static pid_t children[CHILDREN];
     for (int i = 0; i < CHILDREN; i++) {
@@ -240,7 +242,7 @@ static void no_process_is_lost_where_a_buffer_ends(void **state) {
         end(children[i]);
 }
 
-/* With no capability left, in processes that scan at once. */
+/* Without capabilities, in processes that scan at the same time. */
 static void forked_processes_scan_without_a_right(void **state) {
     enum { SCANNERS = 4, SCANS = 200 };
     struct bpf *bpf = way_of(state);
@@ -265,7 +267,7 @@ static void forked_processes_scan_without_a_right(void **state) {
     end(sleeper);
 }
 
-/* Threads that start, work a little and end, all the time. */
+/* Threads that continuously start, work a little and end. */
 static void *be_short(void *context) {
     burn((void *)1);
     return context;
@@ -327,7 +329,7 @@ static void more_processes_than_there_is_room_for(void **state) {
         end(children[i]);
 }
 
-/* Where a thread costs and not a process, procfs is cheaper; with fewer threads it is bpf again. */
+/* With many threads procfs is cheaper, because bpf pays per thread; with fewer it is bpf again. */
 static void many_threads_are_left_to_procfs(void **state) {
     (void)state;
     struct bpf *bpf = ways[1];
@@ -373,7 +375,7 @@ static void what_ended_is_told_once_with_all_it_used(void **state) {
     struct process before;
     assert_int_equal(procfs_read(&procfs, wanted.pid, &before), 0);
     end(wanted.pid);
-    for (int i = 0; i < 200; i++) { /* it comes when the kernel is rid of the process */
+    for (int i = 0; i < 200; i++) { /* it comes when the kernel has released the process */
         usleep(10000);
         ended_take(ended, find, &wanted, &lost);
         all_lost += lost;

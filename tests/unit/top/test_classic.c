@@ -37,7 +37,7 @@ static const struct process *find(const struct seen *seen, int32_t pid) {
         if (seen->processes[i].pid == pid)
             return &seen->processes[i];
     fail_msg("process %d was not seen", pid);
-    abort(); /* cmocka does not say that it never returns */
+    abort(); /* cmocka does not declare that it never returns */
 }
 
 static void remove_process(const char *pid) {
@@ -46,7 +46,7 @@ static void remove_process(const char *pid) {
     assert_int_equal(unlink(path), 0);
 }
 
-/* Those that are not whole too: proc_tree.h. */
+/* Including incomplete ones: proc_tree.h. */
 static void it_sees_what_the_source_procfs_sees(void **state) {
     (void)state;
     static struct seen seen, others;
@@ -71,7 +71,7 @@ static void it_sees_what_the_source_procfs_sees(void **state) {
     }
 }
 
-/* Each is followed by what the kernel writes behind every name. */
+/* Each is followed by what the kernel writes after a name. */
 static void any_name_is_read_byte_for_byte(void **state) {
     (void)state;
     static const char *const names[] = {

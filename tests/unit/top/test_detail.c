@@ -30,7 +30,7 @@ static void look_for(void *context, const struct process *process) {
         search->started_ns = process->started_ns;
 }
 
-/* When it began, as the best source there is has it. */
+/* Its start time by the best source. */
 static int64_t started_ns(pid_t pid) {
     struct search search = {.pid = pid};
     struct source *source;
@@ -46,7 +46,7 @@ static struct detail_ask ask(bool command, bool threads, uint32_t threads_left) 
     return (struct detail_ask){command, threads, threads_left};
 }
 
-/* A child with these arguments, dead when the test is. */
+/* A child with these arguments, which ends with the test. */
 static pid_t start(char *const arguments[]) {
     int running[2];
     char byte;
@@ -87,7 +87,7 @@ static void a_command_line_has_blanks_for_the_ends_of_its_arguments(void **state
     check_command(empty, " 60");
 }
 
-/* Where the next character would make its escaped form longer than may be, whole. */
+/* Cut before the character whose escape would exceed the limit. */
 static void a_long_command_line_is_cut(void **state) {
     (void)state;
     static char letters[1000], controls[1000], umlauts[1001], cut[1001];

@@ -1,5 +1,5 @@
-/* What the source bpf does with what the kernel wrote: order, sums of threads, and that no time
- * runs backwards. */
+/* How the source bpf processes the kernel's records: order, sums of threads, and no time that runs
+ * backwards. */
 #include "unit.h"
 
 #include "top/from_record.h"
@@ -55,7 +55,7 @@ static void another_process_with_the_pid_begins_anew(void **state) {
     monotonic_begin(&told);
     assert_times(pass(5, 3 * TICK_NS, 1, 1), 1, 1);
     monotonic_end(&told);
-    monotonic_begin(&told); /* the same one, as a source of coarser times has it */
+    monotonic_begin(&told); /* the same one, by a source with coarser times */
     assert_times(pass(5, 3 * TICK_NS + 5, 0, 0), 1, 1);
 }
 

@@ -95,7 +95,7 @@ static int64_t user_ticks_of(struct procfs *procfs, int32_t pid) {
     return -1;
 }
 
-/* `stat` is rewritten here under it, as no kernel does: so what is remembered shows. */
+/* `stat` is rewritten in place, as no kernel does: so cached values show. */
 static void a_sleeper_is_remembered_until_it_has_run(void **state) {
     (void)state;
     struct procfs procfs;

@@ -41,7 +41,7 @@ static void assert_kernel_name(const char *told, unsigned flags, const char *exp
     assert_memory_equal(process.name, expected, strlen(expected));
 }
 
-/* As they are known to every source, and whatever the thread does at the moment. */
+/* Known to every source, whatever the thread is doing. */
 static void kernel_threads_have_their_short_name(void **state) {
     (void)state;
     const unsigned thread = 0x208040, worker = 0x4208060, user = 0x400000;

@@ -94,8 +94,8 @@ static void depth_has_a_limit(void **state) {
     assert_false(skips(deep));
 }
 
-/* However it is cut or spoilt, an answer is refused or read, and nothing is read beyond it: for
- * that each copy has just its own size, which a sanitizer watches. */
+/* A truncated or damaged answer is refused or read, never beyond its end: each copy has exactly its
+ * own size, which a sanitizer checks. */
 static void an_answer_that_is_cut_or_spoilt_does_no_harm(void **state) {
     (void)state;
     static const char WHOLE[] =
@@ -194,7 +194,7 @@ static void figures_are_rounded_and_never_overflow(void **state) {
     assert_string_equal(text, "2 days");
 }
 
-/* For any number of hosts and any window: all inside it, and no host without a row. */
+/* For any number of hosts and any window: all fit, and every host has a row. */
 static void every_layout_is_within_the_window(void **state) {
     (void)state;
     for (unsigned hosts = 1; hosts <= 64; hosts++)
