@@ -10,7 +10,7 @@ from regatta.calibrate.sizes import LEVEL, TOO_OFTEN
 from regatta.ledger.calibration import Goal
 
 CHANCE = 0.005
-"""Of missing a goal that is met: small, for a calibration has a dozen of them."""
+"""Probability of missing a met goal: small, since a calibration has a dozen goals."""
 
 
 def interval(wrong: int, of: int) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from regatta.study import Study
 
 
 def within(percent: float, name: str, of: str, off: float, detail: str) -> Goal:
-    """The goal that something is off by no more than so many per cent."""
+    """A goal: off by no more than so many per cent."""
     return Goal(
         name=name,
         goal=f"within {percent:g} % of {of}",
@@ -30,22 +30,22 @@ class Context:
 
     programs: Programs
     folder: Path
-    """Of this calibration. A part keeps its files below `place(NAME)`; they may be there already:
-    a calibration that was stopped goes on."""
+    """This calibration's. A part keeps its files below `place(NAME)`; they may exist already:
+    a stopped calibration continues."""
     options: Options
-    """Placement, CPUs and seed as a person asked for them, for races and for loads."""
+    """Placement, CPUs and seed as given by the user, for races and loads."""
     quick: bool
-    """A smoke check: as little as still runs every step."""
+    """A smoke test: the least that runs every step."""
     inject: str | None
-    """The error that is put into the analysis on purpose."""
+    """The error injected into the analysis on purpose."""
     say: Callable[[str], None]
     """Shows one line of progress."""
     race: Callable[[Study, Path], Path]
-    """Runs a study in that folder, or goes on with it, and returns the path of its ledger."""
+    """Runs a study in that folder, or continues it, and returns the path of its ledger."""
     shape: str = "quick"
     """The study whose shape is raced: one that ships with the project, or a file."""
     races: int | None = None
-    """How many fresh races a person asked for, of each part that needs some."""
+    """How many fresh races the user wants, for each part that needs some."""
 
     def place(self, name: str) -> Path:
         path = self.folder / name
@@ -70,9 +70,9 @@ class Part:
     races: int = 0
     """How many fresh races that is, of a shape and in a number that a person may choose."""
     injected: tuple[str, ...] = ()
-    """The errors that may be put into it."""
+    """The errors that can be injected into it."""
     reads_races: bool = False
-    """It is judged anew from the races that are kept, each time; else its goals are kept."""
+    """Judged anew from its kept races each time; else its goals are kept."""
 
     def expected_s(self, races: int | None) -> float:
         """The same for so many races."""

@@ -29,7 +29,7 @@ APART_S = 3600.0
 OVERLAP_PERCENT = 95.0
 SAME_MACHINE = ("cpu_model", "cpus", "kernel")
 HARDWARE = "cycles"
-"""Whoever counts these counts the others too."""
+"""A machine that counts these counts the others too."""
 
 
 def finished(study: str) -> list[tuple[float, Path]]:
@@ -48,7 +48,7 @@ def finished(study: str) -> list[tuple[float, Path]]:
 
 
 def told_of(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """What a ledger says of its race, and, as JSON, of where it was raced."""
+    """A ledger's facts of its race and, as JSON, of its machine."""
     with connect(path) as database:
         tables = ("meta", "environment")
         both = [
@@ -58,7 +58,7 @@ def told_of(path: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def claims(_: Context) -> list[Goal]:
-    """Every claim gets a verdict, and only a missing counter keeps it from one."""
+    """Every claim gets a verdict unless a counter is missing."""
     name = "claims that get a verdict"
     goal = "all, where the machine counts what they are about"
     results: list[ClaimResult] = []
@@ -113,7 +113,7 @@ def twice(_: Context) -> list[Goal]:
 
 
 def an_hour_apart(races: list[tuple[float, Path]]) -> tuple[Path, Path] | None:
-    """The newest race, and the newest of those that are an hour older."""
+    """The newest race, and the newest that is an hour older."""
     if not races:
         return None
     newest_at, newest = races[0]

@@ -28,7 +28,7 @@ def is_finished(path: Path) -> bool:
 def race_with(
     programs: Programs, options: Options, display: Callable[[], Display], advisers: Advisers
 ) -> Callable[[Study, Path], Path]:
-    """What a part calls to have a study raced in a folder of its own."""
+    """For parts: races a study in a folder of its own."""
 
     def race(study: Study, folder: Path) -> Path:
         path = folder / FILE_NAME
@@ -36,7 +36,7 @@ def race_with(
             return path
         with display() as show:
             if path.exists():
-                # Its own study and not today's: the length of a spin, for one, was measured then.
+                # Its own study, not today's: the length of a spin was measured then.
                 reopen(folder, None, programs, show, advisers)
             else:
                 own = Options(**{**vars(options), "out": folder})
@@ -47,18 +47,18 @@ def race_with(
 
 
 def folder_of(context: Context, part: str, shape: Shape, number: int) -> Path:
-    """Where one of a part's races lies; numbers begin at 1."""
+    """The folder of one of a part's races; numbers begin at 1."""
     return context.place(f"{part}/{shape.name}-{number:02}")
 
 
 def run_races(
     context: Context, part: str, shape: Shape, wanted: int, study_of: Callable[[int], Study]
 ) -> list[Path]:
-    """The ledgers of that many races, those that are finished already among them."""
+    """The ledgers of that many races, including finished ones."""
     paths = [folder_of(context, part, shape, at + 1) / FILE_NAME for at in range(wanted)]
     finished = [path for path in paths if is_finished(path)]
     if context.inject and finished:
-        return finished  # an error that is put in needs no races of its own
+        return finished  # an injected error needs no races of its own
     left, done, begun_s = wanted - len(finished), 0, time.monotonic()
     for number, path in enumerate(paths, start=1):
         if path in finished:

@@ -20,7 +20,7 @@ STATE = "calibration.json"
 
 
 def newest_folder(quick: bool) -> Path | None:
-    """Of the newest calibration of that size that began to race."""
+    """The newest calibration of that size that has races."""
     found: list[tuple[float, Path]] = []
     for path in RACES.glob(f"*/{STATE}"):
         with suppress(CalibrationError):
@@ -32,7 +32,7 @@ def newest_folder(quick: bool) -> Path | None:
 
 
 def choose(parts: Sequence[Part], only: Sequence[str], inject: str | None) -> list[Part]:
-    """Those that were asked for; with an error put in, those that it touches."""
+    """The parts asked for; with an injected error, those it touches."""
     names = [part.name for part in parts]
     for name in only:
         if name not in names:
@@ -49,7 +49,7 @@ def choose(parts: Sequence[Part], only: Sequence[str], inject: str | None) -> li
 
 
 def read_state(folder: Path) -> dict[str, object]:
-    """What the folder's file says, or nothing."""
+    """The folder's state, if any."""
     try:
         state = json.loads((folder / STATE).read_text())
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def read_state(folder: Path) -> dict[str, object]:
 
 
 def kept_goals(folder: Path, part: Part) -> list[Goal] | None:
-    """What the part found in this folder before."""
+    """The part's kept goals in this folder."""
     if part.reads_races:
         return None
     parts = read_state(folder).get("parts")
@@ -77,7 +77,7 @@ def kept_goals(folder: Path, part: Part) -> list[Goal] | None:
 
 @contextmanager
 def begun(folder: Path, quick: bool) -> Iterator[None]:
-    """Holds the folder; an error if a calibration of another size was begun in it."""
+    """Locks the folder; an error if it holds a calibration of another size."""
     with held(folder):
         state = read_state(folder)
         if state.get("quick", quick) is not quick:
@@ -105,7 +105,7 @@ def keep(folder: Path, part: Part, goals: list[Goal]) -> None:
 
 
 def run_part(part: Part, context: Context) -> list[Goal]:
-    """The part's goals. One that cannot be run is a goal that is missed, and says why."""
+    """The part's goals. A part that cannot run is a missed goal that says why."""
     try:
         goals = part.run(context)
     except UsageError:
@@ -117,7 +117,7 @@ def run_part(part: Part, context: Context) -> list[Goal]:
 
 
 def run(parts: Sequence[Part], context: Context, tell: Callable[[str], None]) -> Calibration:
-    """All goals of the parts. A calibration with an error put in leaves no trace in the folder."""
+    """All goals of the parts. An injected error leaves no trace in the folder."""
     started_s = time.monotonic()
     goals: list[Goal] = []
     with begun(context.folder, context.quick):

@@ -19,11 +19,11 @@ from regatta.study import Study, find_study, load_study, parse_study
 from regatta.study.limits import DEFAULT_MAX_AGE_MS, is_afresh
 
 NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
-"""Of a group of cells: who races."""
+"""Keys of a group of cells that say who races."""
 NOT_OF_ONE_RACE = ("seed", "sittings", "pause", "alone_blocks")
-"""Of a race: what is of several, and blocks that are in no average."""
+"""Keys of a race for several sittings, and for blocks in no average."""
 TRIAL_S = 0.25
-"""About what a trial takes: to tell beforehand how long races take."""
+"""About how long a trial takes, to estimate the races."""
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,24 @@ class Shape:
     race: Mapping[str, Any]
     """The study's `[race]`."""
     cells: Mapping[str, Any]
-    """Its first `[[cells]]`, without who races."""
+    """Its first `[[cells]]`, without contenders."""
     groups: int
-    """How many it has in all."""
+    """How many groups it has."""
     cut: bool = False
-    """A smoke check: hardly any blocks."""
+    """A smoke test: hardly any blocks."""
 
     @property
     def work(self) -> str:
         return str(self.cells["work"])
 
     def said(self) -> str:
-        """What of the study is raced, in words."""
+        """In words: what of the study is raced."""
         whole = "all cells" if self.groups == 1 else f"the first of {self.groups} groups of cells"
         blocks = "hardly any blocks, its own" if self.cut else "own blocks,"
         return f"{self.name}'s {blocks} slices and requests; {whole} (work {self.work})"
 
     def command(self, server: str, design: str, work: str | None = None) -> list[str]:
-        """Our server as somebody's own, with the options that every design is raced with."""
+        """Our server as a contender, with the options of every design."""
         found = [
             *(server, "--design", design, "--listen", "{host}:{port}"),
             *("--work", work or self.work, "--allow", "0.0.0.0/0", "--no-token", "--no-recorder"),
@@ -69,7 +69,7 @@ class Shape:
         """The race of these contenders, in their order; `changes` are of `[race]`."""
         race = {**self.race, **changes}
         lines = ['name = "calibration"', f"title = {json.dumps(title)}", "[race]"]
-        # What JSON makes of numbers, texts and lists of them is TOML too.
+        # JSON's numbers, strings and lists are valid TOML.
         lines += [f"{key} = {json.dumps(value)}" for key, value in race.items()]
         dialect = f"dialect = {json.dumps(self.cells['dialect'])}"
         for name, command in commands.items():
@@ -80,7 +80,7 @@ class Shape:
 
 
 def shape_of(context: Context) -> Shape:
-    """That of the study that the calibration is asked to take the shape of."""
+    """The shape of the study that the calibration names."""
     study = load_study(find_study(context.shape), context.programs.designs)
     content = tomllib.loads(study.toml)
     group = content["cells"][0]

@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 LEVEL = 0.05
 BLOCKS = 10
-"""Of one comparison: what a race usually has."""
+"""Blocks of one comparison, as in a usual race."""
 ENOUGH_BLOCKS = 2 * BLOCKS
-"""Of fewer all draws are much the same: they prove nothing either way."""
+"""With fewer all draws are alike and prove nothing."""
 RACES = 40
-"""Fresh ones of equal copies."""
+"""Fresh races of equal copies."""
 TOO_OFTEN = 0.1
-"""A true share of errors that must be excluded before it is said that the 5 % are kept."""
+"""The true share of errors to exclude before the 5 % are called met."""
 QUICK_RACES = 2
 QUICK_BLOCKS = {"blocks": 6, "counted_blocks": 2}
-"""Of a race's shape: the fewest that can tell anything apart."""
+"""The fewest blocks that can tell anything apart."""
 MOST_WRONG_PERCENT = 6.35
 """What 97 or 98 of 100 runs of 1,000 drawn tables stay below if the true share is 5 %."""
 POWER_RACES = 10
 SLOWER_PERCENT = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
-"""What spins are aimed at; what they came to is measured."""
+"""Target effects of the spins; the real ones are measured."""
 POWER_WITHIN_PERCENT = (5.0, 10.0)
-"""What is to be found in 80 % of races: over all steps, and at the hardest of them alone."""
+"""Effects to be found in 80 % of races: over all steps, and at the hardest step."""
 CHEAPER_PERCENT = 5
 FOUND_PERCENT = 95.0
-"""Of tables in which one contender is so much cheaper: it alone has a star."""
+"""Share of tables in which a contender so much cheaper has the only star."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Sizes:
     star_requests: int
     star_slices: int
     star_tables: int
-    """Of blocks, for each share of tables with a wrong or a right star."""
+    """Draws of blocks for each share of tables with a wrong or right star."""
 
 
 WHOLE = Sizes(

@@ -48,24 +48,24 @@ FEW = 3
 EQUAL, CHEAPER, BURSTING = "equal", "cheaper", "bursting"
 """The kinds of tables: all equal, with bursts; one cheaper; the cheaper of three with bursts."""
 NEXT = "next"
-"""The wrong way: the first is compared with the second, and with nobody else."""
+"""The wrong way: only the first is compared with the second."""
 NOISIER_TO = 2.0
-"""Each contender's noise is multiplied by 1 to this."""
+"""Each contender's noise is scaled by 1 to this."""
 BURST_BLOCKS = 0.2
-"""Of all blocks: those in which something else is at work."""
+"""Share of blocks with bursts."""
 BURST = 0.2
-"""What it adds on average to a trial that it hits; how often, of its blocks, differs."""
+"""The mean addition of a burst to a trial; how often it hits differs."""
 LONG_BURST = 0.7
-"""The same of the cheapest that has bursts, in each of these blocks."""
+"""The same for the cheapest with bursts, in each of these blocks."""
 DEARER = 0.06
-"""What the third costs more than the second, beside these."""
+"""How much more the third costs than the second, beside these."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Question:
-    """One table to be drawn. Plain, for another process to answer."""
+    """One table to be drawn: plain data, for another process."""
 
     number: int
     kind: str
@@ -78,7 +78,7 @@ class Answer:
     wrong: bool
     """One of the best is left out."""
     found: bool
-    """All but the best are."""
+    """All but the best are left out."""
 
 
 def run(context: Context) -> list[Goal]:
@@ -122,11 +122,11 @@ def all_study(context: Context, size: Sizes) -> Study:
 
 
 def noise_of(ledger: Path) -> Floats:
-    """What is left of each contender without its mean, one row each: logarithms, block by block."""
+    """Each contender's residuals, one row each: logarithms, block by block."""
     raced = read(ledger)
     blocks = [by_block(PRIMARY, side_of(PRIMARY), raced.trials_of(cell)) for cell in raced.cells]
     known = [own for own in blocks if not isinstance(own, str)]
-    # Who failed too often would take its blocks from all others.
+    # A contender that failed too often would cost all others their blocks.
     kept = [own for own in known if 2 * len(own) > max(map(len, known))]
     shared = sorted(set.intersection(*map(set, kept))) if kept else []
     logs = np.log(np.array([[own[block] for block in shared] for own in kept]))
@@ -135,11 +135,11 @@ def noise_of(ledger: Path) -> Floats:
 
 
 _noise: Floats
-"""Set before other processes are forked, and inherited by all."""
+"""Set before forking, and inherited."""
 
 
 def answer_all(questions: list[Question], noise: Floats) -> list[Answer]:
-    """On all CPUs: nothing is being measured now."""
+    """On all CPUs: nothing is being measured."""
     global _noise  # noqa: PLW0603  (read once, and inherited)
     _noise = noise
     workers = len(os.sched_getaffinity(0))
@@ -151,7 +151,7 @@ def answer(question: Question) -> Answer:
     logs = draw(question, _noise)
     named = {f"{row:02}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
     left_out = LEFT_OUT[question.inject](named)
-    # The cheaper one is the first; without it all are the best.
+    # The cheaper one is the first; without one all are the best.
     best = set(named) if question.kind == EQUAL else {"00"}
     return Answer(bool(left_out & best), left_out == set(named) - {"00"})
 
@@ -196,7 +196,7 @@ def by_the_next(named: Named) -> set[str]:
 
 
 LEFT_OUT = {None: honest, NEXT: by_the_next}
-"""By the error that is put in: who is called worse than the best."""
+"""By injected error: who is called worse than the best."""
 
 
 def goal_of(asked: list[Question], noise: Floats) -> Goal:
@@ -231,7 +231,7 @@ def goal_of(asked: list[Question], noise: Floats) -> Goal:
 
 
 def within_blocks(noise: Floats) -> float:
-    """In per cent, of the contender in the middle: what pairing within blocks leaves."""
+    """In per cent, of the median contender: the noise left by pairing within blocks."""
     left = noise - noise.mean(axis=0)
     return 100 * float(np.median(left.std(axis=1, ddof=1)))
 

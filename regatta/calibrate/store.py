@@ -19,11 +19,11 @@ from regatta.machine import environment
 
 MOST_BYTES = 1 << 20
 MACHINE = ("cpu_model", "cpus", "architecture", "virtualisation", "kernel", "clock_source")
-"""A new kernel is another instrument; so is another clock."""
+"""Another kernel or clock is another instrument."""
 
 
 def machine() -> dict[str, Any]:
-    """What a calibration holds for; a figure from elsewhere says nothing here."""
+    """The machine that a calibration is valid for."""
     known = environment.facts()
     found = {name: known[name]() for name in MACHINE}
     return found | {"memory_gib": round(environment.memory_bytes() / 2**30)}
@@ -32,14 +32,14 @@ def machine() -> dict[str, Any]:
 def path_for(facts: dict[str, Any]) -> Path:
     """The file of the machine with these facts."""
     state = os.environ.get("XDG_STATE_HOME", "")
-    # The specification: a path that is not absolute is to be ignored.
+    # By the specification a relative path is ignored.
     folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local/state"
     text = json.dumps(facts, sort_keys=True)
     return folder / "regatta" / f"calibration-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Old or new, never half: the file gets its name when it is complete and on the disk."""
+    """Old or new, never half: the file is renamed once it is complete and on disk."""
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def save(calibration: Calibration) -> Path:
 
 
 def load() -> Calibration | None:
-    """That of this machine; None if there is none, an error in one line if it is damaged."""
+    """This machine's; None if there is none, a one-line error if it is damaged."""
     path = path_for(machine())
     again = "remove it and run `regatta calibrate`"
     try:
@@ -76,13 +76,13 @@ def load() -> Calibration | None:
     try:
         return from_plain(json.loads(raw))
     except (ValueError, RecursionError) as error:
-        # JSON's own complaint would tell of lines and columns of a file that nobody wrote by hand.
+        # JSON's own error would name lines and columns of a file that nobody wrote by hand.
         told = "it is no JSON" if isinstance(error, json.JSONDecodeError) else str(error)
         raise CalibrationError(f"{path} is no calibration: {told}; {again}") from error
 
 
 def for_ledger() -> dict[str, Any] | None:
-    """What a race notes of it. A race needs none: what is wrong with the file is noted instead."""
+    """What a race records of it. A race needs none: a problem with the file is recorded instead."""
     try:
         stored = load()
     except CalibrationError as error:

@@ -13,10 +13,10 @@ Found = TypeVar("Found")
 
 
 def on_all_cpus(work: Callable[[Asked], Found], asked: Sequence[Asked]) -> list[Found]:
-    """The answers in the order of the questions. What is in memory now is inherited by all."""
+    """The answers in the order of the questions. Workers inherit what is in memory now."""
     workers = min(len(os.sched_getaffinity(0)), len(asked))
     if workers < 2:
         return [work(one) for one in asked]
-    # Ctrl-C is the parent's to hear: leaving the pool ends the others.
+    # Ctrl-C is for the parent: leaving the pool ends the workers.
     with get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
         return list(pool.imap(work, asked, chunksize=1))

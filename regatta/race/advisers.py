@@ -13,12 +13,12 @@ from regatta.study import Study
 
 @dataclass(frozen=True)
 class Advisers:
-    """By default nobody is asked, and the race does without."""
+    """By default none: the race does without."""
 
     spoilers: Callable[[Study, Placement], dict[str, str]] = lambda *_: {}
-    """What of this machine will spoil the race, by the name of the doctor's check."""
+    """What on this machine spoils the race, by the doctor's check."""
     unseen: Callable[[Study], tuple[str, ...]] = lambda _: ()
-    """What the study's verdicts cannot show, told before the first trial."""
+    """What the study's verdicts cannot show, said before the first trial."""
     calibration: Callable[[], dict[str, Any] | None] = lambda: None
     """The calibration of this machine, as the ledger notes it."""
     widest_lead: WidestLead = lambda _: None

@@ -9,10 +9,10 @@ from regatta.study.plan import ALONE, Planned
 
 
 def batches(left: Sequence[Planned], study: Study) -> list[list[Planned]]:
-    """The trials that stand side by side, in the order of the plan.
+    """The trials that run side by side, in the order of the plan.
 
-    Where loads come in slices they are those of a block that are compared with one another; a
-    whole process is alone, from its start to its end, and so is who is to be raced alone.
+    With slices these are the trials of a block that are compared with one another; a
+    whole process runs alone, and so does a trial of the kind `alone`.
     """
     found: dict[tuple[object, ...], list[Planned]] = {}
     for planned in left:

@@ -14,7 +14,7 @@ from regatta.study.plan import Planned
 
 @dataclass(frozen=True)
 class About:
-    """Which race it is, and where it takes place."""
+    """Which race it is, and where it runs."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class About:
 
 @dataclass(frozen=True)
 class SearchStarted:
-    """Before the race it is searched what each contender holds."""
+    """Before the race: searching what each contender holds."""
 
     about: About
     contenders: int
@@ -37,18 +37,18 @@ class SearchStarted:
 
 @dataclass(frozen=True)
 class Searching:
-    """A rate is tried."""
+    """A rate is being tried."""
 
     cell: Cell
     block: int
     blocks: int
     rate: int | None
-    """None: a closed load, which tells the client's limit."""
+    """None: a closed load, which shows the client's limit."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What one contender holds in one block is known, or how its latency grows."""
+    """A contender's held rate in one block is known, or its latencies are."""
 
     cell: Cell
     block: int
@@ -61,7 +61,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class Started:
-    """The race begins, or goes on."""
+    """The race begins or resumes."""
 
     about: About
     trials: int
@@ -72,12 +72,12 @@ class Started:
 
 @dataclass(frozen=True)
 class SittingStarted:
-    """One of several sittings begins, or goes on."""
+    """One of several sittings begins or resumes."""
 
     number: int
     of: int
     link_order: int | None
-    """What the order of our server's functions was drawn with; None: as it was built."""
+    """Seed of the order of our server's functions; None: as built."""
     environment_bytes: int
 
 
@@ -106,25 +106,25 @@ class TrialFinished:
     left: int
     left_s: float
     disturbed: str | None = None
-    """What disturbed it, in words, where it is not run again."""
+    """What disturbed it, in words, if it is not repeated."""
 
 
 @dataclass(frozen=True)
 class TrialDisturbed:
-    """A trial that is in the ledger, and will be run again."""
+    """A trial that is in the ledger and will be repeated."""
 
     number: int
     planned: Planned
     cell: Cell
     attempt: int
     disturbed: str | None
-    """None: it goes along with a trial that it is compared with and that was disturbed; or it was
-    told before what disturbed it."""
+    """None: it is repeated along with a disturbed trial it is compared with; or it was
+    said before what disturbed it."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something that a person should know now."""
+    """Something that the user should know now."""
 
     text: str
 

@@ -27,7 +27,7 @@ def new_folder(name: str) -> Path:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Holds the folder against a second race in it; the kernel lets go when the lab ends."""
+    """Locks the folder against a second race; the kernel unlocks it when the lab ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -16,12 +16,12 @@ Place = tuple[int, int]
 
 
 class Heats:
-    """All of a race, with how the trials of each went that stand for the time being."""
+    """All heats of a race, with the outcomes of their current trials."""
 
     def __init__(
         self, plan: Sequence[Planned], study: Study, disturbed: Mapping[Place, bool]
     ) -> None:
-        """`disturbed`: whether they were, of the trials that are done and not to be run again."""
+        """`disturbed`: for each finished trial that is not to be repeated, whether it was disturbed."""
         self.study = study
         self.members: dict[tuple[object, ...], list[Planned]] = {}
         for planned in plan:
@@ -36,17 +36,17 @@ class Heats:
         return (planned.block, self.study.cells[planned.cell_id - 1].alike())
 
     def of(self, planned: Planned) -> list[Planned]:
-        """The heat that it belongs to, itself included."""
+        """Its heat, itself included."""
         return self.members[self.key(planned)]
 
     def is_run(self, heat: Collection[Planned]) -> bool:
-        """Whether all of it has been."""
+        """Whether all of it has run."""
         return all(planned in self.disturbed for planned in heat)
 
     def is_disturbed(self, heat: Collection[Planned]) -> bool:
         return any(self.disturbed[planned] for planned in heat)
 
     def forget(self, heat: Collection[Planned]) -> None:
-        """It is run again."""
+        """Marks it for repetition."""
         for planned in heat:
             del self.disturbed[planned]

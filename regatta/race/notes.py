@@ -9,7 +9,7 @@ from regatta.study import Study
 
 
 def notes(study: Study, place: Placement, found: Perf) -> tuple[str, ...]:
-    """What is not as the study, or a person, may have expected."""
+    """What differs from what the study or the user may expect."""
     without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
     clocks = None if place.server.groups else NO_GROUPS
     told = (place.note, place.steering.note, clocks, found.note)
@@ -17,7 +17,7 @@ def notes(study: Study, place: Placement, found: Perf) -> tuple[str, ...]:
 
 
 def warnings(spoilers: dict[str, str]) -> tuple[str, ...]:
-    """What of this machine will spoil the race, a line each."""
+    """What on this machine spoils the race, a line each."""
     return tuple(
         f"{name}: {says}; `regatta doctor` says what to do" for name, says in spoilers.items()
     )

@@ -13,7 +13,7 @@ MAX_CHOSEN_SEED = 2**31 - 1
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line may ask for in place of what the study says."""
+    """Options of the command line that override the study."""
 
     out: Path | None = None
     seed: int | None = None
@@ -29,7 +29,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a race was begun with and keeps when it is resumed."""
+    """What a race was begun with and keeps when resumed."""
 
     study: Study
     seed: int
@@ -37,9 +37,9 @@ class Setting:
 
 
 def apply(study: Study, options: Options) -> Study:
-    """The study with what the command line says in place of it."""
+    """The study with the command line's overrides."""
     sittings = options.sittings or study.sittings
-    # Whoever says how many blocks or sittings wants that many.
+    # An explicit number of blocks or sittings wins over a width.
     keeps_width = options.blocks is None and sittings == 1
     return study.but(
         blocks=study.blocks if options.blocks is None else options.blocks,

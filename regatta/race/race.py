@@ -36,7 +36,7 @@ SCRATCH = ".trial"
 
 @dataclass(frozen=True)
 class Setting:
-    """What a race was begun with and keeps when it is resumed."""
+    """What a race was begun with and keeps when resumed."""
 
     study: Study
     seed: int
@@ -81,7 +81,7 @@ def plan_of(study: Study, seed: int) -> list[Planned]:
 
 
 def check_programs(study: Study) -> None:
-    """Somebody who names a server wants it raced: one that is not there is a mistake."""
+    """A named server that does not exist is a mistake."""
     for name in sorted({cell.contender for cell in study.cells} & study.contenders.keys()):
         program = study.contenders[name].words("", 0, (), study.folder)[0]
         if find_tool(program) is None:
@@ -92,7 +92,7 @@ def check_programs(study: Study) -> None:
 
 
 def read_baseline(study: Study) -> dict[str, Any] | None:
-    """What the ledger keeps of `[baseline]`: a report needs nothing but the ledger."""
+    """`[baseline]` as the ledger keeps it: a report needs only the ledger."""
     baseline = study.baseline
     if baseline is None:
         return None
@@ -110,7 +110,7 @@ def reopen(
     tell: Tell,
     advisers: Advisers = NOBODY,
 ) -> Path:
-    """Goes on with a race that was stopped, in the place where it was begun; returns its folder."""
+    """Resumes a stopped race in its place; returns its folder."""
     folder = folder.absolute()
     with ledger.open_ledger(folder / ledger.FILE_NAME) as book, held(folder):
         text = book.meta("study_toml") or ""
@@ -140,7 +140,7 @@ def reopen(
 
 
 def run_nothing(book: Ledger, tell: Tell) -> None:
-    """Every trial is there: only the end may lack (the lab died just before it)."""
+    """Every trial is there; only the end may be missing (the lab died just before it)."""
     if book.meta("finished_at") is None:
         book.finish()
     tell(Finished(book.path.parent, tuple(book.failures()), 0.0))
@@ -154,7 +154,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     tell: Tell,
     advisers: Advisers,
 ) -> None:
-    """Runs the trials that the plan still lacks, one after the other."""
+    """Runs the trials that the plan still lacks."""
     study = setting.study
     found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
     found = keep_accounts(book, place, found)

@@ -28,13 +28,13 @@ FUNCTIONS = "tT"
 
 
 class RelinkError(RegattaError):
-    """The server cannot be linked anew here; it is raced as it was built."""
+    """The server cannot be relinked here and races as built."""
 
 
 def relink_all(server: Path, orders: Mapping[int, int], folder: Path) -> dict[int, Path]:
-    """The server in every order, each in a folder named by its key; all of them, or an error.
+    """The server in every order, each in a folder named by its key; all, or an error.
 
-    What is there already is taken: a race goes on with the files that it was begun with.
+    Existing ones are reused: a race resumes with the files it was begun with.
     """
     wanted = {number: folder / str(number) / server.name for number in orders}
     if not folder.is_dir():
@@ -50,7 +50,7 @@ def relink_all(server: Path, orders: Mapping[int, int], folder: Path) -> dict[in
 
 
 def build_of(server: Path) -> Path:
-    """The folder that this very server was built in."""
+    """The folder that this server was built in."""
     above = server.resolve().parent.parent
     for build in (above / "build", above):
         with suppress(OSError):
@@ -60,7 +60,7 @@ def build_of(server: Path) -> Path:
 
 
 def relink(build: Path, order: int, out: Path) -> None:
-    """Leaves the server of that build at `out`, its functions in the order that is drawn."""
+    """Links that build's server to `out`, its functions in a drawn order."""
     built = functions(build / TARGET)
     drawn = list(dict.fromkeys(built))
     random.Random(order).shuffle(drawn)
@@ -75,13 +75,13 @@ def relink(build: Path, order: int, out: Path) -> None:
 
 
 def layout(names: Sequence[str]) -> str:
-    """A linker script that puts these before all others; the linker's own does the rest."""
+    """A linker script that puts these first; the linker's default does the rest."""
     inputs = "\n".join(f"    *(.text.{name})" for name in names)
     return f"SECTIONS\n{{\n  .text.drawn :\n  {{\n{inputs}\n  }}\n}}\nINSERT BEFORE .text;\n"
 
 
 def functions(program: Path) -> list[str]:
-    """Of a program, as they lie in memory."""
+    """Of a program, in memory order."""
     listed = run(["nm", "--defined-only", "--numeric-sort", str(program)])
     rows = [line.split() for line in listed.splitlines()]
     return [row[2] for row in rows if len(row) == 3 and row[1] in FUNCTIONS]

@@ -21,13 +21,13 @@ from regatta.trial.rig import Rig
 from regatta.trial.trial import run_side_by_side
 
 WidestLead = Callable[[Path], float | None]
-"""Of a ledger so far: the width of the widest interval of a lead; None while one has none."""
+"""The widest interval of a lead in a ledger so far; None while one has none."""
 
 
 def run_trials(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
     book: Ledger, rig: Rig, study: Study, tell: Tell, sitting: int, widest_lead: WidestLead
 ) -> None:
-    """Those of one sitting."""
+    """Runs what is left of one sitting."""
     runner = Runner(book, rig, study, tell)
     exact = False
     own = [planned for planned in book.left() if planned.sitting == sitting]
@@ -45,7 +45,7 @@ def run_trials(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
 
 
 class Runner:
-    """Runs trials, and again while they are disturbed."""
+    """Runs trials, and repeats disturbed ones."""
 
     def __init__(self, book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
         self.book = book
@@ -60,7 +60,7 @@ class Runner:
         self.chance = random.Random(rig.seed)
 
     def run_block(self, left: Sequence[Planned]) -> None:
-        """Those that are left of a block; then those that are to be run again, in a fresh order."""
+        """What is left of a block; then what is to be repeated, in a fresh order."""
         while left:
             again: list[Planned] = []
             for batch in batches(left, self.study):
@@ -69,7 +69,7 @@ class Runner:
             left = again
 
     def run_batch(self, batch: list[Planned]) -> list[Planned]:
-        """Runs trials side by side; returns those of their heat that are to be run again."""
+        """Runs trials side by side; returns those of their heat that must be repeated."""
         cells = [self.study.cells[planned.cell_id - 1] for planned in batch]
         for planned, cell in zip(batch, cells, strict=True):
             self.watch.begins(planned, cell)
@@ -93,7 +93,7 @@ class Runner:
         return again
 
     def heat_again(self, planned: Planned, attempt: int) -> list[Planned]:
-        """The heat of a trial if all of it was run and is to be run again."""
+        """The heat of a trial, if all of it has run and must be repeated."""
         heat = self.heats.of(planned)
         if not self.heats.is_run(heat):
             return []
@@ -104,7 +104,7 @@ class Runner:
 
 
 def exact_enough(book: Ledger, study: Study, widest_lead: WidestLead) -> str | None:
-    """Why the race is as exact as its study asks for: then it needs no more timed trials."""
+    """Why the race is as exact as its study asks: then it needs no more timed trials."""
     if study.width_percent is None:
         return None
     blocks = book.blocks_done(TIMED)

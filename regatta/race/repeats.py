@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 MAX_ATTEMPTS = 3
-# So many tell whether this machine is ever quiet.
+# Heats that show whether this machine is ever quiet.
 FIRST_HEATS = 6
 BUSY_SHARE = 0.5
 
 
 class Repeats:
-    """Decides of each heat, the trials that are compared, whether it is run again.
+    """Decides for each heat, the trials that are compared, whether it is repeated.
 
-    Where most are disturbed another attempt would be too. Then none is repeated, so that a race on
-    a busy machine takes the time that it always takes; its trials are marked all the same.
+    If most are disturbed, so would be the repeats. Then none is repeated, so that a race on
+    a busy machine takes its usual time; its trials are still marked.
     """
 
     def __init__(self, heats: int = 0, disturbed: int = 0) -> None:
@@ -23,7 +23,7 @@ class Repeats:
         self.told = False
 
     def wanted(self, disturbed: bool, attempt: int) -> bool:
-        """Whether a heat is to be run again, after so many attempts."""
+        """Whether a heat is repeated after so many attempts."""
         if attempt == 1:
             self.heats += 1
             self.disturbed += disturbed
@@ -33,7 +33,7 @@ class Repeats:
         return self.heats >= FIRST_HEATS and self.disturbed > self.heats * BUSY_SHARE
 
     def note(self) -> str | None:
-        """What a person is told, once, where repeating is pointless."""
+        """Said once, if repeating is pointless."""
         if self.told or not self.pointless():
             return None
         self.told = True

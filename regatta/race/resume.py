@@ -15,16 +15,16 @@ from regatta.study import Study, matched_cells, with_rates
 
 
 def keep_sittings(book: Ledger, study: Study) -> Study:
-    """The study in as many sittings as the race was begun with, whatever its file says."""
+    """The study in as many sittings as the race was begun with."""
     sittings, pause_s = (int(book.meta(name) or 0) for name in ("sittings", "pause_s"))
     kept = study.but(sittings=sittings, pause_s=pause_s)
     return kept if sittings == 1 else kept.but(width_percent=None, most_blocks=None)
 
 
 def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
-    """The perf to go on with; the place loses what the race did without so far.
+    """The perf to resume with; the place drops what the race did without so far.
 
-    An error if the race was begun with accounts that cannot be had now: its trials would not be
+    An error if the race was begun with accounts that are unavailable now: its trials would not be
     of one kind.
     """
     then = book.environment("placement")
@@ -56,13 +56,13 @@ def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
 
 
 def settled(book: Ledger, study: Study) -> Study:
-    """The study with the cells that its searches led to."""
+    """The study with the cells from its searches."""
     held = held_by(matched_cells(study.cells), book.probes(), study.search_blocks)
     return study.but(cells=with_rates(study.cells, held))
 
 
 def restore_place(study: Study, book: Ledger) -> Study:
-    """The study on the CPUs and in the network that the race was begun with."""
+    """The study with the race's original CPUs and network."""
     place = book.environment("placement")
     kind = book.placement() or study.placement
     if not isinstance(place, dict):

@@ -26,22 +26,22 @@ from regatta.study import Study
 from regatta.trial.rig import Rig
 
 MOST_BYTES = 4096
-"""Of padding: a page, and so every place that the environment can push a stack to."""
+"""Bytes of padding: a page, which covers every offset of the stack."""
 MOST_ORDERS = 2**31
 SERVERS = "servers"
-"""The folder of a race that holds what was linked for it."""
+"""The folder of a race's relinked servers."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the seed of a race gives one of its sittings."""
+    """Random numbers of one sitting, from the race's seed."""
 
     environment_bytes: int
     link_order: int | None
 
 
 def drawn(seed: int, number: int, sittings: int) -> Drawn:
-    """One sitting alone is raced with what was built, as it was built."""
+    """A single sitting races what was built, as built."""
     if sittings == 1:
         return Drawn(0, None)
     chance = random.Random(f"{seed} sitting {number}")
@@ -49,7 +49,7 @@ def drawn(seed: int, number: int, sittings: int) -> Drawn:
 
 
 def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell, widest_lead: WidestLead) -> None:
-    """Runs what the plan still lacks; the first sitting in the place that is there."""
+    """Runs what the plan still lacks; the first sitting in the existing place."""
     left = sorted({planned.sitting for planned in book.left()})
     given = {number: drawn(rig.seed, number, study.sittings) for number in left}
     servers = linked_anew(book, rig, study, given, tell)
@@ -71,9 +71,9 @@ def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell, widest_lead: 
 def linked_anew(
     book: Ledger, rig: Rig, study: Study, given: Mapping[int, Drawn], tell: Tell
 ) -> dict[int, Path]:
-    """Our server for each sitting, all before the first: a build that changes later changes none.
+    """Our server for each sitting, all linked before the first: later builds change none.
 
-    A sitting that is not in it races the server as it was built.
+    A sitting not in it races the server as built.
     """
     if study.sittings == 1:
         return {}
@@ -93,7 +93,7 @@ def linked_anew(
 
 
 def kept_as_they_are(study: Study) -> str:
-    """Whose layout no sitting changes; empty if everybody's does."""
+    """Contenders whose layout stays the same in all sittings, in words; empty if none."""
     names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
     if not names:
         return ""
@@ -104,7 +104,7 @@ def kept_as_they_are(study: Study) -> str:
 
 
 def rest(study: Study, number: int, tell: Tell) -> None:
-    """Whoever does not want to wait stops the race, and goes on with the next sitting later."""
+    """Stopping the race skips the wait: resuming begins the next sitting."""
     if study.pause_s:
         tell(Pausing(number, study.pause_s))
         sleep(study.pause_s)
@@ -116,7 +116,7 @@ def made_anew(place: Placement) -> Placement:
 
 
 def begin_sitting(book: Ledger, study: Study, number: int, given: Drawn, tell: Tell) -> None:
-    """Notes when, where and with what; one that was stopped gets a second row."""
+    """Records when, where and with what; a stopped sitting gets a second row."""
     where = (environment.boot_id(), environment.cpu_model(), environment.kernel())
     book.record_sitting((number, time(), *where, given.link_order, given.environment_bytes))
     if study.sittings > 1:

@@ -10,12 +10,12 @@ from regatta.race.events import Tell, TrialDisturbed, TrialFinished, TrialStarte
 from regatta.study import Cell, Study
 from regatta.study.plan import Planned
 
-# A race whose first trials all fail, whoever races, has a cause that patience does not cure.
+# If the first trials all fail, more of them will not help.
 FAILURES_THAT_STOP = 5
 
 
 class Watch:
-    """Tells how the race goes on, and stops one that cannot go well."""
+    """Reports the race's progress, and stops one that cannot succeed."""
 
     def __init__(self, study: Study, trials: int, left: int, tell: Tell) -> None:
         self.tell = tell
@@ -30,25 +30,25 @@ class Watch:
         self.before = trials - left
 
     def number(self, planned: Planned) -> int:
-        """Its own for as often as it is run."""
+        """The same for all attempts of a trial."""
         return self.numbers.setdefault(planned, self.before + len(self.numbers) + 1)
 
     def begins(self, planned: Planned, cell: Cell) -> None:
         self.tell(TrialStarted(self.number(planned), planned, cell))
 
     def dropped(self, trials: int) -> None:
-        """So many of those that were left are not wanted any more."""
+        """So many of the remaining trials are not needed."""
         self.left -= trials
 
     def undone(self, planned: Planned, cell: Cell, attempt: int) -> None:
-        """One that has ended is run again after all, with those that it is compared with."""
+        """A finished trial is repeated after all, with those it is compared with."""
         self.left += 1
         self.tell(TrialDisturbed(self.number(planned), planned, cell, attempt, None))
 
     def ended(
         self, planned: Planned, cell: Cell, result: Result, again_after: int | None = None
     ) -> None:
-        """`again_after`: it is run again, after so many attempts."""
+        """`again_after`: it is repeated, after so many attempts."""
         if again_after is not None:
             number = self.number(planned)
             self.tell(TrialDisturbed(number, planned, cell, again_after, result.disturbed))

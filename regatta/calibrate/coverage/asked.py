@@ -13,19 +13,19 @@ from regatta.calibrate.coverage.real import Real
 
 Floats = NDArray[np.float64]
 Reach = Callable[[Floats], float | None]
-"""How far the interval of a mean reaches."""
+"""Half-width of the interval of a mean."""
 Holds = bool | None
-"""Whether an interval holds what is true. None: it does, and one of its ends is nowhere."""
+"""Whether an interval holds the truth. None: it does, but one of its ends is unbounded."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One interval that a race of real blocks has, or some that are to hold together."""
+    """One interval of a race of real blocks, or several simultaneous ones."""
 
     figures: Floats
-    """One a real block: those that are near by them are near in a drawn race."""
+    """One a real block: blocks with similar figures are neighbours in a drawn race."""
     holds: Callable[..., Holds]
-    """It is given the blocks of each race."""
+    """Called with the blocks of each race."""
     races: int = 1
 
 
@@ -33,15 +33,15 @@ class Asked:
 class Kind:
     name: str
     where: str
-    """It is printed."""
+    """Where a report prints it."""
     asked: Callable[[Real, Reach], Iterator[Asked]]
     """One for each contender or pair."""
     blocks: tuple[int, ...]
     most: float = 1.0
-    """It holds the truth in no larger share: beyond it an interval is wider than it need be. Where
-    few blocks cannot tell how alike neighbours are it errs to the wide side, and this is 1."""
+    """The largest share that is good: beyond it an interval is needlessly wide. Where
+    few blocks cannot tell the correlation of neighbours it errs to the wide side: 1."""
     every: int = 1
-    """One race in so many is drawn, where an interval takes long to make."""
+    """One race in so many is drawn, if an interval takes long to compute."""
 
 
 def within(truth: float, low: float | None, high: float | None) -> Holds:
@@ -52,6 +52,6 @@ def within(truth: float, low: float | None, high: float | None) -> Holds:
 
 
 def together(found: Iterable[Holds]) -> Holds:
-    """Of intervals that are to hold all at once."""
+    """Of simultaneous intervals."""
     each = list(found)
     return False if False in each else None if None in each else True

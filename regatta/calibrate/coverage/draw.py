@@ -17,30 +17,30 @@ from scipy import special, stats  # type: ignore[import-untyped]
 
 Floats = NDArray[np.float64]
 Blocks = NDArray[np.int64]
-"""Numbers of real blocks, in the order of the race that they make."""
+"""Numbers of real blocks, in the order of the drawn race."""
 HIGHEST = 0.8
-"""The strongest correlation that is drawn: beyond it a whole race is one stretch."""
+"""The strongest correlation drawn: beyond it a whole race is one stretch."""
 FEWEST = 4
 
 
 @dataclass(frozen=True)
 class Chain:
     order: Blocks
-    """All real blocks, from the least of the figure to the most."""
+    """All real blocks, sorted by the figure."""
     correlation: float
-    """Of neighbours."""
+    """Correlation of neighbours."""
 
     @classmethod
     def all_of(cls, figures: Sequence[Floats]) -> list[Chain]:
-        """One for each series of figures, one a real block, in the order of the race.
+        """One for each series of figures, a figure a real block, in the order of the race.
 
-        All have one correlation: of a single series most of what is seen of it is chance.
+        All share one correlation: what a single series shows of it is mostly chance.
         """
         alike = correlation([scores(own) for own in figures])
         return [cls(np.argsort(own, kind="stable"), alike) for own in figures]
 
     def race(self, chance: np.random.Generator, blocks: int) -> Blocks:
-        """A new one of so many blocks."""
+        """A new race of so many blocks."""
         steps = chance.standard_normal(blocks)
         wide = np.sqrt(1 - self.correlation**2)
         height, place = steps[0], np.empty(blocks)
@@ -54,21 +54,21 @@ class Chain:
 
 
 def stretches(of: int, blocks: int) -> list[Blocks]:
-    """All stretches of so many real blocks in a row; the last is followed by the first."""
+    """All stretches of so many consecutive real blocks; the first follows the last."""
     return [(np.arange(blocks) + start) % of for start in range(of)]
 
 
 def scores(figures: Floats) -> Floats:
-    """As a normal's, by their ranks: where a chain would have to stand to draw them."""
+    """Normal scores of their ranks: the chain's position when it draws them."""
     ranks = stats.rankdata(figures)
     found: Floats = special.ndtri((ranks - 0.5) / len(ranks))
     return found
 
 
 def correlation(series: Sequence[Floats]) -> float:
-    """Of a block with the next, from 0 to `HIGHEST`: the mean over all series.
+    """Of consecutive blocks, from 0 to `HIGHEST`: the mean over all series.
 
-    What is seen in a short series is less than the truth, by 1 + 3 times it in each block; that is
+    A short series underestimates it, by 1 + 3 times it in each block; that is
     given back.
     """
     found = []

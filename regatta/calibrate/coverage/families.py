@@ -34,7 +34,7 @@ def numbered(values: Floats) -> dict[int, float]:
 
 
 def beside_the_best(sittings: int = 1) -> Way:
-    """A whole column at once: each contender beside the best of the others."""
+    """A whole column at once: each contender against the best of the others."""
 
     def asked(real: Real, _: Reach) -> Iterator[Asked]:
         logs = {name: np.log(own) for name, own in real.figures[PRIMARY.name].items()}
@@ -48,7 +48,7 @@ def beside_the_best(sittings: int = 1) -> Way:
                 within(_behind(truth, name), one.low, one.high) for name, one in found.items()
             )
 
-        # What a block does to all is in no ratio; neighbours are as alike as ratios are.
+        # What a block does to all cancels in ratios; neighbours correlate as ratios do.
         for values in logs_apart(real.figures[PRIMARY.name]):
             yield Asked(values, holds, races=sittings)
 
@@ -72,7 +72,7 @@ def level_by_sittings(real: Real, _: Reach) -> Iterator[Asked]:
 
 
 def joined(races: tuple[Blocks, ...]) -> tuple[Blocks, Units]:
-    """Several are the sittings of one; one alone has none."""
+    """Several are sittings of one race; one alone has none."""
     blocks = np.concatenate(races)
     if len(races) == 1:
         return blocks, BLOCKS
@@ -81,7 +81,7 @@ def joined(races: tuple[Blocks, ...]) -> tuple[Blocks, Units]:
 
 
 def beyond_a_baseline(real: Real, _: Reach) -> Iterator[Asked]:
-    """CPU time beyond that of the first, of all others at once."""
+    """CPU time beyond the first's, of all others at once."""
     figures = real.figures[PRIMARY.name]
     base = next(iter(figures))
     truth = {name: float((own - figures[base]).mean()) for name, own in figures.items()}
@@ -97,7 +97,7 @@ def beyond_a_baseline(real: Real, _: Reach) -> Iterator[Asked]:
 
 
 def claims(real: Real, _: Reach) -> Iterator[Asked]:
-    """That each contender needs less than the next, all pairs at once."""
+    """Claims that each contender needs less than the next, all pairs at once."""
     pairs = list(combinations(real.figures[PRIMARY.name].values(), 2))
     truths = [float(np.exp(np.log(other / one).mean())) for one, other in pairs]
 
@@ -144,7 +144,7 @@ def _drawn(trials: list[Waits], race: Blocks) -> dict[int, Waits]:
 
 
 def _as_claimed(tests: Sequence[Test | str], truths: Sequence[float]) -> Holds:
-    """What cannot be compared has no interval."""
+    """Without an interval where nothing can be compared."""
     asked = [
         Claimed(Comparison(f"{number}", LESS, ()), test, (1.0, None), BLOCKS)
         for number, test in enumerate(tests)

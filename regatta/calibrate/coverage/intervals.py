@@ -33,7 +33,7 @@ from regatta.calibrate.coverage.real import Real
 
 
 def independent(values: Floats) -> float | None:
-    """Student's t, as if no block were like the next: what `--inject independent` puts in."""
+    """Student's t, as if blocks were independent: the error of `--inject independent`."""
     count = len(values)
     return float(stats.t.isf(0.025, count - 1) * values.std(ddof=1) / math.sqrt(count))
 
@@ -47,7 +47,7 @@ def levels(metric: str) -> Callable[[Real, Reach], Iterator[Asked]]:
 
 
 def held(real: Real, reach: Reach) -> Iterator[Asked]:
-    """The geometric mean of what the blocks of a search hold."""
+    """The geometric mean of the rates held in the blocks of a search."""
     for figures in real.figures.get(THROUGHPUT.name, {}).values():
         logs = np.log(figures)
         yield Asked(logs, lambda race, of=logs: _near(of, race, reach))
@@ -79,7 +79,7 @@ def percentiles(metric: str) -> Callable[[Real, Reach], Iterator[Asked]]:
 
 
 def slowest(real: Real, reach: Reach) -> Iterator[Asked]:
-    """The slowest request has a lower end alone: what as many trials again exceed or reach."""
+    """The slowest request has only a lower end: what as many trials again reach or exceed."""
     for trials in real.waits.values():
 
         def holds(race: Blocks, again: Blocks, trials: list[Waits] = trials) -> bool:

@@ -25,7 +25,7 @@ from regatta.ledger.calibration import Goal
 from regatta.study import Study, parse_study
 
 INDEPENDENT = "independent"
-"""The error that may be put in: blocks are taken for independent trials."""
+"""The error that can be injected: blocks as independent trials."""
 SEED = 1927
 LEAST = 0.93
 DESIGNS = ("iterative", "thread-per-client", "epoll")
@@ -37,7 +37,7 @@ class Sizes:
     blocks: int
     requests: int
     draws: int
-    """Of races, for each kind of interval and number of blocks."""
+    """Races for each kind of interval and number of blocks."""
 
 
 WHOLE = Sizes(blocks=120, requests=500, draws=2_000)
@@ -111,9 +111,9 @@ def _goal(name: str, goal: str, kind: Kind, held: list[Holds], detail: str) -> G
 
 
 def _met(low: float, high: float, most: float, endless: float) -> bool | None:
-    """Missed if so many races cannot come of a share that is wanted; met if of no other.
+    """Missed if so many races exclude the wanted share; met if they exclude all others.
 
-    An interval without an end holds anything: where many lack one it is not shown that they hold.
+    An unbounded interval holds anything: if many are, nothing is shown.
     """
     if high < LEAST or low > most:
         return False

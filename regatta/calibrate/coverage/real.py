@@ -17,7 +17,7 @@ from regatta.study.plan import TIMED
 
 Floats = NDArray[np.float64]
 DISTINCT = 0.5
-"""A figure that is one of a few numbers in most blocks says nothing of intervals."""
+"""A figure with only a few distinct values in most blocks cannot test intervals."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Real:
 
 
 def read_real(ledger: Path, connections: int) -> Real:
-    """Of the blocks in which every contender has a trial that says something."""
+    """Of the blocks in which every contender has a usable trial."""
     raced = read(ledger)
     timed = {
         cell.contender: {

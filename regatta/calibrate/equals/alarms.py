@@ -29,7 +29,7 @@ PValue = Callable[[Metric, str, Sequence[Trial], Sequence[Trial]], float | None]
 def peeking(
     metric: Metric, side: str, first: Sequence[Trial], second: Sequence[Trial]
 ) -> float | None:
-    """Looks after every block, and stops at the first difference."""
+    """Tests after every block, and stops at the first difference."""
     blocks = sorted({trial.block for trial in first})
     found = [
         contrast.p_value()
@@ -50,7 +50,7 @@ def peeking(
 def by_requests(
     metric: Metric, side: str, first: Sequence[Trial], second: Sequence[Trial]
 ) -> float | None:
-    """Takes every request for an independent measurement, and forgets the trials."""
+    """Treats every request as an independent measurement, and ignores trials."""
     if FRACTIONS.get(metric.name, 1.0) < 1.0:
         return pooled_p(FRACTIONS[metric.name], first, second)
     mine, theirs = (by_block(metric, side, list(trials)) for trials in (first, second))
@@ -59,7 +59,7 @@ def by_requests(
     shared = sorted(mine.keys() & theirs.keys())
     if len(shared) < FEWEST_BLOCKS:
         return None
-    # Each request bears its trial's figure, so n is that of requests.
+    # Each request has its trial's figure, so n counts requests.
     apart = np.array([theirs[block] - mine[block] for block in shared])
     requests = sum(trial.answered or 0 for trial in first)
     error = float(apart.std(ddof=1)) / math.sqrt(requests)
@@ -67,7 +67,7 @@ def by_requests(
 
 
 def pooled_p(fraction: float, first: Sequence[Trial], second: Sequence[Trial]) -> float | None:
-    """Whether as many of the one's requests as of the other's exceed their common percentile."""
+    """Whether equally many requests of both exceed their common percentile."""
     pools = [
         np.concatenate([latencies_ns(trial.samples) for trial in trials])
         for trials in (first, second)
@@ -81,11 +81,11 @@ def pooled_p(fraction: float, first: Sequence[Trial], second: Sequence[Trial]) -
 
 
 WRONG: Mapping[str, PValue] = {REQUESTS: by_requests, PEEK: peeking}
-"""By the error that is put in."""
+"""By injected error."""
 
 
 def told_apart(wrong: PValue, ledger: Ledger) -> dict[str, list[str]]:
-    """By the metric's name where equals are told apart in that way; of what was measured."""
+    """By metric: where equals are told apart in that way; only of what was measured."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     both = [
         (f"pair {number} at {mine.connections:,}", ledger.trials_of(mine), ledger.trials_of(theirs))

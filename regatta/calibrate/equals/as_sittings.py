@@ -15,21 +15,21 @@ from regatta.calibrate.equals.said import in_pairs, told_apart
 from regatta.ledger.read import Ledger, Trial
 
 SITTINGS = 5
-"""What the pages recommend."""
+"""As the docs recommend."""
 
 
 def grouped(races: int) -> list[range]:
-    """Which races make one of several sittings; what is left over makes none."""
+    """Which races form one of several sittings; leftovers form none."""
     return [range(at, at + SITTINGS) for at in range(0, races - SITTINGS + 1, SITTINGS)]
 
 
 def said_of_sittings(ledgers: Sequence[Ledger]) -> dict[str, list[str]]:
-    """By the metric's name, or `claims`: where two equals were told apart."""
+    """By metric, or `claims`: where two equals were told apart."""
     return told_apart(analyse(as_sittings([in_pairs(ledger) for ledger in ledgers])))
 
 
 def as_sittings(ledgers: Sequence[Ledger]) -> Ledger:
-    """One race of all their trials, in the cells of the first."""
+    """One race with all their trials, in the cells of the first."""
     first = ledgers[0]
     cell_at = {(cell.contender, cell.connections): cell.id for cell in first.cells}
     trials: list[Trial] = []

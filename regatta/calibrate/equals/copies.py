@@ -20,12 +20,12 @@ from regatta.race.relink import relink_all
 from regatta.study import Study
 
 DESIGNS = ("fork-per-client", "thread-per-client", "prefork-accept", "epoll")
-"""A process or a thread for each client, a pool, a loop."""
+"""A process or a thread per client, a pool, a loop."""
 COPIES = ("a", "b")
 NAMES = tuple(f"{design}-{copy}" for design in DESIGNS for copy in COPIES)
 FILES = "servers"
 ORDER = "order-"
-"""How the folder of a server that was linked anew is called."""
+"""Name of a relinked server's folder."""
 
 Relink = Callable[[Path, Mapping[int, int], Path], dict[int, Path]]
 
@@ -39,7 +39,7 @@ def copy_of(name: str) -> str:
 
 
 def in_order(number: int) -> list[str]:
-    """All copies, as they stand in that race."""
+    """All copies, in the order of that race."""
     names = list(NAMES)
     random.Random(number).shuffle(names)
     return names
@@ -57,9 +57,9 @@ def copies_study(context: Context, shape: Shape, files: Mapping[str, Path], numb
 def make_files(
     context: Context, folder: Path, number: int, relink: Relink = relink_all
 ) -> dict[str, Path]:
-    """A file of its own for each: no two share a page of memory.
+    """A file each, so that no two share a page of memory.
 
-    The two of a pair have their functions in another order, where the server can be linked anew.
+    The two of a pair have different orders of functions, if the server can be relinked.
     """
     orders = dict(zip(COPIES, (2 * number, 2 * number + 1), strict=True))
     server, place = context.programs.server, folder / FILES
@@ -83,7 +83,7 @@ def remove_files(folder: Path) -> None:
 
 
 def is_linked_anew(ledger: Ledger) -> bool:
-    """Whether the two of a pair had another order of functions."""
+    """Whether the two of a pair had different orders of functions."""
     return f"/{ORDER}" in ledger.meta.get("study_toml", "")
 
 

@@ -19,18 +19,18 @@ from regatta.machine.perf_output import take_apart
 
 SEED = 2009
 PLACED = 0.02
-"""What the first of two in the study costs more, in the lab that favours a place."""
+"""How much more the first of two in the study costs, in the lab that favours a place."""
 DRIFT, KEPT = 0.03, 0.9
-"""How far two equals drift apart, and how much of it the next block keeps."""
+"""How far two equals drift apart, and how much of that carries over to the next block."""
 CPU_EVENTS = ("cpu-time", "user-time", "system-time", "task-clock", "cpu-clock")
 SERVER = "server"
 
 Factors = Callable[[np.random.Generator, int], tuple[list[float], list[float]]]
-"""For so many blocks: by what the first's CPU is multiplied in each, and the second's."""
+"""For so many blocks: factors of the first's and the second's CPU in each."""
 
 
 def biased(share: float) -> Factors:
-    """One of two equals is that much dearer or cheaper, otherwise in each race."""
+    """One of two equals costs that much more or less, drawn for each race."""
 
     def factors(chance: np.random.Generator, blocks: int) -> tuple[list[float], list[float]]:
         return [1.0] * blocks, [math.exp(chance.normal(0, share))] * blocks
@@ -43,7 +43,7 @@ def placed(_: np.random.Generator, blocks: int) -> tuple[list[float], list[float
 
 
 def drifting(chance: np.random.Generator, blocks: int) -> tuple[list[float], list[float]]:
-    """What sets two apart in one block does so in the next."""
+    """What sets two apart in one block persists into the next."""
     found, now = [], chance.normal(0, DRIFT)
     for _ in range(blocks):
         found.append(math.exp(now))
@@ -57,11 +57,11 @@ LABS: Mapping[str, Factors] = {
     "place=2%": placed,
     "drift": drifting,
 }
-"""By the error that is put in."""
+"""By injected error."""
 
 
 def in_lab(name: str, ledger: Ledger, number: int) -> Ledger:
-    """The race of that number, as it would have been in that lab."""
+    """The race of that number, as that lab would have measured it."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     blocks = sorted({trial.block for trial in ledger.trials})
     by_name: dict[str, dict[int, float]] = {}

@@ -36,7 +36,7 @@ COLUMNS = (*(metric.name for metric in STANDINGS), CLAIMS)
 
 @dataclass(frozen=True)
 class Question:
-    """One race to be judged. Plain, for another process to answer."""
+    """One race to be judged: plain data, for another process."""
 
     ledger: Path
     number: int
@@ -64,7 +64,7 @@ def judge(shape: Shape, found: Sequence[Said]) -> list[Goal]:
 
 
 def raced(context: Context, shape: Shape) -> list[Path]:
-    """The ledgers of all races; the copies of each are there while it runs, and no longer."""
+    """The ledgers of all races; each race's copies exist only while it runs."""
 
     def study_of(number: int) -> Study:
         folder = folder_of(context, PART.name, shape, number)
@@ -80,7 +80,7 @@ def raced(context: Context, shape: Shape) -> list[Path]:
 
 
 def judge_sittings(shape: Shape, found: Sequence[dict[str, list[str]]]) -> list[Goal]:
-    """The same table of pairs, of every five races as a race in five sittings."""
+    """The same table of pairs, with every five races as a race in five sittings."""
     how = f"{shape.said()}; every {SITTINGS} races as one of {SITTINGS} sittings"
     return judge_columns(how, found, lambda column: f"{IN_SITTINGS}, {words_of(column)}")
 
@@ -94,7 +94,7 @@ def answer_together(questions: Sequence[Question]) -> dict[str, list[str]]:
 
 
 def raced_in_lab(question: Question) -> Ledger:
-    """What was raced, with the error that is put in, if one is."""
+    """What was raced, with the injected error, if any."""
     ledger = read(question.ledger)
     if question.inject is None:
         return ledger
@@ -106,9 +106,9 @@ def by_wrong_analysis(question: Question) -> dict[str, list[str]]:
 
 
 def judge_as_raced(how: str, found: Sequence[Said]) -> Goal:
-    """Wrong where a copy of the cheapest design is called worse: its equal is nowhere cheaper.
+    """Wrong if a copy of the cheapest design is called worse: its equal is not cheaper.
 
-    Which one that is, at each step, is known from all races together.
+    Which design that is, at each step, is known from all races together.
     """
     cheapest = {
         place: min(

@@ -23,10 +23,10 @@ from regatta.study.claims.claim import ORDER, Claim, Statement
 
 FIRST, SECOND = "first", "second"
 FURTHER = 100_000
-"""Between the steps of one pair and those of the next; more than there can be connections."""
+"""Offset between the steps of pairs; more than there can be connections."""
 CLAIMS = "claims"
 CLAIMED = ("task_clock", "context_switches", "page_faults", "latency_p50", "latency_max")
-"""What the claims of `reports` are most often about."""
+"""The metrics that `reports` claims most about."""
 
 Place = tuple[int, int | None]
 """A table of the race and its step; None: over all steps."""
@@ -35,13 +35,13 @@ Place = tuple[int, int | None]
 @dataclass(frozen=True)
 class Said:
     worse: dict[Place, frozenset[str]]
-    """As raced: the designs of which a copy is called worse than another contender."""
+    """As raced: designs with a copy that is called worse than another contender."""
     needs: dict[Place, dict[str, float]]
     """As raced: the logarithm of what each design needs, its two copies' mean."""
     apart: dict[str, list[str]]
-    """By the metric's name, or `claims`: where two equals were told apart; of what was measured."""
+    """By metric, or `claims`: where two equals were told apart; only of what was measured."""
     linked_anew: bool = False
-    """The two of each pair had their functions in another order."""
+    """Whether the two of each pair had different orders of functions."""
 
 
 def said(ledger: Ledger) -> Said:
@@ -86,7 +86,7 @@ def in_pairs(ledger: Ledger) -> Ledger:
 
 
 def claims_on(cells: Sequence[Cell]) -> list[Claim]:
-    """That the first of each pair is below the second, at each step. It is not, nor above."""
+    """Claims that the first of each pair is below the second, at each step. It is neither."""
     steps = tuple(sorted({cell.connections for cell in cells}))
     return [
         Claim(

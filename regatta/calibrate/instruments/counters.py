@@ -41,7 +41,7 @@ WORDS = {SWITCHES: "context switches", FAULTS: "page faults", CPU: "CPU time"}
 
 @dataclass(frozen=True)
 class Accounts:
-    """What the living threads of a server's processes were charged until now."""
+    """What a server's living threads were charged so far."""
 
     reading: accounting.Reading
     faults: int
@@ -54,7 +54,7 @@ class Compared:
     design: str
     requests: int
     ended: int
-    """Threads that ended meanwhile."""
+    """Threads that ended during the load."""
     counted: dict[str, float]
     charged: dict[str, float]
     clock_ns: float
@@ -67,14 +67,14 @@ class Compared:
 
 
 def percent(value: float, truth: float) -> float:
-    """By how much a value is above the truth; a truth of 0 allows no other value."""
+    """By how much a value exceeds the truth; a truth of 0 allows no other value."""
     if truth == 0:
         return 0.0 if value == 0 else float("inf")
     return (value / truth - 1) * 100
 
 
 def thread_faults(pid: int) -> int:
-    """Of the living threads alone: what /proc/PID/stat says is the dead ones' too."""
+    """Of the living threads alone: /proc/PID/stat includes dead ones."""
     total = 0
     for tid in accounting.thread_ids(pid):
         stat = read_stat(pid, tid)
@@ -88,14 +88,14 @@ def read_accounts(server: Side) -> Accounts:
 
 
 def settle(server: Side, kept: frozenset[tuple[int, int]]) -> None:
-    """Waits until only the threads are left that stay between the clients."""
+    """Waits until only the threads are left that outlive clients."""
     assert server.pid is not None
     deadline = time.monotonic() + SETTLE_S
     while server.accounts().threads - kept:
         if time.monotonic() > deadline:
             raise TrialError("the server's threads did not end with their clients")
         time.sleep(SETTLE_POLL_S)
-    # The last of them have left the list a moment before they leave the CPU.
+    # The last ones leave the list a moment before they leave the CPU.
     time.sleep(SETTLE_POLL_S)
 
 

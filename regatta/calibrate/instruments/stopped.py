@@ -43,9 +43,9 @@ LOAD_S, STOP_S = 30.0, 1.4
 QUICK_LOAD_S = 6.0
 END_LOAD_S, QUICK_END_LOAD_S = 5.0, 2.0
 STOP_AT = 1 / 3
-"""Of the load: when the server is stopped."""
+"""When in the load the server is stopped."""
 END_STOP_AT, BEYOND_S = 0.6, 1.0
-"""The same of a stop to the end, and how long it lasts after it."""
+"""The same for a stop to the end, and how long it outlasts the load."""
 WITHIN_PERCENT = 5.0
 NOT_BELOW = "not below the truth"
 METRICS = (P99, P999)
@@ -56,7 +56,7 @@ NS_PER_MS = 1e6
 
 @dataclass
 class Stop:
-    """When the server stood still, by CLOCK_MONOTONIC, the samples' clock."""
+    """When the server was stopped, by CLOCK_MONOTONIC, the samples' clock."""
 
     begin_ns: int = 0
     end_ns: int = 0
@@ -92,7 +92,7 @@ def stopped_once(pid: int, after_s: float, for_s: float) -> Iterator[Stop]:
 
 
 def true_latencies_ns(cell: Cell, start_ns: int, stop: Stop) -> NDArray[np.int64]:
-    """Of each request that was due: how long it had to wait for the server, and no more."""
+    """For each due request: how long it had to wait for the server."""
     assert cell.rate is not None
     assert cell.duration_s is not None
     count = int(cell.rate * cell.duration_s)
@@ -103,7 +103,7 @@ def true_latencies_ns(cell: Cell, start_ns: int, stop: Stop) -> NDArray[np.int64
 
 @dataclass(frozen=True)
 class Stalled:
-    """A load with one stop in it: what was reported, and what is true."""
+    """A load with one stop: what was reported, and the truth."""
 
     stop: Stop
     reported: Waits
@@ -152,7 +152,7 @@ def judge(found: Stalled, metric: Metric) -> Goal:
 
 
 def judge_end(found: Stalled, metric: Metric) -> Goal:
-    """Of a stop that lasts beyond the end of the load; what serving takes comes on top of it."""
+    """For a stop that outlasts the load; the time to serve comes on top."""
     fraction = FRACTIONS[metric.name]
     reported = found.reported.percentile(fraction) / NS_PER_MS
     true = float(nearest_rank(found.true, fraction)) / NS_PER_MS

@@ -29,21 +29,21 @@ ROUNDS, QUICK_ROUNDS = 200, 20
 TIMED_S, QUICK_TIMED_S = 2.0, 0.5
 OPEN_RATE_PER_S = 500
 REST_S = 0.1
-"""Enough for whatever a server still does after its last reply."""
+"""Enough for a server to finish after its last reply."""
 WITHIN_PERCENT = 1.0
 NS_PER_MS = 1e6
 
 
 @dataclass(frozen=True)
 class Counted:
-    """One load: what its window holds, and what it should hold."""
+    """One load: what its window counts, and what it should count."""
 
     cell: Cell
     window_ns: int
     requests_ns: int
     """From the first start to the last end of a request."""
     cpu_ns: float
-    """Charged to the server in the window."""
+    """CPU time charged to the server in the window."""
     all_cpu_ns: int
     """The same until the server was at rest again."""
 

@@ -18,13 +18,13 @@ SEED = 1993
 FOUND = 0.8
 DRAWS = 200
 NARROWEST, WIDEST = 0.05, 50.0
-"""In per cent of effect: how steep and how flat a curve may be. Few races may jump from none found
+"""In per cent of effect: bounds of a curve's slope. Few races may jump from none found
 to all."""
 FURTHEST = 100.0
 
 Floats = NDArray[np.float64]
 Fitted = tuple[float, float]
-"""The effect that is found in half of the races, and how wide the rise is."""
+"""The effect found in half of the races, and the width of the rise."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Curve:
 
     place: str
     effects: Floats
-    """In per cent, one row a race and one column a spin: what that race read."""
+    """In per cent, one row a race and one column a spin: the effect that race measured."""
     found: NDArray[np.bool_]
-    """Whether that race's standings found the slower one to be worse."""
+    """Whether that race's standings found the slower one worse."""
 
     @property
     def races(self) -> int:
@@ -43,7 +43,7 @@ class Curve:
 
     @cached_property
     def observed(self) -> Floats:
-        """The effect that was really there, of each spin: the mean over all races."""
+        """The real effect of each spin: the mean over all races."""
         found: Floats = self.effects.mean(axis=0)
         return found
 
@@ -70,7 +70,7 @@ class Curve:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """Of the same, at 95 %."""
+        """Its 95 % interval."""
         chance = np.random.default_rng(SEED)
         drawn = []
         for _ in range(DRAWS):
@@ -89,11 +89,11 @@ def seen_of(fitted: Fitted) -> float:
 def fit(
     effects: Floats, hits: Sequence[int] | NDArray[np.int64], races: int, near: Fitted | None = None
 ) -> Fitted:
-    """Middle and width of the curve that makes these hits likeliest."""
+    """Middle and width of the most likely curve."""
     counts = np.asarray(hits, dtype=np.float64)
 
     def unlikely(asked: Floats) -> tuple[float, Floats]:
-        """And how that changes with the middle and with the logarithm of the width."""
+        """And its derivatives by the middle and the logarithm of the width."""
         width = np.exp(asked[1])
         z = (effects - asked[0]) / width
         above, below = special.log_ndtr(z), special.log_ndtr(-z)

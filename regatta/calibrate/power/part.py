@@ -40,7 +40,7 @@ from regatta.study.plan import TIMED
 PILOT_BLOCKS = 4
 OVER_ALL = "over all steps"
 FEWEST_RACES = 5
-"""Fewer say next to nothing of the curve."""
+"""With fewer races a curve is meaningless."""
 
 Place = int | None
 """A step of the axis; None: over all of them."""
@@ -48,7 +48,7 @@ Place = int | None
 
 @dataclass(frozen=True)
 class Read:
-    """Of one race and one spin: by place what the race reads, in per cent, and what it finds."""
+    """For one race and spin: by place the effect measured, in per cent, and whether it is found."""
 
     effects: dict[Place, float]
     found: dict[Place, bool]
@@ -62,7 +62,7 @@ def run(context: Context) -> list[Goal]:
     spins = spins_us(context, shape)
 
     def study_of(number: int) -> Study:
-        # Counted trials are in no time: nobody needs them here.
+        # Counted trials give no times: not needed here.
         return slowed_study(context, shape, spins, number, counted_blocks=0)
 
     ledgers = run_races(context, PART.name, shape, races, study_of)
@@ -80,7 +80,7 @@ def run(context: Context) -> list[Goal]:
 
 
 def spins_us(context: Context, shape: Shape) -> list[int]:
-    """What makes a server that much slower, by what it needs in such company."""
+    """The spin that makes a server that much slower, by what it needs in such company."""
     folder = context.place(f"{PART.name}/{shape.name}-pilot")
     alike = range(1, len(SLOWER_PERCENT) + 1)
     study = slowed_study(context, shape, alike, 0, blocks=PILOT_BLOCKS, counted_blocks=0)
@@ -98,7 +98,7 @@ def spins_us(context: Context, shape: Shape) -> list[int]:
 
 
 def only(ledger: Ledger, names: Sequence[str]) -> Ledger:
-    """The race as if nobody else had been in it: the timed trials of these, for their CPU time."""
+    """The race with only these contenders: their timed trials, for their CPU time."""
     cells = [cell for cell in ledger.cells if cell.contender in names]
     kept = {cell.id for cell in cells}
     trials = [
@@ -110,7 +110,7 @@ def only(ledger: Ledger, names: Sequence[str]) -> Ledger:
 
 
 def readings(path: Path) -> dict[int, Read]:
-    """Of one race, by spin."""
+    """For one race, by spin."""
     return readings_of(read(path))
 
 
@@ -141,7 +141,7 @@ def of_table(group: Group, name: str) -> Read:
 
 
 def curves(told: Sequence[dict[int, Read]]) -> list[Curve]:
-    """The one over all steps first; of the races that have everything."""
+    """The one over all steps first; from the races that have everything."""
     spins = sorted(set.intersection(*(set(one) for one in told)))
     if not spins:
         raise CalibrationError("no race measured a slowed server")
@@ -175,7 +175,7 @@ def judge(shape: Shape, curve: Curve, within: float, shown: Sequence[Curve]) -> 
 
 
 def points(curve: Curve) -> str:
-    """Each effect that was there with how often it was found."""
+    """Each real effect, with how often it was found."""
     hits = curve.found.sum(axis=0)
     return ", ".join(
         f"{effect:.1f} % in {hit} of {curve.races} ({100 * low:.0f} to {100 * high:.0f} %)"

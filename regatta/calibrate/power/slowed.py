@@ -13,7 +13,7 @@ from regatta.study import Study
 DESIGN = "select"
 PLAIN = "plain"
 SLOWED_WORKS = {"scan": "scan+spin", "classic": "classic+spin", "snapshot": "spin"}
-"""What computes first, and then does the work that it stands for."""
+"""Computes first, then does the named work."""
 
 
 def name_of(spin_us: int) -> str:

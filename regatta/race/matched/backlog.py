@@ -11,11 +11,11 @@ NS_PER_S = 1e9
 
 
 def backlog_growth(samples: bytes, duration_s: float) -> float:
-    """What was added to the backlog, as a share of what was due in the second half of the window.
+    """Growth of the backlog, as a share of what was due in the second half of the window.
 
-    The backlog is what is due and not answered. Its least in the last quarter is compared with its
-    least in the second: of a queue that grows that is what half a window adds to it, and of a pause
-    that is made good within a quarter nothing is seen. A single request more is no growth.
+    The backlog is what is due and not answered. Its minimum in the last quarter is compared with
+    that in the second: for a growing queue that is what half a window adds, and a pause
+    recovered within a quarter does not show. A single request more is no growth.
     """
     records = records_in(samples)
     if len(records) == 0:
@@ -29,7 +29,7 @@ def backlog_growth(samples: bytes, duration_s: float) -> float:
 
 
 def _levels(records: NDArray[np.void]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The moments when the backlog changes, and what it is from each of them on."""
+    """The moments when the backlog changes, and its size from then on."""
     answered = records[records["error"] == ANSWERED]
     times = np.concatenate([records["start_ns"], answered["end_ns"]])
     steps = np.repeat(np.array([1, -1]), [len(records), len(answered)])

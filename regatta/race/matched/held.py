@@ -18,14 +18,14 @@ NO_LIMITS: Mapping[int, int] = {}
 def held_by(
     cells: Sequence[MatchedCell], probes: Sequence[Probe], blocks: int
 ) -> dict[MatchedCell, float]:
-    """What each holds, over all blocks; 0: nothing."""
+    """What each contender holds, over all blocks; 0: nothing."""
     return {
         cell: middle(searches(number, probes, blocks)) for number, cell in enumerate(cells, start=1)
     }
 
 
 def searches(number: int, probes: Sequence[Probe], blocks: int) -> list[Search]:
-    """Those of the matched cell of that number, by the probes that are believed."""
+    """The searches of the matched cell of that number, by its valid probes."""
     by_block: dict[int, list[tuple[int, str | None]]] = {}
     for probe in probes:
         planned = probe.planned
@@ -35,7 +35,7 @@ def searches(number: int, probes: Sequence[Probe], blocks: int) -> list[Search]:
 
 
 def limits_of(number: int, probes: Iterable[Probe]) -> dict[int, int]:
-    """Half of what the client can, in each block whose closed load told."""
+    """Half of the client's capacity, in each block with a closed load."""
     told = {
         probe.planned.block: half_capacity(probe.client)
         for probe in probes
@@ -48,9 +48,9 @@ def limits_of(number: int, probes: Iterable[Probe]) -> dict[int, int]:
 def replay(
     by_block: Mapping[int, Told], blocks: int, limits: Mapping[int, int] = NO_LIMITS
 ) -> list[Search]:
-    """The searches of one contender in the order of the blocks, the last as far as it got.
+    """One contender's searches by block, the last as far as it got.
 
-    `limits` has the client's of each block. Who holds nothing in the first is searched no more.
+    `limits`: the client's for each block. A contender that holds nothing in the first is dropped.
     """
     found: list[Search] = []
     for block in range(1, blocks + 1):
@@ -66,24 +66,24 @@ def replay(
 
 
 def begin(before: Sequence[Search]) -> Search:
-    """A later block looks first where the earlier ones ended."""
+    """A later block starts where the earlier ones ended."""
     if not before:
         return Search()
     return Search(round(middle(before)), SHORT_STEP)
 
 
 def holds_nothing(found: Sequence[Search]) -> bool:
-    """Which the first block alone says: in a later one it is a bad moment, with the lowest rate."""
+    """Only the first block decides that; a later one had a bad moment and gets the lowest rate."""
     return bool(found) and found[0].held == 0
 
 
 def rates_of(found: Sequence[Search]) -> list[int]:
-    """What was held in each block; none if it is nothing."""
+    """The rate held in each block; empty if it holds nothing."""
     return [] if holds_nothing(found) else [max(LOWEST, search.held) for search in found]
 
 
 def middle(found: Sequence[Search]) -> float:
-    """What is held over all blocks: the geometric mean; 0: nothing."""
+    """The held rate over all blocks: the geometric mean; 0: nothing."""
     rates = rates_of(found)
     if not rates:
         return 0.0

@@ -11,19 +11,19 @@ from typing import Any
 from regatta.trial.merge import due
 
 STARTED_LIMIT = 0.99
-"""Of what was due; the client says the same (src/results/client_bound.c)."""
+"""Share of what was due; the client uses the same (src/results/client_bound.c)."""
 GROWTH_LIMIT = 0.01
-"""Of what was due, too: a backlog that grows by more will fill any connections in time."""
+"""Also of what was due: a backlog growing by more fills any connections in time."""
 CLIENT_LIMIT = 0.5
-"""Of its capacity: a client that is asked for less is not what is waited for."""
+"""Share of its capacity up to which a client is not the bottleneck."""
 NS_PER_MS = 1e6
 
 CLIENT = "the client's limit"
-"""How a reason begins where the client, and not the server, is what ends the search."""
+"""Start of a reason if the client, not the server, ended the search."""
 
 
 def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> str | None:
-    """`growth` is that of the backlog.
+    """`growth`: of the backlog.
 
     A client that was the bottleneck by its own word comes first: it reads late what was answered in
     time, so that nothing is known of the server but that it holds what was held before.
@@ -41,9 +41,9 @@ def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> 
 
 
 def half_capacity(closed: dict[str, Any] | None) -> int | None:
-    """Requests a second, by what each cost the client in a closed load; None: it cannot be told.
+    """Requests a second, by the client's cost per request in a closed load; None: unknown.
 
-    Not by its use of CPU in an open load, which hardly depends on the rate: at a low one each
+    Not by its CPU use in an open load, which hardly depends on the rate: at a low one each
     request costs a wake-up, at a high one a wake-up serves many.
     """
     if closed is None or not closed["cpu_share"]:
@@ -52,7 +52,7 @@ def half_capacity(closed: dict[str, Any] | None) -> int | None:
 
 
 def beyond_half(rate: int) -> str:
-    """Why no rate above this one is tried."""
+    """Why no higher rate is tried."""
     return f"{CLIENT}: half of its capacity is {rate:,} a second"
 
 

@@ -23,15 +23,15 @@ from regatta.trial.rig import Rig
 
 SHORTEST_S, LONGEST_S = 0.3, 1.0
 REQUESTS_PER_CONNECTION = 20
-"""In fewer the growth of a backlog would be as small as what chance adds to it."""
+"""With fewer requests a growing backlog is indistinguishable from chance."""
 FEWEST_REQUESTS = 100
-"""Fewer have no p99."""
+"""Fewer requests have no p99."""
 KNEE_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Of what a contender holds itself."""
+"""Shares of what a contender itself holds."""
 
 
 def find_cells(book: Ledger, study: Study, rig: Rig, tell: Tell) -> tuple[Cell, ...]:
-    """The cells of the race, once it is known what each contender holds."""
+    """The cells of the race, once the held rates are known."""
     finder = Finder(book, study, rig, tell)
     for block in range(1, study.search_blocks + 1):
         finder.search_all(block)
@@ -47,7 +47,7 @@ def find_cells(book: Ledger, study: Study, rig: Rig, tell: Tell) -> tuple[Cell, 
 
 
 def who_holds_nothing(finder: Finder) -> list[str]:
-    """A line each."""
+    """One line each."""
     return [
         f"{cell.contender} does not hold {LOWEST} requests a second ({search.why}), and is not "
         "in this race"
@@ -58,7 +58,7 @@ def who_holds_nothing(finder: Finder) -> list[str]:
 
 
 def search_s(rate: int, connections: int) -> float:
-    """How long a probe lasts: short where a rate is high, for a search has many."""
+    """Duration of a probe: short at high rates, since a search has many."""
     wanted_s = REQUESTS_PER_CONNECTION * connections / rate
     return max(SHORTEST_S, min(LONGEST_S, wanted_s), FEWEST_REQUESTS / rate)
 
@@ -107,9 +107,9 @@ class Finder:
             self.ended(cell, block, f"holds {search.held:,} a second; beyond, {search.why}")
 
     def bounded(self, stand: Stand, number: int, block: int) -> Search:
-        """The search of the block as far as it got, once a closed load has told the client's limit.
+        """The block's search as far as it got, after a closed load has shown the client's limit.
 
-        A contender that fails under such a load sets none: then the client's own word is the limit.
+        A contender that fails under it sets none: then only the client's own report limits.
         """
         closed = Planned(number, CLOSED, block, 0, SHORTEST_S)
         if closed not in [probe.planned for probe in self.probes]:
@@ -151,9 +151,9 @@ class Finder:
         ]
 
     def run(self, stand: Stand, planned: Planned) -> Probe:
-        """Runs a probe, again while others take its CPUs, and records it.
+        """Runs a probe, repeating it while others take its CPUs, and records it.
 
-        What holds a rate all the same holds it: then only its latency is not to be believed.
+        A rate held despite a disturbance is held; only its latency is not trusted.
         """
         attempt, again = 0, True
         while again:

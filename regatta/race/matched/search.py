@@ -10,17 +10,17 @@ from __future__ import annotations
 import math
 
 LOWEST = 100
-"""Requests a second; who does not hold so many holds nothing."""
+"""Requests a second; below that nothing is held."""
 HIGHEST = 5_000_000
 LONG_STEP = 4.0
 SHORT_STEP = 1.07
-"""From where other searches ended; it grows."""
+"""First step from where other searches ended; it grows."""
 TOLERANCE = 1.03
-"""The lowest rate that is not held, by the highest that is, when the search ends."""
+"""Ratio of the lowest rate not held to the highest held at which a search ends."""
 SURE = 2
-"""So many failures in a row are not chance."""
+"""Failures in a row that are not chance."""
 HOPELESS = 4
-"""And so many at the lowest rate: below it there is nothing left to try."""
+"""Failures at the lowest rate after which it gives up."""
 MOST_PROBES = 100
 
 
@@ -42,7 +42,7 @@ class Search:
         self.probes = 0
 
     def bound(self, highest: int, why: str) -> None:
-        """No rate above this one is tried, and why."""
+        """Sets the highest rate to try, and why."""
         self.highest, self.why_highest = min(max(highest, LOWEST), HIGHEST), why
         self.start = min(self.start, self.highest)
 
@@ -66,7 +66,7 @@ class Search:
         return min(self.highest, math.ceil(self.held * self.step))
 
     def tell(self, rate: int, why_not: str | None) -> None:
-        """What came of the rate that was tried: why it is not held; None if it is."""
+        """Tells the outcome of a rate: why it is not held; None if it is."""
         self.probes += 1
         if why_not is None:
             self.held, self.doubts = rate, 0
@@ -78,5 +78,5 @@ class Search:
                 return
             self.over, self.why, self.doubts = rate, why_not, 0
         if self.held == 0 or self.over is None:
-            # What is far from where it is looked for is found in growing steps.
+            # Growing steps find what is far from the start.
             self.step = min(LONG_STEP, self.step**2)

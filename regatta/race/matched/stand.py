@@ -25,7 +25,7 @@ from regatta.trial.window import AnswersError, Window, measure
 
 
 class Stand:
-    """A server that stands for several probes; a new one after it has failed."""
+    """One server for several probes; a new one after a failure."""
 
     def __init__(self, rig: Rig, cell: MatchedCell) -> None:
         self.rig = rig
@@ -35,7 +35,7 @@ class Stand:
         self.target = ""
 
     def start(self) -> Side:
-        """A fresh server, warmed up, unless one stands already."""
+        """A fresh server, warmed up, unless one is running."""
         if self.server is None:
             shutil.rmtree(self.rig.scratch, ignore_errors=True)
             self.rig.scratch.mkdir(parents=True)
@@ -49,7 +49,7 @@ class Stand:
         self.server = None
 
     def stop(self) -> None:
-        """How it ends is no matter of its rates: the trials will say it."""
+        """A bad exit does not matter here: trials will show it."""
         if self.server is not None:
             with suppress(RegattaError, OSError):
                 stop_server(self.rig, self.cell, self.server)
@@ -57,7 +57,7 @@ class Stand:
         shutil.rmtree(self.rig.scratch, ignore_errors=True)
 
     def probe(self, planned: Planned, seed: int) -> Probe:
-        """Whatever goes wrong is why the rate is not held."""
+        """Any failure is a reason why the rate is not held."""
         started_at = time.time()
         try:
             server = self.start()
@@ -83,7 +83,7 @@ class Stand:
         return self.cell.at(planned.rate, planned.duration_s)
 
     def judged(self, planned: Planned, window: Window) -> str | None:
-        """A closed load has no rate that could be held or not."""
+        """A closed load has no rate to hold."""
         if planned.kind == CLOSED:
             return None
         growth = backlog_growth(window.samples, planned.duration_s)
