@@ -21,7 +21,7 @@ class Heats:
     def __init__(
         self, plan: Sequence[Planned], study: Study, disturbed: Mapping[Place, bool]
     ) -> None:
-        """`disturbed`: for each finished trial that is not to be repeated, whether it was disturbed."""
+        """`disturbed`: whether each finished trial that is not to be repeated was so."""
         self.study = study
         self.members: dict[tuple[object, ...], list[Planned]] = {}
         for planned in plan:
