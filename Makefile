@@ -6,17 +6,17 @@ PYTHON := .venv/bin/python
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-setup: ## install all that the targets below need, and build nothing
+setup: ## install what the targets below need, without building
 	@scripts/setup race test lint bench
 
-build: ## leave bin/regatta, bin/regatta-server and bin/regatta-client
+build: ## build bin/regatta, bin/regatta-server and bin/regatta-client
 	@scripts/setup race
 	@scripts/build
 
 race: build ## race the designs of studies/quick.toml, or of STUDY=FILE
 	@bin/regatta race $(if $(STUDY),"$(STUDY)")
 
-test: ## build and run every test but the long ones (under 10 minutes)
+test: ## build and run all tests except the long ones (under 10 minutes)
 	@scripts/setup race test
 	@scripts/build
 	@scripts/test
@@ -30,7 +30,7 @@ test-fresh: ## make race and make test on a fresh Debian 12 (as root)
 	@scripts/setup fresh
 	@scripts/test-fresh
 
-bench: ## measure ours side by side with its peers (15 minutes), or with BENCH='--only nginx'
+bench: ## compare ours with its peers (25 minutes); BENCH='--only nginx' for a part
 	@scripts/setup race test bench
 	@scripts/build
 	@$(PYTHON) -m bench $(BENCH)
@@ -39,7 +39,7 @@ lint: ## check format, warnings, types and scripts; change nothing
 	@scripts/setup race test lint
 	@scripts/lint
 
-format: ## put C and Python into the project's format
+format: ## format C and Python
 	@scripts/setup race test lint
 	@scripts/format
 
@@ -50,11 +50,11 @@ sanitize: ## run the C tests under address, undefined and thread sanitizers
 install: wheel ## install the programs and their manuals into PREFIX=/usr/local
 	@scripts/install "$(PREFIX)"
 
-wheel: ## leave a wheel with all three programs in dist/
+wheel: ## build a wheel with all three programs in dist/
 	@scripts/setup race wheel
 	@scripts/wheel
 
-clean: ## remove what was built; keep .venv, .tools and races/
+clean: ## remove build results; keep .venv, .tools and races/
 	@rm -rf bin build build-*/ dist
 
 .PHONY: help setup build race test test-long test-fresh bench lint format sanitize install wheel clean

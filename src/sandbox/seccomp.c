@@ -151,7 +151,7 @@ void seccomp_enter(struct layer *layer, const struct sandbox_options *options) {
         filter.error = seccomp_load(filter.context);
     seccomp_release(filter.context);
     if (filter.error == 0)
-        layer_say(layer, true, "%u system calls and ways to call them, all others are refused",
+        layer_say(layer, true, "%u system calls and ways to call them allowed, all others refused",
                   filter.calls);
     else
         layer_say(layer, false, "the kernel refused the filter (%s)", strerror(-filter.error));
