@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
-static bool is_utf8; /* the terminal shows it */
+static bool is_utf8; /* whether the terminal shows UTF-8: of the process, like its locale */
 
 /* Invisible characters that change how others are shown, such as those that change the writing
  * direction. wcwidth gives them 0, as it does for accents. */

@@ -3,13 +3,16 @@
 #include "watch/screen.h"
 #include "watch/watch.h"
 
+#include <signal.h>
+
 struct watch {
     const struct watch_options *options;
     struct host *hosts;
     unsigned host_count;
     struct question question; /* options->question, as changed by keys */
     struct view view;
-    bool rows_fixed; /* by option or key; otherwise as many as fit */
+    sigset_t waiting; /* the signal mask while it waits */
+    bool rows_fixed;  /* by option or key; otherwise as many as fit */
     bool on_screen;
     bool in_round; /* not all hosts have answered or failed */
     bool changed;  /* since the screen was drawn */

@@ -8,7 +8,7 @@ enum { SIGNAL_STATUS = 128 };
 static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
 static const int NOTED[] = {SIGTSTP, SIGCONT, SIGWINCH};
 
-sigset_t signals_while_waiting;
+/* Globals, because a signal handler gets no argument. */
 static volatile sig_atomic_t ended, noted[NSIG];
 
 static void on_end(int signal_number) {
@@ -31,14 +31,16 @@ static void handle(int signal_number, void (*handler)(int)) {
         sigaction(signal_number, &action, NULL);
 }
 
-void signals_for_plain(void) {
-    sigprocmask(SIG_SETMASK, NULL, &signals_while_waiting);
+sigset_t signals_for_plain(void) {
+    sigset_t waiting;
+    sigprocmask(SIG_SETMASK, NULL, &waiting);
     for (size_t i = 0; i < sizeof ENDING / sizeof *ENDING; i++)
         handle(ENDING[i], on_end_at_once);
+    return waiting;
 }
 
-void signals_for_screen(void) {
-    sigset_t held;
+sigset_t signals_for_screen(void) {
+    sigset_t held, waiting;
     sigemptyset(&held);
     for (size_t i = 0; i < sizeof ENDING / sizeof *ENDING; i++) {
         handle(ENDING[i], on_end);
@@ -48,11 +50,12 @@ void signals_for_screen(void) {
         handle(NOTED[i], on_noted);
         sigaddset(&held, NOTED[i]);
     }
-    sigprocmask(SIG_BLOCK, &held, &signals_while_waiting);
+    sigprocmask(SIG_BLOCK, &held, &waiting);
     for (size_t i = 0; i < sizeof ENDING / sizeof *ENDING; i++)
-        sigdelset(&signals_while_waiting, ENDING[i]);
+        sigdelset(&waiting, ENDING[i]);
     for (size_t i = 0; i < sizeof NOTED / sizeof *NOTED; i++)
-        sigdelset(&signals_while_waiting, NOTED[i]);
+        sigdelset(&waiting, NOTED[i]);
+    return waiting;
 }
 
 int signals_end(void) {

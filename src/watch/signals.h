@@ -4,11 +4,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* The signal mask for the poll of the loop. Set when the signals are, and constant from then on. */
-extern sigset_t signals_while_waiting;
-
-void signals_for_screen(void);
-void signals_for_plain(void);
+/* Both return the signal mask for the loop's poll. */
+sigset_t signals_for_screen(void);
+sigset_t signals_for_plain(void);
 
 /* The signal that ended the program, 0 if none. The exit status is 128 more. */
 int signals_end(void);

@@ -146,7 +146,7 @@ static void wait(struct watch *watch, int64_t now_ns) {
         waits[i] = host_wait(&watch->hosts[i]);
     struct pollfd *keyboard = &waits[watch->host_count];
     *keyboard = (struct pollfd){.fd = watch->on_screen ? STDIN_FILENO : -1, .events = POLLIN};
-    int ready = ppoll(waits, watch->host_count + 1, &timeout, &signals_while_waiting);
+    int ready = ppoll(waits, watch->host_count + 1, &timeout, &watch->waiting);
     now_ns = clock_monotonic_ns();
     if (ready <= 0) /* nothing happened, and revents is undefined */
         for (unsigned i = 0; i <= watch->host_count; i++)
@@ -209,14 +209,15 @@ static int judge(const struct watch *watch) {
 /* Uses the screen if there is a terminal; says so if the build has no screen. */
 static void open_screen(struct watch *watch) {
     if (!watch->options->json && isatty(STDOUT_FILENO)) {
-        signals_for_screen(); /* before curses, which installs its own handlers otherwise */
+        watch->waiting =
+            signals_for_screen(); /* before curses, which installs its own handlers otherwise */
         int outcome = screen_open();
         watch->on_screen = outcome == 0;
         if (outcome == -ENOSYS)
             fputs("regatta-client: built without ncurses: showing tables, no screen\n", stderr);
     }
     if (!watch->on_screen)
-        signals_for_plain();
+        watch->waiting = signals_for_plain();
 }
 
 int watch_run(const struct watch_options *options) {
