@@ -9,7 +9,7 @@
 
 enum {
     WARM = 4,
-    WARM_TASKS = 240, /* ours keeps up to 256 processes more from each scan to the next */
+    WARM_TASKS = 240, /* our cache grows by up to 256 processes with each scan */
     LEAST_READINGS = 3,
     LEAST_NS = 100000000,
 };

@@ -1,11 +1,10 @@
-/* What one reading of all processes costs: measured the same way for ours and for the peers. */
+/* Measures what one reading of all processes costs, the same way for ours and for the peers. */
 #pragma once
 #include <stdint.h>
 
-/* One whole reading; returns how many processes were in it, 0 if it failed. */
+/* One reading; returns the number of processes, 0 if it failed. */
 typedef uint32_t cost_reading(void *context);
 
-/* Prints, as JSON, what `reading` costs in CPU time of this process: after so many readings that
- * whatever is kept from one to the next is there, as many as take a tenth of a second, and at least
- * three. Returns the exit status of the program. */
+/* Prints as JSON the CPU time of `reading`: first enough readings to fill any cache, then as many
+ * as take a tenth of a second, at least three. Returns the program's exit status. */
 int cost_print(cost_reading *reading, void *context);

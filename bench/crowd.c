@@ -1,8 +1,8 @@
-/* Processes that sleep, so that there is something to read: `crowd PROCESSES THREADS`, with so many
- * threads in each beside its first. Prints "ready" when all of them sleep; the end of stdin ends
- * them all. None can be left behind, however this program ends: they live in a pid namespace of
- * their own, which ends with its first process, or, where that is not permitted, each of them is
- * killed by the kernel when its parent has ended. */
+/* Sleeping processes, so that there is something to read: `crowd PROCESSES THREADS`, with that many
+ * threads in each besides its first. Prints "ready" when all of them sleep; the end of stdin ends
+ * them all. None is left behind, however this program ends: they live in their own pid namespace,
+ * which ends with its first process, or, if that is not permitted, the kernel kills each when its
+ * parent ends. */
 #include "base/number.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static void start_threads(uint64_t count) {
     pthread_attr_destroy(&small);
 }
 
-/* Says with a byte that it sleeps; `said` is closed after it, or by the kernel if it fails. */
+/* Writes a byte when it sleeps; then `said` is closed, or by the kernel if it fails. */
 static void be_one(uint64_t threads, pid_t parent, int said) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setpgid(0, 0);
         make_all(processes, threads);
-        if (!has_own) { /* it ends them, and waits, so that nobody else has to */
+        if (!has_own) { /* it ends them and reaps them */
             signal(SIGTERM, SIG_IGN);
             kill(0, SIGTERM);
             while (wait(NULL) > 0)

@@ -1,9 +1,10 @@
-/* A closed loop that is as lean as a client can be: each connection sends the same request, waits
- * for as many bytes as the known reply has, and asks again. It drives redis and memcached, for
- * which Debian has no client that is not slower than they are; it knows nothing of their protocols.
+/* A minimal closed-loop client: each connection sends the same request, waits for as many bytes as
+ * the known reply has, and repeats. It drives redis and memcached, whose clients in Debian are
+ * slower than the servers; it knows nothing of their protocols.
  *
- * One thread, one edge-triggered epoll. Replies are told by their length alone: whoever starts it
- * has seen a right one. Prints {"requests": N, "seconds": S} as JSON.
+ * One thread, one edge-triggered epoll. Replies are recognised only by their length: its caller has
+ * checked one. Prints {"requests": N, "seconds": S} as JSON.
+ *
  * usage: get-client HOST:PORT CONNECTIONS SECONDS REQUEST-FILE REPLY-LENGTH */
 #include "base/address.h"
 #include "base/clock.h"
@@ -24,7 +25,7 @@ enum { REQUEST_SIZE = 4096, REPLY_SIZE = 64 * 1024, EVENT_BATCH = 512, SECONDS_L
 
 struct connection {
     int fd;
-    size_t missing; /* bytes of the reply that have not come */
+    size_t missing; /* bytes of the reply still to come */
 };
 
 struct client {
@@ -71,7 +72,7 @@ static int connect_all(struct client *client) {
     return 0;
 }
 
-/* Reads what has come; asks again once that is a whole reply. Returns 0 or -errno. */
+/* Reads what has come; sends the next request when the reply is complete. Returns 0 or -errno. */
 static int take(struct client *client, struct connection *connection) {
     char bytes[REPLY_SIZE];
     ssize_t got = recv(connection->fd, bytes, sizeof bytes, MSG_DONTWAIT);

@@ -1,6 +1,6 @@
-/* What a request costs us beside the system calls: bytes in, parsed, answered from the snapshot,
- * framed, bytes out; no socket. Prints nanoseconds for each of a few requests, the fastest of many
- * rounds. For the one who works on that path: build/bench/hot-path, and perf record on it. */
+/* What a request costs without system calls: bytes in, parsed, answered from the snapshot, framed,
+ * bytes out; no socket. Prints nanoseconds for each of several requests, the fastest of many
+ * rounds. For work on that path: build/bench/hot-path, also under perf record. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "server/answer.h"

@@ -1,6 +1,6 @@
-/* The plain way to read process times with no library between: getdents64 and, for each process,
- * openat, read and close, with our own parser. What keeping descriptors open is worth shows beside
- * it: `open-read-close`. */
+/* Reads process times the plain way, without a library: getdents64 and, for each process, openat,
+ * read and close, with our parser. The comparison shows what open descriptors are worth:
+ * `open-read-close`. */
 #include "base/clock.h"
 #include "bench/cost.h"
 #include "top/snapshot.h"

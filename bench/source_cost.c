@@ -22,7 +22,7 @@ static uint32_t read_processes(void *source) {
     return snapshot.scan.seen;
 }
 
-/* What the server does too; descriptors are kept within the limit. */
+/* Like the server: the scan cache is sized by the limit. */
 static void raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {

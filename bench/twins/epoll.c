@@ -1,6 +1,6 @@
 /* The twin of epoll, and a loop of that of reactors: level-triggered.
  *
- * A new client is asked at once for what it wants, and watched if it stays. */
+ * A new client's request is read at once; the client is watched if it stays. */
 #include "react.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static int watch(int epoll, int fd) {
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &readable) == 0 ? 0 : -errno;
 }
 
-/* One for each time that the listener is ready: if more wait, it is so again. */
+/* Accepts one client per event: if more wait, the listener is ready again. */
 static int welcome(const struct twin *twin, int epoll, int listener, struct asked *asked) {
     int fd = twin_accept(listener);
     if (fd < 0)

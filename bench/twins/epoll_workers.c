@@ -1,5 +1,5 @@
 /* The twin of epoll-workers: one loop, on edge-triggered epoll, reads and writes; each request goes
- * to a pool of threads and comes back answered. They have nothing to do for it. */
+ * to a pool of threads and comes back answered. The threads do no work. */
 #include "queue.h"
 #include "server/threads.h"
 
@@ -14,9 +14,9 @@ enum { EVENT_BATCH = 512 };
 struct connection {
     struct asked asked;
     bool is_busy;    /* a worker has its request */
-    bool can_read;   /* what came meanwhile was told, and will not be told again */
-    bool is_shut;    /* ... and that there is an end of it */
-    bool is_watched; /* which is not worth while before the first reply: many end with it */
+    bool can_read;   /* what came meanwhile was reported and will not be reported again */
+    bool is_shut;    /* ... and its end */
+    bool is_watched; /* not worth it before the first reply: many clients end with it */
 };
 
 static struct connection connections[FD_SIZE];
@@ -42,7 +42,7 @@ static void ask(struct connection *connection, int fd) {
     pthread_cond_signal(&asking.has_some);
 }
 
-/* Reads until there is a request for the workers, or nothing. */
+/* Reads until there is a request for the workers, or nothing more. */
 static int listen_to(int epoll, int fd) {
     struct connection *connection = &connections[fd];
     char bytes[READ_SIZE];

@@ -1,7 +1,7 @@
 /* The twin of fork-per-client: a process for each connection.
  *
- * Those that have ended are waited for when the next one begins: no signal for each, and whoever
- * counts what the server's processes have used finds the time of all of them. */
+ * Ended children are reaped when the next one starts: no signal for each, and the CPU time of all
+ * of them is accounted. */
 #include "twin.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@ static void watch(struct loop *loop, int fd) {
     loop->fds[loop->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
-/* The last one takes its place. */
+/* The last one moves into the gap. */
 static void forget(struct loop *loop, unsigned slot) {
     loop->fds[slot] = loop->fds[--loop->count];
 }
@@ -31,7 +31,7 @@ static int welcome(struct loop *loop) {
     return 0;
 }
 
-/* From the end: whoever takes the place of one that is over was looked at already. */
+/* From the end: the one that fills a gap was already handled. */
 static int turn(struct loop *loop) {
     int left = poll(loop->fds, loop->count, -1);
     if (left < 0)

@@ -4,6 +4,6 @@
 
 typedef void work_function(void *argument, unsigned worker);
 
-/* They return, with -errno, if workers cannot be had or end, which none does that can work. */
+/* They return -errno if workers cannot be started or end; a working one never ends. */
 int pool_of_processes(work_function *work, void *argument);
 int pool_of_threads(unsigned count, work_function *work, void *argument);

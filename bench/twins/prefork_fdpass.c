@@ -1,5 +1,5 @@
 /* The twin of prefork-fdpass: the parent accepts and passes descriptors to processes, each of which
- * says with a byte that it is free again. */
+ * reports with a byte that it is free again. */
 #include "twin.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static int pass(int socket, int fd) {
     return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
-/* Returns the descriptor; -1: there will be none. */
+/* Returns the descriptor; -1: there will be no more. */
 static int receive(int socket) {
     char byte;
     int fd = -1;
@@ -61,7 +61,7 @@ static void work(const struct twin *twin, int socket) {
     _exit(EXIT_FAILURE);
 }
 
-/* A child keeps the parent's ends of those before it: they end together. */
+/* A child keeps the parent's ends of earlier pairs: all end together. */
 static int start(const struct twin *twin, struct parent *parent, unsigned child) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -98,7 +98,7 @@ static int welcome(struct parent *parent, int listener) {
     return error;
 }
 
-/* A client is welcome only while a child is free. */
+/* Accepts only while a child is free. */
 static int turn(struct parent *parent, int listener) {
     parent->waits[LISTENER].fd = find_free(parent) >= 0 ? listener : -1;
     int error = 0;

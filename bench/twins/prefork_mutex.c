@@ -1,5 +1,4 @@
-/* The twin of prefork-mutex: a pool of processes, accept behind a mutex in shared memory, which a
- * worker that dies does not keep. */
+/* The twin of prefork-mutex: a pool of processes, accept behind a robust mutex in shared memory. */
 #include "pool.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* A queue of descriptors between threads. Each is in it once at most, and so it has always room. */
+/* A queue of descriptors between threads. Each is in it at most once, so there is always room. */
 #pragma once
 #include "twin.h"
 
@@ -42,7 +42,7 @@ static inline int queue_take(struct queue *queue) {
     return fd;
 }
 
-/* All that are in it, a list by `next`; -1: none. */
+/* Takes all, as a list by `next`; -1: none. */
 static inline int queue_take_all(struct queue *queue) {
     pthread_mutex_lock(&queue->lock);
     int first = queue->is_filled ? queue->first : -1;

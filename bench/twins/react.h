@@ -1,5 +1,5 @@
-/* One loop, on epoll or on a ring, that serves a listener: the one loop of the process, or one of
- * several. */
+/* An event loop, on epoll or io_uring, that serves a listener: the only one of the process, or one
+ * of several. */
 #pragma once
 #include "twin.h"
 

@@ -1,5 +1,5 @@
 /* The twins of reactors and uring-reactors: a loop for each CPU that this process may use, each in
- * a thread and on a listener of its own. */
+ * its own thread with its own listener. */
 #include "pool.h"
 #include "react.h"
 

@@ -18,7 +18,7 @@ static void forget(struct loop *loop, int fd) {
         loop->highest--;
 }
 
-/* Its bit beyond the end of a set would be written outside of it. */
+/* A descriptor beyond FD_SETSIZE would be written outside the set. */
 static int welcome(struct loop *loop) {
     int fd = twin_accept(loop->listener);
     if (fd < 0)

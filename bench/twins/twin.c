@@ -45,7 +45,7 @@ int twin_accept(int listener) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd >= 0)
             return fd;
-        /* A client that was gone before it was accepted is no reason not to take the next. */
+        /* If a client is gone before it is accepted, take the next. */
         if (errno != EINTR && errno != ECONNABORTED)
             return -errno;
     }
@@ -60,13 +60,13 @@ bool asked_is_whole(struct asked *asked, const char *bytes, size_t length) {
     return memcmp(asked->tail + size - 4, "\r\n\r\n", 4) == 0;
 }
 
-/* By "Connection: close", which stands last in what our clients send. */
+/* By "Connection: close", the last header that our clients send. */
 bool asked_is_last(const struct asked *asked) {
     return memcmp(asked->tail, "lose\r\n\r\n", sizeof asked->tail) == 0;
 }
 
-/* Nothing waits in the socket when a reply is written: the client had the last one before it asked
- * again. So it is taken whole, or the client is gone. */
+/* The socket buffer is empty when a reply is written, because the client has received the one
+ * before. So the whole reply fits, or the client is gone. */
 bool twin_reply(const struct twin *twin, const struct asked *asked, int fd) {
     bool is_last = asked_is_last(asked);
     const char *reply = is_last ? twin->last : twin->reply;
@@ -103,7 +103,7 @@ void twin_converse(const struct twin *twin, int fd) {
 
 /* ---- Begin and end ---- */
 
-/* In a child too, which has none to wait for. */
+/* Also in a child, which has no children. */
 static void end_group(int signal_number) {
     signal(signal_number, SIG_IGN);
     kill(0, signal_number);
@@ -114,7 +114,7 @@ static void end_group(int signal_number) {
 }
 
 void twin_end_together(void) {
-    setpgid(0, 0); /* a session's first process leads its group already */
+    setpgid(0, 0); /* a session leader already leads its group */
     signal(SIGTERM, end_group);
 }
 
@@ -129,7 +129,7 @@ static int read_reply(struct twin *twin, const char *path) {
     return error;
 }
 
-/* As ours looks, and about as long. */
+/* Like our reply, and about as long. */
 static int make_reply(struct twin *twin) {
     static const char body[] = "rank pid user_seconds system_seconds name\n"
                                "1 1234 100.000000 50.000000 busiest\n"
@@ -144,7 +144,7 @@ static int make_reply(struct twin *twin) {
     return 0;
 }
 
-/* As the reply, with the header that says so at the end of its head. */
+/* The reply with "Connection: close" at the end of its head. */
 static int make_last(struct twin *twin) {
     static const char says[] = "\r\nConnection: close";
     const char *end = memmem(twin->reply, twin->reply_length, "\r\n\r\n", 4);

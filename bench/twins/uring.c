@@ -1,8 +1,8 @@
-/* The twin of uring, and a loop of that of uring-reactors: multishot accept and receive into
- * provided buffers, on the ring that ours opens. A sent reply gives no completion.
+/* The twin of uring, and a loop of uring-reactors' twin: multishot accept and receive into provided
+ * buffers, on a ring like ours. Sending a reply makes no completion.
  *
- * A client's first receive is a single one: who asks once is closed then, and nothing of it is to
- * be cancelled. */
+ * A client's first receive is not multishot: a client with one request is then closed, and nothing
+ * must be cancelled. */
 #include "designs/uring_ring.h"
 #include "react.h"
 
@@ -19,7 +19,7 @@ struct loop {
     struct asked *asked; /* by descriptor */
 };
 
-/* An entry that goes with the next wait, or at once if the ring is full. */
+/* An entry that is submitted with the next wait, or at once if the ring is full. */
 static struct io_uring_sqe *next_entry(struct loop *loop) {
     struct io_uring_sqe *entry = io_uring_get_sqe(&loop->uring.ring);
     if (entry != NULL)
@@ -54,7 +54,7 @@ static void receive(struct loop *loop, int fd, bool is_first) {
     mark(entry, fd, RECEIVE);
 }
 
-/* What fails of it, receiving says as well. */
+/* Receiving reports its failures too. */
 static void send_reply(struct loop *loop, int fd, bool is_last) {
     const struct twin *twin = loop->twin;
     struct io_uring_sqe *entry = next_entry(loop);
@@ -63,7 +63,7 @@ static void send_reply(struct loop *loop, int fd, bool is_last) {
     mark(entry, fd, OTHER);
 }
 
-/* Through the ring as well, as the reply before it. A receive that is under way ends so. */
+/* Through the ring too, after the reply before it. It ends a pending receive. */
 static void shut(struct loop *loop, int fd) {
     struct io_uring_sqe *entry = next_entry(loop);
     io_uring_prep_shutdown(entry, fd, SHUT_RDWR);

@@ -1,13 +1,14 @@
 /* Stopping on SIGTERM and SIGINT, without races and without cost while serving.
  *
- * A signal that comes between a test of a flag and a blocking call would be lost until the call
- * returned. So the handler acts on the descriptors themselves: - it writes to an eventfd, which
- * event loops watch; - it puts that eventfd in the place of the listening descriptor: a blocked
- * accept is interrupted and a later one fails at once (the listener lives on as drain_fd, with all
- * who wait in it); - it shuts the reading side of the one connection that a design named with
- * stop_interrupts: what came is still read, and then the end; - it sets an alarm: after
- * DRAIN_LIMIT_S that connection is cut off, and the drain is over. A second Ctrl-C ends the process
- * at once. */
+ * A signal between the test of a flag and a blocking call would be lost until the call returned. So
+ * the handler acts on the descriptors themselves:
+ *  - it writes to an eventfd, which event loops watch;
+ *  - it replaces the listening descriptor with that eventfd: a blocked accept is interrupted and a
+ *    later one fails at once (the listener lives on as drain_fd, with its backlog);
+ *  - it shuts the reading side of the connection that a design named with stop_interrupts: what has
+ *    come is still read, and then the end;
+ *  - it sets an alarm: after DRAIN_LIMIT_S that connection is cut off, and the drain is over.
+ * A second Ctrl-C ends the process at once. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Preloaded into a server: counts the calls of all its processes in the file that $CALLS names. */
+/* Preloaded into a server: counts the calls of all its processes, in the file named by $CALLS. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static struct {
-    _Atomic uint64_t accepted, in_vain, told; /* told: what epoll is to watch, or no longer */
+    _Atomic uint64_t accepted, in_vain, told; /* told: calls that change what epoll watches */
 } * calls;
 
 __attribute__((constructor)) static void open_calls(void) {

@@ -1,5 +1,5 @@
-/* Preloaded into a server: while the file exists that $NO_FILES names, accepting fails as it does
- * when the whole system is out of open files. To bring the system there would harm everybody. */
+/* Preloaded into a server: while the file named by $NO_FILES exists, accept fails as if the whole
+ * system were out of open files, a state that would harm everybody. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>

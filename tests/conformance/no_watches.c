@@ -1,5 +1,6 @@
-/* Preloaded into a server: while the file exists that $NO_WATCHES names, epoll takes no descriptor
- * more, as when its user has reached fs.epoll.max_user_watches: one number for all of a host. */
+/* Preloaded into a server: while the file named by $NO_WATCHES exists, epoll accepts no more
+ * descriptors, as if its user had reached fs.epoll.max_user_watches, which is one number for the
+ * whole host. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>

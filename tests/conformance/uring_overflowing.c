@@ -1,6 +1,6 @@
-/* The designs on io_uring, where the ring of completions overflows in each turn that tells of a
- * reply that went in part. It holds 2,048, and newer kernels hand over a few at a time: there no
- * crowd that a test could make gets so far. */
+/* The designs on io_uring with a completion ring that overflows in each turn that reports a partly
+ * sent reply. It holds 2,048 entries, and newer kernels deliver a few at a time: no test could
+ * really fill it. */
 #include <liburing.h>
 
 static bool overflows(struct io_uring *ring);

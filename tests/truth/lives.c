@@ -1,15 +1,15 @@
-/* Processes with a life that is hard to account for. Each says "ready" on stdout when it has come
- * to where the test wants it, and then sleeps until it is killed, or stdin ends: none outlives its
- * test.
+/* Processes whose life is hard to account for. Each prints "ready" when it has reached the state
+ * that the test wants, and then sleeps until it is killed or stdin ends: none outlives its test.
  *
- *     lives dead-thread MS         a thread burns so much CPU time and ends
- *     lives dead-leader MS         the first thread ends; another burns, and lives
- *     lives exec-from-thread MS    a thread that is not the first burns, and becomes another
- * program lives zombie MS              burns and ends lives threads COUNT          so many threads
- * that sleep lives storm WIDTH            so many children at a time that end at once, again and
- * again lives reuse PID MS           a child with this pid burns, and says "ready"; at the next
- * line on stdin it ends, and another has its pid at once: "ready" again lives wait nothing: what
- * exec-from-thread becomes */
+ *     lives dead-thread MS       a thread uses this much CPU time and ends
+ *     lives dead-leader MS       the first thread ends; another uses CPU time and lives
+ *     lives exec-from-thread MS  a thread other than the first uses CPU time and calls exec
+ *     lives zombie MS            uses CPU time and ends
+ *     lives threads COUNT        this many threads that sleep
+ *     lives storm WIDTH          this many children at a time that end at once, repeatedly
+ *     lives reuse PID MS         a child with this pid uses CPU time and prints "ready"; at the
+ *                                next line on stdin it ends and another gets its pid: "ready"
+ *     lives wait                 nothing: what exec-from-thread becomes */
 #include <errno.h>
 #include <linux/sched.h>
 #include <poll.h>
@@ -48,7 +48,7 @@ static void wait_for_end(void) {
     _exit(EXIT_SUCCESS);
 }
 
-/* Uses so much CPU time in this thread. */
+/* Uses this much CPU time in this thread. */
 static void burn(long ms) {
     struct timespec used;
     do
@@ -164,7 +164,7 @@ static void rename_all_the_time(const char *one, const char *other) {
     _exit(EXIT_SUCCESS);
 }
 
-/* Prints how many there were at the end. */
+/* Prints their number at the end. */
 static void storm(long width) {
     unsigned long born = 0;
     say_ready();
@@ -184,7 +184,7 @@ static void storm(long width) {
     _exit(EXIT_SUCCESS);
 }
 
-/* A child with this very pid, which is free. It dies with its parent. */
+/* A child with this pid, which is free. It dies with its parent. */
 static pid_t child_with(pid_t pid) {
     struct clone_args arguments = {
         .exit_signal = SIGCHLD,

@@ -1,12 +1,13 @@
-/* Shows a whole scan of a source, to be compared with /proc as read by other means.
+/* Prints scans of a source, to be compared with /proc as read by other means.
  *
  * usage: source-scan [--source NAME] [--work classic] [--then-user UID]
- * After the source was opened: a line `open NAME REASON`. Then for each line on stdin one scan, by
- * the same source: a line for each process, `process PID USER_NS SYSTEM_NS STARTED_NS NAME` with
- * the name in hexadecimal digits, and a last line `scan STATUS SOURCE SEEN LOST USER_NS SYSTEM_NS`,
- * its times those of the whole machine. --work classic: by the classic scan, that has no source and
- * whose name is `classic`. --then-user: as whom it scans, who need not have opened it.
- * Exit status 3: the source cannot be opened here; why is on stderr. */
+ *
+ * When the source is open it prints `open NAME REASON`. Then for each line on stdin it makes a scan
+ * and prints a line for each process, `process PID USER_NS SYSTEM_NS STARTED_NS NAME` with the name
+ * in hexadecimal digits, and a last line `scan STATUS SOURCE SEEN LOST USER_NS SYSTEM_NS` with the
+ * times of the whole machine. --work classic: the classic scan, which has no source and is called
+ * `classic`. --then-user: the user who scans, but need not be able to open the source. Exit status
+ * 3: the source cannot be opened here; stderr says why. */
 #include "base/number.h"
 #include "top/classic.h"
 #include "top/source.h"
