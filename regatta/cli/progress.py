@@ -29,13 +29,9 @@ from regatta.race.events import (
 )
 from regatta.report.text.durations import duration
 from regatta.study.axes import AXES, choose_axis
+from regatta.study.cpus import cpus_text
 
 Standings = Callable[[], list[dict[str, Any]]]
-
-
-def cpus(numbers: tuple[int, ...]) -> str:
-    word = "CPU" if len(numbers) == 1 else "CPUs"
-    return f"{word} {','.join(map(str, numbers))}"
 
 
 def heading(event: Started) -> str:
@@ -56,8 +52,8 @@ def which(about: About) -> str:
 
 def where(about: About) -> str:
     return (
-        f"{about.placement}, server on {cpus(about.server_cpus)}, "
-        f"client on {cpus(about.client_cpus)}"
+        f"{about.placement}, server on {cpus_text(about.server_cpus)}, "
+        f"client on {cpus_text(about.client_cpus)}"
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from regatta.doctor.machine import cpus_text
 from regatta.machine.steering import OWN_SIDE, Steering
+from regatta.study.cpus import cpus_text
 
 SERIOUS = "serious"
 MINOR = "minor"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from regatta.study.cpus import cpus_of
+
 CAP_SYS_ADMIN = 21
 CAP_SYS_RESOURCE = 24
 CAP_PERFMON = 38
@@ -48,7 +50,7 @@ class Machine:
 
     def cpu_set(self, name: str) -> tuple[int, ...]:
         """CPUs of a file that lists them as the kernel does: `0-3,8`."""
-        return parse_cpu_set(self.text(name) or "")
+        return cpu_set(self.text(name))
 
     def status(self, field: str) -> str | None:
         """A field of /proc/self/status: of the lab itself, and so of all that it starts."""
@@ -59,7 +61,7 @@ class Machine:
         return field_of(self.text("/proc/cpuinfo") or "", field)
 
     def allowed_cpus(self) -> tuple[int, ...]:
-        return parse_cpu_set(self.status("Cpus_allowed_list") or "")
+        return cpu_set(self.status("Cpus_allowed_list"))
 
     def may(self, capability: int) -> bool:
         """Whether the lab has this right of root's (capabilities(7))."""
@@ -109,26 +111,9 @@ def field_of(text: str, field: str) -> str | None:
     return None
 
 
-def parse_cpu_set(text: str) -> tuple[int, ...]:
-    """`0-3,8` as numbers; what is no such list has no CPUs."""
-    found: list[int] = []
+def cpu_set(text: str | None) -> tuple[int, ...]:
+    """A list of CPUs; what is none has no CPUs."""
     try:
-        for part in filter(None, text.split(",")):
-            first, _, last = part.partition("-")
-            found += range(int(first), int(last or first) + 1)
+        return cpus_of(text or "")
     except ValueError:
         return ()
-    return tuple(found)
-
-
-def cpus_text(cpus: tuple[int, ...] | list[int] | set[int]) -> str:
-    """CPU 0; CPUs 0-3,8."""
-    numbers = sorted(cpus)
-    runs: list[list[int]] = []
-    for cpu in numbers:
-        if runs and runs[-1][-1] == cpu - 1:
-            runs[-1].append(cpu)
-        else:
-            runs.append([cpu])
-    told = ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-    return f"{'CPU' if len(numbers) == 1 else 'CPUs'} {told}"

@@ -24,6 +24,7 @@ from regatta.machine.guard import guarded
 from regatta.machine.programs import need_tool
 from regatta.machine.steering import Steering
 from regatta.machine.whole_cpu import WholeCpu
+from regatta.study.cpus import cpu_list, cpus_of
 
 NETNS = "netns"
 LOOPBACK = "loopback"
@@ -151,21 +152,13 @@ class Placement:
         }
 
 
-def cpu_list(cpus: Sequence[int]) -> str:
-    return ",".join(map(str, sorted(cpus)))
-
-
 def siblings(cpu: int) -> set[int]:
     """The CPUs that share a core with this one, itself included."""
     path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-    found = {cpu}
     try:
-        for part in path.read_text().strip().split(","):
-            first, _, last = part.partition("-")
-            found |= set(range(int(first), int(last or first) + 1))
+        return {cpu, *cpus_of(path.read_text())}
     except (OSError, ValueError):
-        pass
-    return found
+        return {cpu}
 
 
 def choose_cpus(

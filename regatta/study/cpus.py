@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from regatta.errors import UsageError
 from regatta.study.limits import MAX_CPU
@@ -31,7 +31,7 @@ def cpus_option(text: str | None, option: str) -> tuple[int, ...] | None:
         raise UsageError(f"{option} is {text!r}; write {NEEDED}") from error
 
 
-def cpus_text(cpus: Iterable[int]) -> str:
+def cpu_list(cpus: Iterable[int]) -> str:
     """`0-2,7`."""
     runs: list[list[int]] = []
     for cpu in sorted(cpus):
@@ -40,3 +40,8 @@ def cpus_text(cpus: Iterable[int]) -> str:
         else:
             runs.append([cpu])
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def cpus_text(cpus: Collection[int]) -> str:
+    """`CPU 3`, `CPUs 0-2,7`."""
+    return f"{'CPU' if len(cpus) == 1 else 'CPUs'} {cpu_list(cpus)}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation
-from regatta.doctor.machine import Machine, cpus_text, parse_cpu_set
-from regatta.machine.placement import cpu_list
+from regatta.doctor.machine import Machine
+from regatta.study.cpus import cpu_list, cpus_text
 
 ENOUGH = "cpus"
 KINDS = "cpu-kinds"
@@ -80,7 +80,7 @@ def cpu_kinds(machine: Machine) -> dict[str, tuple[int, ...]]:
     """The CPUs of each kind, the fastest kind first; one kind or none where all are alike."""
     found: dict[str, tuple[int, ...]] = {}
     for kind, device in (("large", "cpu_core"), ("small", "cpu_atom")):
-        cpus = parse_cpu_set(machine.text(f"/sys/devices/{device}/cpus") or "")
+        cpus = machine.cpu_set(f"/sys/devices/{device}/cpus")
         if cpus:
             found[kind] = cpus
     if found:

@@ -16,7 +16,8 @@ from regatta.doctor.finding import (
     level_of,
     worse,
 )
-from regatta.doctor.machine import Machine, cpus_text
+from regatta.doctor.machine import Machine
+from regatta.study.cpus import cpus_text
 
 if TYPE_CHECKING:
     from regatta.doctor.probes.bench import Bench

@@ -13,9 +13,10 @@ from regatta.doctor.finding import (
     Situation,
     level_of,
 )
-from regatta.doctor.machine import Machine, cpus_text
+from regatta.doctor.machine import Machine
 from regatta.errors import CpuError
-from regatta.machine.placement import choose_cpus, cpu_list
+from regatta.machine.placement import choose_cpus
+from regatta.study.cpus import cpu_list, cpus_text
 
 if TYPE_CHECKING:
     from regatta.doctor.probes.bench import Bench

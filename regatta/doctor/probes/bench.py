@@ -9,9 +9,10 @@ from contextlib import ExitStack
 from functools import cached_property
 
 from regatta.doctor.finding import Effect, Situation, number
-from regatta.doctor.machine import Machine, cpus_text
+from regatta.doctor.machine import Machine
 from regatta.doctor.probes import intervals, perf_cost
 from regatta.doctor.probes.child import Child, Neighbour, ProbeError
+from regatta.study.cpus import cpus_text
 
 Say = Callable[[str], None]
 WATCH_S = 3.0

@@ -25,7 +25,6 @@ from regatta.doctor import (
     serious,
 )
 from regatta.doctor.examine import CHECKS
-from regatta.doctor.machine import cpus_text, parse_cpu_set
 from regatta.doctor.show import show
 from regatta.machine import kernel_config
 from regatta.machine.steering import NONE, End, Steering
@@ -334,13 +333,6 @@ def test_help_shows_examples() -> None:
     done = run("--help")
     assert done.returncode == 0
     assert "regatta doctor --measure" in done.stdout
-
-
-def test_lists_of_cpus_are_read_and_written() -> None:
-    assert parse_cpu_set("0-2,7") == (0, 1, 2, 7)
-    assert parse_cpu_set("") == parse_cpu_set("none") == ()
-    assert cpus_text((0, 1, 2, 7)) == "CPUs 0-2,7"
-    assert cpus_text([3]) == "CPU 3"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

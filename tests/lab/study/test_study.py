@@ -12,6 +12,7 @@ from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.report.charts.palette import LOOKS
 from regatta.study import cpus_option, find_study, load_study, parse_study, shipped_names
 from regatta.study.cells import Group
+from regatta.study.cpus import cpu_list, cpus_of, cpus_text
 from regatta.study.design import Design
 from regatta.study.parse import Race, Written
 
@@ -274,6 +275,12 @@ def test_any_race_table_is_read_or_refused(table: dict[str, str]) -> None:
 )
 def test_cpus_are_read_as_taskset_writes_them(text: str, numbers: tuple[int, ...]) -> None:
     assert cpus_option(text, "--server-cpus") == numbers
+
+
+def test_cpus_are_written_as_they_are_read() -> None:
+    assert cpus_text((7, 0, 1, 2)) == "CPUs 0-2,7"
+    assert cpus_text([3]) == "CPU 3"
+    assert cpus_of(cpu_list((7, 0, 1, 2))) == (0, 1, 2, 7)
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-", "3-1", "-1", "1,,2", "99999999", "0-9999999"])
