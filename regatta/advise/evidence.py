@@ -15,6 +15,7 @@ from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.analysis.statistics.units import BLOCKS, Units, units_of
 from regatta.errors import LedgerError
 from regatta.ledger.read import Cell, Ledger, Trial, ledger_path, read
+from regatta.ledger.result import OK
 from regatta.ledger.write import FILE_NAME
 from regatta.study.matched import MATCHED
 
@@ -163,7 +164,7 @@ def _held(ledger: Ledger) -> Held:
 def _measured(cell: Cell, trials: list[Trial], held: Held, units: Units) -> Measured:
     estimates, _ = estimate_cell(trials, units)
     blocks = by_block(PRIMARY, side_of(PRIMARY), trials)
-    all_failed = bool(trials) and all(trial.status != "ok" for trial in trials)
+    all_failed = bool(trials) and all(trial.status != OK for trial in trials)
     return Measured(
         design=cell.contender,
         cell=cell,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from regatta.errors import UsageError
 from regatta.ledger.read import Cell
+from regatta.study.cell import WINDOW
 from regatta.study.limits import (
     MAX_CONNECTIONS,
     MAX_CPU,
@@ -98,7 +99,7 @@ def _bytes(text: str | None) -> int | None:
 
 def distance(situation: Situation, cell: Cell, server_cpus: int | None) -> float | None:
     """0 for the exact situation, 1 for each quantity a factor 2 off; None if it is not near."""
-    if cell.slow or cell.scope != "window" or (situation.rate is None) != (cell.rate is None):
+    if cell.slow or cell.scope != WINDOW or (situation.rate is None) != (cell.rate is None):
         return None
     parts = [
         _apart(situation.busy, cell.connections),

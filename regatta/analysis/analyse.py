@@ -40,6 +40,7 @@ from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units, units_of
 from regatta.ledger.read import Cell, Ledger, Sitting, Trial
+from regatta.ledger.result import OK
 from regatta.study.axes import Axis
 
 
@@ -177,7 +178,7 @@ def analyse(ledger: Ledger) -> Analysis:
     results = {cell.id: _result(cell, ledger.trials_of(cell), cpus, units) for cell in ledger.cells}
     baseline = read_baseline(ledger.environment)
     last = ledger.last_attempts
-    kinds = Tally(trial.kind for trial in last if trial.status == "ok")
+    kinds = Tally(trial.kind for trial in last if trial.status == OK)
     groups = [
         _group(title, members, results, baseline, units)
         for title, members in zip(titles(grouped), grouped, strict=True)
@@ -191,7 +192,7 @@ def analyse(ledger: Ledger) -> Analysis:
         environment=ledger.environment,
         contenders=sorted(order, key=lambda name: (order[name], name)),
         groups=groups,
-        failures=[Noted(cells[trial.cell_id], trial) for trial in last if trial.status != "ok"],
+        failures=[Noted(cells[trial.cell_id], trial) for trial in last if trial.status != OK],
         client_bound=[
             Noted(cells[trial.cell_id], trial) for trial in last if trial.is_client_bound
         ],
@@ -319,7 +320,7 @@ def _client_cpus(environment: dict[str, Any]) -> int:
 
 def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> CellResult:
     estimates, latencies = estimate_cell(trials, units)
-    ok = [trial for trial in trials if trial.status == "ok"]
+    ok = [trial for trial in trials if trial.status == OK]
     bound = [trial for trial in ok if trial.is_client_bound]
     return CellResult(
         cell=cell,

@@ -12,6 +12,7 @@ from regatta.analysis.statistics.serial import Interval, mean_interval
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.analysis.statistics.waits import Waits, pool, waits
 from regatta.ledger.read import Trial
+from regatta.ledger.result import OK
 from regatta.study import PROCESS
 from regatta.study.plan import COUNTED, TIMED
 
@@ -68,7 +69,7 @@ def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates
 
 def behind(trials: list[Trial]) -> str:
     """Why the client did not keep up in some of these trials; empty if it did in all."""
-    late = [trial for trial in trials if trial.status == "ok" and trial.client_bound is not None]
+    late = [trial for trial in trials if trial.status == OK and trial.client_bound is not None]
     if any(trial.is_client_bound for trial in late):
         return CLIENT_BOUND
     return DISTURBED if late else ""
@@ -95,7 +96,7 @@ def told(metric: Metric, side: str, trials: list[Trial]) -> list[Trial]:
 
 
 def _by_kind(trials: list[Trial]) -> list[list[Trial]]:
-    standing = [trial for trial in trials if trial.status == "ok" and not trial.superseded]
+    standing = [trial for trial in trials if trial.status == OK and not trial.superseded]
     return [[trial for trial in standing if trial.kind == kind] for kind in (TIMED, COUNTED)]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from regatta.ledger.read import Cell
 from regatta.study.axes import AXES, Axis, choose_axis
-from regatta.study.cell import TRAITS
+from regatta.study.cell import PROCESS, TRAITS, WINDOW
 
 FACTS = (
     *TRAITS,
@@ -23,7 +23,7 @@ FACTS = (
 # contender), so they part cells only where two would else stand in one place.
 LOOSE = ("rounds", "path")
 
-SCOPE_WORDS = {"window": "the load alone", "process": "the whole process, start to stop"}
+SCOPE_WORDS = {WINDOW: "the load alone", PROCESS: "the whole process, start to stop"}
 
 WORDED: dict[str, Callable[[Any], str]] = {
     "scope": lambda scope: SCOPE_WORDS[scope],

@@ -17,6 +17,7 @@ from regatta.calibrate.sizes import QUICK_BLOCKS
 from regatta.errors import UsageError
 from regatta.study import Study, find_study, load_study, parse_study
 from regatta.study.limits import DEFAULT_MAX_AGE_MS, is_afresh
+from regatta.study.matched import MATCHED
 
 NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
 """Keys of a group of cells that say who races."""
@@ -84,7 +85,7 @@ def shape_of(context: Context) -> Shape:
     study = load_study(find_study(context.shape), context.programs.designs)
     content = tomllib.loads(study.toml)
     group = content["cells"][0]
-    if study.cells[0].load == "matched":
+    if study.cells[0].load == MATCHED:
         raise UsageError(
             f"--shape is {context.shape}, whose first cells are a search; take quick or reports"
         )

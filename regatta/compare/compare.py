@@ -26,6 +26,7 @@ from regatta.compare.moved import Moved, moved
 from regatta.compare.same_share import at_rates_of
 from regatta.errors import LedgerError, UsageError
 from regatta.ledger.read import Cell, Ledger, Trial, ledger_path, read
+from regatta.ledger.result import OK
 
 EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 
@@ -221,4 +222,4 @@ def _broken(ledgers: tuple[Ledger, Ledger], cells: tuple[Cell, Cell]) -> str | N
 
 
 def _failed(trial: Trial) -> bool:
-    return trial.status != "ok"
+    return trial.status != OK

@@ -9,6 +9,7 @@ from typing import Any
 from regatta.analysis.grouping import LOOSE, WORDED
 from regatta.analysis.statistics.units import sittings_of
 from regatta.ledger.read import Cell, Ledger
+from regatta.ledger.result import OK
 from regatta.report.text.numbers import plural
 from regatta.study.axes import AXES
 from regatta.study.cell import IDENTITY
@@ -163,7 +164,7 @@ def _word(value: Any) -> str:
 
 def _state(name: str, ledger: Ledger) -> str:
     """What a race lacks: it was stopped early, or trials failed."""
-    failed = sum(trial.status != "ok" for trial in ledger.last_attempts)
+    failed = sum(trial.status != OK for trial in ledger.last_attempts)
     bound = sum(trial.is_client_bound for trial in ledger.last_attempts)
     held_up = sum(trial.held_up is not None for trial in ledger.last_attempts)
     run = len(ledger.last_attempts)

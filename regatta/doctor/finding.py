@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from regatta.analysis.numbers import digits
 from regatta.machine.steering import OWN_SIDE, Steering
 from regatta.study.cpus import cpus_text
 
@@ -38,8 +39,8 @@ class Effect:
 
     def text(self) -> str:
         return (
-            f"{self.what}: {number(self.value)} {self.unit} "
-            f"(95 % interval {number(self.low)} to {number(self.high)}, {self.samples} samples)"
+            f"{self.what}: {digits(self.value)} {self.unit} "
+            f"(95 % interval {digits(self.low)} to {digits(self.high)}, {self.samples} samples)"
         )
 
 
@@ -93,11 +94,6 @@ class Situation:
             f"server on {cpus_text(self.server_cpus)}, client on {cpus_text(self.client_cpus)}, "
             f"placement {self.placement}"
         )
-
-
-def number(value: float) -> str:
-    """Three digits are more than any of these is known to."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def level_of(effect: Effect, negligible: float = NEGLIGIBLE_PERCENT) -> str:

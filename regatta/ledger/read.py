@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from regatta import study
 from regatta.errors import LedgerError
+from regatta.ledger.counters import COUNTED
 from regatta.ledger.probe import Planned, Probe
+from regatta.ledger.result import OK
 from regatta.ledger.samples import ANSWERED, MAGIC, SAMPLE, records_in
 from regatta.ledger.schema import FIRST_READABLE, SUPERSEDED, check_version, is_cut
 from regatta.ledger.write import FILE_NAME
@@ -131,12 +133,12 @@ class Trial:
     @property
     def is_client_bound(self) -> bool:
         """Whether the client set the pace of its own accord."""
-        return self.status == "ok" and self.client_bound is not None and self.held_up is None
+        return self.status == OK and self.client_bound is not None and self.held_up is None
 
     @property
     def counts(self) -> bool:
         """True if it says something about the server: it went well, and the client kept up."""
-        return self.status == "ok" and self.client_bound is None and not self.superseded
+        return self.status == OK and self.client_bound is None and not self.superseded
 
 
 @dataclass(frozen=True)
@@ -277,7 +279,7 @@ def _counters(
     found: dict[int, dict[tuple[str, str, str], Counter]] = {}
     for row in connection.execute("SELECT * FROM counter ORDER BY rowid"):
         found.setdefault(row["trial_id"], {})[row["side"], row["origin"], row["event"]] = Counter(
-            value=row["value"] if row["state"] == "counted" else None,
+            value=row["value"] if row["state"] == COUNTED else None,
             unit=row["unit"] or "",
             running_percent=row["running_percent"],
             state=row["state"],

@@ -58,9 +58,13 @@ def mitigations() -> dict[str, str]:
     return found
 
 
-def governors() -> list[str]:
-    paths = CPU.glob("cpu[0-9]*/cpufreq/scaling_governor")
-    return sorted({text for path in paths if (text := read_text(path))})
+def governors(folder: Path = CPU) -> dict[int, str]:
+    """The frequency governor of each CPU that has one."""
+    paths = {
+        int(path.name[3:]): path for path in folder.glob("cpu[0-9]*") if path.name[3:].isdigit()
+    }
+    texts = {cpu: read_text(paths[cpu] / "cpufreq/scaling_governor") for cpu in sorted(paths)}
+    return {cpu: text for cpu, text in texts.items() if text}
 
 
 def turbo() -> str | None:
@@ -107,7 +111,7 @@ def facts() -> dict[str, Callable[[], Any]]:
         "cpus": os.cpu_count,
         "cpus_allowed": lambda: sorted(os.sched_getaffinity(0)),
         "smt": smt,
-        "governor": lambda: ", ".join(governors()) or None,
+        "governor": lambda: ", ".join(sorted(set(governors().values()))) or None,
         "turbo": turbo,
         "mitigations": mitigations,
         "kernel": kernel,

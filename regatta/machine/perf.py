@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.errors import CounterError, TrialError
+from regatta.ledger.counters import COUNTED
 from regatta.machine import cgroup
 from regatta.machine.perf_output import PERF_NAMES, TOPDOWN, parse_output
 from regatta.machine.programs import find_tool
@@ -134,7 +135,7 @@ def find_metric_group(path: str) -> str | None:
             output = parse_output(text)
         except CounterError:
             continue
-        if any(metric.state == "counted" for _, metric in output.metrics):
+        if any(metric.state == COUNTED for _, metric in output.metrics):
             return group
     return None
 

@@ -48,7 +48,7 @@ class Cell:
     """Of a pool; None leaves it to the design."""
     path: str | None = None
     """What is asked for in HTTP; None asks for the top processes."""
-    scope: str = "window"
+    scope: str = WINDOW
     """What is counted: the `window` of the load, or the whole life of the server's `process`."""
     linger_s: float = 0.0
     """Of the scope process: how long the server idles after the load before it is stopped."""

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, ValidationInfo, model_validator
 
 from regatta.errors import StudyError
 from regatta.study import limits
-from regatta.study.cell import PROCESS, Cell
+from regatta.study.cell import PROCESS, WINDOW, Cell
 from regatta.study.contender import Contender, HttpPath
 from regatta.study.design import Design
 from regatta.study.form import (
@@ -76,7 +76,7 @@ class Group(Form):
     workers: Many[Workers | None] = (None,)
     top: Annotated[int, whole(1, limits.MAX_TOP)] = limits.DEFAULT_TOP
     max_age_ms: Annotated[int, whole(1, limits.MAX_AGE_MS)] = limits.DEFAULT_MAX_AGE_MS
-    scope: Many[Annotated[str, one_of(limits.SCOPES)]] = ("window",)
+    scope: Many[Annotated[str, one_of(limits.SCOPES)]] = (WINDOW,)
     linger_s: Annotated[float, seconds(limits.MAX_LINGER_S)] = 0.0
 
     @property

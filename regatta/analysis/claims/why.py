@@ -24,9 +24,10 @@ from regatta.analysis.claims.result import (
     PublishedFigure,
     ScopeResult,
 )
-from regatta.analysis.claims.words import NEEDS, number, told, words_of
+from regatta.analysis.claims.words import NEEDS, told, words_of
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
 from regatta.analysis.metrics import NO_TRIAL
+from regatta.analysis.numbers import digits
 from regatta.study import PROCESS, WINDOW
 from regatta.study.claims.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
 
@@ -137,7 +138,7 @@ def undecided(case: Case) -> str | None:
     if part.scale == "ratio" and comparison.at_least == 1:
         return f"{text}: {(part.detectable - 1) * 100:.3g} % would have been seen"
     unit = unit_of(case, comparison) if part.scale == "difference" else ""
-    return f"{text}: {number(part.detectable)}{unit} would have been seen"
+    return f"{text}: {digits(part.detectable)}{unit} would have been seen"
 
 
 def unit_of(case: Case, comparison: Comparison) -> str:
@@ -159,11 +160,11 @@ def nobody_served(case: Case) -> str | None:
             continue
         each = median(others) / figure.connections
         text = (
-            f"{figure.design}'s published {number(figure.value)} {figure.unit} served no request: "
-            f"the others took {number(each)} {figure.unit} for each"
+            f"{figure.design}'s published {digits(figure.value)} {figure.unit} served no request: "
+            f"the others took {digits(each)} {figure.unit} for each"
         )
         start = fixed_cost(case.evidence, figure.design, figure.connections)
-        return text if start is None else f"{text}, and start and end alone {number(start)} ms here"
+        return text if start is None else f"{text}, and start and end alone {digits(start)} ms here"
     return None
 
 
@@ -250,7 +251,7 @@ def _counts(case: Case, first: Term, second: Term) -> str:
     if pair[0] is None or pair[1] is None:
         return ""
     per = "a request" if case.scope == WINDOW else "in all"
-    return f": {number(pair[0])} against {number(pair[1])} {per}"
+    return f": {digits(pair[0])} against {digits(pair[1])} {per}"
 
 
 def _beyond(part: Part) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from regatta.analysis.claims.comparisons import GROWS, Comparison, Term
 from regatta.analysis.claims.result import Part
+from regatta.analysis.numbers import digits
 from regatta.study.claims.claim import OVER_ITERATIVE
 
 WORDS = {
@@ -64,11 +65,6 @@ def words_of(metric: str) -> str:
     return WORDS.get(base, base.replace("_", " ")) + beyond
 
 
-def number(value: float) -> str:
-    """Three digits that say something."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
 def three_places(value: float) -> str:
     """Of a ratio near 1."""
     return f"{value:.3f}"
@@ -78,7 +74,7 @@ def _span(part: Part) -> str:
     if part.value is None:
         return "no finite number of"
     near = part.scale == "ratio" and abs(part.value - 1) < CLOSE
-    shown = three_places if near else number
+    shown = three_places if near else digits
     if part.scale == "ratio" and part.low and part.high and part.high / part.low > UNBOUNDED:
         return f"{shown(part.value)} (too few trials to bound it)"
     ends = " to ".join("…" if end is None else shown(end) for end in (part.low, part.high))

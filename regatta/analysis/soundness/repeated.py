@@ -18,6 +18,7 @@ from regatta.analysis.metrics import PRIMARY, side_of
 from regatta.analysis.standings import Entries, Verdict, verdicts
 from regatta.analysis.statistics.units import units_of
 from regatta.ledger.read import Ledger, Trial
+from regatta.ledger.result import OK
 
 DRAWS = 4_096
 LEVEL = 0.05
@@ -88,7 +89,7 @@ def _heats(ledger: Ledger) -> list[list[tuple[str, bool]]]:
     cells = {cell.id: cell for cell in ledger.cells}
     found: dict[tuple[object, ...], list[tuple[str, bool]]] = {}
     for trial in ledger.trials:
-        if trial.attempt == 1 and trial.status == "ok":
+        if trial.attempt == 1 and trial.status == OK:
             cell = cells[trial.cell_id]
             heat = found.setdefault((trial.block, cell.alike()), [])
             heat.append((cell.contender, trial.disturbed is not None))

@@ -17,6 +17,7 @@ from regatta.doctor.finding import (
     level_of,
 )
 from regatta.doctor.machine import Machine
+from regatta.machine import environment
 from regatta.study.cpus import cpus_text
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ MATTERS = (
 
 def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
     del activity
-    found = governors(machine)
+    found = environment.governors(machine.path(CPU))
     pinned = {cpu: found[cpu] for cpu in situation.pinned if cpu in found}
     if not pinned:
         who = "the host does" if machine.hypervisor() else "the firmware may"
@@ -66,17 +67,6 @@ def look(machine: Machine, situation: Situation, activity: Activity) -> Finding:
             for name in sorted(set(found.values()))
         ),
     )
-
-
-def governors(machine: Machine) -> dict[int, str]:
-    """The governor of each CPU that has one."""
-    found: dict[int, str] = {}
-    for name in machine.names(CPU):
-        if name.startswith("cpu") and name[3:].isdigit():
-            text = machine.text(f"{CPU}/{name}/cpufreq/scaling_governor")
-            if text:
-                found[int(name[3:])] = text
-    return found
 
 
 def command(governor: str, found: dict[int, str], cpus: set[int]) -> str:

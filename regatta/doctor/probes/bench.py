@@ -8,7 +8,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
 
-from regatta.doctor.finding import Effect, Situation, number
+from regatta.analysis.numbers import digits
+from regatta.doctor.finding import Effect, Situation
 from regatta.doctor.machine import Machine
 from regatta.doctor.probes import intervals, perf_cost
 from regatta.doctor.probes.child import Child, Neighbour, ProbeError
@@ -54,7 +55,7 @@ class Bench:
                 shares = [100 * piece[f"{taker}_ns"] / piece["wall_ns"] for piece in pieces]
                 what = (
                     f"taken by {words[taker]} from a program that wanted all of CPU {cpu} "
-                    f"(at most {number(longest_ms)} ms at a time)"
+                    f"(at most {digits(longest_ms)} ms at a time)"
                 )
                 effects.append(intervals.mean(what, "%", shares))
         return found

@@ -25,11 +25,12 @@ from regatta.report.text.numbers import (
     times,
     value_of,
 )
+from regatta.study.cell import PROCESS, WINDOW
 from regatta.study.claims.claim import Within
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", TOO_FEW: "…", NOT_MEASURABLE: "–"}
 """Colour never stands alone."""
-SCOPES = {"process": "as they measured", "window": "as it should be"}
+SCOPES = {PROCESS: "as they measured", WINDOW: "as it should be"}
 """In the order in which they are shown, and how each is called."""
 WHOLE = "whole process"
 TOGETHER = "95 %, together with all others of this column"

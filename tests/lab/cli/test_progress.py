@@ -85,7 +85,7 @@ def test_plain_lines_say_what_runs_what_is_left_and_what_failed() -> None:
     show(Lines(screen))
     text = out.getvalue()
     assert "Quick [bold] (quick, seed 7): 2 trials, netns" in text
-    assert "server on CPU 0, client on CPUs 1,2" in text
+    assert "server on CPU 0, client on CPUs 1-2" in text
     assert "note: no perf" in text
     assert "1 trials are in the ledger already" in text
     assert "select · 10 connections" in text
