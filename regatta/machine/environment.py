@@ -60,9 +60,7 @@ def mitigations() -> dict[str, str]:
 
 def governors(folder: Path = CPU) -> dict[int, str]:
     """The frequency governor of each CPU that has one."""
-    paths = {
-        int(path.name[3:]): path for path in folder.glob("cpu[0-9]*") if path.name[3:].isdigit()
-    }
+    paths = {int(path.name[3:]): path for path in folder.glob("cpu[0-9]*")}
     texts = {cpu: read_text(paths[cpu] / "cpufreq/scaling_governor") for cpu in sorted(paths)}
     return {cpu: text for cpu, text in texts.items() if text}
 
