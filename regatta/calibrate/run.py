@@ -13,7 +13,7 @@ from regatta import __version__
 from regatta.calibrate import store
 from regatta.calibrate.goals import Context, Part
 from regatta.errors import CalibrationError, RegattaError, UsageError
-from regatta.ledger.calibration import VERSION, Calibration, Goal, read_goal
+from regatta.ledger.calibration import VERSION, Calibration, Goal, read_goals
 from regatta.race.folder import RACES, held
 
 STATE = "calibration.json"
@@ -70,7 +70,7 @@ def kept_goals(folder: Path, part: Part) -> list[Goal] | None:
     if not isinstance(plain, list) or not plain:
         return None
     try:
-        return [read_goal(goal) for goal in plain]
+        return list(read_goals(plain))
     except ValueError:
         return None
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, TypeAdapter
+
+from regatta.study.form import checked
 
 VERSION = 2
 """1 counted false alarms by drawing names within the blocks of one race."""
@@ -14,9 +18,14 @@ MET, NOT_REFUTED, MISSED, NOT_MEASURED = "met", "not refuted", "missed", "not me
 """What a goal can come to. Only what is missed is a failure, and only what is met is proven."""
 
 
+Number = Annotated[float, Field(strict=True, gt=-1e15, lt=1e15)]
+
+
 @dataclass(frozen=True)
 class Goal:
     """One thing that must hold, and whether it does."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     name: str
     """What is judged, the same in every calibration: `p99 of a stopped server`."""
@@ -24,12 +33,12 @@ class Goal:
     """In words: `within 5 % of the truth`."""
     measured: str
     """In words, with its unit: `2.1 % above`. What could not be measured says why here."""
-    met: bool | None
+    met: StrictBool | None
     """None: neither is shown, which is no failure of the instrument. It could not be measured here,
     or too little was: then it has a `value`."""
     detail: str = ""
     """One sentence more, for whoever wants to know how: sizes, sources, what it rests on."""
-    value: float | None = None
+    value: Number | None = None
     """`measured` as a number, in the goal's unit."""
 
     @property
@@ -39,17 +48,29 @@ class Goal:
         return MET if self.met else MISSED
 
 
+def without_outcome(plain: Any) -> Any:
+    if not isinstance(plain, dict):
+        return plain
+    return {name: value for name, value in plain.items() if name != OUTCOME}
+
+
+Goals = Annotated[
+    tuple[Annotated[Goal, BeforeValidator(without_outcome)], ...],
+    Field(min_length=1, max_length=MOST_GOALS),
+]
+
+
 @dataclass(frozen=True)
 class Calibration:
     """The goals of all parts, and where and when they were measured."""
 
-    taken_at: float
+    taken_at: Number
     """Seconds since 1970."""
-    elapsed_s: float
+    elapsed_s: Number
     regatta_version: str
     machine: dict[str, Any]
-    goals: tuple[Goal, ...]
-    quick: bool = False
+    goals: Goals
+    quick: StrictBool = False
     inject: str | None = None
 
     @property
@@ -84,40 +105,12 @@ def from_plain(plain: object) -> Calibration:
         raise ValueError("it is no object")
     if plain.get("version") != VERSION:
         raise ValueError(f"its version is {str(plain.get('version'))[:20]} and not {VERSION}")
-    goals = plain.get("goals")
-    if not isinstance(goals, list) or not 0 < len(goals) <= MOST_GOALS:
-        raise ValueError("it has no list of goals")
-    taken_at, elapsed_s = plain.get("taken_at"), plain.get("elapsed_s")
-    if not is_number(taken_at) or not is_number(elapsed_s):
-        raise ValueError("it does not say when it was taken")
-    facts = plain.get("machine")
-    if not isinstance(facts, dict):
-        raise ValueError("it does not say on what machine it was taken")
-    return Calibration(
-        taken_at=float(taken_at),  # type: ignore[arg-type]
-        elapsed_s=float(elapsed_s),  # type: ignore[arg-type]
-        regatta_version=str(plain.get("regatta_version", "")),
-        machine=facts,
-        goals=tuple(read_goal(goal) for goal in goals),
-        quick=plain.get("quick") is True,
-        inject=plain["inject"] if isinstance(plain.get("inject"), str) else None,
-    )
+    return checked(WHOLE, plain)
 
 
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
+def read_goals(plain: object) -> tuple[Goal, ...]:
+    """Those of a part; ValueError where it is something else."""
+    return checked(GOALS, plain)
 
 
-def read_goal(plain: object) -> Goal:
-    known = {field.name for field in fields(Goal)} | {OUTCOME}
-    if not isinstance(plain, dict) or plain.keys() - known:
-        raise ValueError("one of its goals is of another shape")
-    words = (plain.get("name"), plain.get("goal"), plain.get("measured"), plain.get("detail", ""))
-    if not all(isinstance(word, str) for word in words):
-        raise ValueError("one of its goals lacks words")
-    met, value = plain.get("met"), plain.get("value")
-    if met is not None and not isinstance(met, bool):
-        raise ValueError("one of its goals is neither met nor missed")
-    if value is not None and not is_number(value):
-        raise ValueError("one of its goals has a value that is no number")
-    return Goal(*words[:3], met, words[3], value)  # type: ignore[arg-type]
+WHOLE, GOALS = TypeAdapter(Calibration), TypeAdapter(Goals)

@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
+    TypeAdapter,
     ValidationError,
     ValidationInfo,
     model_validator,
@@ -138,6 +139,15 @@ def read(form: type[AnyForm], content: Any, *place: str | int, **context: Any) -
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise StudyError(complaint(first, (*place, *first["loc"]))) from error
+
+
+def checked(adapter: TypeAdapter[T], plain: object) -> T:
+    """What a program wrote, for example as JSON; ValueError in a few words if it did not."""
+    try:
+        return adapter.validate_python(plain)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ValueError(f"`{named(first['loc'])}`: {first['msg'].lower()}") from error
 
 
 def must(be: str) -> PydanticCustomError:

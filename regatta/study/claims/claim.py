@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from regatta.study.form import checked
+
 ORDER, COMPARE, LINEAR, RATIO, ENGINES = "order", "compare", "linear", "ratio", "client_engines"
 BOTH = "both"
 SIDES = ("server", "client")
@@ -181,7 +183,7 @@ class Claim:
 
 def from_plain(content: Mapping[str, Any]) -> Claim:
     """What `plain` made, from a ledger; ValueError where it is something else."""
-    return ADAPTER.validate_python(content)
+    return checked(ADAPTER, content)
 
 
 ADAPTER = TypeAdapter(Claim)
