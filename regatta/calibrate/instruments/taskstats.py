@@ -31,9 +31,11 @@ ANSWER_TIMEOUT_S = 5.0
 HEADER = struct.Struct("=IHHII")
 GENERIC = struct.Struct("=BBH")
 ATTRIBUTE = struct.Struct("=HH")
-# Of struct taskstats, which only ever grows at its end (linux/taskstats.h).
+# Of struct taskstats, which grows at its end (linux/taskstats.h).
 RUN_NS_AT, PARENT_AT, FAULTS_AT, TGID_AT = 72, 132, 168, 368
 TGID_SINCE = 12
+MOVED = 15
+"""Linux 6.14 put new fields between the old ones; version 16 has them at the end again."""
 
 
 class TaskstatsError(RegattaError):
@@ -169,6 +171,11 @@ def parse(stats: bytes) -> Ended:
         raise TaskstatsError(
             f"this kernel's per-thread accounts (version {version}) do not name the process; "
             "Linux 5.19 does"
+        )
+    if version == MOVED:
+        raise TaskstatsError(
+            f"this kernel's per-thread accounts (version {version}) have their fields elsewhere; "
+            "Linux 6.16 put them back"
         )
     return Ended(
         parent=struct.unpack_from("=I", stats, PARENT_AT)[0],

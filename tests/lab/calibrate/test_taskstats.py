@@ -54,6 +54,11 @@ def test_a_kernel_that_does_not_name_the_process_is_refused(version: int, size: 
         ended(record(stats(version, size)))
 
 
+def test_the_version_that_moved_its_fields_is_refused() -> None:
+    with pytest.raises(TaskstatsError, match="version 15.* have their fields elsewhere"):
+        ended(record(stats(15, 544)))
+
+
 @pytest.mark.parametrize("cut", [1, 5, 100])
 def test_an_answer_that_is_cut_short_is_an_error(cut: int) -> None:
     whole = attribute(1, b"12345678" * 20)
