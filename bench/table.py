@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -11,9 +12,12 @@ from rich.table import Table
 
 from bench.rows import Best
 from bench.side_by_side import Outcome
+from regatta.analysis.numbers import digits
 from regatta.machine.placement import NETNS
 
 UNSURE = "?"
+
+four_digits = partial(digits, count=4)
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,6 @@ class Report:
     environment: dict[str, Any]
     blocks: int
     seed: int
-
-
-def number(value: float) -> str:
-    """Three or four digits that count."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def met(outcome: Outcome) -> str:
@@ -61,11 +60,11 @@ def cells(outcome: Outcome) -> tuple[str, ...]:
     if outcome.value is None or outcome.low is None or outcome.high is None:
         return (row.name, "", "", "failed", "", str(row.goal or ""), "")
     with_peer = row.peer is not None
-    show = "{:.3f}".format if with_peer else number
+    show = "{:.3f}".format if with_peer else four_digits
     return (
         row.name,
-        number(median(outcome.ours)),
-        number(median(outcome.peer)) if with_peer else "",
+        four_digits(median(outcome.ours)),
+        four_digits(median(outcome.peer)) if with_peer else "",
         show(outcome.value) if with_peer else "",
         f"{show(outcome.low)} to {show(outcome.high)}",
         str(row.goal or ""),

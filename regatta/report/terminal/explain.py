@@ -19,7 +19,7 @@ from regatta.report.tables.held import sentences as held_sentences
 from regatta.report.text.numbers import interval_of, value_of
 from regatta.report.text.plain import encodable as _encodable
 from regatta.report.text.plain import plain as _plain
-from regatta.report.text.plain import printable as _printable
+from regatta.report.text.plain import printable
 from regatta.report.text.sentences import FAMILIES, LEGEND, mark, rate_words, verdict_sentence
 from regatta.report.text.table import Table as Extra
 
@@ -122,7 +122,7 @@ def _table(
         name = result.cell.contender
         star = _encodable(mark(verdict, name), console)
         label = Text(f"{star or ' '} ", style="bold yellow")
-        label.append(_printable(name), style=f"{'bold ' if star else ''}{colours[name].colour}")
+        label.append(printable(name), style=f"{'bold ' if star else ''}{colours[name].colour}")
         if result.failed:
             label.append(f"\n  {result.failed} failed", style="yellow")
         if result.client_bound:
@@ -189,7 +189,7 @@ def _width(analysis: Analysis, columns: tuple[Metric, ...]) -> int:
 
 
 def _name_width(analysis: Analysis) -> int:
-    return min(30, 2 + max((len(_printable(name)) for name in analysis.contenders), default=4))
+    return min(30, 2 + max((len(printable(name)) for name in analysis.contenders), default=4))
 
 
 def _column_width(analysis: Analysis, metric: Metric) -> int:
