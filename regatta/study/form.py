@@ -27,6 +27,8 @@ from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_sc
 from regatta.errors import StudyError
 
 MUST, WRONG, UNKNOWN = "must", "wrong", "unknown"
+A_KEY = "[key]"
+"""How pydantic says that it is the key that is wrong, and not what it holds."""
 LIKE = 0.75
 """How alike two words are of which one may be meant by the other."""
 T = TypeVar("T")
@@ -181,7 +183,7 @@ def complaint(error: ErrorDetails, loc: tuple[str | int, ...]) -> str:
             told = f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it"
         case "list_type":
             told = f"`{place}` must be tables; write [[{place}]]"
-        case "dict_type":
+        case "dict_type" if len(loc) == 1:
             told = f"`{place}` must be tables; write [{place}.NAME]"
         case _:
             told = f"`{place}` must be a table" + ("" if "[" in place else f"; write [{place}]")
@@ -192,5 +194,7 @@ def named(loc: Sequence[str | int]) -> str:
     """`cells[1].rate`."""
     text = ""
     for part in loc:
+        if part == A_KEY:
+            continue
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
     return text

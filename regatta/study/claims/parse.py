@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from regatta.errors import StudyError
 from regatta.study import limits
@@ -104,6 +104,18 @@ def read_compare(value: Any) -> Groups:
     return ((match[1], match[3]),) if match[2] == "~" else ((match[1],), (match[3],))
 
 
+def two(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) != 2:
+        raise must("a list of two")
+    return names
+
+
+def several(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) < 2:
+        raise must("a list of at least two")
+    return names
+
+
 class Said(Form):
     """One statement of a claim, as it is written."""
 
@@ -114,10 +126,8 @@ class Said(Form):
     order: Annotated[Groups, BeforeValidator(read_order)] = ()
     compare: Annotated[Groups, BeforeValidator(read_compare)] = ()
     shape: Annotated[str, one_of(("linear",))] | None = None
-    ratio: Annotated[Many[Raced], Must("a list of two", lambda names: len(names) == 2)] = ()
-    client_engines: Annotated[
-        Many[Engine], Must("a list of at least two", lambda names: len(names) > 1)
-    ] = ()
+    ratio: Annotated[Many[Raced], AfterValidator(two)] = ()
+    client_engines: Annotated[Many[Engine], AfterValidator(several)] = ()
     at_least: (
         Annotated[
             float,

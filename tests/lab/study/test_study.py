@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.report.charts.palette import LOOKS
 from regatta.study import cpus_option, find_study, load_study, parse_study, shipped_names
+from regatta.study.baseline import Baseline
 from regatta.study.cells import Group
+from regatta.study.claims.parse import Claimed, Source
+from regatta.study.contender import Contender
 from regatta.study.cpus import cpu_list, cpus_of, cpus_text
 from regatta.study.design import Design
-from regatta.study.parse import Race, Written
+from regatta.study.form import Form
+from regatta.study.parse import Written
+from regatta.study.placement import Placement
+from regatta.study.race import Race
 
 ROOT = Path(__file__).resolve().parents[3]
 DESIGNS = [
@@ -268,6 +274,37 @@ def test_any_race_table_is_read_or_refused(table: dict[str, str]) -> None:
     except StudyError as error:
         told = str(error)
     assert "`race." in told
+
+
+TABLES: dict[str, tuple[type[Form], str]] = {
+    "[race]": (Race, ""),
+    "[placement]": (Placement, ""),
+    "[[cells]]": (Group, 'designs = "select"\nconnections = 3\n'),
+    "[contenders.go]": (Contender, 'command = "go {port}"\n'),
+    "[baseline]": (Baseline, ""),
+    "[sources.A]": (Source, ""),
+    "[[claim]]": (Claimed, 'id = "X"\nsays = "y"\nmetric = "task_clock"\nconnections = 1\n'),
+}
+VALUES = [
+    *("1", "-1", "1.5", "nan", "true", "1979-05-27", '"x"', '""', '"select"', '"1 %"'),
+    *("[]", "[[]]", "[{}]", "{}", "{ a = 1 }", '["x", "x"]', '[1, "x"]', '["select", "prefork"]'),
+]
+
+
+@given(st.data(), st.sampled_from(sorted(TABLES)))
+def test_any_table_is_read_or_refused_in_one_line_that_names_it(
+    data: st.DataObject, head: str
+) -> None:
+    form, rest = TABLES[head]
+    key = data.draw(st.sampled_from([*form.known_keys(), "other"]))
+    said = f"{key} = {data.draw(st.sampled_from(VALUES))}\n"
+    own = [line for line in rest.splitlines(keepends=True) if not line.startswith(f"{key} ")]
+    try:
+        parse_study(GOOD + head + "\n" + "".join(own) + said, DESIGNS)
+    except StudyError as error:
+        told = str(error)
+        assert "\n" not in told
+        assert {"[[cells]]": "cell", "[[claim]]": "claim"}.get(head, head.strip("[]")) in told
 
 
 @pytest.mark.parametrize(
