@@ -42,6 +42,7 @@ class Study(Race, Placement):
 
     def but(self, **changes: Any) -> Study:
         """The same with other values."""
+        assert changes.keys() <= type(self).model_fields.keys()
         return self.model_copy(update=changes)
 
 
