@@ -69,7 +69,7 @@ def test_a_laptop_is_told_all_that_makes_its_speed_vary(tmp_path: Path) -> None:
         "clock": SERIOUS,
         "counters": MINOR,
     }
-    assert found["smt"].fix == ("regatta race --server-cpus 0 --client-cpus 2,3",)
+    assert found["smt"].fix == ("regatta race --server-cpus 0 --client-cpus 2-3",)
     governors = f"{CPU}/cpu*/cpufreq/scaling_governor"
     assert found["governor"].fix == (f"echo performance | sudo tee {governors}",)
     assert found["governor"].undo == (f"echo powersave | sudo tee {governors}",)
