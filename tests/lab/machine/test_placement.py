@@ -86,7 +86,7 @@ def test_one_cpu_only_is_refused_with_what_to_type() -> None:
 
 
 def test_a_cpu_that_does_not_exist_is_named() -> None:
-    with pytest.raises(CpuError, match=r"--client-cpus names CPU 9.*allowed: 0,1"):
+    with pytest.raises(CpuError, match=r"--client-cpus names CPU 9.*allowed: 0-1"):
         choose_cpus([0], [9], [0, 1], alone)
 
 
