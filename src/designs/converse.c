@@ -21,7 +21,7 @@ HOT static int send_output(int fd, struct exchange *exchange) {
     return 0;
 }
 
-/* A request that comes a byte at a time is never silent for long, and yet takes too long. */
+/* A request that arrives a byte at a time never times out in recv, and yet takes too long. */
 static bool takes_too_long(const struct exchange *exchange, const struct server *server,
                            int64_t *begun_ns) {
     if (!exchange_is_partial(exchange)) {

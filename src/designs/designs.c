@@ -3,28 +3,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* clang-format off */
-const struct design *const designs[] = {
-    &design_iterative,
-    &design_fork_per_client,
-    &design_prefork_accept,
-    &design_prefork_flock,
-    &design_prefork_mutex,
-    &design_prefork_fdpass,
-    &design_thread_per_client,
-    &design_prethread_mutex,
-    &design_prethread_queue,
-    &design_select,
-    &design_poll,
-    &design_epoll,
-    &design_epoll_edge,
-    &design_epoll_workers,
-    &design_reactors,
-    &design_uring,
-    &design_uring_reactors,
-    NULL,
-};
-/* clang-format on */
+/* DESIGNS is a list of DESIGN(name). */
+#define DESIGN(name) extern const struct design design_##name;
+DESIGNS
+#undef DESIGN
+
+#define DESIGN(name) &design_##name,
+const struct design *const designs[] = {DESIGNS NULL};
+#undef DESIGN
 
 const struct design *design_find(const char *name) {
     for (const struct design *const *design = designs; *design != NULL; design++)

@@ -1,7 +1,7 @@
 /* epoll: one event loop on epoll, level-triggered.
  *
- * The kernel keeps the set: each turn costs in proportion to the connections that are ready. One is
- * registered once, when it turns out to stay, and anew while its client takes its replies slowly: a
+ * The kernel keeps the set: a turn costs in proportion to the ready connections only. A connection
+ * is registered once, when it first has to wait, and anew only for a client that reads slowly: a
  * request costs one recv, one send and its share of an epoll_wait. */
 #include "designs/reactor.h"
 #include "server/design.h"

@@ -1,11 +1,10 @@
 /* epoll-edge: one event loop on epoll, edge-triggered.
  *
- * As epoll, but the kernel tells what changes, not how things are: it is never told anew what to
- * watch for, when a client takes its replies slowly and when it is done. In return there is an
- * event for each change that nobody waited for; and what was told once must be remembered
- * (can_read) until a read comes back short.
+ * As epoll, but the kernel reports changes, not states. A connection is never registered anew, also
+ * when its client reads slowly; in return there are events that nobody waits for, and readiness
+ * must be remembered (can_read) until a read comes back short.
  *
- * The listener is level-triggered here too: more may wait to be accepted than one turn takes. */
+ * The listener stays level-triggered: more clients may wait than one turn accepts. */
 #include "designs/reactor.h"
 #include "server/design.h"
 

@@ -1,9 +1,8 @@
 /* epoll-workers: one event loop, requests handed to a worker pool.
  *
- * The loop, on edge-triggered epoll, reads, writes and parses; each complete request goes to a pool
- * of threads, which do the work and hand the reply back. A request that blocks or computes for long
- * holds up one worker, not the loop. Each request costs two hand-overs: a lock and mostly a context
- * switch there, and another one back. */
+ * The loop, on edge-triggered epoll, reads, parses and writes; a pool of threads does the work for
+ * each complete request. A request that blocks or computes for long holds up one worker, not the
+ * loop. Each request costs two hand-overs: a lock and mostly a context switch, there and back. */
 #include "designs/jobs.h"
 #include "designs/reactor.h"
 #include "server/answer.h"
@@ -16,7 +15,7 @@ struct workers_loop {
     struct jobs jobs;
 };
 
-/* Hands its next request to a worker. Returns 1, 0 if there is none, or -ENOMEM. */
+/* Hands the next request to a worker. Returns 1, 0 if there is none, or -ENOMEM. */
 static int ask(struct jobs *jobs, struct polled *connection) {
     struct exchange *exchange = &connection->base.exchange;
     struct job *job = jobs_new(jobs);
@@ -32,9 +31,9 @@ static int ask(struct jobs *jobs, struct polled *connection) {
     return 1;
 }
 
-/* Reads, sends what there is to be sent, and goes on to the next request. What comes while a worker
- * is busy with it is remembered (can_read) and read afterwards. */
-static enum interest serve(struct loop *loop, struct polled *connection) {
+/* Reads, sends, and goes on to the next request. What arrives while a worker answers is remembered
+ * (can_read) and read afterwards. */
+static enum next serve(struct loop *loop, struct polled *connection) {
     struct workers_loop *self = (struct workers_loop *)loop;
     if (!exchange_is_partial(&connection->base.exchange))
         connections_touch(&loop->connections, &connection->base, loop->now_ns);
@@ -43,7 +42,7 @@ static enum interest serve(struct loop *loop, struct polled *connection) {
         result = turn_send(connection);
     if (result == 0)
         result = ask(&self->jobs, connection);
-    return result > 0 ? INTEREST_LATER : turn_next(loop, connection, result);
+    return result > 0 ? NEXT_ANSWER : turn_next(loop, connection, result);
 }
 
 static void take_answered(struct reactor *reactor) {
@@ -67,8 +66,8 @@ static int run(struct server *server) {
         return error;
     self.reactor.is_edge_triggered = true;
     self.reactor.serve = serve;
-    self.reactor.doors[self.reactor.door_count++] =
-        (struct door){self.jobs.answered_fd, take_answered};
+    self.reactor.handlers[self.reactor.handler_count++] =
+        (struct handler){self.jobs.answered_fd, take_answered};
     server->counts = &server->stats->loop;
     error = ready_say(server);
     if (error == 0)
@@ -80,6 +79,6 @@ static int run(struct server *server) {
 const struct design design_epoll_workers = {
     .name = "epoll-workers",
     .summary = "one event loop on epoll, requests handed to a pool of threads",
-    .workers = 16,
+    .workers = POOL_WORKERS,
     .run = run,
 };

@@ -1,8 +1,8 @@
 /* fork-per-client: a new process for each connection.
  *
- * The parent accepts and forks; the child serves its client with blocking calls to the end. A slow
- * client holds up nobody, and whatever a child does wrong is its own. Each connection costs a
- * process: its creation and its end, page tables and page faults, some 200 us of CPU. */
+ * The parent accepts and forks; the child serves its client to the end with blocking calls. A slow
+ * client holds up nobody, and a crash of one child harms no other. Each connection costs a process:
+ * creation and exit, page tables and page faults, some 200 us of CPU. */
 #include "base/clock.h"
 #include "designs/converse.h"
 #include "server/design.h"
@@ -17,14 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The living children, which the handler of SIGCHLD takes out: it is blocked while others look. In
- * memory that no child gets: else the parent, which writes there for each, would have to copy a
- * page for each. */
+/* The living children. The handler of SIGCHLD removes them, and is blocked while others look. Not
+ * in memory that children inherit: the parent writes there for each, and would copy a page each
+ * time.
+ */
 static struct living {
     pid_t *pids;
     unsigned count;
-    /* Those that are there are as many as connections are open: counted here and not by the
-     * children, of which one may die at any point. */
+    /* Open connections are counted here, as living children, and not by the children, which may die
+     * at any point. */
     struct stats *stats;
 } * living;
 
@@ -70,7 +71,7 @@ static void handle_death(int signal_number) {
         errno = saved;
 }
 
-/* How the signal mask was, and with SIGCHLD blocked. */
+/* The signal mask as it was, and with SIGCHLD blocked. */
 struct masks {
     sigset_t open, closed;
 };
@@ -87,7 +88,7 @@ static struct masks prepare(void) {
     return masks;
 }
 
-/* With SIGCHLD blocked, which nobody will send it. */
+/* In the child. SIGCHLD stays blocked: it has no children. */
 static void serve(struct server *server, int fd) {
     if (stop_after_fork(-1) != 0)
         _exit(EXIT_FAILURE);
@@ -96,7 +97,7 @@ static void serve(struct server *server, int fd) {
     _exit(EXIT_SUCCESS);
 }
 
-/* Its connection is counted before: the child may tell how many are open before this one runs. */
+/* Counts the connection first: the child may report how many are open before the parent runs. */
 static pid_t fork_counted(void) {
     stats_add(&living->stats->open);
     pid_t pid = fork();
@@ -125,7 +126,7 @@ static void signal_all(int signal_number) {
         kill(living->pids[i], signal_number);
 }
 
-/* Tells the children to stop, and kills those that do not in time. */
+/* Tells the children to stop, and kills those that do not stop in time. */
 static void drain(const struct masks *masks) {
     int64_t deadline_ns = clock_monotonic_ns() + (stop_left_ms() + GRACE_MS) * (int64_t)NS_PER_MS;
     int64_t left_ns;

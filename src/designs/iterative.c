@@ -1,7 +1,7 @@
 /* iterative: one process, one client at a time.
  *
- * Accept, serve that client to its end, accept the next. No switch, no lock, no table: the least
- * that a server can do. A client that is slow or silent holds up everyone behind it. */
+ * Accept, serve that client to the end, accept the next. No context switch, no lock, no table: the
+ * least a server can do. A slow or idle client holds up everyone behind it. */
 #include "designs/converse.h"
 #include "server/design.h"
 

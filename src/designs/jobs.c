@@ -47,7 +47,7 @@ static void work(void *argument, unsigned worker) {
         pthread_mutex_lock(&jobs->lock);
         bool was_empty = append(&jobs->answered, job);
         pthread_mutex_unlock(&jobs->lock);
-        if (was_empty) /* without the lock: whom this wakes asks for it */
+        if (was_empty) /* without the lock, which the loop asks for at once */
             (void)!write(jobs->answered_fd, &one, sizeof one);
         pthread_mutex_lock(&jobs->lock);
     }
@@ -74,16 +74,13 @@ static void release_all(struct jobs *jobs) {
 }
 
 int jobs_open(struct jobs *jobs, const struct server *server) {
-    unsigned workers = server->options->workers;
     *jobs = (struct jobs){.answered_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_cond_init(&jobs->has_work, NULL);
-    jobs->servers = calloc(workers, sizeof *jobs->servers);
+    jobs->servers = servers_for_workers(server);
     int error = jobs->answered_fd < 0 ? -errno : jobs->servers == NULL ? -ENOMEM : 0;
-    for (unsigned worker = 0; error == 0 && worker < workers; worker++)
-        jobs->servers[worker] = server_for_worker(server, worker);
     if (error == 0)
-        error = threads_start(&jobs->threads, workers, work, jobs);
+        error = threads_start(&jobs->threads, server->options->workers, work, jobs);
     if (error != 0)
         release_all(jobs);
     return error;

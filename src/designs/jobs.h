@@ -1,8 +1,8 @@
 /* Requests on their way from an event loop to a pool of threads and back.
  *
- * Two queues: the workers wait for the first with a condition; the loop waits for the second with
- * an eventfd, which it watches beside its connections, and which is written only when the queue was
- * empty. Jobs are used again, with the memory of their replies. */
+ * Two queues: workers wait for the first on a condition variable, the loop for the second on an
+ * eventfd, which is written only when that queue was empty. Jobs are reused, with the memory of
+ * their replies. */
 #pragma once
 #include "server/server.h"
 #include "server/threads.h"
@@ -14,7 +14,7 @@ struct polled;
 
 struct job {
     struct job *next;
-    struct polled *connection; /* the loop's: no worker looks at it */
+    struct polled *connection; /* the loop's: workers do not touch it */
     bool is_first;             /* of its connection */
     struct request request;
     struct server *server; /* of the worker that answered it */
@@ -42,11 +42,11 @@ struct jobs {
 /* Starts the workers. `jobs` must stay where it is. Returns 0 or -errno. */
 int jobs_open(struct jobs *jobs, const struct server *server);
 
-/* Waits for what is being answered; what has not been begun is dropped. */
+/* Waits for jobs that workers have begun; drops the others. */
 void jobs_close(struct jobs *jobs);
 
-/* For the loop: a job to fill in (NULL: no memory), handing it over, taking all that are answered
- * (a list by `next`, in the order of their answers), and giving one back. */
+/* For the loop: a job to fill in (NULL: no memory), handing it to the workers, taking all answered
+ * ones (a list by `next`, in the order of the answers), and giving one back. */
 struct job *jobs_new(struct jobs *jobs);
 void jobs_ask(struct jobs *jobs, struct job *job);
 struct job *jobs_take_answered(struct jobs *jobs);

@@ -26,7 +26,7 @@ int loop_idle_ms(const struct loop *loop) {
                                loop->server->options->idle_timeout_ms);
 }
 
-/* Touched first: one that stays although it is silent has its place among the newest. */
+/* Touched first: a connection that stays although it is idle moves to the end of the list. */
 static void close_idle(struct loop *loop) {
     while (loop_idle_ms(loop) == 0) {
         struct connection *oldest = loop->connections.oldest;
@@ -42,8 +42,8 @@ static int turn(struct loop *loop, int wait_ms) {
     return error;
 }
 
-/* Accepts those who wait, then reads nothing beyond what has come already, and ends when all of it
- * is answered, or when the time for that is over. */
+/* Accepts the backlog, reads only what has already arrived, and ends when all of it is answered or
+ * at the drain limit. */
 static int drain(struct loop *loop) {
     int error = 0;
     loop->kind->stop_accepting(loop);
@@ -66,8 +66,7 @@ int loop_run(struct loop *loop) {
     loop->now_ns = clock_monotonic_ns();
     listener_set_nonblocking(&loop->server->listener);
     int error = loop->kind->open(loop);
-    /* No loop serves before all have the descriptors that they need: clients that came early might
-     * take the last ones. */
+    /* No loop serves before all are open: early clients might take the last descriptors. */
     if (loop->opening != NULL)
         pthread_barrier_wait(loop->opening);
     if (error != 0)

@@ -1,5 +1,5 @@
-/* What every event loop does, however it learns what happens: accepts clients, closes those that
- * have been silent for too long, and drains. */
+/* What all event loops share, whatever they wait with: accepting clients, closing idle connections,
+ * draining. */
 #pragma once
 #include "server/connections.h"
 #include "server/server.h"
@@ -9,29 +9,29 @@
 
 struct loop;
 
-/* What tells one loop from another. */
+/* What differs between them. */
 struct loop_kind {
-    size_t connection_size; /* of its struct, which begins with a struct connection */
+    size_t connection_size; /* of its own struct, which begins with a struct connection */
 
-    /* Waits for clients and for the stop from now on. Returns 0 or -errno. */
+    /* Starts waiting for clients and for the stop. Returns 0 or -errno. */
     int (*open)(struct loop *loop);
     void (*close)(struct loop *loop);
-    /* The client was accepted just now. */
+    /* A client was accepted. */
     void (*begin)(struct loop *loop, struct connection *connection);
-    /* ... has been silent for --idle-timeout. */
+    /* A connection has been idle for --idle-timeout. */
     void (*time_out)(struct loop *loop, struct connection *connection);
-    /* Waits once, and does all that came of it: wait_ms at most, or until the next client has been
-     * silent for too long (-1). Returns 0 or -errno. */
+    /* Waits once and handles all that is ready. Waits wait_ms at most; -1: until the next idle
+     * timeout. Returns 0 or -errno. */
     int (*turn)(struct loop *loop, int wait_ms);
-    /* Waits for clients and for the stop no longer: the loop drains. */
+    /* Stops waiting for clients and for the stop. */
     void (*stop_accepting)(struct loop *loop);
 };
 
 struct loop {
     const struct loop_kind *kind;
     struct server *server;
-    pthread_barrier_t *opening; /* where the loops of several threads meet; NULL: it is alone */
-    int fd_limit;               /* no descriptor of a connection may reach it; 0: no limit */
+    pthread_barrier_t *opening; /* shared by the loops of several threads; NULL: the only loop */
+    int fd_limit;               /* descriptors must be below it; 0: no limit */
     struct connections connections;
     int64_t now_ns; /* CLOCK_MONOTONIC, as of the last wait */
 };
@@ -40,11 +40,11 @@ struct loop {
  * Returns 0 or -errno. */
 int loop_run(struct loop *loop);
 
-/* Accepts those who wait, `limit` at most, without waiting itself. Returns how many. */
+/* Accepts waiting clients, `limit` at most, without blocking. Returns how many. */
 int loop_accept(struct loop *loop, int limit);
 
-/* Takes in a client that was accepted. */
+/* Adds an accepted client, or refuses it at a limit. */
 void loop_welcome(struct loop *loop, int fd);
 
-/* Milliseconds until a client will have been silent for too long; -1: there is none. */
+/* Milliseconds until the next idle timeout; -1: there is no connection. */
 int loop_idle_ms(const struct loop *loop);

@@ -1,8 +1,8 @@
 /* poll: one event loop on poll.
  *
- * As select, with an array in place of the bits: it holds no gaps and is copied to the kernel, and
- * walked by it and by us, at each turn, however few connections are ready. Its limit is as far away
- * as we like: what is not touched of it is no memory. */
+ * For each wait an array without gaps is copied to the kernel, and walked by it and by us: a turn
+ * costs in proportion to all connections, however few are ready. Its limit can be far away: what is
+ * never touched takes no memory. */
 #include "designs/reactor.h"
 #include "server/design.h"
 
@@ -10,12 +10,12 @@
 
 struct set {
     struct pollfd fds[FD_LIMIT];
-    int places[FD_LIMIT]; /* of each descriptor in the array */
-    int count;            /* in the array */
+    int places[FD_LIMIT]; /* of each descriptor in that array */
+    int count;            /* of places taken */
 };
 
 static int open_set(struct set *set) {
-    (void)set; /* nothing of the kernel's */
+    (void)set; /* no kernel object */
     return 0;
 }
 
@@ -34,7 +34,7 @@ static int add(struct set *set, int fd, uint32_t events) {
     return 0;
 }
 
-/* The last one takes its place. */
+/* The last entry takes its place. */
 static void forget(struct set *set, int fd) {
     struct pollfd last = set->fds[--set->count];
     set->places[last.fd] = set->places[fd];
@@ -45,7 +45,7 @@ static int wait_ready(struct set *set, int wait_ms) {
     return poll(set->fds, (nfds_t)set->count, wait_ms);
 }
 
-/* From the end: whoever takes the place of one that is over was looked at already. */
+/* From the end: an entry that moves to a free place has been looked at. */
 static void dispatch(struct set *set, int ready, struct reactor *reactor) {
     for (int i = set->count - 1; i >= 0 && ready > 0; i--) {
         struct pollfd found = set->fds[i];

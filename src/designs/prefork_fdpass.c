@@ -1,109 +1,33 @@
 /* prefork-fdpass: the parent accepts and passes descriptors to children.
  *
  * Each child has a socket pair with the parent, receives a client's descriptor over it
- * (SCM_RIGHTS), serves that client to its end, and says with a byte that it is free again. The
- * parent accepts only while a child is free: others wait in the backlog. It decides who serves
- * whom; for that, each client costs four system calls more and two context switches. */
+ * (SCM_RIGHTS), serves that client to the end, and reports with a byte that it is free. The parent
+ * accepts only while a child is free: other clients wait in the backlog. It decides who serves
+ * whom; that costs four more system calls and two context switches for each client. */
 #include "designs/converse.h"
+#include "designs/fd_channel.h"
 #include "server/design.h"
 #include "server/processes.h"
 #include "server/stop.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-/* Passing a descriptor */
-
-union ancillary {
-    struct cmsghdr header; /* for its alignment */
-    char space[CMSG_SPACE(sizeof(int))];
-};
-
-/* Returns 0 or -errno. */
-static int pass(int socket, int fd) {
-    char byte = 0;
-    union ancillary ancillary = {.space = {0}};
-    struct iovec data = {&byte, 1};
-    struct msghdr message = {.msg_iov = &data,
-                             .msg_iovlen = 1,
-                             .msg_control = ancillary.space,
-                             .msg_controllen = sizeof ancillary.space};
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(header), &fd, sizeof fd);
-    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
-}
-
-/* Waits for a descriptor. Returns it or -errno: -EMFILE if one came and could not be taken, -EPIPE
- * or another if none will come. */
-static int receive(int socket) {
-    char byte;
-    int fd = -EMFILE;
-    union ancillary ancillary;
-    struct iovec data = {&byte, 1};
-    struct msghdr message = {.msg_iov = &data,
-                             .msg_iovlen = 1,
-                             .msg_control = ancillary.space,
-                             .msg_controllen = sizeof ancillary.space};
-    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    if (got <= 0)
-        return got == 0 ? -EPIPE : -errno;
-    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (header != NULL && header->cmsg_type == SCM_RIGHTS)
-        memcpy(&fd, CMSG_DATA(header), sizeof fd);
-    return fd;
-}
-
-/* The child */
-
-struct inbox {
-    int socket;    /* a stop puts an eventfd in its place (stop.h): a blocked receive ends */
-    int drain;     /* the same socket, whatever a signal does */
-    bool is_ended; /* the stop has been noticed */
-};
-
-/* If this child alone shall leave, no more is taken in than has come; the parent passes on to
- * others what it cannot send. If the server stops, the parent still passes those who wait, and then
- * ends.
- */
-static void notice_stop(const struct server *own, struct inbox *inbox) {
-    inbox->is_ended = true;
-    if (listener_is_left_to_others(&own->listener))
-        shutdown(inbox->drain, SHUT_RD);
-}
-
-/* Returns the next client's descriptor, or -errno as receive. */
-static int next_client(const struct server *own, struct inbox *inbox) {
-    for (;;) {
-        if (stop_is_requested() && !inbox->is_ended)
-            notice_stop(own, inbox);
-        int fd = receive(inbox->is_ended ? inbox->drain : inbox->socket);
-        if (fd != -EINTR && fd != -ENOTSOCK)
-            return fd;
-    }
-}
-
-static void serve(struct server *own, struct inbox *inbox) {
+/* In a child. */
+static void serve(struct server *server, struct inbox *inbox) {
     int fd;
-    while ((fd = next_client(own, inbox)) >= 0 || fd == -EMFILE) {
+    while ((fd = inbox_take(server, inbox)) >= 0 || fd == -EMFILE) {
         if (fd >= 0)
-            converse_alone(own, fd);
+            converse_alone(server, fd);
         else
-            stats_add(&own->stats->errors[ERROR_ACCEPT]);
-        if (!listener_is_left_to_others(&own->listener))
-            (void)!send(inbox->drain, "", 1, MSG_NOSIGNAL); /* free again */
+            stats_add(&server->stats->errors[ERROR_ACCEPT]);
+        if (!listener_is_left_to_others(&server->listener))
+            inbox_report_free(inbox);
     }
     _exit(EXIT_SUCCESS);
 }
-
-/* The parent */
 
 struct child {
     int socket; /* -1: none */
@@ -114,8 +38,8 @@ struct parent {
     struct server *server;
     struct processes processes;
     struct child *children;
-    struct pollfd *waits; /* those below, then one for each child */
-    int accepted;         /* a client for whom no child was left after all; -1: none */
+    struct pollfd *waits; /* the three below, then one for each child */
+    int accepted;         /* a client whose child was leaving; -1: none */
 };
 
 enum { WAIT_STOP, WAIT_DEATHS, WAIT_CLIENT, WAITS };
@@ -133,38 +57,23 @@ static void hang_up_on_all(struct parent *parent) {
         close(parent->accepted);
 }
 
-/* Both ends of the child's socket pair. Returns 0 or -errno. */
-static int open_pair(struct child *child, struct inbox *inbox) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return -errno;
-    *child = (struct child){.socket = ends[0], .is_free = true};
-    *inbox = (struct inbox){.socket = ends[1], .drain = fcntl(ends[1], F_DUPFD_CLOEXEC, 0)};
-    if (inbox->drain >= 0)
-        return 0;
-    int error = -errno;
-    hang_up_on(child);
-    close(inbox->socket);
-    return error;
-}
-
 /* Returns 0 or -errno. */
 static int fill(struct parent *parent, unsigned worker) {
     struct child *child = &parent->children[worker];
-    struct inbox inbox = {-1, -1, false};
-    struct server own;
+    struct inbox inbox;
+    struct server server;
     hang_up_on(child);
-    int error = open_pair(child, &inbox);
+    int error = channel_open(&child->socket, &inbox);
     if (error != 0)
         return error;
-    pid_t pid = processes_fork(&parent->processes, worker, inbox.socket, &own);
+    child->is_free = true;
+    pid_t pid = processes_fork(&parent->processes, worker, inbox.socket, &server);
     if (pid == 0) {
-        /* Else the others would not see the end when the parent hangs up. */
+        /* Else the other children would not see the parent hang up. */
         hang_up_on_all(parent);
-        serve(&own, &inbox);
+        serve(&server, &inbox);
     }
-    close(inbox.socket);
-    close(inbox.drain);
+    inbox_close(&inbox);
     if (pid < 0)
         hang_up_on(child);
     return pid < 0 ? pid : 0;
@@ -187,10 +96,10 @@ static struct child *find_free(const struct parent *parent) {
 
 /* Passes the accepted client to this child, which is free. */
 static void hand_to(struct parent *parent, struct child *child) {
-    int error = pass(child->socket, parent->accepted);
+    int error = channel_pass(child->socket, parent->accepted);
     child->is_free = error != 0;
     if (error == -EPIPE || error == -ECONNRESET) {
-        child->is_free = false; /* it is leaving: another one's then */
+        child->is_free = false; /* it is leaving: another child gets the client */
         return;
     }
     if (error == 0)
@@ -200,7 +109,7 @@ static void hand_to(struct parent *parent, struct child *child) {
     parent->accepted = -1;
 }
 
-/* Whoever was accepted before, then those who wait, `limit` of them at most. */
+/* Passes the client that was accepted before, then up to `limit` that wait. */
 static void hand_out(struct parent *parent, unsigned limit) {
     struct child *child;
     while ((child = find_free(parent)) != NULL) {
@@ -212,28 +121,27 @@ static void hand_out(struct parent *parent, unsigned limit) {
     }
 }
 
-/* How many to accept after a wait. A listener that is ready has one at least, and if more wait the
- * next wait says so at once; one that was not looked at may have as many as there are children. */
+/* How many clients to accept after a wait: one if the listener was ready, for if more wait the next
+ * wait returns at once; as many as there are children if it was not watched. */
 static unsigned most_waiting(const struct parent *parent) {
     const struct pollfd *listener = &parent->waits[WAIT_CLIENT];
     return listener->fd < 0 ? parent->processes.count : listener->revents != 0;
 }
 
 static void hear(struct child *child) {
-    char byte;
-    if (recv(child->socket, &byte, 1, MSG_DONTWAIT) == 1)
+    if (channel_is_free(child->socket))
         child->is_free = true;
     else
-        hang_up_on(child); /* it died: processes_reap will know */
+        hang_up_on(child); /* it died: processes_reap sees to that */
 }
 
-/* Waits for something to happen, wait_ms at most, and does what is to be done then. */
+/* Waits once, wait_ms at most, and handles all that is ready. */
 static void turn(struct parent *parent, int wait_ms) {
     struct pollfd *waits = parent->waits;
     unsigned count = parent->processes.count;
     for (unsigned i = 0; i < count; i++)
         waits[WAITS + i] = (struct pollfd){.fd = parent->children[i].socket, .events = POLLIN};
-    /* A client is welcome only while a child is free. */
+    /* Clients are accepted only while a child is free. */
     waits[WAIT_CLIENT].fd = find_free(parent) != NULL ? parent->server->listener.drain_fd : -1;
     if (poll(waits, WAITS + count, wait_ms) > 0) {
         for (unsigned i = 0; i < count; i++)
@@ -251,7 +159,7 @@ static void until_stopped(struct parent *parent) {
         turn(parent, processes_wait_ms(&parent->processes));
 }
 
-/* Those who wait are accepted and handed out as before; then the children end. */
+/* The backlog is accepted and handed out as before; then the children end. */
 static void drain(struct parent *parent) {
     const struct listener *listener = &parent->server->listener;
     parent->waits[WAIT_STOP].fd = -1;
@@ -307,7 +215,7 @@ static int run(struct server *server) {
 const struct design design_prefork_fdpass = {
     .name = "prefork-fdpass",
     .summary = "the parent accepts and passes descriptors to children",
-    .workers = 16,
+    .workers = POOL_WORKERS,
     .one_at_a_time = true,
     .run = run,
 };

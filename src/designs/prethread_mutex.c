@@ -1,9 +1,9 @@
 /* prethread-mutex: a pool of threads, accept behind a mutex.
  *
- * Each thread is an iterative server: one of them is blocked in accept, the other free ones wait
- * for the mutex around it. Nobody waits for a thread to be made, and as many clients are served at
- * a time as there are threads; one more, and it waits until one of them has left. A client costs a
- * mutex, whose next owner must mostly be woken. */
+ * Each thread is an iterative server: one is blocked in accept, the other free ones wait for the
+ * mutex around it. No client waits for a thread to be created, and as many are served at a time as
+ * there are threads; one more waits until another has left. A client costs a mutex, whose next
+ * owner must mostly be woken. */
 #include "designs/thread_clients.h"
 #include "server/design.h"
 #include "server/stop.h"
@@ -14,8 +14,8 @@
 
 struct pool {
     struct server *server;
-    struct server *own;    /* of each thread */
-    pthread_mutex_t mutex; /* around accept, and so around server->listener */
+    struct server *servers; /* of each thread */
+    pthread_mutex_t mutex;  /* around accept, and so around server->listener */
     struct thread_clients clients;
     struct threads threads;
 };
@@ -29,16 +29,16 @@ static int accept_with_mutex(struct pool *pool) {
 
 static void serve(void *argument, unsigned worker) {
     struct pool *pool = argument;
-    struct server *own = &pool->own[worker];
+    struct server *server = &pool->servers[worker];
     struct thread_client member;
     while ((member.fd = accept_with_mutex(pool)) >= 0) {
-        thread_clients_enter(&pool->clients, &member, own->options->workers);
-        thread_clients_converse(&pool->clients, &member, own);
+        thread_clients_enter(&pool->clients, &member, server->options->workers);
+        thread_clients_converse(&pool->clients, &member, server);
     }
 }
 
-/* The signal is this thread's. Its handler has put the stop in the place of the listener (stop.h):
- * only the thread that is blocked there already must be woken. */
+/* This thread gets the signal. Its handler has replaced the listener (stop.h); only a thread that
+ * is already blocked in accept must be woken. */
 static void wait_for_stop(void) {
     struct pollfd stop = {.fd = stop_fd(), .events = POLLIN};
     while (!stop_is_requested())
@@ -60,20 +60,20 @@ static int run(struct server *server) {
     struct pool pool = {.server = server,
                         .mutex = PTHREAD_MUTEX_INITIALIZER,
                         .clients = THREAD_CLIENTS_INITIALIZER};
-    pool.own = servers_for_workers(server);
-    int error = pool.own == NULL ? -ENOMEM : 0;
+    pool.servers = servers_for_workers(server);
+    int error = pool.servers == NULL ? -ENOMEM : 0;
     if (error == 0)
         error = threads_start(&pool.threads, server->options->workers, serve, &pool);
     if (error == 0)
         error = serve_until_stopped(&pool);
-    free(pool.own);
+    free(pool.servers);
     return error;
 }
 
 const struct design design_prethread_mutex = {
     .name = "prethread-mutex",
     .summary = "a pool of threads, accept behind a mutex",
-    .workers = 16,
+    .workers = POOL_WORKERS,
     .one_at_a_time = true,
     .run = run,
 };

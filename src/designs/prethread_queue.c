@@ -1,11 +1,9 @@
 /* prethread-queue: the main thread accepts, a pool serves from a queue.
  *
- * The main thread puts each client into a queue, from which the threads of the pool take them one
- * at a time and serve them to their end. As many are served at a time as there are threads; others
- * wait in the queue, up to --max-connections with those being served, and more are refused. A
- * client costs a lock on either side of the queue and mostly a context switch to the thread that it
- * wakes.
- */
+ * The main thread puts each client into a queue; a thread of the pool takes it and serves it to the
+ * end. As many clients are served at a time as there are threads; others wait in the queue, up to
+ * --max-connections in all, and more are refused. A client costs a lock on either side of the queue
+ * and mostly a context switch to the thread that it wakes. */
 #include "designs/thread_clients.h"
 #include "server/design.h"
 
@@ -14,7 +12,7 @@
 
 struct pool {
     struct server *server;
-    struct server *own;            /* of each thread */
+    struct server *servers;        /* of each thread */
     struct thread_clients clients; /* those being served */
     struct threads threads;
 
@@ -23,7 +21,7 @@ struct pool {
     int *queue;              /* a ring of --max-connections */
     unsigned first, waiting; /* in the queue */
     unsigned held;           /* ... and those being served */
-    bool is_over;            /* nobody will be added */
+    bool is_over;            /* no client will be added */
 };
 
 /* Returns false if there are --max-connections. */
@@ -44,7 +42,7 @@ static bool add(struct pool *pool, int fd) {
     return has_room;
 }
 
-/* Returns the next client's descriptor; -1: there will be none. */
+/* Returns the next client's descriptor; -1: there will be no more. */
 static int take(struct pool *pool) {
     int fd = -1;
     pthread_mutex_lock(&pool->lock);
@@ -74,13 +72,12 @@ static void end(struct pool *pool) {
 
 static void serve(void *argument, unsigned worker) {
     struct pool *pool = argument;
-    struct server *own = &pool->own[worker];
+    struct server *server = &pool->servers[worker];
     struct thread_client member;
     while ((member.fd = take(pool)) >= 0) {
-        stats_subtract(
-            &own->stats->open); /* it waits no more: from here on this worker counts it */
-        thread_clients_enter(&pool->clients, &member, own->options->workers);
-        thread_clients_converse(&pool->clients, &member, own);
+        stats_subtract(&server->stats->open); /* counted by this worker from here on */
+        thread_clients_enter(&pool->clients, &member, server->options->workers);
+        thread_clients_converse(&pool->clients, &member, server);
         make_room(pool);
     }
 }
@@ -98,8 +95,8 @@ static int run(struct server *server) {
                         .lock = PTHREAD_MUTEX_INITIALIZER,
                         .has_clients = PTHREAD_COND_INITIALIZER};
     pool.queue = calloc(server->options->max_connections, sizeof *pool.queue);
-    pool.own = servers_for_workers(server);
-    int error = pool.queue == NULL || pool.own == NULL ? -ENOMEM : 0;
+    pool.servers = servers_for_workers(server);
+    int error = pool.queue == NULL || pool.servers == NULL ? -ENOMEM : 0;
     if (error == 0)
         error = threads_start(&pool.threads, server->options->workers, serve, &pool);
     if (error == 0) {
@@ -109,7 +106,7 @@ static int run(struct server *server) {
         end(&pool);
         thread_clients_drain_pool(&pool.clients, &pool.threads);
     }
-    free(pool.own);
+    free(pool.servers);
     free(pool.queue);
     return error;
 }
@@ -117,7 +114,7 @@ static int run(struct server *server) {
 const struct design design_prethread_queue = {
     .name = "prethread-queue",
     .summary = "the main thread accepts, a pool of threads serves from a queue",
-    .workers = 16,
+    .workers = POOL_WORKERS,
     .one_at_a_time = true,
     .run = run,
 };

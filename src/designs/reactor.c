@@ -12,47 +12,46 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 
-/* That nobody else waits says only a call that fails, and where clients come one at a time it would
- * fail for each. After such a one so many are accepted without it: if more wait, the next wait says
- * so at once. */
+/* Only a failing accept shows that the backlog is empty. Where clients come one at a time, that
+ * would be a failing call for each; so after such a client, this many are accepted one at a time.
+ * If more wait, the next wait returns at once. */
 enum { SINGLES = 15 };
 
 static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
                   EPOLLHUP == POLLHUP && EPOLLRDHUP == POLLRDHUP,
               "epoll's events are poll's");
 
-/* What is told once of each, edge-triggered. */
-static const uint32_t CHANGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+static const uint32_t EDGE_EVENTS = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 
-/* ---- What is watched ---- */
+/* ---- Watching ---- */
 
-/* Room for the descriptor in `watched`. Returns 0, or -1 with errno. */
-static int make_room(struct reactor *reactor, int fd) {
-    if (fd < reactor->watched_limit)
+/* Returns 0, or -1 with errno. */
+static int reserve(struct reactor *reactor, int fd) {
+    if (fd < reactor->watched_count)
         return 0;
-    int limit = 2 * (fd + 1);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is pointers that the array holds */
-    struct polled **watched = reallocarray(reactor->watched, (size_t)limit, sizeof *watched);
+    int count = 2 * (fd + 1);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    struct polled **watched = reallocarray(reactor->watched, (size_t)count, sizeof *watched);
     if (watched == NULL)
         return -1;
-    for (int i = reactor->watched_limit; i < limit; i++)
+    for (int i = reactor->watched_count; i < count; i++)
         watched[i] = NULL;
     reactor->watched = watched;
-    reactor->watched_limit = limit;
+    reactor->watched_count = count;
     return 0;
 }
 
-static int add_door(struct reactor *reactor, int fd) {
+static int add_handler(struct reactor *reactor, int fd) {
     if (reactor->poller->fd_limit != 0 && fd >= reactor->poller->fd_limit) {
         errno = EMFILE;
         return -1;
     }
-    return make_room(reactor, fd) == 0 ? reactor->poller->add(reactor->set, fd, POLLIN) : -1;
+    return reserve(reactor, fd) == 0 ? reactor->poller->add(reactor->set, fd, POLLIN) : -1;
 }
 
 static void add(struct reactor *reactor, struct polled *connection, uint32_t events) {
     int fd = connection->base.fd;
-    if (make_room(reactor, fd) == 0 && reactor->poller->add(reactor->set, fd, events) == 0) {
+    if (reserve(reactor, fd) == 0 && reactor->poller->add(reactor->set, fd, events) == 0) {
         connection->is_watched = true;
         reactor->watched[fd] = connection;
     } else {
@@ -70,14 +69,14 @@ static void drop(struct reactor *reactor, struct polled *connection) {
     connections_remove(&reactor->loop.connections, &connection->base);
 }
 
-/* The poller is told only what it does not know yet; and of a connection only when there is
- * something of it to wait for: a client that asks once and leaves, as many do, is gone by then. */
+/* A connection is registered when it first has to wait: a client that asks once and leaves, as many
+ * do, never is. */
 HOT static void watch(struct reactor *reactor, struct polled *connection, bool for_writing) {
     bool was_for_writing = connection->is_for_writing;
     connection->is_for_writing = for_writing;
     uint32_t events = for_writing ? POLLOUT : POLLIN;
     if (!connection->is_watched)
-        add(reactor, connection, reactor->is_edge_triggered ? CHANGES : events);
+        add(reactor, connection, reactor->is_edge_triggered ? EDGE_EVENTS : events);
     else if (for_writing != was_for_writing && !reactor->is_edge_triggered)
         reactor->poller->change(reactor->set, connection->base.fd, events);
 }
@@ -89,25 +88,24 @@ void reactor_serve_later(struct reactor *reactor, struct polled *connection) {
     if (connection->is_queued)
         return;
     connection->is_queued = true;
-    connection->next_again = reactor->again;
-    reactor->again = connection;
+    connection->next_queued = reactor->queued;
+    reactor->queued = connection;
 }
 
-/* What a turn left to do. */
-HOT static void apply(struct reactor *reactor, struct polled *connection, enum interest interest) {
-    switch (interest) {
-    case INTEREST_READ:
-    case INTEREST_WRITE:
-        watch(reactor, connection, interest == INTEREST_WRITE);
+HOT static void apply(struct reactor *reactor, struct polled *connection, enum next next) {
+    switch (next) {
+    case NEXT_READ:
+    case NEXT_WRITE:
+        watch(reactor, connection, next == NEXT_WRITE);
         break;
-    case INTEREST_AGAIN:
+    case NEXT_TURN:
         reactor_serve_later(reactor, connection);
         break;
-    case INTEREST_LATER:
+    case NEXT_ANSWER:
         connection->is_busy = true;
         break;
-    case INTEREST_NONE:
-        if (connection->is_queued) /* in a list of which nobody else knows: it goes then */
+    case NEXT_CLOSE:
+        if (connection->is_queued) /* freed when the queue comes to it */
             connection->base.is_over = true;
         else
             drop(reactor, connection);
@@ -120,16 +118,16 @@ HOT static void serve(struct reactor *reactor, struct polled *connection) {
         apply(reactor, connection, reactor->serve(&reactor->loop, connection));
 }
 
-static void answer_door(struct reactor *reactor, int fd) {
-    for (unsigned i = 0; i < reactor->door_count; i++)
-        if (reactor->doors[i].fd == fd && reactor->doors[i].answer != NULL)
-            reactor->doors[i].answer(reactor);
+static void handle(struct reactor *reactor, int fd) {
+    for (unsigned i = 0; i < reactor->handler_count; i++)
+        if (reactor->handlers[i].fd == fd && reactor->handlers[i].ready != NULL)
+            reactor->handlers[i].ready(reactor);
 }
 
 HOT void reactor_ready(struct reactor *reactor, int fd, uint32_t events) {
     struct polled *connection = reactor->watched[fd];
     if (connection == NULL) {
-        answer_door(reactor, fd);
+        handle(reactor, fd);
         return;
     }
     connection->is_shut |= (events & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
@@ -146,12 +144,12 @@ static void accept_clients(struct reactor *reactor) {
     }
 }
 
-/* Whoever gets into the list meanwhile is served after the next wait. */
-static void serve_again(struct reactor *reactor) {
-    struct polled *next, *connection = reactor->again;
-    reactor->again = NULL;
+/* Connections queued meanwhile have their turn after the next wait. */
+static void serve_queued(struct reactor *reactor) {
+    struct polled *next, *connection = reactor->queued;
+    reactor->queued = NULL;
     for (; connection != NULL; connection = next) {
-        next = connection->next_again;
+        next = connection->next_queued;
         connection->is_queued = false;
         if (connection->base.is_over)
             drop(reactor, connection);
@@ -160,7 +158,7 @@ static void serve_again(struct reactor *reactor) {
     }
 }
 
-/* ---- As a loop ---- */
+/* ---- The kind of loop ---- */
 
 static void release(struct reactor *reactor) {
     munmap(reactor->set, reactor->poller->set_bytes);
@@ -179,7 +177,7 @@ static void close_reactor(struct loop *loop) {
     release(reactor);
 }
 
-/* A set may be large, and is mostly not touched: it has no huge pages. */
+/* A set may be large and mostly untouched: with huge pages it would be resident. */
 static int open_reactor(struct loop *loop) {
     struct reactor *reactor = (struct reactor *)loop;
     size_t bytes = reactor->poller->set_bytes;
@@ -190,8 +188,8 @@ static int open_reactor(struct loop *loop) {
     reactor->set = set;
     if (reactor->poller->open(set) < 0)
         return fail(reactor);
-    for (unsigned i = 0; i < reactor->door_count; i++)
-        if (add_door(reactor, reactor->doors[i].fd) != 0) {
+    for (unsigned i = 0; i < reactor->handler_count; i++)
+        if (add_handler(reactor, reactor->handlers[i].fd) != 0) {
             int error = -errno;
             close_reactor(loop);
             return error;
@@ -199,7 +197,7 @@ static int open_reactor(struct loop *loop) {
     return 0;
 }
 
-/* Whoever connects has mostly asked already. */
+/* A new client has mostly sent its request already. */
 static void begin(struct loop *loop, struct connection *base) {
     struct polled *connection = (struct polled *)base;
     connection->can_read = true;
@@ -208,26 +206,26 @@ static void begin(struct loop *loop, struct connection *base) {
 
 static void time_out(struct loop *loop, struct connection *base) {
     struct polled *connection = (struct polled *)base;
-    if (!connection->is_busy) /* else it is we who let it wait */
+    if (!connection->is_busy) /* else we are the slow side */
         apply((struct reactor *)loop, connection, turn_time_out(loop, connection));
 }
 
 static int turn(struct loop *loop, int wait_ms) {
     struct reactor *reactor = (struct reactor *)loop;
-    int limit_ms = reactor->again != NULL ? 0 : wait_ms >= 0 ? wait_ms : loop_idle_ms(loop);
+    int limit_ms = reactor->queued != NULL ? 0 : wait_ms >= 0 ? wait_ms : loop_idle_ms(loop);
     int ready = reactor->poller->wait(reactor->set, limit_ms);
     if (ready < 0 && errno != EINTR)
         return -errno;
     loop->now_ns = clock_monotonic_ns();
     reactor->poller->dispatch(reactor->set, ready, reactor);
-    serve_again(reactor);
+    serve_queued(reactor);
     return 0;
 }
 
 static void stop_accepting(struct loop *loop) {
     struct reactor *reactor = (struct reactor *)loop;
-    reactor->poller->remove(reactor->set, reactor->doors[DOOR_LISTENER].fd);
-    reactor->poller->remove(reactor->set, reactor->doors[DOOR_STOP].fd);
+    reactor->poller->remove(reactor->set, reactor->handlers[LISTENER].fd);
+    reactor->poller->remove(reactor->set, reactor->handlers[STOP].fd);
 }
 
 static const struct loop_kind kind = {
@@ -245,9 +243,9 @@ struct reactor reactor_of(struct server *server, const struct poller *poller) {
         .loop = {.kind = &kind, .server = server, .fd_limit = poller->fd_limit},
         .poller = poller,
         .serve = turn_serve,
-        .doors = {[DOOR_LISTENER] = {server->listener.drain_fd, accept_clients},
-                  [DOOR_STOP] = {stop_fd(), NULL}},
-        .door_count = DOOR_OF_DESIGN,
+        .handlers =
+            {[LISTENER] = {server->listener.drain_fd, accept_clients}, [STOP] = {stop_fd(), NULL}},
+        .handler_count = OF_DESIGN,
     };
 }
 

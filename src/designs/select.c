@@ -1,8 +1,8 @@
 /* select: one event loop on select.
  *
- * Before each wait the two sets are copied to the kernel, which walks them up to the highest
- * descriptor, and so do we: each turn costs in proportion to all connections, however few are
- * ready. A set has FD_SETSIZE bits: a connection beyond is refused. */
+ * For each wait the two sets are copied to the kernel, and walked up to the highest descriptor by
+ * it and by us: a turn costs in proportion to all connections, however few are ready. A set has
+ * FD_SETSIZE bits: connections beyond are refused. */
 #include "designs/reactor.h"
 #include "server/design.h"
 
@@ -16,7 +16,7 @@ struct set {
 };
 
 static int open_set(struct set *set) {
-    (void)set; /* nothing of the kernel's */
+    (void)set; /* no kernel object */
     return 0;
 }
 

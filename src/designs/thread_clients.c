@@ -49,8 +49,8 @@ void thread_clients_converse(struct thread_clients *clients, struct thread_clien
     stats_add(&server->counts->open);
     bool is_refused = converse(server, fd);
     stats_subtract(&server->counts->open);
-    /* Before closing: nobody must shut a number that is used again. And from here on the server may
-     * be gone. */
+    /* Before closing: nobody may shut down a descriptor that is in use again. From here on the
+     * server may be gone. */
     thread_clients_leave(clients, member);
     hang_up(fd, is_refused);
 }

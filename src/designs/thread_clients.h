@@ -1,5 +1,5 @@
-/* The connections that threads serve at this moment, each with blocking calls: a stop must end
- * their reading, and cut off those that take nothing, from outside. */
+/* The clients that threads are serving with blocking calls. A stop must interrupt those calls from
+ * outside: end the reading, and later cut off clients that do not read their replies. */
 #pragma once
 #include "server/server.h"
 #include "server/threads.h"
@@ -17,28 +17,26 @@ struct thread_clients {
     pthread_cond_t is_empty;
     struct thread_client *members;
     unsigned count;
-    bool is_shut; /* nothing more is read, of those who are here and those who come */
-    bool is_cut;  /* nothing is written either */
+    bool is_shut; /* reading has ended, also for clients that enter */
+    bool is_cut;  /* ... and writing */
 };
 
 #define THREAD_CLIENTS_INITIALIZER                                                                 \
     { .lock = PTHREAD_MUTEX_INITIALIZER, .is_empty = PTHREAD_COND_INITIALIZER }
 
-/* Returns false, and nothing happened, if there are `limit` already. The member must stay where it
- * is until it leaves. */
+/* Returns false, and nothing happened, if there are `limit` already. The member must not move until
+ * it leaves. */
 bool thread_clients_enter(struct thread_clients *clients, struct thread_client *member,
                           unsigned limit);
 void thread_clients_leave(struct thread_clients *clients, struct thread_client *member);
 
-/* The whole conversation of a member, which leaves. Closes its descriptor. */
+/* The member's whole conversation; it then leaves, and its descriptor is closed. */
 void thread_clients_converse(struct thread_clients *clients, struct thread_client *member,
                              struct server *server);
 
-/* The server stops: ends reading on every connection, so that each thread answers what has come and
- * is done with it, and cuts off those that are not done by the drain limit. Returns when all have
- * left. */
+/* The server stops: ends the reading on every connection, so that each thread answers what has
+ * arrived, and cuts off those that are not done at the drain limit. Returns when all have left. */
 void thread_clients_drain(struct thread_clients *clients);
 
-/* The same for a pool whose threads end when they find no client any longer: returns when all
- * threads have ended. */
+/* The same for a pool, whose threads end when no client is left: returns when all have ended. */
 void thread_clients_drain_pool(struct thread_clients *clients, struct threads *threads);

@@ -1,8 +1,8 @@
 /* thread-per-client: a new thread for each connection.
  *
- * The main thread accepts and starts a thread, which serves its client with blocking calls to the
- * end. A slow client holds up nobody. Each connection costs a thread: its creation (about 30 us of
- * CPU), a few page faults of its stack, and a context switch to it. */
+ * The main thread accepts and starts a thread, which serves its client to the end with blocking
+ * calls. A slow client holds up nobody. Each connection costs a thread: creation (about 30 us of
+ * CPU), a few page faults of its stack, a context switch. */
 #include "designs/thread_clients.h"
 #include "server/design.h"
 #include "server/threads.h"
@@ -27,7 +27,7 @@ static void *serve(void *argument) {
     return NULL;
 }
 
-/* Returns whether the client is in a thread's hands. */
+/* Returns whether a thread has the client. */
 static bool start(struct threaded *threaded, int fd) {
     pthread_t thread;
     struct client *client = malloc(sizeof *client);
@@ -50,7 +50,7 @@ static int run(struct server *server) {
     int fd;
     threaded.server = server;
     threads_attributes(&threaded.attributes);
-    /* Nobody waits for one of them. */
+    /* They are never joined. */
     pthread_attr_setdetachstate(&threaded.attributes, PTHREAD_CREATE_DETACHED);
     while ((fd = listener_accept(server)) >= 0)
         if (!start(&threaded, fd))

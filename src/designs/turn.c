@@ -18,7 +18,7 @@ HOT int turn_receive(struct polled *connection) {
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -errno;
     exchange_received(exchange, (size_t)got);
-    /* Less than there was room for: that was all (epoll(7)), except for the end of it. */
+    /* Less than there was room for: that was all (epoll(7)), but for the end of the stream. */
     if (got == 0 || ((size_t)got < space.length && !connection->is_shut))
         connection->can_read = false;
     return 0;
@@ -37,22 +37,22 @@ HOT int turn_send(struct polled *connection) {
     return 0;
 }
 
-static enum interest lose(struct loop *loop, struct polled *connection) {
+static enum next lose(struct loop *loop, struct polled *connection) {
     answer_lost(loop->server, connection->base.fd, &connection->base.exchange);
-    return INTEREST_NONE;
+    return NEXT_CLOSE;
 }
 
-HOT enum interest turn_next(struct loop *loop, struct polled *connection, int sent) {
+HOT enum next turn_next(struct loop *loop, struct polled *connection, int sent) {
     if (sent == -EAGAIN)
-        return INTEREST_WRITE;
+        return NEXT_WRITE;
     if (sent != 0)
         return lose(loop, connection);
     if (exchange_is_done(&connection->base.exchange))
-        return INTEREST_NONE;
-    return connection->can_read ? INTEREST_AGAIN : INTEREST_READ;
+        return NEXT_CLOSE;
+    return connection->can_read ? NEXT_TURN : NEXT_READ;
 }
 
-HOT enum interest turn_serve(struct loop *loop, struct polled *connection) {
+HOT enum next turn_serve(struct loop *loop, struct polled *connection) {
     struct exchange *exchange = &connection->base.exchange;
     bool was_partial = exchange_is_partial(exchange);
     bool was_held_back = exchange_output(exchange).length > 0;
@@ -62,15 +62,15 @@ HOT enum interest turn_serve(struct loop *loop, struct polled *connection) {
     int sent = turn_send(connection);
     if (!was_partial || answered > 0)
         connections_touch(&loop->connections, &connection->base, loop->now_ns);
-    /* Others first; there is room to write, so this one's turn comes again at once. So it does when
-     * all went that requests may have waited behind: nothing else would speak of them again. */
+    /* Other connections first. A held-back output that is now sent made room for requests that have
+     * been read already: no event would announce them. */
     if (sent == 0 && (answered > 0 || was_held_back) && exchange_is_partial(exchange))
-        return INTEREST_AGAIN;
+        return NEXT_TURN;
     return turn_next(loop, connection, sent);
 }
 
-enum interest turn_time_out(struct loop *loop, struct polled *connection) {
+enum next turn_time_out(struct loop *loop, struct polled *connection) {
     answer_timeout(loop->server, connection->base.fd, &connection->base.exchange);
     int sent = turn_send(connection);
-    return sent == 0 ? INTEREST_NONE : lose(loop, connection);
+    return sent == 0 ? NEXT_CLOSE : lose(loop, connection);
 }

@@ -1,42 +1,41 @@
-/* One turn of a conversation that never blocks: what a reactor does with a connection that is
- * ready. The sockets themselves block; each call says MSG_DONTWAIT, which saves a system call a
- * connection. */
+/* One turn of a connection: read, answer, write, without blocking. The sockets are blocking ones;
+ * MSG_DONTWAIT in each call saves a system call for each connection. */
 #pragma once
 #include "designs/loop.h"
 
-/* What to do next about a connection. */
-enum interest {
-    INTEREST_READ,  /* wait until there is something to read */
-    INTEREST_WRITE, /* ... until there is room to write: the client takes its replies slowly */
-    INTEREST_AGAIN, /* nothing: there is more to do than is done in one turn */
-    INTEREST_LATER, /* nothing: somebody else is at it, and says when it is done */
-    INTEREST_NONE,  /* it is over: close it */
+/* What comes after a turn. */
+enum next {
+    NEXT_READ,   /* wait until it is readable */
+    NEXT_WRITE,  /* wait until it is writable: the client reads its replies slowly */
+    NEXT_TURN,   /* another turn: there was more to do than one does */
+    NEXT_ANSWER, /* no turn until a worker has answered (reactor_serve_later) */
+    NEXT_CLOSE,  /* it is over */
 };
 
 /* A connection of a reactor. */
 struct polled {
     struct connection base;
-    bool is_watched;     /* the poller was told of it */
-    bool is_for_writing; /* ... for that: its client takes its replies slowly */
+    bool is_watched;     /* registered with the poller */
+    bool is_for_writing; /* ... for that and not for reading */
     bool can_read;       /* there may be something to read */
-    bool is_shut;        /* ... and the end after it: the client has ended or reset it */
-    bool is_queued;      /* its turn comes again without its being ready */
-    bool is_busy;        /* somebody else is at it: it has no turn until then */
-    struct polled *next_again;
+    bool is_shut;        /* ... and the end after it: the client has closed or reset it */
+    bool is_queued;      /* another turn is due without its being ready */
+    bool is_busy;        /* NEXT_ANSWER */
+    struct polled *next_queued;
 };
 
-/* Reads once if the connection's `can_read` says so, answers what is complete, up to REQUEST_BATCH,
- * and writes what can be written. Clears can_read when nothing is left to read. That is a sign of
- * life unless all that came is more of an unfinished request. */
-enum interest turn_serve(struct loop *loop, struct polled *connection);
+/* Reads once if `can_read`, answers the complete requests, up to REQUEST_BATCH, and writes what can
+ * be written. Clears can_read when nothing is left to read. Restarts the idle timeout, unless all
+ * that came is another part of an unfinished request. */
+enum next turn_serve(struct loop *loop, struct polled *connection);
 
-/* The two halves of it, for a design that has others answer. Both return 0 or -errno; -EAGAIN from
- * _send: some is left. */
+/* The parts, for a design whose workers answer. Both return 0 or -errno; turn_send: -EAGAIN if some
+ * is left. */
 int turn_receive(struct polled *connection);
 int turn_send(struct polled *connection);
 
-/* What to wait for after turn_send returned `sent` and nothing is left to answer. */
-enum interest turn_next(struct loop *loop, struct polled *connection, int sent);
+/* What comes next when nothing is left to answer and turn_send returned `sent`. */
+enum next turn_next(struct loop *loop, struct polled *connection, int sent);
 
-/* The connection has been silent for --idle-timeout. */
-enum interest turn_time_out(struct loop *loop, struct polled *connection);
+/* The connection has been idle for --idle-timeout. */
+enum next turn_time_out(struct loop *loop, struct polled *connection);

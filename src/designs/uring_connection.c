@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-/* More than this may a client not send ahead; but what was under way when that was seen is kept:
- * up to BUFFER_COUNT buffers more on the oldest kernels, 32 since Linux 6.8. */
+/* What a client may send ahead. What arrives before the receive is cancelled is kept as well: up to
+ * BUFFER_COUNT buffers on the oldest kernels, 32 since Linux 6.8. */
 enum { SURPLUS_LIMIT = HEAD_LIMIT };
 
 static bool is_sending_now(const struct uring_connection *connection) {
@@ -19,7 +19,7 @@ static void touch(struct uring_loop *loop, struct uring_connection *connection) 
     connections_touch(&loop->base.connections, &connection->base, loop->base.now_ns);
 }
 
-/* Ends it, when nothing of it is under way any longer. */
+/* Closes it as soon as no operation is under way. */
 static void finish(struct uring_loop *loop, struct uring_connection *connection) {
     if (!connection->base.is_over) {
         connection->base.is_over = true;
@@ -42,15 +42,16 @@ static void lose(struct uring_loop *loop, struct uring_connection *connection) {
     finish(loop, connection);
 }
 
-/* When its output is sent, there is something to do at once. */
+/* There is more to do once its output is sent. */
 static bool has_more(const struct uring_connection *connection) {
     return !exchange_is_answered(&connection->base.exchange) || connection->surplus != NULL ||
            connection->is_shut;
 }
 
-/* All that can be done now, unless replies are under way. is_alive: what came was a sign of life,
- * and not only more of a request that is still not complete. */
-static void advance(struct uring_loop *loop, struct uring_connection *connection, bool is_alive) {
+/* Answers what has arrived; not while replies are under way. restarts_idle: not just another part
+ * of an unfinished request arrived. */
+static void advance(struct uring_loop *loop, struct uring_connection *connection,
+                    bool restarts_idle) {
     struct exchange *exchange = &connection->base.exchange;
     surplus_pour(&connection->surplus, exchange);
     if (connection->is_shut && connection->surplus == NULL) {
@@ -59,9 +60,9 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
     }
     unsigned answered =
         answer_requests(loop->base.server, connection->base.fd, exchange, REQUEST_BATCH);
-    if (is_alive || answered > 0)
+    if (restarts_idle || answered > 0)
         touch(loop, connection);
-    /* It goes on when that is sent, after others had their turn. */
+    /* With more to do, it goes on when that is sent, after the other connections. */
     struct span out = exchange_output(exchange);
     if (out.length > 0)
         uring_send(loop, connection, out);
@@ -97,7 +98,7 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
             advance(loop, connection, !was_partial);
         else if (surplus_length(connection->surplus) > SURPLUS_LIMIT &&
                  connection->under_way & RECEIVING)
-            uring_cancel(loop, data_of(connection, RECEIVE)); /* until that is answered */
+            uring_cancel(loop, data_of(connection, RECEIVE)); /* until those are answered */
     }
 }
 
@@ -112,7 +113,7 @@ void uring_sent(struct uring_loop *loop, struct uring_connection *connection, in
     } else {
         exchange_sent(exchange, result > 0 ? (size_t)result : 0);
         struct span left = exchange_output(exchange);
-        if (is_slow) /* what is sent at once was answered just now */
+        if (is_slow) /* otherwise answering has just done so */
             touch(loop, connection);
         if (left.length > 0)
             uring_send_slowly(loop, connection, left);
@@ -124,7 +125,7 @@ void uring_sent(struct uring_loop *loop, struct uring_connection *connection, in
 void uring_time_out(struct uring_loop *loop, struct uring_connection *connection) {
     if (connection->base.is_over)
         return;
-    if (connection->under_way & SENDING) { /* it takes nothing; and its bytes are not ours now */
+    if (connection->under_way & SENDING) { /* it reads nothing; its output is the kernel's now */
         log_connection(loop->base.server, connection->base.fd, "idle for too long");
         finish(loop, connection);
     } else {

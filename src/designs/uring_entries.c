@@ -7,10 +7,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-/* An entry to be filled in. */
 static struct io_uring_sqe *next_entry(struct uring_loop *loop) {
     struct io_uring_sqe *entry = io_uring_get_sqe(&loop->uring.ring);
-    if (entry == NULL) { /* full: hand over what there is */
+    if (entry == NULL) { /* full: submit what there is */
         int submitted = io_uring_submit(&loop->uring.ring);
         entry = io_uring_get_sqe(&loop->uring.ring);
         if (entry == NULL) {

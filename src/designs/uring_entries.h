@@ -1,23 +1,24 @@
-/* What a loop on io_uring tells the kernel to do: an entry in the ring for each. They are handed
- * over with the next wait. */
+/* What a loop on io_uring tells the kernel to do: each is an entry in the ring, submitted with the
+ * next wait. */
 #pragma once
 #include "designs/loop.h"
 #include "designs/uring_ring.h"
 
-/* What a completion is of: the lowest bits of its user data, beside the connection's address. */
+/* Which operation a completion is of: the lowest bits of its user data, under the connection's
+ * address. */
 enum operation {
-    CANCEL, /* whether it found anything does not matter */
+    CANCEL, /* its outcome does not matter */
     RECEIVE,
-    SEND,        /* what fits now; no completion: all of it */
-    SEND_SLOWLY, /* ... when there is room */
+    SEND,        /* without waiting; no completion: sent in full */
+    SEND_SLOWLY, /* waits for room in the socket */
     ACCEPT,      /* multishot, of the listener */
-    LISTEN,      /* ... or waiting until somebody can be accepted, after it failed */
-    TIMER,       /* for the longest silent */
+    LISTEN,      /* waits for a client after a failed accept */
+    TIMER,       /* for the next idle timeout */
     STOP,
     OPERATION_MASK = 15,
 };
 
-/* A connection's operations that are under way: it must outlive them. */
+/* A connection's operations that are under way; it must outlive them. */
 enum {
     RECEIVING = 1 << RECEIVE,
     SENDING_SLOWLY = 1 << SEND_SLOWLY,
@@ -26,23 +27,23 @@ enum {
 
 struct uring_connection {
     struct connection base;
-    uint8_t under_way; /* a bit for each operation that the kernel is at */
-    bool is_shut;      /* the client has ended its side, behind the surplus */
-    int sent;          /* what came of sending, bytes or -errno */
+    uint8_t under_way; /* a bit for each operation */
+    bool is_shut;      /* the client has closed its side, after the surplus */
+    int sent;          /* the outcome of SEND: bytes or -errno */
     struct uring_connection *next_sending;
-    struct surplus *surplus; /* what came before the exchange had space for it, or NULL */
+    struct surplus *surplus; /* what arrived before the exchange had space; or NULL */
 };
 
 struct uring_loop {
     struct loop base;
     struct uring uring;
-    struct uring_connection *sending; /* those whose replies are sent with the next wait */
-    bool is_hurried;    /* ... which is none: there is more to do as soon as they are */
-    uint64_t accepting; /* the user data of what is under way for the listener; 0: nothing */
+    struct uring_connection *sending; /* replies to be sent with the next wait */
+    bool is_hurried;                  /* ... which must not block: more is to be done then */
+    uint64_t accepting;               /* user data of the listener's operation; 0: none */
     bool is_timing;
     struct __kernel_timespec deadline; /* of the timer: CLOCK_MONOTONIC */
-    int error;                         /* 0, or -errno: the ring takes no more, the loop ends */
-    struct io_uring_sqe nowhere;       /* ... and what was still to be handed over goes here */
+    int error;                         /* 0, or -errno: the ring is broken, the loop ends */
+    struct io_uring_sqe nowhere;       /* ... and takes what it could not */
 };
 
 static inline uint64_t data_of(const struct uring_connection *connection,
@@ -58,27 +59,27 @@ static inline struct uring_connection *connection_of(char *data) {
     return (struct uring_connection *)(data - operation_of(data));
 }
 
-/* Multishot, but for the first: a client that asks once and is closed then, as many are, needs no
- * cancelling. */
+/* Multishot, except the first: a client that asks once and leaves, as many do, then leaves no
+ * receive to be cancelled. */
 void uring_receive(struct uring_loop *loop, struct uring_connection *connection, bool is_first);
 
-/* Sending never waits here (MSG_DONTWAIT): when the kernel has taken the entry it is over. So it
- * needs no completion, but for an error or less than all (MSG_WAITALL), which is then there when
- * the call returns. That saves the wake-up for it, which with few clients is a system call a
- * request. */
+/* Sending never waits (MSG_DONTWAIT), so it is over when the entry is submitted. It gives a
+ * completion only after an error or a short send (MSG_WAITALL), and then before the submitting call
+ * returns. That saves a wake-up, which with few clients is a system call for each request. */
 void uring_send(struct uring_loop *loop, struct uring_connection *connection, struct span out);
 
-/* To one whose socket is full. Not MSG_WAITALL: every piece that it takes is a sign of life. */
+/* To a client whose socket is full. Not MSG_WAITALL: every piece that it takes restarts its idle
+ * timeout. */
 void uring_send_slowly(struct uring_loop *loop, struct uring_connection *connection,
                        struct span out);
 
 void uring_cancel(struct uring_loop *loop, uint64_t user_data);
 
-/* By the socket that no signal replaces (stop.h). */
+/* On drain_fd, which no signal replaces (stop.h). */
 void uring_accept(struct uring_loop *loop);
 void uring_wait_for_clients(struct uring_loop *loop);
 void uring_watch_stop(struct uring_loop *loop);
 
-/* For the one that is silent longest now. That it speaks is no reason to set it anew: it goes off
- * too early then, once in --idle-timeout, and not in every turn a timer is set and cleared. */
+/* For the connection that is idle longest now, and not set anew when it becomes active: one early
+ * wake-up in --idle-timeout is cheaper than setting a timer in every turn. */
 void uring_set_timer(struct uring_loop *loop);

@@ -1,26 +1,25 @@
 /* An event loop on io_uring.
  *
- * The kernel is told what to do, not asked what is ready: one accept and one receive for each
- * connection stay under way and complete again and again (multishot), replies are sent through the
- * ring, and one system call a turn hands over all that is to be done and waits for what is done.
+ * The kernel is told what to do, not asked what is ready: one accept, and one receive for each
+ * connection, stay under way and complete again and again (multishot); replies are sent through the
+ * ring; one system call a turn submits everything and waits for completions.
  *
- * A request costs one entry in the ring, its reply's, and one completion, its arrival's; and of a
- * system call all of one with a single client, 1/45 with 50 that are busy, 1/140 with 1,000.
- * Measured against this (docs/measured.md): a receive ordered for each request costs 11 %
- * more CPU, send(2) in place of the ring 7 %. Direct descriptors would save nothing that could be
- * measured (1.01 ± 0.03), and log and hang_up need descriptors of the process. */
+ * A request costs one submission, for its reply, and one completion, for its arrival; and one
+ * system call with a single client, 1/45 with 50 busy ones, 1/140 with 1,000. Measured alternatives
+ * (docs/measured.md): a receive submitted for each request costs 11 % more CPU, send(2) instead of
+ * the ring 7 %. Direct descriptors save nothing measurable (1.01 ± 0.03), and log and hang_up need
+ * descriptors of the process. */
+#include "designs/uring_loop.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "designs/uring.h"
 #include "designs/uring_connection.h"
 #include "designs/uring_surplus.h"
 #include "server/stop.h"
 
 #include <errno.h>
 
-/* A multishot accept ends when it fails. The listener knows what to do about that, and until
- * somebody waits there again there is nothing to do: with no descriptor left an accept would fail
- * again at once. */
+/* A multishot accept ends when it fails. listener_accept deals with the failure, once a client
+ * waits again: with no descriptor left, another accept would fail at once. */
 static void accepted(struct uring_loop *loop, int result, uint32_t flags) {
     int fd = result >= 0 ? listener_welcome(loop->base.server, result) : result;
     if (fd >= 0)
@@ -44,7 +43,7 @@ static void clients_wait(struct uring_loop *loop) {
     uring_accept(loop);
 }
 
-/* What was sent with the last wait: all of it, but where a completion says otherwise. */
+/* Replies submitted with the last wait are sent in full, unless a completion says otherwise. */
 static void settle(struct uring_loop *loop) {
     struct io_uring *ring = &loop->uring.ring;
     struct io_uring_cqe *completion;
@@ -54,8 +53,8 @@ static void settle(struct uring_loop *loop) {
         if (operation_of(data) == SEND)
             connection_of(data)->sent = completion->res;
     }
-    /* In the rare case that not all was taken, or not all is told yet, the rest is known later; but
-     * what is told now will not be told again. */
+    /* Rarely, not all was submitted or not all completions fit into the ring: the rest comes with
+     * the next wait. What completed now is noted above, for it does not come again. */
     loop->is_hurried = io_uring_sq_ready(ring) > 0 || io_uring_cq_has_overflow(ring);
     if (loop->is_hurried)
         return;
@@ -115,7 +114,7 @@ static void time_out(struct loop *loop, struct connection *connection) {
     uring_time_out((struct uring_loop *)loop, (struct uring_connection *)connection);
 }
 
-/* The work may have taken long, and nobody is silent while it is done for him. */
+/* Our own work does not count as the client's idle time. */
 static void note_answered(struct uring_loop *loop) {
     if (loop->sending != NULL)
         loop->base.now_ns = clock_monotonic_ns();
@@ -123,7 +122,7 @@ static void note_answered(struct uring_loop *loop) {
         c->base.active_ns = loop->base.now_ns;
 }
 
-/* A timer wakes it for the silent, in place of a limit to each wait. */
+/* For idle timeouts a timer ends the wait, so that most waits have no limit. */
 static int turn(struct loop *base, int wait_ms) {
     struct uring_loop *loop = (struct uring_loop *)base;
     struct io_uring *ring = &loop->uring.ring;
@@ -139,7 +138,7 @@ static int turn(struct loop *base, int wait_ms) {
     if (error < 0 && error != -EINTR && error != -ETIME && error != -EAGAIN && error != -EBUSY)
         loop->error = error;
     base->now_ns = clock_monotonic_ns();
-    unsigned ready = io_uring_cq_ready(ring); /* what completes meanwhile waits for the next turn */
+    unsigned ready = io_uring_cq_ready(ring); /* later completions are for the next turn */
     settle(loop);
     for (; ready > 0 && io_uring_peek_cqe(ring, &completion) == 0; ready--) {
         char *data = io_uring_cqe_get_data(completion);

@@ -1,15 +1,14 @@
-/* A ring of io_uring with the features that our designs on it need, and the buffers that it
- * receives into. One thread owns it: the one that opened it.
+/* An io_uring with the features that our designs need, and the buffers it receives into. It belongs
+ * to the thread that opened it.
  *
- * Buffers are provided through a ring of their own, in memory that both sides see: receiving takes
- * one when data is there and not before, so that a connection that is silent holds none, and one
- * that was read goes back without a system call. */
+ * Buffers are provided through a ring of their own in shared memory: a receive takes one only when
+ * data arrives, so that an idle connection holds none; giving one back takes no system call. */
 #pragma once
 #include <liburing.h>
 #include <stdint.h>
 
 enum {
-    BUFFER_COUNT = 256, /* that data may arrive in before we look; none is left: -ENOBUFS */
+    BUFFER_COUNT = 256, /* for data that arrives between two turns; beyond: -ENOBUFS */
     BUFFER_BYTES = 1024,
     BUFFER_GROUP = 0,
 };
@@ -30,7 +29,7 @@ static inline const char *uring_buffer(const struct uring *uring, uint32_t flags
     return uring->buffers + (flags >> IORING_CQE_BUFFER_SHIFT) * BUFFER_BYTES;
 }
 
-/* It was read: new data may go there. */
+/* Its data has been read. */
 static inline void uring_give_back(struct uring *uring, uint32_t flags) {
     unsigned id = flags >> IORING_CQE_BUFFER_SHIFT;
     io_uring_buf_ring_add(uring->provided, uring->buffers + (size_t)id * BUFFER_BYTES, BUFFER_BYTES,

@@ -1,5 +1,5 @@
-/* What a client sent ahead of its turn: a multishot receive delivers whatever has come, also while
- * the exchange has no space for it because replies wait to be sent. Kept in order until it has. */
+/* What a client sent ahead: a multishot receive delivers data even while the exchange has no space
+ * for it because replies wait to be sent. Kept in order until it has. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,19 +7,19 @@
 
 struct server;
 
-/* A loop that keeps more of each has a struct of its own that begins with this one. */
+/* A loop that needs more has its own struct that begins with this one. */
 struct connection {
     int fd;
-    bool is_over;      /* it is closed as soon as nobody else holds it */
+    bool is_over;      /* to be closed as soon as nothing else refers to it */
     int64_t active_ns; /* CLOCK_MONOTONIC */
-    int64_t listed_ns; /* ... when it took its place in the list */
+    int64_t listed_ns; /* ... when it got its place in the list */
     struct connection *older, *newer;
     struct exchange exchange;
 };
 
 struct connections {
     struct server *server;
-    size_t size; /* of each, with what the loop keeps of it */
+    size_t size; /* of the loop's own struct */
     struct connection *oldest, *newest;
     unsigned count;
     struct buffers buffers; /* of their exchanges; freed with the last connection */
@@ -28,9 +28,9 @@ struct connections {
 /* None yet. */
 struct connections connections_of(struct server *server, size_t size);
 
-/* Counts it and takes it in; what the loop keeps of it is all zero. NULL, and nothing happened, if
- * there are --max-connections, of all workers together, or if there is no memory. The descriptor is
- * the connection's from here on. */
+/* Adds and counts a connection, which owns the descriptor from then on; the loop's own part is all
+ * zero. NULL, and nothing happened, if there are --max-connections in all workers together, or no
+ * memory. */
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns);
 
 /* Something was received or sent. The connection moves to the end of the list only if it was put

@@ -1,20 +1,21 @@
 /* A design: how one server serves many clients.
  *
- * All there are: designs/designs.h. */
+ * All there are, and how to add one: designs/meson.build. */
 #pragma once
 #include <stdbool.h>
 
 struct server;
 
 enum {
-    NO_POOL = 0,      /* the design takes no --workers */
-    ONE_PER_CPU = -1, /* by default a worker for each CPU that the server may use */
+    NO_POOL = 0,       /* the design takes no --workers */
+    ONE_PER_CPU = -1,  /* by default a worker for each CPU that the server may use */
+    POOL_WORKERS = 16, /* by default so many, in the other pools */
 };
 
 struct design {
     const char *name;    /* its slug: the name everywhere */
     const char *summary; /* one line */
-    int workers;         /* how many by default, or one of the two above */
+    int workers;         /* how many by default, or one of those above */
 
     /* A worker serves one client to the end before it takes the next: as many idle clients as there
      * are workers block all others. */

@@ -12,8 +12,7 @@ struct log;
 struct server {
     const struct options *options;
     struct listener listener;
-    struct listener
-        *other_listeners; /* of all workers but the first, if each has its own; else NULL */
+    struct listener *other_listeners; /* of all workers but the first (shares_port); else NULL */
     struct service *service;
     struct stats *stats;
     struct log *log;             /* NULL: not --verbose */
@@ -23,11 +22,11 @@ struct server {
 
 /* A copy for one worker of a pool, 0 <= worker < options->workers. */
 static inline struct server server_for_worker(const struct server *server, unsigned worker) {
-    struct server own = *server;
-    own.counts = &server->stats->workers[worker];
-    return own;
+    struct server copy = *server;
+    copy.counts = &server->stats->workers[worker];
+    return copy;
 }
 
-/* Copies for all workers, made before the first thread runs: later the server may change. The
- * caller frees them. NULL if there is no memory. */
+/* Copies for all workers, each with its own listener if it has one. Made before the first thread
+ * runs: later the server may change. The caller frees them. NULL if there is no memory. */
 struct server *servers_for_workers(const struct server *server);

@@ -17,7 +17,7 @@ from tests.conformance.preload import preloaded
 from tests.servers import Design, Server, read_all
 
 CLIENTS = 64
-WORKERS = 2
+WORKERS = 8
 REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 WATCHED = 3
 """What each loop watches from its start: the listener, what it is told to stop by, and answers."""

@@ -21,16 +21,14 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.estimates import Estimates, estimate_latency
 from regatta.errors import LedgerError
 from regatta.ledger.read import Trial, read
-from regatta.report.charts.palette import LOOKS
 from regatta.study import load_study, parse_study
 from regatta.study.claims.published import recorded_claims
 from regatta.study.design import Design
 from tests.lab import synthetic
+from tests.lab.designs import every_design
 
 THREE = ("iterative", "select", "thread-per-client")
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
-POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
-ALL_DESIGNS = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
 DESIGNS = [Design(name, "") for name in (*THREE, "fork-per-client")]
 
 
@@ -231,7 +229,7 @@ def test_every_claim_of_the_shipped_studies_gets_a_verdict(
     needing = {"A4", "B3", "D4", "D5", "E3", "E4", "E5"}
     found: dict[str, ClaimResult] = {}
     for name in ("reports", "chapter-30"):
-        study = load_study(STUDIES / f"{name}.toml", ALL_DESIGNS)
+        study = load_study(STUDIES / f"{name}.toml", every_design())
         monkeypatch.setattr(synthetic, "make_cells", lambda _race, cells=study.cells: list(cells))
         path = synthetic.make(
             tmp_path / f"{name}.sqlite", blocks=4, counted_blocks=3, hardware=hardware

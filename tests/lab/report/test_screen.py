@@ -23,11 +23,11 @@ from regatta.analysis.soundness.accounts import Contradiction
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE
 from regatta.ledger.read import read
-from regatta.report.charts.palette import LOOKS
 from regatta.report.soundness.notes import NOTES, notes
 from regatta.report.terminal.screen import KEPT, LINES, print_screen
 from regatta.report.text.numbers import TOO_FEW_TO_SAY, around, between, more_than_one, ratio_around
 from regatta.report.text.sentences import headline, verdict_sentence
+from tests.lab.designs import every_design
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
 
@@ -211,14 +211,15 @@ def test_a_terminal_without_these_letters_gets_others(tmp_path: Path) -> None:
 
 
 def test_of_many_groups_and_designs_it_shows_some_and_says_how_many_more(tmp_path: Path) -> None:
-    costs = {name: 500.0 + 20 * at for at, name in enumerate(LOOKS)}
+    names = [design.name for design in every_design()]
+    costs = {name: 500.0 + 20 * at for at, name in enumerate(names)}
     many: dict[str, Any] = {
-        "contenders": list(LOOKS),
+        "contenders": names,
         "works": ["a", "b", "c", "d", "e", "f"],
         "cpu_us": costs,
     }
     text = printed(analysis_of(tmp_path, **many, blocks=3))
-    for name in LOOKS:
+    for name in names:
         assert len(re.findall(rf"^{name} +", text, re.MULTILINE)) == 1
     assert "2 more tables in the report" in text
     assert "2 more groups of cells in the report" in text

@@ -12,17 +12,15 @@ import pytest
 from regatta.analysis.claims.measures import measure
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.errors import StudyError
-from regatta.report.charts.palette import LOOKS
 from regatta.study import PROCESS, WINDOW, Study, load_study, parse_study
 from regatta.study.claims.cells import claim_cells
 from regatta.study.claims.claim import METRIC_SIDES, Place, from_plain, is_timed
 from regatta.study.claims.published import recorded_claims
-from regatta.study.design import Design
 from regatta.study.plan import TIMED
+from tests.lab.designs import every_design
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
-POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
-DESIGNS = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
+DESIGNS = every_design()
 CELLS = """
 name = "mine"
 [[cells]]

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import RegattaError, StudyError, UsageError
-from regatta.report.charts.palette import LOOKS
 from regatta.study import cpus_option, find_study, load_study, parse_study, shipped_names
 from regatta.study.baseline import Baseline
 from regatta.study.cells import Group
@@ -21,6 +20,7 @@ from regatta.study.form import Form
 from regatta.study.parse import Written
 from regatta.study.placement import Placement
 from regatta.study.race import Race
+from tests.lab.designs import every_design
 
 ROOT = Path(__file__).resolve().parents[3]
 DESIGNS = [
@@ -31,8 +31,6 @@ DESIGNS = [
     Design("prethread", "threads", pool=True),
     Design("uring", "a ring", missing="this kernel has no io_uring"),
 ]
-POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
-TABLE = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
 GOOD = """
 name = "mine"
 [[cells]]
@@ -328,7 +326,7 @@ def test_cpus_that_are_none_are_refused(text: str) -> None:
 
 @pytest.mark.parametrize("name", shipped_names())
 def test_the_shipped_studies_are_found_by_name_and_valid(name: str) -> None:
-    study = load_study(find_study(name), TABLE)
+    study = load_study(find_study(name), every_design())
     assert study.name == name
 
 
@@ -336,7 +334,7 @@ def test_the_shipped_studies_are_found_by_name_and_valid(name: str) -> None:
     "path", sorted(ROOT.glob("contenders/*/*.toml")), ids=lambda path: path.stem
 )
 def test_the_worked_examples_are_valid(path: Path) -> None:
-    study = load_study(path, TABLE)
+    study = load_study(path, every_design())
     assert study.contenders
     assert {cell.contender for cell in study.cells} >= set(study.contenders)
 

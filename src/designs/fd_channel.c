@@ -1,0 +1,95 @@
+#include "designs/fd_channel.h"
+
+#include "server/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+union ancillary {
+    struct cmsghdr header; /* for its alignment */
+    char space[CMSG_SPACE(sizeof(int))];
+};
+
+int channel_open(int *socket, struct inbox *inbox) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return -errno;
+    *inbox = (struct inbox){.socket = ends[1], .drain = fcntl(ends[1], F_DUPFD_CLOEXEC, 0)};
+    if (inbox->drain < 0) {
+        int error = -errno;
+        close(ends[0]);
+        close(ends[1]);
+        return error;
+    }
+    *socket = ends[0];
+    return 0;
+}
+
+int channel_pass(int socket, int fd) {
+    char byte = 0;
+    union ancillary ancillary = {.space = {0}};
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = ancillary.space,
+                             .msg_controllen = sizeof ancillary.space};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(header), &fd, sizeof fd);
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+bool channel_is_free(int socket) {
+    char byte;
+    return recv(socket, &byte, 1, MSG_DONTWAIT) == 1;
+}
+
+static int receive(int socket) {
+    char byte;
+    int fd = -EMFILE;
+    union ancillary ancillary;
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = ancillary.space,
+                             .msg_controllen = sizeof ancillary.space};
+    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (got <= 0)
+        return got == 0 ? -EPIPE : -errno;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header != NULL && header->cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    return fd;
+}
+
+/* If this child alone is to leave, it takes only what has already arrived; the parent passes the
+ * rest to others. If the server stops, the parent still passes on the backlog and then hangs up. */
+static void notice_stop(const struct server *server, struct inbox *inbox) {
+    inbox->is_ended = true;
+    if (listener_is_left_to_others(&server->listener))
+        shutdown(inbox->drain, SHUT_RD);
+}
+
+int inbox_take(const struct server *server, struct inbox *inbox) {
+    for (;;) {
+        if (stop_is_requested() && !inbox->is_ended)
+            notice_stop(server, inbox);
+        int fd = receive(inbox->is_ended ? inbox->drain : inbox->socket);
+        if (fd != -EINTR && fd != -ENOTSOCK)
+            return fd;
+    }
+}
+
+void inbox_report_free(const struct inbox *inbox) {
+    (void)!send(inbox->drain, "", 1, MSG_NOSIGNAL);
+}
+
+void inbox_close(const struct inbox *inbox) {
+    close(inbox->socket);
+    close(inbox->drain);
+}

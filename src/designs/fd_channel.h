@@ -1,0 +1,32 @@
+/* A channel over which a parent passes descriptors to a child process (SCM_RIGHTS), and the child
+ * reports after each that it is free. */
+#pragma once
+#include "server/server.h"
+
+#include <stdbool.h>
+
+/* The child's end. */
+struct inbox {
+    int socket;    /* a stop puts an eventfd in its place (stop.h): a blocked receive ends */
+    int drain;     /* the same socket, whatever a signal does */
+    bool is_ended; /* the stop has been noticed */
+};
+
+/* The parent's end is *socket. Returns 0 or -errno. */
+int channel_open(int *socket, struct inbox *inbox);
+
+/* In the parent: passes a descriptor, without blocking. Returns 0 or -errno: -EPIPE or -ECONNRESET
+ * if the child is leaving. */
+int channel_pass(int socket, int fd);
+
+/* In the parent, when the socket is readable: whether the child reports that it is free; else it
+ * has died. */
+bool channel_is_free(int socket);
+
+/* In the child: waits for the next descriptor. Returns it or -errno: -EMFILE if one came and could
+ * not be taken; any other if the server or this child alone stops and no more will come. */
+int inbox_take(const struct server *server, struct inbox *inbox);
+
+/* In the child: reports that it is free. */
+void inbox_report_free(const struct inbox *inbox);
+void inbox_close(const struct inbox *inbox);

@@ -1,0 +1,48 @@
+#include "designs/reactor_threads.h"
+
+#include "server/server.h"
+#include "server/threads.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct reactors {
+    pthread_barrier_t opening;
+    struct server *servers; /* of each worker */
+    int (*run)(struct server *server, pthread_barrier_t *opening);
+    _Atomic int error; /* the first */
+};
+
+/* The first error ends them all. */
+static void note(struct reactors *reactors, int error) {
+    int none = 0;
+    if (error != 0 && atomic_compare_exchange_strong(&reactors->error, &none, error))
+        kill(getpid(), SIGTERM);
+}
+
+static void react(void *argument, unsigned worker) {
+    struct reactors *reactors = argument;
+    note(reactors, reactors->run(&reactors->servers[worker], &reactors->opening));
+}
+
+int reactor_threads_run(struct server *server,
+                        int (*run)(struct server *server, pthread_barrier_t *opening)) {
+    struct reactors reactors = {.servers = servers_for_workers(server), .run = run};
+    struct threads threads;
+    if (reactors.servers == NULL)
+        return -ENOMEM;
+    pthread_barrier_init(&reactors.opening, NULL, server->options->workers);
+    reactors.error = threads_start(&threads, server->options->workers, react, &reactors);
+    if (reactors.error == 0) {
+        note(&reactors, ready_say(server));
+        threads_join(&threads);
+    }
+    for (unsigned worker = 1; worker < server->options->workers; worker++)
+        listener_close(&reactors.servers[worker].listener);
+    pthread_barrier_destroy(&reactors.opening);
+    free(reactors.servers);
+    return reactors.error;
+}

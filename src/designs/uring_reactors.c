@@ -1,0 +1,20 @@
+/* uring-reactors: one io_uring per worker, SO_REUSEPORT.
+ *
+ * As reactors, with the loop of uring in each worker in place of one on epoll. */
+#include "designs/reactor_threads.h"
+#include "designs/uring_loop.h"
+#include "server/design.h"
+
+static int run(struct server *server) {
+    return reactor_threads_run(server, uring_run);
+}
+
+const struct design design_uring_reactors = {
+    .name = "uring-reactors",
+    .summary = "one io_uring per worker, SO_REUSEPORT",
+    .workers = ONE_PER_CPU,
+    .shares_port = true,
+    .uses_rings = true,
+    .missing = uring_missing,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+"""Designs are read side by side: the files of neighbours differ in what tells them apart."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.servers import table
+
+SOURCES = Path(__file__).resolve().parents[2] / "src" / "designs"
+FILES = {design.name: SOURCES / f"{design.name.replace('-', '_')}.c" for design in table()}
+LINES = 250
+CHANGED_LINES = 60
+POLLERS = ("select", "poll", "epoll")
+
+
+def functions(file: Path) -> list[str]:
+    """The names of a file's functions, in their order."""
+    return re.findall(r"^(?:static )?[a-z].*?(\w+)\([^;{]*\) \{$", file.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_design_is_a_short_file_of_its_name(name: str) -> None:
+    text = FILES[name].read_text()
+    assert f'.name = "{name}"' in text
+    assert len(text.splitlines()) <= LINES
+
+
+@pytest.mark.parametrize(("one", "other"), [("select", "poll"), ("poll", "epoll")])
+def test_neighbours_differ_in_few_lines(one: str, other: str) -> None:
+    compared = subprocess.run(
+        ["diff", "-u", FILES[one], FILES[other]], check=False, capture_output=True, text=True
+    )
+    _, _, *lines = compared.stdout.splitlines()
+    assert 0 < sum(line.startswith(("-", "+")) for line in lines) <= CHANGED_LINES
+
+
+def test_pollers_have_the_same_functions_in_the_same_order() -> None:
+    first, *others = (functions(FILES[name]) for name in POLLERS)
+    assert len(first) == 8
+    assert [first] * len(others) == others
