@@ -3,8 +3,8 @@
  *
  * A client's first receive is not multishot: a client with one request is then closed, and nothing
  * must be cancelled. */
-#include "designs/uring_ring.h"
 #include "react.h"
+#include "uring/ring.h"
 
 #include <errno.h>
 #include <stdlib.h>

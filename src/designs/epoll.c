@@ -3,7 +3,7 @@
  * The kernel keeps the set: a turn costs in proportion to the ready connections only. A connection
  * is registered once, when it first has to wait, and anew only for a client that reads slowly: a
  * request costs one recv, one send and its share of an epoll_wait. */
-#include "designs/reactor.h"
+#include "loops/reactor.h"
 #include "server/design.h"
 
 #include <sys/epoll.h>

@@ -5,7 +5,7 @@
  * must be remembered (can_read) until a read comes back short.
  *
  * The listener stays level-triggered: more clients may wait than one turn accepts. */
-#include "designs/reactor.h"
+#include "loops/reactor.h"
 #include "server/design.h"
 
 static int run(struct server *server) {

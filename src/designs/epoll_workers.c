@@ -3,10 +3,10 @@
  * The loop, on edge-triggered epoll, reads, parses and writes; a pool of threads does the work for
  * each complete request. A request that blocks or computes for long holds up one worker, not the
  * loop. Each request costs two hand-overs: a lock and mostly a context switch, there and back. */
-#include "designs/jobs.h"
-#include "designs/reactor.h"
+#include "loops/reactor.h"
 #include "server/answer.h"
 #include "server/design.h"
+#include "workers/jobs.h"
 
 #include <errno.h>
 

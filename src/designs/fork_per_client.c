@@ -4,10 +4,10 @@
  * client holds up nobody, and a crash of one child harms no other. Each connection costs a process:
  * creation and exit, page tables and page faults, some 200 us of CPU. */
 #include "base/clock.h"
-#include "designs/converse.h"
 #include "server/design.h"
 #include "server/processes.h"
 #include "server/stop.h"
+#include "workers/converse.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,8 +2,8 @@
  *
  * Accept, serve that client to the end, accept the next. No context switch, no lock, no table: the
  * least a server can do. A slow or idle client holds up everyone behind it. */
-#include "designs/converse.h"
 #include "server/design.h"
+#include "workers/converse.h"
 
 static int run(struct server *server) {
     int fd;

@@ -3,7 +3,7 @@
  * For each wait an array without gaps is copied to the kernel, and walked by it and by us: a turn
  * costs in proportion to all connections, however few are ready. Its limit can be far away: what is
  * never touched takes no memory. */
-#include "designs/reactor.h"
+#include "loops/reactor.h"
 #include "server/design.h"
 
 #include <poll.h>

@@ -3,9 +3,9 @@
  * Each worker is an iterative server on the same listening socket, and the kernel wakes one for
  * each client. No client waits for a fork, and as many are served at a time as there are workers;
  * one more waits until another has left. */
-#include "designs/converse.h"
 #include "server/design.h"
 #include "server/processes.h"
+#include "workers/converse.h"
 
 static void serve(struct server *server, void *argument) {
     (void)argument;

@@ -4,11 +4,11 @@
  * (SCM_RIGHTS), serves that client to the end, and reports with a byte that it is free. The parent
  * accepts only while a child is free: other clients wait in the backlog. It decides who serves
  * whom; that costs four more system calls and two context switches for each client. */
-#include "designs/converse.h"
-#include "designs/fd_channel.h"
 #include "server/design.h"
 #include "server/processes.h"
 #include "server/stop.h"
+#include "workers/converse.h"
+#include "workers/fd_channel.h"
 
 #include <errno.h>
 #include <poll.h>

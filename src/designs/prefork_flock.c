@@ -3,9 +3,9 @@
  * As prefork-accept, but one worker is blocked in accept and the others in a file lock: two more
  * system calls for each client. For kernels where several processes could not accept from one
  * socket, or all woke for each client. A worker that dies with the lock releases it. */
-#include "designs/converse.h"
 #include "server/design.h"
 #include "server/processes.h"
+#include "workers/converse.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * As prefork-accept, but one worker is blocked in accept and the others in a mutex in shared
  * memory: another system call only when somebody waits. A worker that dies with the mutex releases
  * it. */
-#include "designs/converse.h"
 #include "server/design.h"
 #include "server/processes.h"
+#include "workers/converse.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,9 +4,9 @@
  * mutex around it. No client waits for a thread to be created, and as many are served at a time as
  * there are threads; one more waits until another has left. A client costs a mutex, whose next
  * owner must mostly be woken. */
-#include "designs/thread_clients.h"
 #include "server/design.h"
 #include "server/stop.h"
+#include "workers/thread_clients.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,8 +4,8 @@
  * end. As many clients are served at a time as there are threads; others wait in the queue, up to
  * --max-connections in all, and more are refused. A client costs a lock on either side of the queue
  * and mostly a context switch to the thread that it wakes. */
-#include "designs/thread_clients.h"
 #include "server/design.h"
+#include "workers/thread_clients.h"
 
 #include <errno.h>
 #include <stdlib.h>

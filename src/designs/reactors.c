@@ -3,8 +3,8 @@
  * Each worker is a thread that runs the loop of `epoll` on its own listener; the kernel hashes each
  * new client to one of them. Nothing is shared while serving, so it scales with the CPUs; nothing
  * is balanced either: a client stays with its worker, however busy that is. */
-#include "designs/reactor.h"
-#include "designs/reactor_threads.h"
+#include "loops/reactor.h"
+#include "loops/reactor_threads.h"
 #include "server/design.h"
 
 static int run_one(struct server *server, pthread_barrier_t *opening) {

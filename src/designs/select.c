@@ -3,7 +3,7 @@
  * For each wait the two sets are copied to the kernel, and walked up to the highest descriptor by
  * it and by us: a turn costs in proportion to all connections, however few are ready. A set has
  * FD_SETSIZE bits: connections beyond are refused. */
-#include "designs/reactor.h"
+#include "loops/reactor.h"
 #include "server/design.h"
 
 #include <poll.h>

@@ -3,9 +3,9 @@
  * The main thread accepts and starts a thread, which serves its client to the end with blocking
  * calls. A slow client holds up nobody. Each connection costs a thread: creation (about 30 us of
  * CPU), a few page faults of its stack, a context switch. */
-#include "designs/thread_clients.h"
 #include "server/design.h"
 #include "server/threads.h"
+#include "workers/thread_clients.h"
 
 #include <stdlib.h>
 

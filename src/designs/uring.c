@@ -1,8 +1,8 @@
 /* uring: one event loop on io_uring.
  *
  * The kernel is told what to do, not asked what is ready: uring_loop.c. */
-#include "designs/uring_loop.h"
 #include "server/design.h"
+#include "uring/loop.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* uring-reactors: one io_uring per worker, SO_REUSEPORT.
  *
  * As reactors, with the loop of uring in each worker in place of one on epoll. */
-#include "designs/reactor_threads.h"
-#include "designs/uring_loop.h"
+#include "loops/reactor_threads.h"
 #include "server/design.h"
+#include "uring/loop.h"
 
 static int run(struct server *server) {
     return reactor_threads_run(server, uring_run);

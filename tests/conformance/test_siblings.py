@@ -22,6 +22,10 @@ def functions(file: Path) -> list[str]:
     return re.findall(r"^(?:static )?[a-z].*?(\w+)\([^;{]*\) \{$", file.read_text(), re.MULTILINE)
 
 
+def test_the_folder_holds_the_designs_and_their_table() -> None:
+    assert set(SOURCES.glob("*.c")) == {*FILES.values(), SOURCES / "designs.c"}
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_design_is_a_short_file_of_its_name(name: str) -> None:
     text = FILES[name].read_text()

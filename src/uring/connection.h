@@ -1,7 +1,7 @@
 /* What a loop on io_uring does with a connection when one of its operations completes: it answers
  * requests, has the replies sent, and closes it when no operation is under way. */
 #pragma once
-#include "designs/uring_entries.h"
+#include "uring/entries.h"
 
 /* A receive has completed, with this result and these flags. */
 void uring_received(struct uring_loop *loop, struct uring_connection *connection, int result,

@@ -1,8 +1,8 @@
 /* What a loop on io_uring tells the kernel to do: each is an entry in the ring, submitted with the
  * next wait. */
 #pragma once
-#include "designs/loop.h"
-#include "designs/uring_ring.h"
+#include "loops/loop.h"
+#include "uring/ring.h"
 
 /* Which operation a completion is of: the lowest bits of its user data, under the connection's
  * address. */

@@ -1,6 +1,6 @@
-#include "designs/uring_ring.h"
+#include "uring/ring.h"
 
-#include "designs/uring_loop.h"
+#include "uring/loop.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* One turn of a connection: read, answer, write, without blocking. The sockets are blocking ones;
  * MSG_DONTWAIT in each call saves a system call for each connection. */
 #pragma once
-#include "designs/loop.h"
+#include "loops/loop.h"
 
 /* What comes after a turn. */
 enum next {

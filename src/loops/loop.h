@@ -1,7 +1,7 @@
 /* What all event loops share, whatever they wait with: accepting clients, closing idle connections,
  * draining. */
 #pragma once
-#include "server/connections.h"
+#include "loops/connections.h"
 #include "server/server.h"
 
 #include <pthread.h>

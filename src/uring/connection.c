@@ -1,9 +1,9 @@
-#include "designs/uring_connection.h"
+#include "uring/connection.h"
 
 #include "base/limits.h"
-#include "designs/uring_surplus.h"
 #include "server/answer.h"
 #include "server/log.h"
+#include "uring/surplus.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 #include "unit.h"
 
 #include "base/limits.h"
-#include "designs/uring_surplus.h"
 #include "exchange/exchange.h"
+#include "uring/surplus.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "designs/reactor.h"
+#include "loops/reactor.h"
 
 #include "base/clock.h"
 #include "base/hot.h"

@@ -1,4 +1,4 @@
-#include "server/connections.h"
+#include "loops/connections.h"
 
 #include "base/clock.h"
 #include "server/hang_up.h"

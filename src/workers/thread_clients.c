@@ -1,9 +1,9 @@
-#include "designs/thread_clients.h"
+#include "workers/thread_clients.h"
 
 #include "base/clock.h"
-#include "designs/converse.h"
 #include "server/hang_up.h"
 #include "server/stop.h"
+#include "workers/converse.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "designs/uring_surplus.h"
+#include "uring/surplus.h"
 
 #include "exchange/exchange.h"
 

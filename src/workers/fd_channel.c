@@ -1,4 +1,4 @@
-#include "designs/fd_channel.h"
+#include "workers/fd_channel.h"
 
 #include "server/stop.h"
 

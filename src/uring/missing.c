@@ -1,5 +1,5 @@
 /* In place of the loop, in a build without liburing. */
-#include "designs/uring_loop.h"
+#include "uring/loop.h"
 
 #include <errno.h>
 

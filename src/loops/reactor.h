@@ -4,7 +4,7 @@
  * select.c, poll.c and epoll.c. */
 #pragma once
 #include "base/limits.h"
-#include "designs/turn.h"
+#include "loops/turn.h"
 
 enum {
     FD_LIMIT = 2 * CONNECTION_LIMIT, /* for a poller's array by descriptor */

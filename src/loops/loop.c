@@ -1,4 +1,4 @@
-#include "designs/loop.h"
+#include "loops/loop.h"
 
 #include "base/clock.h"
 #include "base/limits.h"

@@ -9,12 +9,12 @@
  * (docs/measured.md): a receive submitted for each request costs 11 % more CPU, send(2) instead of
  * the ring 7 %. Direct descriptors save nothing measurable (1.01 ± 0.03), and log and hang_up need
  * descriptors of the process. */
-#include "designs/uring_loop.h"
+#include "uring/loop.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "designs/uring_connection.h"
-#include "designs/uring_surplus.h"
 #include "server/stop.h"
+#include "uring/connection.h"
+#include "uring/surplus.h"
 
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-#include "designs/uring_entries.h"
+#include "uring/entries.h"
 
 #include "base/clock.h"
 #include "server/stop.h"

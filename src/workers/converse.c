@@ -1,4 +1,4 @@
-#include "designs/converse.h"
+#include "workers/converse.h"
 
 #include "base/clock.h"
 #include "base/hot.h"

@@ -1,4 +1,4 @@
-#include "designs/jobs.h"
+#include "workers/jobs.h"
 
 #include "base/limits.h"
 #include "server/answer.h"

@@ -1,4 +1,4 @@
-#include "designs/reactor_threads.h"
+#include "loops/reactor_threads.h"
 
 #include "server/server.h"
 #include "server/threads.h"

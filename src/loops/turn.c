@@ -1,4 +1,4 @@
-#include "designs/turn.h"
+#include "loops/turn.h"
 
 #include "base/hot.h"
 #include "base/limits.h"
