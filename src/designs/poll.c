@@ -9,9 +9,9 @@
 #include <poll.h>
 
 struct set {
+    int count; /* of places taken */
     struct pollfd fds[FD_LIMIT];
     int places[FD_LIMIT]; /* of each descriptor in that array */
-    int count;            /* of places taken */
 };
 
 static int open_set(struct set *set) {
@@ -29,8 +29,7 @@ static void change(struct set *set, int fd, uint32_t events) {
 
 static int add(struct set *set, int fd, uint32_t events) {
     set->places[fd] = set->count;
-    set->fds[set->count++] = (struct pollfd){.fd = fd};
-    change(set, fd, events);
+    set->fds[set->count++] = (struct pollfd){.fd = fd, .events = (short)events};
     return 0;
 }
 

@@ -165,12 +165,6 @@ static void release(struct reactor *reactor) {
     free(reactor->watched);
 }
 
-static int fail(struct reactor *reactor) {
-    int error = -errno;
-    release(reactor);
-    return error;
-}
-
 static void close_reactor(struct loop *loop) {
     struct reactor *reactor = (struct reactor *)loop;
     reactor->poller->close(reactor->set);
@@ -186,8 +180,11 @@ static int open_reactor(struct loop *loop) {
         return -errno;
     madvise(set, bytes, MADV_NOHUGEPAGE);
     reactor->set = set;
-    if (reactor->poller->open(set) < 0)
-        return fail(reactor);
+    if (reactor->poller->open(set) < 0) {
+        int error = -errno;
+        release(reactor);
+        return error;
+    }
     for (unsigned i = 0; i < reactor->handler_count; i++)
         if (add_handler(reactor, reactor->handlers[i].fd) != 0) {
             int error = -errno;

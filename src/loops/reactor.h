@@ -36,7 +36,7 @@ struct poller {
     void (*dispatch)(struct set *set, int ready, struct reactor *reactor);
 };
 
-extern const struct poller epoll_poller;
+extern const struct poller epoll_poller; /* of designs/epoll.c: several designs use it */
 
 /* For a descriptor that is no connection. */
 struct handler {
