@@ -239,7 +239,7 @@ static void check(const struct options *options, const struct lists *lists) {
 void server_options_read(int count, char *arguments[], struct server_command *command) {
     struct lists lists = {false, false, false};
     *command = (struct server_command){
-        .options = {.design = &design_select,
+        .options = {.design = design_find("select"),
                     .work = {.kind = WORK_SCAN, .text = "scan"},
                     .idle_timeout_ms = 30000,
                     .max_connections = 65536,
