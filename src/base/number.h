@@ -10,6 +10,10 @@ int number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value)
 int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint64_t high,
                        uint64_t *value);
 
+static inline int64_t number_within(int64_t value, int64_t low, int64_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
 enum { NUMBER_DIGITS = 20 }; /* of the largest */
 
 /* Writes at most NUMBER_DIGITS digits, not zero-terminated; returns how many. */

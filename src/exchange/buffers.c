@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer that nobody uses holds this itself. */
+/* An unused buffer begins with this. */
 struct kept_buffer {
     struct kept_buffer *next;
     uint32_t capacity;
@@ -61,8 +61,8 @@ HOT void buffers_give(struct buffers *buffers, struct buffer buffer) {
         keep(buffers, buffer);
     else
         free(buffer.bytes);
-    /* What free gets back it gives to the system from the end of the heap only, and there is mostly
-     * something at the end. */
+    /* free() returns memory to the system only from the end of the heap, which is usually in
+     * use. */
     if (buffers->most_in_use >= BUFFERS_BURST && buffers->in_use <= BUFFERS_KEPT) {
         malloc_trim(0);
         buffers->most_in_use = 0;

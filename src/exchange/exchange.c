@@ -35,7 +35,7 @@ HOT void exchange_close(struct exchange *exchange) {
     exchange_drop_output(exchange);
 }
 
-/* Makes room for more input, where there may be more. Returns false if no memory is left. */
+/* Makes room for more input, up to its limit. Returns false if memory ran out. */
 static bool make_room(struct exchange *exchange) {
     if (exchange->input == NULL) {
         struct buffer buffer = buffers_take(exchange->buffers);

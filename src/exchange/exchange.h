@@ -1,19 +1,18 @@
-/* The exchange: one connection's conversation, sans-I/O. Bytes in, requests out, replies in, bytes
- * out; no system call, so it is tested without a socket.
+/* One connection's conversation, sans-I/O: bytes in, requests out, replies in, bytes out. It makes
+ * no system call, so it is tested without a socket.
  *
- *     space = exchange_space(x)          read what the client sent into it
- *     exchange_received(x, n)            n == 0: the client will send no more
- *     while (exchange_next(x, &request)) one at a time, in the order they came
- *         ... the service answers ...
- *         exchange_reply(x, &request, status, body)
- *     bytes = exchange_output(x)         write them to the client
- *     exchange_sent(x, n)                then ask exchange_next again: it may have held back
- *     if (exchange_is_done(x))           close the connection
+ *     space = exchange_space(x)           read into it
+ *     exchange_received(x, n)             n == 0: the client has ended its side
+ *     while (exchange_next(x, &request))  one at a time, in order
+ *         body = exchange_begin_reply(x)  the service appends to it
+ *         exchange_end_reply(x, &request, status)
+ *     bytes = exchange_output(x)          write them to the client
+ *     exchange_sent(x, n)                 then call exchange_next again: it may have held back
+ *     if (exchange_is_done(x))            close the connection
  *
- * Its business, once, and no design's: two dialects, requests split at any byte or pipelined,
- * half-close, partial writes, every limit. At rest it holds no buffer: its own size is all it
- * costs. While requests or replies are under way it holds up to HEAD_LIMIT + OUTPUT_LIMIT bytes,
- * mostly two of the buffers that its thread keeps for all of its exchanges. */
+ * It handles, once for all designs: two dialects, requests split at any byte or pipelined,
+ * half-close, partial writes, every limit. An idle exchange holds no buffer. A busy one holds up
+ * to HEAD_LIMIT + OUTPUT_LIMIT bytes, usually two of the buffers that its thread reuses. */
 #pragma once
 #include "base/dialect.h"
 #include "base/text.h"
@@ -26,23 +25,23 @@
 #include <stdint.h>
 
 struct exchange {
-    struct buffers *buffers; /* where its own come from */
-    char *input;             /* NULL: none waits */
+    struct buffers *buffers; /* the store that its own come from */
+    char *input;             /* NULL: nothing is waiting */
     uint32_t input_capacity; /* HEAD_LIMIT at most */
-    uint32_t input_from;     /* what came before is consumed */
+    uint32_t input_from;     /* consumed up to here */
     uint32_t input_to;
     struct text output;
-    const struct token *token; /* to be known by who asks; NULL: none */
+    const struct token *token; /* that clients must present; NULL: none */
     uint32_t output_sent;
-    uint32_t reply_from; /* in the output: room for the head of the reply that is being made */
+    uint32_t reply_from; /* in the output: where the reply being made has room for its head */
     uint8_t dialect;
-    bool ended;      /* the client will send no more */
-    bool closing;    /* nothing more is read: close once all is sent */
-    bool is_head;    /* the request that is being answered wants no body */
-    bool keeps_open; /* ... and its connection stays open */
+    bool ended;      /* the client has ended its side */
+    bool closing;    /* read no more; close when all is sent */
+    bool is_head;    /* the request being answered wants no body */
+    bool keeps_open; /* ... keeps the connection open */
     bool says_keep;  /* ... and must be told so (HTTP/1.0) */
-    bool is_refused; /* it is closing although the client may still be sending */
-    bool has_token;  /* line dialect: the client has said it */
+    bool is_refused; /* closing while the client may still be sending */
+    bool has_token;  /* line dialect: the client has presented it */
 };
 
 struct span {
@@ -50,27 +49,26 @@ struct span {
     size_t length;
 };
 
-/* An exchange and its buffers belong to one thread, or are handed over together. */
+/* An exchange and its buffers belong to one thread at a time. */
 void exchange_open(struct exchange *exchange, struct buffers *buffers);
 void exchange_close(struct exchange *exchange);
 
-/* From now on only who says this token is answered, in the line dialect once ("auth TOKEN"), in
- * HTTP with each request; whether the server is alive anybody may ask. NULL: all are answered. The
- * token stays the caller's. */
+/* Requires this token from now on: in the line dialect once ("auth TOKEN"), in HTTP with each
+ * request. Health checks need none. NULL: none is required. The token stays the caller's. */
 void exchange_ask_token(struct exchange *exchange, const struct token *token);
 
-/* Where to read into. Empty: nothing is to be read now (replies wait to be sent, or it is closing),
- * or no memory is left, which closes it. */
+/* Where to read into. Empty: read nothing now (replies are waiting to be sent, or it is closing,
+ * also for lack of memory). */
 struct span exchange_space(struct exchange *exchange);
 void exchange_received(struct exchange *exchange, size_t length);
 
-/* The next complete request, if there is one and there is room for its reply. Malformed and
- * over-long ones come out as REQUEST_INVALID; the service answers those too. */
+/* The next complete request, if there is one and there is room for its reply. A malformed or too
+ * long one comes out as REQUEST_INVALID and is answered like any other. */
 bool exchange_next(struct exchange *exchange, struct request *request);
 
-/* The reply to the request that exchange_next gave last. Its body is appended to what _begin
- * returns, which is where it is sent from; _end then frames it in the dialect of the request. If no
- * memory was left for it (`overflow`), the exchange is closing after the replies before it. */
+/* The reply to the last request from exchange_next. Append its body to what _begin returns: it
+ * is sent from there. _end frames it in the dialect of the request. If memory ran out
+ * (`overflow`), the exchange closes after the replies before it. */
 struct text *exchange_begin_reply(struct exchange *exchange);
 void exchange_end_reply(struct exchange *exchange, const struct request *request,
                         enum status status);
@@ -79,27 +77,27 @@ void exchange_end_reply(struct exchange *exchange, const struct request *request
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
                     const struct text *body);
 
-/* The client kept silent for too long. A request that has begun becomes REQUEST_INVALID with
- * status 408, which *request holds then (true); otherwise it is just closing (false). */
+/* The client was idle for too long. If a request has begun, *request becomes REQUEST_INVALID
+ * with status 408 (true); otherwise the exchange just closes (false). */
 bool exchange_time_out(struct exchange *exchange, struct request *request);
 
-/* A request has begun and is not complete. */
+/* A request has begun and is incomplete. */
 bool exchange_is_partial(const struct exchange *exchange);
 
-/* What waits to be sent; empty: nothing. */
+/* What is waiting to be sent. */
 struct span exchange_output(const struct exchange *exchange);
 void exchange_sent(struct exchange *exchange, size_t length);
 
-/* Everything was answered and sent and nothing more will come. */
+/* Everything is answered and sent, and nothing more will come. */
 bool exchange_is_done(const struct exchange *exchange);
 
-/* When what waits to be sent is sent, nothing is to be done until the client sends more. */
+/* Once the output is sent, there is nothing to do until the client sends more. */
 bool exchange_is_answered(const struct exchange *exchange);
 
-/* Nothing was asked that has not been answered and sent: it may be closed without loss. */
+/* Every request is answered and sent: closing loses nothing. */
 bool exchange_is_idle(const struct exchange *exchange);
 
-/* The bytes that refuse a connection before anything of it was read: as the server is full
- * (STATUS_UNAVAILABLE), or as the client's address may not ask (STATUS_FORBIDDEN). Its dialect is
- * not known yet: an HTTP answer, whose body any client of the line dialect shows too. */
+/* The bytes that refuse a connection before it is read: because the server is full
+ * (STATUS_UNAVAILABLE) or the address is not allowed (STATUS_FORBIDDEN). The dialect is unknown
+ * yet: this is HTTP with a body that clients of the line dialect show too. */
 struct span exchange_refusal(enum status status);

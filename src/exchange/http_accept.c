@@ -5,7 +5,7 @@
 
 enum { ANYTHING = 1, ANY_OF_TYPE, NAMED, NAMED_WITH_VERSION };
 
-/* "0.75" is 750; what is no such number counts as not said, which is 1000. */
+/* "0.75" is 750; a malformed value counts as missing, which is 1000. */
 static uint16_t to_thousandths(struct slice text) {
     const char *bytes = text.bytes;
     const size_t length = text.length;
@@ -28,7 +28,7 @@ static uint16_t to_thousandths(struct slice text) {
 
 /* One media range: "text/plain;version=0.0.4;q=0.5". */
 struct range {
-    struct slice type, version; /* version without bytes: none was named */
+    struct slice type, version; /* version without bytes: none */
     uint16_t thousandths;
 };
 
@@ -45,7 +45,7 @@ static struct range next_range(struct slice *ranges) {
     return range;
 }
 
-/* A media type that we have. */
+/* A media type that we offer. */
 struct offer {
     const char *type, *version, *any_of_type;
 };

@@ -5,23 +5,23 @@
 
 #include <stdint.h>
 
-/* How much a format is wanted: by the closest of the media ranges that include it. */
+/* How much a format is wanted, by the most specific media range that includes it. */
 struct preference {
     uint16_t thousandths; /* q */
-    uint8_t closeness;    /* 0: no range does */
+    uint8_t closeness;    /* 0: no range includes it */
 };
 
-/* A struct of zeroes: nothing was said. */
+/* A struct of zeroes: no Accept header. */
 struct http_accept {
     struct preference prometheus, openmetrics;
 };
 
-/* Takes the value of an Accept header into account; there may be several. */
+/* Takes one Accept header into account; there may be several. */
 void http_accept_add(struct http_accept *accept, struct slice value);
 
-/* FORMAT_OPENMETRICS or FORMAT_PROMETHEUS, which is for whoever did not say or named neither. */
+/* FORMAT_OPENMETRICS, or FORMAT_PROMETHEUS, also where neither was named. */
 enum format http_accept_metrics(const struct http_accept *accept);
 
-/* Of a page in text or JSON: the first of the two that is named and wanted, else `otherwise`. Other
- * q-values than 0 nobody sends in earnest who asks a server for its processes. */
+/* Text or JSON: the first that is named and wanted, else `otherwise`. Of the q-values only 0 is
+ * respected: nobody weighs these two. */
 enum format http_accept_page(struct slice value, enum format otherwise);

@@ -28,7 +28,7 @@ static void put_date(char *at, const struct calendar *utc) {
     memcpy(at, " GMT", 4);
 }
 
-/* This thread's until its next call. */
+/* Valid in this thread until its next call. */
 HOT static const char *http_date(void) {
     static _Thread_local char date[DATE_LENGTH];
     static _Thread_local time_t written_at = -1;
@@ -70,7 +70,7 @@ static const char *status_line(enum status status) {
     return "HTTP/1.1 500 Internal Server Error\r\n";
 }
 
-/* Inline: of a literal only a few moves are left. */
+/* Inline: a literal becomes a few moves. */
 static inline char *put_before(char *at, const char *string) {
     size_t length = strlen(string);
     return memcpy(at - length, string, length);
@@ -83,10 +83,10 @@ static char *put_number_before(char *at, size_t number) {
     return at;
 }
 
-/* With the name of the header after it: what is one literal is one move. */
+/* With the name of the next header: one literal, written at once. */
 #define TYPE(type) "Content-Type: " type "\r\nContent-Length: "
 
-/* Only what was asked for comes as it was asked for: everything else is told in plain text. */
+/* Only a successful answer comes in the format asked for; everything else is plain text. */
 static char *put_type_before(char *at, const struct request *request, enum status status) {
     bool is_made =
         status == STATUS_OK && (request->kind == REQUEST_TOP || request->kind == REQUEST_METRICS);
@@ -100,7 +100,7 @@ static char *put_type_before(char *at, const struct request *request, enum statu
     return put_before(at, TYPE("application/openmetrics-text; version=1.0.0; charset=utf-8"));
 }
 
-/* From its end to its beginning. */
+/* Written backwards, from its end. */
 HOT char *http_put_reply_head(char *body, const struct request *request, enum status status,
                               size_t body_length, const char *connection) {
     char *at = put_before(body, "\r\n\r\n");

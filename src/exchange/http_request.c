@@ -1,5 +1,6 @@
-/* What is refused although a lenient server would take it: a bare LF, folded lines, blanks before a
- * colon, a missing or second Host, a body. Each of these has let one request hide in another. */
+/* Refused, though a lenient server would accept it: a bare LF, folded lines, blanks before a
+ * colon, a missing or second Host, a body. Each of these has been used to smuggle one request
+ * inside another. */
 #include "exchange/http_request.h"
 
 #include "base/hot.h"
@@ -12,7 +13,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Sets of bytes, as bits: to look one up takes no branch that a processor could guess wrong. */
+/* Sets of bytes as bits: a lookup without a branch that could be mispredicted. */
 struct set {
     uint64_t bits[4];
 };
@@ -29,24 +30,24 @@ static const struct set token = {{
     LETTERS | BIT('^') | BIT('_') | BIT('`') | BIT('|') | BIT('~'),
 }};
 
-/* reg-name, IP-literal and port of RFC 3986; not which of them stands where. */
+/* reg-name, IP-literal and port of RFC 3986, in any order. */
 static const struct set host = {{
     DIGITS | BIT('-') | BIT('.') | BIT('!') | BIT('$') | BIT('&') | BIT('\'') | BIT('(') |
         BIT(')') | BIT('*') | BIT('+') | BIT(',') | BIT(';') | BIT('=') | BIT(':') | BIT('%'),
     LETTERS | BIT('_') | BIT('~') | BIT('[') | BIT(']'),
 }};
 
-/* What a target is made of: from '!' to '~'. */
+/* Bytes of a target: '!' to '~'. */
 static const struct set visible = {{ALL << '!', ALL & ~BIT(0x7F)}};
 
-/* What a header's value is made of: no control character but the tab. */
+/* Bytes of a header's value: no control character but the tab. */
 static const struct set printed = {{ALL << ' ' | BIT('\t'), ALL & ~BIT(0x7F), ALL, ALL}};
 
 static bool is_in(const struct set *set, char c) {
     return (set->bits[(unsigned char)c / 64] >> ((unsigned char)c % 64) & 1) != 0;
 }
 
-/* Bytes of the set that the slice begins with. */
+/* How many bytes of the set the slice begins with. */
 static size_t leading(struct slice slice, const struct set *set) {
     size_t i = 0;
     while (i < slice.length && is_in(set, slice.bytes[i]))
@@ -58,8 +59,8 @@ static bool is_all(struct slice slice, const struct set *set) {
     return leading(slice, set) == slice.length;
 }
 
-/* Cuts what is made of the set, and the mark after it, off *rest; false if it is nothing, or if
- * something else comes after it. */
+/* Cuts one or more bytes of the set and the mark after them off *rest; false if the slice does
+ * not begin so. */
 HOT static bool cut_all(struct slice *rest, const struct set *set, char mark,
                         struct slice *before) {
     size_t length = leading(*rest, set);
@@ -70,8 +71,8 @@ HOT static bool cut_all(struct slice *rest, const struct set *set, char mark,
     return true;
 }
 
-/* A line without its CR LF; false if it ends in a bare LF. A bare CR or a zero byte inside of it is
- * refused with its part of the line, as none may hold one. */
+/* A line without its CR LF; false if it ends in a bare LF. A bare CR or zero byte inside is
+ * refused later: no part of a line may hold one. */
 static bool cut_line(struct slice *rest, struct slice *line) {
     if (!slice_cut(rest, '\n', line) || line->length == 0 || line->bytes[line->length - 1] != '\r')
         return false;
@@ -79,12 +80,12 @@ static bool cut_line(struct slice *rest, struct slice *line) {
     return true;
 }
 
-/* What the parts of a head add up to. */
+/* What is known while a head is parsed. */
 struct parse {
     struct http_head *head;
     bool is_1_0;
     struct query query;
-    bool closes, keeps; /* what Connection said */
+    bool closes, keeps; /* from Connection */
     bool has_length;
     unsigned hosts;
     unsigned authorizations;
@@ -93,13 +94,13 @@ struct parse {
 
 static void refuse(struct http_head *head, enum status status, const char *problem) {
     if (head->request.kind == REQUEST_INVALID)
-        return; /* the first problem is the one to tell */
+        return; /* report the first problem */
     head->request.kind = REQUEST_INVALID;
     head->request.status = status;
     head->request.problem = problem;
 }
 
-/* The request cannot be framed with certainty: what follows it is not to be trusted either. */
+/* The end of the request is uncertain: what follows cannot be trusted either. */
 static void refuse_and_close(struct http_head *head, const char *problem) {
     refuse(head, STATUS_BAD_REQUEST, problem);
     head->keep_alive = false;
@@ -115,7 +116,7 @@ static void parse_query(struct slice query, struct parse *parse) {
     query_end(&parse->query);
 }
 
-/* Unless the method was wrong already. */
+/* Unless the method was already refused. */
 static void ask_for(struct http_head *head, enum request_kind page) {
     if (head->request.kind != REQUEST_INVALID)
         head->request.kind = page;
@@ -153,7 +154,7 @@ static void parse_request_line(struct slice line, struct parse *parse) {
     struct http_head *head = parse->head;
     struct slice method, target;
     bool has_method = cut_all(&line, &token, ' ', &method);
-    head->is_head = has_method && slice_equals(method, "HEAD"); /* malformed as the rest may be */
+    head->is_head = has_method && slice_equals(method, "HEAD"); /* even if the rest is malformed */
     if (!has_method || !cut_all(&line, &visible, ' ', &target)) {
         refuse_and_close(head, "malformed request line");
         return;
@@ -161,7 +162,7 @@ static void parse_request_line(struct slice line, struct parse *parse) {
     bool is_version = line.length == 8 && memcmp(line.bytes, "HTTP/", 5) == 0 &&
                       is_digit(line.bytes[5]) && line.bytes[6] == '.' && is_digit(line.bytes[7]);
     parse->is_1_0 = slice_equals(line, "HTTP/1.0");
-    /* A later minor version is served as the latest that we know (RFC 9110, 2.5). */
+    /* A later minor version is served as HTTP/1.1 (RFC 9110, 2.5). */
     if (!is_version || line.bytes[5] != '1') {
         refuse(head, is_version ? STATUS_VERSION : STATUS_BAD_REQUEST,
                is_version ? "only HTTP/1.1 and HTTP/1.0 are supported" : "malformed request line");
@@ -173,7 +174,7 @@ static void parse_request_line(struct slice line, struct parse *parse) {
     parse_target(target, parse);
 }
 
-/* A list of tokens such as that of Connection. */
+/* Whether a list of tokens, such as Connection's, has this one. */
 HOT static bool lists(struct slice value, const char *word) {
     while (value.length > 0)
         if (slice_equals_any_case(slice_trim(slice_next(&value, ',')), word))
@@ -181,7 +182,7 @@ HOT static bool lists(struct slice value, const char *word) {
     return false;
 }
 
-/* "Bearer TOKEN" (RFC 6750). Which of two headers is meant nobody can say: then it is none. */
+/* "Bearer TOKEN" (RFC 6750). Two such headers are ambiguous and count as none. */
 static void take_authorization(struct slice value, struct parse *parse) {
     static const char scheme[] = "bearer ";
     struct slice bearer = {"", 0};
@@ -194,7 +195,7 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
     struct http_head *head = parse->head;
     if (slice_equals_any_case(name, "host")) {
         parse->hosts++;
-        if (!is_all(value, &host)) /* of which no control character is one */
+        if (!is_all(value, &host)) /* excludes control characters */
             refuse_and_close(head, "malformed Host header");
     } else if (!is_all(value, &printed)) {
         refuse_and_close(head, "control character in a header");
@@ -232,7 +233,7 @@ static void parse_fields(struct slice rest, struct parse *parse) {
 
 HOT void http_parse_head(struct slice text, struct http_head *head) {
     *head = (struct http_head){
-        .keep_alive = true, /* until something speaks against it; never set again */
+        .keep_alive = true, /* until something rules it out; never set again */
         .bearer = {"", 0},
     };
     struct parse parse = {.head = head};

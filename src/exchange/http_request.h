@@ -11,13 +11,13 @@ struct http_head {
     bool is_head;        /* HEAD: the reply has no body */
     bool keep_alive;     /* the connection stays open after the reply */
     bool says_keep;      /* HTTP/1.0 that asked for keep-alive: the reply must grant it */
-    struct slice bearer; /* the token that it brings; empty: none, or more than one */
+    struct slice bearer; /* the token presented; empty: none, or several */
 };
 
-/* Bytes of the head that these begin with, its last line being empty; 0 if it is not complete.
- * Lines that end in a bare LF make one complete too: complete, and then malformed. */
+/* Length of the head at the start of the text, with its empty last line; 0 if incomplete. A head
+ * of lines that end in a bare LF is complete too, and malformed. */
 size_t http_head_length(struct slice text);
 
-/* Parses a complete head, its last line being empty. Always fills *head: a bad one becomes
- * REQUEST_INVALID. keep_alive is false where the end of the request is not certain. */
+/* Parses a complete head. Always fills *head: a bad one becomes REQUEST_INVALID, without
+ * keep_alive if the end of the request is uncertain. */
 void http_parse_head(struct slice text, struct http_head *head);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Cuts the next word off; returns whether there is another, be it empty. */
+/* Cuts the next word off; returns whether another follows, possibly empty. */
 static bool next_word(struct slice *rest, struct slice *word) {
     bool is_cut = slice_cut(rest, ' ', word);
     if (!is_cut)
@@ -28,7 +28,7 @@ HOT void line_parse(struct slice line, struct request *request) {
     }
     for (bool is_first = true; has_more; is_first = false) {
         has_more = next_word(&line, &word);
-        /* The number of rows may stand first, and alone: "top 5" is "top n=5". */
+        /* The number of rows may come first without its name: "top 5" is "top n=5". */
         if (is_first && memchr(word.bytes, '=', word.length) == NULL)
             query_take_rows(&query, word);
         else

@@ -16,7 +16,7 @@ HOT static bool take_rows(struct request *request, struct slice value) {
     return true;
 }
 
-/* Which of the words it is, counted from 0; -1: none. */
+/* Index of the word; -1: none of them. */
 static int choose(struct slice value, const char *const words[], int count) {
     for (int i = 0; i < count; i++)
         if (slice_equals(value, words[i]))
@@ -75,7 +75,7 @@ static_assert(TOP_LIMIT == 64 && WINDOW_LEAST_NS == NS_PER_S && WINDOW_MOST_NS /
 enum { ROWS, FORMAT, BY, WINDOW };
 
 static const struct parameter {
-    char name[16]; /* here, where the rest is looked at; its zero byte is among them */
+    char name[16]; /* stored here, beside what else is looked at; with its zero byte */
     bool (*take)(struct request *request, struct slice value);
     const char *wrong, *twice;
 } parameters[] = {
@@ -105,7 +105,7 @@ HOT void query_begin(struct query *query, struct request *request) {
     *query = (struct query){.request = request};
 }
 
-/* `at` is the parameter's place in the table. */
+/* `at`: index in the table. */
 HOT static void take(struct query *query, unsigned at, struct slice value) {
     const struct parameter *parameter = &parameters[at];
     if ((query->given >> at & 1) != 0)

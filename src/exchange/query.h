@@ -1,5 +1,5 @@
-/* The parameters of a request for the top: "n=5", "by=recent". The same in both dialects, which
- * differ in what stands between them: '&' or a blank. Pure. */
+/* The parameters of a request for the top: "n=5", "by=recent". Both dialects have the same; HTTP
+ * separates them by '&', the line dialect by blanks. A pure parser. */
 #pragma once
 #include "exchange/slice.h"
 #include "service/request.h"
@@ -9,18 +9,18 @@ struct query {
     unsigned given; /* a bit for each parameter */
 };
 
-/* Makes *request one for the top that says nothing more. */
+/* Makes *request one for the top without parameters. */
 void query_begin(struct query *query, struct request *request);
 
-/* Takes "NAME=VALUE". What is wrong, unknown or given twice makes the request REQUEST_INVALID; of
- * several problems the first is told. */
+/* Takes "NAME=VALUE". A wrong, unknown or repeated parameter makes the request REQUEST_INVALID;
+ * the first problem is reported. */
 void query_take(struct query *query, struct slice parameter);
 
-/* Takes the value of "n" alone. */
+/* Takes the bare value of "n". */
 void query_take_rows(struct query *query, struct slice value);
 
-/* After the last: what does not go together makes it invalid too. */
+/* After the last: rejects parameters that do not go together. */
 void query_end(struct query *query);
 
-/* Whether the format was said. */
+/* Whether the format was given. */
 bool query_has_format(const struct query *query);

@@ -1,5 +1,5 @@
-/* Replies on their way out: each body is written where it is sent from; its head, which says how
- * long it is, is then put before it. */
+/* Replies: a body is rendered where it is sent from; the head, which needs its length, is then
+ * put before it. */
 #include "exchange/exchange.h"
 
 #include "base/hot.h"
@@ -22,7 +22,7 @@ HOT struct text *exchange_begin_reply(struct exchange *exchange) {
     return out;
 }
 
-/* Writes what goes before the body; returns where that begins. */
+/* Writes what precedes the body; returns where that begins. */
 HOT static char *put_head(const struct exchange *exchange, const struct request *request,
                           enum status status, char *body, uint32_t body_length) {
     static const char error[] = "error: ";
@@ -37,8 +37,8 @@ HOT static char *put_head(const struct exchange *exchange, const struct request 
     return memcpy(body - (sizeof error - 1), error, sizeof error - 1);
 }
 
-/* Leaves no gap before the reply, which began further on than where its head might have. Nothing
- * moves, unless other replies wait before it. */
+/* Closes the gap that a head shorter than its room leaves. Nothing moves unless other replies
+ * are waiting before this one. */
 HOT static void close_gap(struct exchange *exchange, const char *reply) {
     struct text *out = &exchange->output;
     char *place = out->bytes + exchange->reply_from;
@@ -59,7 +59,7 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
     assert(out->overflow || out->length - body_from <= REPLY_LIMIT);
     if (!is_http)
         text_add(out, "\n", 1);
-    const bool is_lost = out->overflow; /* no memory was left */
+    const bool is_lost = out->overflow; /* memory ran out */
     out->overflow = false;
     if (is_lost) {
         out->length = exchange->reply_from;
@@ -70,8 +70,8 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
         close_gap(exchange,
                   put_head(exchange, request, status, out->bytes + body_from, body_length));
     }
-    /* The next reply would be taken for the one that is left out: with no memory left, it is over
-     * after those before. */
+    /* A client would take the next reply for a lost one: after a loss, the replies before it are
+     * the last. */
     if (!exchange->keeps_open || is_lost) {
         exchange->closing = true;
         exchange->is_refused |= request->kind == REQUEST_INVALID;

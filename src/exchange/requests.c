@@ -1,4 +1,4 @@
-/* Requests out of the bytes that came: which dialect, where one ends, whether who asks may. */
+/* Requests out of received bytes: the dialect, where a request ends, whether the client may ask. */
 #include "exchange/exchange.h"
 
 #include "base/hot.h"
@@ -14,7 +14,7 @@ static void consume(struct exchange *exchange, size_t length) {
         exchange_drop_input(exchange);
 }
 
-/* Invalid, and the last: what follows on this connection is dropped. */
+/* An invalid request, and the last: what follows on this connection is dropped. */
 static bool refuse(struct exchange *exchange, enum status status, const char *problem,
                    struct request *request) {
     *request = (struct request){.kind = REQUEST_INVALID, .status = status, .problem = problem};
@@ -24,12 +24,12 @@ static bool refuse(struct exchange *exchange, enum status status, const char *pr
     return true;
 }
 
-/* HTTP begins with a method, which is in capitals; the line dialect's words are not. */
+/* HTTP begins with a method in capitals; the line dialect has small letters. */
 static enum dialect tell_dialect(char first) {
     return first >= 'A' && first <= 'Z' ? DIALECT_HTTP : DIALECT_LINE;
 }
 
-/* Nothing is told to a client that has not said the token, but that the server is alive. */
+/* Without the token a client gets nothing but health checks. */
 static void deny(struct request *request, const char *problem) {
     if (request->kind == REQUEST_INVALID || request->kind == REQUEST_HEALTH)
         return;
@@ -37,7 +37,7 @@ static void deny(struct request *request, const char *problem) {
         .kind = REQUEST_INVALID, .status = STATUS_UNAUTHORIZED, .problem = problem};
 }
 
-/* "auth TOKEN": from here on this client may ask. */
+/* "auth TOKEN": from here on the client may ask. */
 static void take_auth(struct exchange *exchange, struct slice given, struct request *request) {
     if (given.length > 0 && given.bytes[given.length - 1] == '\r')
         given.length--;
@@ -114,12 +114,12 @@ HOT bool exchange_next(struct exchange *exchange, struct request *request) {
     skip_empty_lines(exchange);
     struct slice waiting = exchange_waiting(exchange);
     if (waiting.length == 0) {
-        exchange_drop_input(exchange); /* nothing came into it */
+        exchange_drop_input(exchange); /* it was never filled */
         return false;
     }
     if (exchange->dialect == DIALECT_UNKNOWN) {
         if (waiting.bytes[0] == '\r' && waiting.length == 1 && !exchange->ended)
-            return false; /* the first half of an empty line, perhaps */
+            return false; /* perhaps half an empty line */
         exchange->dialect = (uint8_t)tell_dialect(waiting.bytes[0]);
     }
     return exchange->dialect == DIALECT_HTTP ? next_head(exchange, waiting, request)

@@ -2,7 +2,7 @@
 
 #include "base/hot.h"
 
-/* How many bytes of the word it begins with. */
+/* How many bytes of the word the slice begins with. */
 HOT static size_t begins_any_case(struct slice slice, const char *word) {
     size_t i = 0;
     for (; i < slice.length && word[i] != '\0'; i++) {

@@ -9,8 +9,7 @@ struct slice {
     size_t length;
 };
 
-/* By hand: words are short, and memcmp is on a page that a process which lives for one client would
- * have to find for it. */
+/* By hand: words are short, and memcmp's page would cost a short-lived process a page fault. */
 static inline bool slice_equals(struct slice slice, const char *word) {
     size_t i = 0;
     while (i < slice.length && word[i] != '\0' && slice.bytes[i] == word[i])
@@ -18,7 +17,7 @@ static inline bool slice_equals(struct slice slice, const char *word) {
     return i == slice.length && word[i] == '\0';
 }
 
-/* The same where case does not matter; the word is in small letters. No locale has a say in it. */
+/* The same ignoring case, whatever the locale; the word is in small letters. */
 bool slice_equals_any_case(struct slice slice, const char *word);
 bool slice_starts_any_case(struct slice slice, const char *word);
 

@@ -1,19 +1,19 @@
-/* What the parts of the exchange share: the bytes, the requests in them, the replies. */
+/* Shared by the parts of the exchange: exchange.c, requests.c, replies.c. */
 #pragma once
 #include "base/limits.h"
 #include "exchange/exchange.h"
 #include "exchange/http_reply.h"
 #include "exchange/slice.h"
 
-/* Room that a reply may need: its head, its body, and the end of it in the line dialect. */
+/* Room for any reply: head, body, and the empty line that ends it in the line dialect. */
 enum { REPLY_ROOM = HTTP_REPLY_HEAD_LIMIT + REPLY_LIMIT + 1 };
 
-/* What came in and is not consumed. */
+/* Received and not consumed. */
 static inline struct slice exchange_waiting(const struct exchange *exchange) {
     return (struct slice){exchange->input + exchange->input_from,
                           exchange->input_to - exchange->input_from};
 }
 
-/* Give the buffer back, with all that is in it. */
+/* Discard the contents and give the buffer back. */
 void exchange_drop_input(struct exchange *exchange);
 void exchange_drop_output(struct exchange *exchange);

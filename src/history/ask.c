@@ -1,4 +1,5 @@
-/* Answering from the newest reading and the kept ones. */
+/* Answers from the newest reading and the kept ones. */
+#include "base/number.h"
 #include "history/cgroup.h"
 #include "history/history.h"
 #include "history/state.h"
@@ -10,16 +11,16 @@ struct sum {
     int64_t user_ns, system_ns;
 };
 
-/* An answer under way. */
+/* An answer in progress. */
 struct answer {
     struct history *history;
     const struct history_ask *ask;
     struct history_answer *out;
-    const struct changes *changes; /* BY_RECENT: where the reading is from which is counted, */
-    uint32_t since;                /* ... and which it is there */
-    struct sum *sums;              /* ... and what each slot has used since, up to what is noted */
+    const struct changes *changes; /* BY_RECENT: the list of the reading to count from, */
+    uint32_t since;                /* ... its index there, */
+    struct sum *sums;              /* ... and what each slot has used since, as far as noted */
     struct labels *labels;         /* of the groups */
-    uint32_t groups;               /* the first of those that have processes */
+    uint32_t groups;               /* the first that has processes */
     uint32_t count;
     struct ranked {
         int64_t ns;
@@ -31,7 +32,7 @@ static int64_t distance_ns(const struct kept_reading *kept, int64_t moment_ns) {
     return llabs(kept->taken_mono_ns - moment_ns);
 }
 
-/* Of the kept readings before the newest reading, the one nearest to the moment. */
+/* Finds the kept reading, before the newest, that is nearest to the moment. */
 static void find_since(struct answer *answer, const struct changes *changes, int64_t moment_ns) {
     for (uint32_t i = 0; i < changes->count; i++) {
         const struct kept_reading *kept = &changes->kept[i];
@@ -46,7 +47,7 @@ static void find_since(struct answer *answer, const struct changes *changes, int
     }
 }
 
-/* Says what time is covered, and what the machine did in it: the rest until rows are taken off.
+/* Sets the time covered and what the machine did in it: the rest, until rows are subtracted.
  * Returns false if there is nothing to compare with. */
 static bool begin(struct answer *answer) {
     const struct history *history = answer->history;
@@ -70,8 +71,7 @@ static bool begin(struct answer *answer) {
     return true;
 }
 
-/* A slot's former process may have changes too: they are older than the first reading of the
- * present one. */
+/* Changes of a slot's former process are older than the first reading of the present one. */
 static void add_change(void *context, const struct change *change, uint32_t number) {
     const struct answer *answer = context;
     if (number < answer->history->table.members[change->slot].first)
@@ -94,7 +94,7 @@ static struct sum used(const struct answer *answer, uint32_t slot) {
     return sum;
 }
 
-/* Whether a group comes before another of the same time. Processes are offered by their pid. */
+/* Whether a group comes before another of equal time. Processes are offered by ascending pid. */
 static bool comes_before(const struct answer *answer, uint32_t a, uint32_t b) {
     if (answer->labels == NULL)
         return false;
@@ -122,14 +122,14 @@ static void offer(struct answer *answer, uint32_t number, int64_t ns) {
 static void rank_processes(struct answer *answer) {
     const struct table *table = &answer->history->table;
     for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t slot = table_order(table)[i].slot;
+        uint32_t slot = table_order(table)[i];
         struct sum sum = used(answer, slot);
         if (table->members[slot].gone_ms == 0)
             offer(answer, slot, sum.user_ns + sum.system_ns);
     }
 }
 
-/* One more process, or group of processes, of a group. */
+/* Adds a process, or a group of processes, to a group. */
 static void add_to_group(struct answer *answer, uint32_t number, struct sum sum, uint32_t processes,
                          int64_t started_ns) {
     struct label *label = label_at(answer->labels, number);
@@ -154,12 +154,12 @@ static void sum_groups(struct answer *answer) {
         const struct member *member = table_member(&history->table, i);
         uint32_t number = is_by_name ? history_group_of(history, member->name) : member->cgroup;
         if (member->gone_ms == 0 && number != 0)
-            add_to_group(answer, number, used(answer, table_order(&history->table)[i].slot), 1,
+            add_to_group(answer, number, used(answer, table_order(&history->table)[i]), 1,
                          member->started_ns);
     }
 }
 
-/* Makes groups of units out of those of control groups. */
+/* Combines groups of control groups to groups of units. */
 static void fold_units(struct answer *answer) {
     struct labels *cgroups = answer->labels, *units = &answer->history->units;
     uint32_t number = answer->groups;
@@ -175,7 +175,7 @@ static void fold_units(struct answer *answer) {
         if (unit != 0) {
             bool is_first = label_at(units, unit)->processes == 0;
             add_to_group(answer, unit, sum, cgroup->processes, cgroup->started_ns);
-            if (!is_first) /* the answer uses each of them once, until it is given */
+            if (!is_first) /* the answer uses each once, until clear_groups */
                 labels_leave(units, unit);
         }
         cgroup->processes = 0;
@@ -230,12 +230,8 @@ static struct history_row row_of(const struct answer *answer, uint32_t number) {
     return row;
 }
 
-static int64_t within(int64_t value, int64_t low, int64_t high) {
-    return value < low ? low : value > high ? high : value;
-}
-
-/* The kernel samples by the tick what the machine did: for a mode alone the rows may well be more
- * than it says. The sum decides. */
+/* The kernel samples the machine's user and system time by ticks: in one of them rows may exceed
+ * the machine. The sum decides. */
 static void write_rows(struct answer *answer) {
     struct history_answer *out = answer->out;
     struct history_row *rest = &out->rest;
@@ -249,7 +245,7 @@ static void write_rows(struct answer *answer) {
         out->rows[out->count] = row;
     }
     left_ns = left_ns > 0 ? left_ns : 0;
-    rest->user_ns = within(rest->user_ns, 0, left_ns);
+    rest->user_ns = number_within(rest->user_ns, 0, left_ns);
     rest->system_ns = left_ns - rest->user_ns;
 }
 

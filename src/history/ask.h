@@ -1,4 +1,4 @@
-/* What can be asked of the history: the words of a request, without the history itself. */
+/* What can be asked of the history. */
 #pragma once
 #include "base/clock.h"
 
@@ -8,7 +8,7 @@ enum by { BY_TOTAL, BY_RECENT };
 
 enum grouping { GROUP_NONE, GROUP_NAME, GROUP_CGROUP, GROUP_UNIT };
 
-/* The windows that BY_RECENT may be asked for. */
+/* Windows for BY_RECENT. */
 #define WINDOW_LEAST_NS ((int64_t)1 * NS_PER_S)
 #define WINDOW_MOST_NS ((int64_t)60 * NS_PER_S)
 #define WINDOW_DEFAULT_NS ((int64_t)10 * NS_PER_S)

@@ -13,7 +13,7 @@ static bool is(struct piece piece, const char *word) {
     return piece.length == strlen(word) && memcmp(piece.at, word, piece.length) == 0;
 }
 
-/* Splits off what lies before the separator, or all. */
+/* Cuts off what precedes the separator, or everything. */
 static struct piece cut(struct piece *from, char separator) {
     const char *end = memchr(from->at, separator, from->length);
     size_t length = end != NULL ? (size_t)(end - from->at) : from->length;
@@ -58,7 +58,7 @@ static bool is_unit(struct piece part) {
     return false;
 }
 
-/* -1: no digit. */
+/* -1: not a digit. */
 static int digit(char byte) {
     return byte >= '0' && byte <= '9'   ? byte - '0'
            : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10
@@ -66,7 +66,7 @@ static int digit(char byte) {
                                         : -1;
 }
 
-/* \xNN is a byte that a name of a unit may not have in itself, as the dash of a path. */
+/* \xNN is a byte that a unit's name cannot hold, such as the dash of a path. */
 static size_t unescape(struct piece part, char *out) {
     size_t length = 0;
     for (size_t i = 0; i < part.length && length < CGROUP_UNIT_LIMIT; i++) {
@@ -88,7 +88,7 @@ size_t cgroup_unit(const char *path, size_t length, char *unit) {
         if (is_unit(part))
             found = part;
     }
-    /* What would be mistaken for a file of the kernel's has a "_" before it. */
+    /* systemd puts a "_" before what would look like a file of the kernel. */
     if (found.length > 0 && found.at[0] == '_') {
         found.at++;
         found.length--;

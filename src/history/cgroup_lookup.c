@@ -1,5 +1,5 @@
-/* Looking for the control groups of processes: a file for each, so only once somebody asked for
- * groups of them, and again only for processes that may have moved. */
+/* Looks up the control groups of processes, a file each: only once a client has asked for them,
+ * and again only for processes that may have moved. */
 #include "base/clock.h"
 #include "history/cgroup.h"
 #include "history/state.h"
@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 enum {
-    CGROUP_BYTES = 8 * 1024, /* of a host of version 1, with a dozen hierarchies */
-    YOUNG_S = 10,            /* whoever starts a process moves it soon, if at all */
+    CGROUP_BYTES = 8 * 1024, /* on a host of version 1 with a dozen hierarchies */
+    YOUNG_S = 10,            /* a new process is moved soon, if at all */
     AGAIN_S = 60,
-    SPREAD_S = 16, /* not all of them in the same second */
+    SPREAD_S = 16, /* not all in the same second */
 };
 
-static const char unknown[] = "?"; /* it cannot be read, or there is nothing in it */
+static const char unknown[] = "?"; /* unreadable or empty */
 
 static uint32_t look(struct history *history, int32_t pid) {
     char path[32], text[CGROUP_BYTES];

@@ -39,7 +39,7 @@ static void give_back(struct changes_pool *pool, uint32_t number) {
     }
 }
 
-/* The block in which there is room for one more, the first of the list; NULL: there is none. */
+/* The first block of the list, with room for a change; NULL: out of blocks. */
 static struct changes_block *with_room(struct changes *changes) {
     uint32_t first = changes->blocks;
     if (first != 0 && block_at(changes->pool, first)->count < CHANGES_BLOCK)
@@ -62,7 +62,7 @@ bool changes_add(struct changes *changes, uint32_t slot, int64_t user_us, int64_
     struct changes_block *block = with_room(changes);
     if (block == NULL)
         return false;
-    /* Hours of CPU are noted in several parts; what no longer fits of them is lost. */
+    /* Hours of CPU take several changes; what does not fit is lost. */
     while ((user_us > 0 || system_us > 0) && (block = with_room(changes)) != NULL) {
         struct change change = {slot, part(user_us), part(system_us)};
         block->changes[block->count++] = change;

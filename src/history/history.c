@@ -1,5 +1,6 @@
 #include "history/history.h"
 
+#include "base/shared_mutex.h"
 #include "history/state.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 static const char kernel_worker[] = "kworker";
 
-/* As it is before the first reading. The counters of /metrics stay. */
+/* Back to before the first reading. The counters of /metrics stay. */
 static void forget(struct history *history) {
     atomic_store(&history->taken_mono_ns, 0);
     table_reset(&history->table);
@@ -45,7 +46,7 @@ static struct history *open_in(struct region *region, uint32_t capacity) {
     return history;
 }
 
-/* Where memory must not be promised that is not there, there is room for fewer processes. */
+/* Where memory cannot be overcommitted, makes room for fewer processes. */
 static int open_region(struct region *region, uint32_t *capacity) {
     int error;
     *capacity = table_capacity();
@@ -62,12 +63,7 @@ int history_open(struct history **opened) {
         return error;
     struct history *history = open_in(&region, capacity);
     history->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&history->lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
+    shared_mutex_open(&history->lock);
     forget(history);
     *opened = history;
     return 0;
@@ -81,10 +77,8 @@ void history_close(struct history *history) {
 }
 
 void history_lock(struct history *history) {
-    if (pthread_mutex_lock(&history->lock) == EOWNERDEAD) {
+    if (!shared_mutex_lock(&history->lock))
         forget(history);
-        pthread_mutex_consistent(&history->lock);
-    }
 }
 
 void history_unlock(struct history *history) {
@@ -98,7 +92,7 @@ int64_t history_taken_mono_ns(const struct history *history) {
 unsigned history_groups(struct history *history, struct history_group *out,
                         struct history_group *rest) {
     unsigned count = 0;
-    uint32_t processes[METRIC_GROUPS + 1] = {0}; /* of each place, and of none */
+    uint32_t processes[METRIC_GROUPS + 1] = {0}; /* of each group, and of none */
     history_lock(history);
     const struct metric_groups *counted = &history->metric_groups;
     for (uint32_t i = 0; i < history->table.count; i++) {

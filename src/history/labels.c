@@ -36,7 +36,7 @@ static uint64_t hash_of(const char *text, size_t length) {
     return hash;
 }
 
-/* What is shown of a text: if that is too long, its end, where the difference is. */
+/* The text as shown: of a long one the end, where the difference is. */
 static size_t shorten(const struct labels *labels, const char *text, size_t length, char *out) {
     static const char gap[] = "...";
     size_t limit = labels->text_limit, kept = limit - (sizeof gap - 1);
@@ -98,7 +98,7 @@ static void forget(struct labels *labels, uint32_t number) {
     labels->free = number;
 }
 
-/* It takes the place of the one that has rested longest, unless that found users since. */
+/* Replaces the one that has rested longest, unless that has users again. */
 static void rest(struct labels *labels, uint32_t number) {
     uint32_t at = ++labels->rests % LABELS_RESTING, oldest = labels->resting[at].label;
     if (oldest != 0) {

@@ -1,13 +1,14 @@
 #include "history/metric_groups.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 
 #include <string.h>
 
-enum { STEP_GROUPS = 5 }; /* after so many, a place costs twice as much */
+enum { STEP_GROUPS = 5 }; /* each so many, the next ones need twice as much */
 
 static const int64_t first_need_ns = INT64_C(10) * NS_PER_MS;
-static const int64_t idle_ns = INT64_C(1) * NS_PER_S; /* less than that in an hour is nothing */
+static const int64_t idle_ns = INT64_C(1) * NS_PER_S; /* less than that in an hour is idle */
 static const int64_t hour_ns = INT64_C(3600) * NS_PER_S;
 
 static int64_t total_ns(const struct metric_group *group) {
@@ -76,7 +77,7 @@ static void free_idle(struct metric_groups *groups, struct labels *labels, int64
         if (group->label == 0)
             continue;
         count_hour(group, now_ns);
-        bool has_processes = label_at(labels, group->label)->users > 1; /* one is the place */
+        bool has_processes = label_at(labels, group->label)->users > 1; /* one is the group */
         if (group->is_idle && (!has_processes || groups->is_wanted)) {
             end(groups, labels, group);
             groups->is_wanted = false;
@@ -84,16 +85,11 @@ static void free_idle(struct metric_groups *groups, struct labels *labels, int64
     }
 }
 
-static int64_t within(int64_t value, int64_t low, int64_t high) {
-    return value < low ? low : value > high ? high : value;
-}
-
-/* Both modes and their sum only grow. The kernel samples what the machine did by the tick, and
- * splits a process's time by its own samples: by mode they differ more than in sum, so the sum
- * decides. */
+/* User, system and their sum only grow. The kernel samples machine and processes separately, so
+ * they differ more in user and system than in sum: the sum decides. */
 static void settle_rest(struct metric_groups *groups, const struct scan *scan) {
     if (scan->user_ns + scan->system_ns == 0)
-        return; /* not known */
+        return; /* unknown */
     if (!groups->has_begun) {
         groups->has_begun = true;
         groups->begun_user_ns = scan->user_ns;
@@ -104,7 +100,7 @@ static void settle_rest(struct metric_groups *groups, const struct scan *scan) {
     int64_t more_ns = user_ns + system_ns - groups->rest_user_ns - groups->rest_system_ns;
     if (more_ns <= 0)
         return;
-    int64_t more_user_ns = within(user_ns - groups->rest_user_ns, 0, more_ns);
+    int64_t more_user_ns = number_within(user_ns - groups->rest_user_ns, 0, more_ns);
     groups->rest_user_ns += more_user_ns;
     groups->rest_system_ns += more_ns - more_user_ns;
 }

@@ -1,13 +1,13 @@
-/* The groups of /metrics: a few places, for the names that use the CPU.
+/* The groups of /metrics: a few, for the names that use the CPU.
  *
- * A name counts from when it gets a place. That is when it has used enough, and the fewer places
- * are left the more that is, from 10 ms to 5 s: so that a host of hundreds of idle names has room
- * for whatever begins to work tomorrow. It loses its place after an hour in which it used next to
- * nothing, if it has no process any more or if another waits for it.
+ * A name becomes a group, and counts from then on, when it has used enough: from 10 ms to 5 s, the
+ * more the fewer places are left, so that a host with hundreds of idle names has room for what
+ * begins to work tomorrow. It stops being one after an idle hour, if it has no process left or
+ * another name needs the place.
  *
- * What has no place is in the rest: what the machine was busy beyond the places, so that also the
- * time of processes that no reading saw is counted. No counter ever decreases: of a group that
- * loses its place the series ends, and the rest does not take it over. */
+ * The rest is what the machine used beyond the groups, so that it includes processes that no
+ * reading saw. No counter ever decreases: the series of a former group ends, and the rest does
+ * not take it over. */
 #pragma once
 #include "history/history.h"
 #include "history/labels.h"
@@ -15,31 +15,32 @@
 #include <stdint.h>
 
 struct metric_group {
-    uint32_t label; /* 0: it is free */
-    bool is_idle;   /* it was, for an hour */
+    uint32_t label; /* 0: free */
+    bool is_idle;   /* for an hour */
     uint8_t name_length;
     char name[NAME_LIMIT];
     int64_t user_ns, system_ns;
-    int64_t hour_at_ns, hour_used_ns; /* when this hour began (CLOCK_MONOTONIC), and from what */
+    int64_t hour_at_ns,
+        hour_used_ns; /* when this hour began (CLOCK_MONOTONIC), and with what total */
 };
 
 struct metric_groups {
     struct metric_group groups[METRIC_GROUPS];
     uint32_t count;
-    bool is_wanted; /* by a name that got none */
+    bool is_wanted; /* by a name that found no place */
     bool has_begun;
-    int64_t user_ns, system_ns;             /* of all that have or had a place */
-    int64_t begun_user_ns, begun_system_ns; /* that the machine was busy before the first reading */
+    int64_t user_ns, system_ns;             /* of all groups, present and former */
+    int64_t begun_user_ns, begun_system_ns; /* of the machine before the first reading */
     int64_t rest_user_ns, rest_system_ns;
 };
 
-/* A label used the CPU. */
+/* Counts what a label used. */
 void metric_groups_add(struct metric_groups *groups, struct labels *labels, uint32_t number,
                        int64_t user_ns, int64_t system_ns, int64_t now_ns);
 
-/* A reading is complete: brings the rest up to date, and frees places. */
+/* After a reading: updates the rest and ends idle groups. */
 void metric_groups_settle(struct metric_groups *groups, struct labels *labels,
                           const struct scan *scan);
 
-/* All labels were forgotten; the places keep their names and counts. */
+/* After all labels were forgotten: groups keep their names and counts. */
 void metric_groups_relabel(struct metric_groups *groups, struct labels *labels);

@@ -1,11 +1,11 @@
-/* Taking a reading. */
+/* Takes a reading. */
 #include "base/clock.h"
 #include "history/history.h"
 #include "history/state.h"
 
 #include <string.h>
 
-/* A start is told in ticks by /proc, and the reading before was not made in one moment. */
+/* /proc has starts in ticks, and the reading before took a while. */
 static const int64_t start_grain_ns = INT64_C(20) * NS_PER_MS;
 
 struct reading {
@@ -13,7 +13,7 @@ struct reading {
     struct snapshot *snapshot; /* NULL: not wanted */
     struct scan scan;
     int64_t now_ns;    /* CLOCK_MONOTONIC */
-    int64_t before_ns; /* the reading before, since the boot; 0: there is none */
+    int64_t before_ns; /* the reading before, since boot; 0: none */
     bool is_kept, is_kept_long;
 };
 
@@ -26,7 +26,7 @@ static bool is_due(const struct changes *changes, int64_t now_ns, int64_t step_m
            now_ns - changes->kept[changes->count - 1].taken_mono_ns >= step_ms * NS_PER_MS;
 }
 
-/* Whether all that it ever used was used since a moment that is known. */
+/* Whether everything it used was used after that moment. */
 static bool is_born(int64_t started_ns, int64_t moment_ns) {
     return moment_ns != 0 && started_ns + start_grain_ns >= moment_ns;
 }
@@ -43,13 +43,13 @@ static uint32_t use_name(struct history *history, const struct process *process)
     return number;
 }
 
-/* Notes what was used between what is noted and now, in whole microseconds. */
+/* Notes what was used and not noted, in whole microseconds. */
 static void note(struct changes *changes, uint32_t slot, const struct member *member,
                  int64_t *noted_user_ns, int64_t *noted_system_ns) {
     int64_t user_us = (member->user_ns - *noted_user_ns) / NS_PER_US;
     int64_t system_us = (member->system_ns - *noted_system_ns) / NS_PER_US;
     if ((user_us == 0 && system_us == 0) || !changes_add(changes, slot, user_us, system_us))
-        return; /* later, then */
+        return; /* later */
     *noted_user_ns += user_us * NS_PER_US;
     *noted_system_ns += system_us * NS_PER_US;
 }
@@ -75,7 +75,7 @@ static void rename_member(struct history *history, struct member *member,
     member->name = use_name(history, process);
 }
 
-/* What it used since it was last seen is its name's of now. */
+/* What it used since it was last seen counts for its present name. */
 static void advance(struct history *history, struct member *member, const struct process *process,
                     int64_t now_ns) {
     int64_t user_ns = process->user_ns > member->user_ns ? process->user_ns - member->user_ns : 0;
@@ -116,9 +116,9 @@ static void visit(void *context, const struct process *process) {
              &member->noted_long_system_ns);
 }
 
-/* The last times of a process that a reading saw, or of one that lived between two of them. Only
- * one of the sources in use may tell them, so that other readings may have come between; a process
- * that they saw is still in the table. */
+/* The final times of a process that a reading saw, or that lived between two readings. Only one
+ * of two sources may report them, so other readings may have come between; processes that those
+ * saw are still in the table. */
 static void visit_ended(void *context, const struct process *process) {
     struct reading *reading = context;
     struct history *history = reading->history;
@@ -169,8 +169,8 @@ static struct reading begin(struct history *history, struct snapshot *snapshot) 
     return reading;
 }
 
-/* What ended processes used is in the rest until they are told: while somebody tells them the rest
- * waits for that, for it could not be taken back. */
+/* What an ended process used would count as rest until its end is reported, and could not be
+ * taken back. So while a source reports ends, the rest waits for it. */
 static bool is_settling(const struct history *history, int64_t now_ns) {
     return history->told_ns == 0 || history->told_ns == now_ns ||
            now_ns - history->told_ns > 2 * TABLE_LINGER_NS;

@@ -1,6 +1,6 @@
-/* Memory that forked processes share, in one piece from which the parts of the history take theirs:
- * each piece would be one more to copy for each process that is forked. Pages cost something once
- * they were touched, so what is reserved may be as much as there can ever be. */
+/* Memory that forked processes share, in one mapping for all parts of the history, as each
+ * mapping makes a fork slower. Only touched pages cost memory, so enough for the worst case is
+ * reserved. */
 #pragma once
 #include <stddef.h>
 
@@ -9,7 +9,7 @@ struct region {
     size_t bytes, taken;
 };
 
-/* What region_take takes of it for so many bytes. */
+/* What region_take takes for so many bytes. */
 static inline size_t region_share(size_t bytes) {
     return (bytes + 63) / 64 * 64;
 }
@@ -18,5 +18,5 @@ static inline size_t region_share(size_t bytes) {
 int region_open(struct region *region, size_t bytes);
 void region_close(const struct region *region);
 
-/* Zeroed, on cache lines of its own. There must be as much left. */
+/* Zeroed, on cache lines of its own. There must be enough left. */
 void *region_take(struct region *region, size_t bytes);

@@ -7,7 +7,7 @@
 
 enum { PIDS_MOST = 1 << 22 };
 
-/* As many as there may be pids, and a quarter more: those that linger. */
+/* One for each possible pid, and a quarter more for those that linger. */
 uint32_t table_capacity(void) {
     unsigned limit = PIDS_MOST;
     FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
@@ -24,7 +24,7 @@ static size_t members_bytes(uint32_t capacity) {
 }
 
 static size_t orders_bytes(uint32_t capacity) {
-    return 2 * capacity * sizeof(struct table_place);
+    return 2 * capacity * sizeof(uint32_t);
 }
 
 size_t table_bytes(uint32_t capacity) {
@@ -41,7 +41,7 @@ void table_reset(struct table *table) {
     table->slots = table->free = table->count = 0;
 }
 
-static struct table_place *next_order(const struct table *table) {
+static uint32_t *next_order(const struct table *table) {
     return table->orders + (size_t)(1 - table->newest) * table->capacity;
 }
 
@@ -83,7 +83,7 @@ static void carry_over(struct table *table) {
     next_order(table)[table->next_count++] = table_order(table)[table->at++];
 }
 
-/* The one at `at` was not visited. */
+/* The member at `at` was not visited. */
 static void miss(struct table *table, int64_t now_ns, table_dropped *dropped, void *context) {
     struct member *member = table_member(table, table->at);
     uint32_t now_ms = (uint32_t)(now_ns / NS_PER_MS) | 1;
@@ -92,12 +92,12 @@ static void miss(struct table *table, int64_t now_ns, table_dropped *dropped, vo
     if (now_ms - member->gone_ms < (uint32_t)(TABLE_LINGER_NS / NS_PER_MS))
         carry_over(table);
     else
-        drop(table, table_order(table)[table->at++].slot, dropped, context);
+        drop(table, table_order(table)[table->at++], dropped, context);
 }
 
 static struct member *add(struct table *table, const struct process *process) {
     uint32_t slot = table->free;
-    /* What is yet to be merged needs its room too. */
+    /* The members still to be merged need room too. */
     if (table->next_count + (table->count - table->at) >= table->capacity)
         return NULL;
     if (slot != 0)
@@ -106,12 +106,12 @@ static struct member *add(struct table *table, const struct process *process) {
         slot = table->slots++;
     else
         return NULL;
-    next_order(table)[table->next_count++] = (struct table_place){process->pid, slot};
+    next_order(table)[table->next_count++] = slot;
     table->members[slot] = (struct member){.pid = process->pid, .started_ns = process->started_ns};
     return &table->members[slot];
 }
 
-/* The pid was used again within the grain of start times: time does not run backwards. */
+/* The pid was reused within the grain of start times: times do not run backwards. */
 static bool is_another(const struct member *member, const struct process *process) {
     return member->has_ended ||
            process->user_ns + process->system_ns < member->user_ns + member->system_ns;
@@ -121,8 +121,8 @@ struct member *table_visit(struct table *table, const struct process *process, b
                            int64_t now_ns, table_dropped *dropped, void *context) {
     *is_new = false;
     if (table->next_count > 0) {
-        const struct table_place *last = &next_order(table)[table->next_count - 1];
-        if (compare(&table->members[last->slot], process->pid, process->started_ns) >= 0)
+        uint32_t last = next_order(table)[table->next_count - 1];
+        if (compare(&table->members[last], process->pid, process->started_ns) >= 0)
             return NULL;
     }
     int order = 1;
@@ -139,7 +139,7 @@ struct member *table_visit(struct table *table, const struct process *process, b
             carry_over(table);
             return member;
         }
-        drop(table, table_order(table)[table->at++].slot, dropped, context);
+        drop(table, table_order(table)[table->at++], dropped, context);
     }
     *is_new = true;
     return add(table, process);

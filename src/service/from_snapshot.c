@@ -1,9 +1,11 @@
 #include "service/from_snapshot.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 void row_of_process(const struct process *process, struct history_row *row) {
-    /* Not a struct of zeroes: most of the room for the name stays unused. */
+    /* No zeroing: most of the room for the name stays unused. */
     row->pid = process->pid;
     row->processes = 1;
     row->user_ns = process->user_ns;
@@ -13,17 +15,13 @@ void row_of_process(const struct process *process, struct history_row *row) {
     memcpy(row->name, process->name, NAME_LIMIT);
 }
 
-static int64_t within(int64_t value, int64_t low, int64_t high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 void rest_of_scan(const struct scan *scan, int64_t user_ns, int64_t system_ns, uint32_t rows,
                   struct history_row *rest) {
     int64_t busy_ns = scan->user_ns + scan->system_ns, total_ns = busy_ns - user_ns - system_ns;
     total_ns = total_ns > 0 ? total_ns : 0;
     rest->pid = 0;
     rest->processes = scan->seen > rows ? scan->seen - rows : 0;
-    rest->user_ns = within(scan->user_ns - user_ns, 0, total_ns);
+    rest->user_ns = number_within(scan->user_ns - user_ns, 0, total_ns);
     rest->system_ns = total_ns - rest->user_ns;
     rest->started_ns = 0;
     rest->name_length = 0;

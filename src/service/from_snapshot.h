@@ -1,12 +1,12 @@
-/* A snapshot as the history would answer from it: what replies are rendered from, either way. */
+/* A snapshot as a history_answer, which is what replies are rendered from. */
 #pragma once
 #include "history/history.h"
 
 void row_of_process(const struct process *process, struct history_row *row);
 
-/* Everything else: what the machine was busy beyond what the rows used. Never less than nothing,
- * neither together nor user or system alone: a process's times and the machine's are rounded, and
- * split, each in its own way, and are not read at one moment. */
+/* Everything else: what the machine used beyond the rows. Neither user, system nor their sum is
+ * ever negative, although the times of processes and machine are rounded and split differently
+ * and read at different moments. */
 void rest_of_scan(const struct scan *scan, int64_t user_ns, int64_t system_ns, uint32_t rows,
                   struct history_row *rest);
 

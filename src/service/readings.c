@@ -4,11 +4,9 @@
 #include "base/hot.h"
 #include "top/classic.h"
 
-#include <stdatomic.h>
-
 int readings_open(struct readings *readings, const struct readings_options *options) {
     unsigned flags = options->source_flags | (options->has_recorder ? SOURCE_PAIRED : 0);
-    /* Whoever asks for the classic scan wants nothing that a server without it would not have. */
+    /* A server that scans in the classic way shall load no BPF programs that it does not use. */
     enum source_kind wanted =
         options->is_classic && options->source == SOURCE_AUTO ? SOURCE_PROCFS : options->source;
     *readings = (struct readings){.is_classic = options->is_classic};
@@ -34,14 +32,8 @@ void readings_close(const struct readings *readings) {
         history_close(readings->history);
 }
 
-/* Returns when it began. */
-static int64_t begin(const struct readings *readings) {
-    atomic_fetch_add_explicit(shared_snapshot_scans(readings->shared), 1, memory_order_relaxed);
-    return clock_monotonic_ns();
-}
-
-static void end(const struct readings *readings, int64_t begun_ns, int error,
-                const struct scan *scan) {
+static void count(const struct readings *readings, int64_t begun_ns, int error,
+                  const struct scan *scan) {
     tally_reading(shared_snapshot_tally(readings->shared), error == 0 ? scan : NULL,
                   clock_monotonic_ns() - begun_ns);
 }
@@ -51,22 +43,22 @@ static void offer(void *snapshot, const struct process *process) {
 }
 
 bool readings_take_fresh(const struct readings *readings, struct snapshot *snapshot) {
-    int64_t begun_ns = begin(readings);
+    int64_t begun_ns = clock_monotonic_ns();
     snapshot_begin(snapshot);
     int error = readings->is_classic
                     ? classic_scan("/proc", &snapshot->scan, offer, snapshot)
                     : source_scan(readings->source, &snapshot->scan, offer, snapshot);
     snapshot_end(snapshot);
-    end(readings, begun_ns, error, &snapshot->scan);
+    count(readings, begun_ns, error, &snapshot->scan);
     return error == 0;
 }
 
-/* Takes a shared one, with its lock held. Returns 0 or -errno. */
+/* Takes a shared one, with the lock held. Returns 0 or -errno. */
 static int take_shared(const struct readings *readings, struct source *source,
                        struct snapshot *next) {
-    int64_t begun_ns = begin(readings);
+    int64_t begun_ns = clock_monotonic_ns();
     int error = history_record(readings->history, source, next);
-    end(readings, begun_ns, error, &next->scan);
+    count(readings, begun_ns, error, &next->scan);
     if (error == 0)
         shared_snapshot_publish(readings->shared);
     return error;
@@ -79,7 +71,7 @@ int readings_record(const struct readings *readings) {
     return error;
 }
 
-/* Returns with the lock held, so that no newer one takes the place of the one that is there. */
+/* Returns with the lock held, so that the snapshot does not change. */
 static bool lock_updated(const struct readings *readings, int64_t oldest_ns) {
     struct snapshot *next = shared_snapshot_lock(readings->shared);
     return (shared_snapshot_is_since(readings->shared, oldest_ns) &&

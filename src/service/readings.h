@@ -1,7 +1,6 @@
-/* Readings of all processes: a fresh one for a single request, or one that many share.
- *
- * What is shared goes into the history and into the shared snapshot, from one scan. Whoever finds
- * no shared one that is fresh enough takes the next, and those who come meanwhile wait for it. */
+/* Readings of all processes: fresh ones for a single request, and shared ones, which go into
+ * both the history and the shared snapshot. A request that finds no shared one fresh enough
+ * takes the next; others wait for it. */
 #pragma once
 #include "base/text.h"
 #include "history/history.h"
@@ -15,36 +14,35 @@
 struct readings_options {
     enum source_kind source;
     unsigned source_flags; /* of source_flag */
-    bool is_classic;       /* fresh ones are made as top/classic.h does */
+    bool is_classic;       /* fresh ones are taken as top/classic.h does */
     bool has_recorder;     /* readings_record will be called: it gets a source of its own */
 };
 
 struct readings {
     struct source *source;
-    struct source *recorded; /* that of the recorder; may be the same */
+    struct source *recorded; /* the recorder's; may be the same */
     struct shared_snapshot *shared;
     struct history *history;
     bool is_classic;
 };
 
-/* Returns 0 or -errno; what is open then is for readings_close. */
+/* Returns 0 or -errno; in either case to be closed. */
 int readings_open(struct readings *readings, const struct readings_options *options);
 void readings_close(const struct readings *readings);
 
-/* The functions below that return bool return false if the processes cannot be read. */
+/* All that return bool return false if the processes cannot be read. */
 
-/* Takes one that nobody else sees. */
+/* Takes a fresh one. */
 bool readings_take_fresh(const struct readings *readings, struct snapshot *snapshot);
 
-/* The rows, or their text, of a shared one that was taken at oldest_ns (CLOCK_MONOTONIC) or later:
- * as shared_snapshot_rows and shared_snapshot_text. */
+/* Rows, or their text, of a shared one taken at oldest_ns (CLOCK_MONOTONIC) or later: as
+ * shared_snapshot_rows and shared_snapshot_text. */
 bool readings_rows(const struct readings *readings, int64_t oldest_ns, unsigned rows,
                    struct snapshot *out);
 bool readings_text(const struct readings *readings, int64_t oldest_ns, unsigned rows,
                    struct text *out);
 
-/* Sees to it that the history's newest one was taken at oldest_ns or later; INT64_MAX: takes one.
- */
+/* Ensures that the history's newest one was taken at oldest_ns or later; INT64_MAX: takes one. */
 bool readings_update(const struct readings *readings, int64_t oldest_ns);
 
 /* Takes a shared one, for the recorder. Returns 0 or -errno. */

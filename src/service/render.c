@@ -13,7 +13,7 @@ static void add_padded(struct text *out, uint64_t number, unsigned digits) {
     text_add(out, bytes, digits);
 }
 
-/* No floating point, which would round a long-lived process's time. */
+/* Without floating point, which would round long times. */
 void render_seconds(int64_t ns, struct text *out) {
     int64_t us = ns / NS_PER_US;
     uint32_t rest = (uint32_t)(us % (NS_PER_S / NS_PER_US));

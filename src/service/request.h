@@ -1,4 +1,4 @@
-/* What a client asked: the exchange makes requests out of bytes, the service answers them. */
+/* What a client asks: the exchange parses requests, the service answers them. */
 #pragma once
 #include "history/ask.h"
 
@@ -7,8 +7,8 @@
 enum request_kind {
     REQUEST_TOP,     /* the `rows` busiest processes or groups, as `format` */
     REQUEST_HEALTH,  /* is the server alive? */
-    REQUEST_AUTH,    /* a token, and the right one: line dialect only */
-    REQUEST_METRICS, /* all that is counted, as FORMAT_PROMETHEUS or FORMAT_OPENMETRICS */
+    REQUEST_AUTH,    /* the right token was presented; line dialect only */
+    REQUEST_METRICS, /* as FORMAT_PROMETHEUS or FORMAT_OPENMETRICS */
     REQUEST_INVALID, /* `status` and `problem` say why */
 };
 
@@ -19,7 +19,7 @@ enum format {
     FORMAT_OPENMETRICS, /* 1.0 */
 };
 
-/* HTTP's numbers in both dialects: one set of words for one set of outcomes. */
+/* HTTP's numbers, in both dialects. */
 enum status {
     STATUS_OK = 200,
     STATUS_BAD_REQUEST = 400,

@@ -6,7 +6,6 @@
 #include "service/top_answer.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,7 +14,7 @@
 
 struct service {
     struct work work;
-    uint64_t spin_steps; /* of what computes */
+    uint64_t spin_steps; /* of the works that compute */
     unsigned cpus;
     struct answering answering;
 };
@@ -42,8 +41,8 @@ int service_open(struct service **opened, const struct service_options *options)
     if (service == NULL)
         return -ENOMEM;
     service->work = options->work;
-    if (kind == WORK_WAIT)             /* the kernel may else wake a sleeper 50 us late */
-        prctl(PR_SET_TIMERSLACK, 1UL); /* ... in this thread, and in all that it makes */
+    if (kind == WORK_WAIT)             /* otherwise the kernel may wake a sleeper 50 us late */
+        prctl(PR_SET_TIMERSLACK, 1UL); /* inherited by new threads and processes */
     if (computes(kind))
         service->spin_steps = spin_steps(options->work.duration_ns);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -80,11 +79,10 @@ int service_record(struct service *service) {
 }
 
 uint64_t service_scans(const struct service *service) {
-    return atomic_load_explicit(shared_snapshot_scans(service->answering.readings.shared),
-                                memory_order_relaxed);
+    return tally_count(shared_snapshot_tally(service->answering.readings.shared));
 }
 
-/* Until a moment and not for a while: a signal that interrupts it does not shorten it. */
+/* Until a deadline: an interrupting signal does not shorten it. */
 static void wait_ns(int64_t duration_ns) {
     int64_t end_ns = clock_monotonic_ns() + duration_ns;
     const struct timespec end = {.tv_sec = end_ns / NS_PER_S, .tv_nsec = end_ns % NS_PER_S};
@@ -112,7 +110,7 @@ HOT enum status service_answer(const struct service *service, const struct reque
     return problem == NULL ? STATUS_OK : say(body, problem, STATUS_UNAVAILABLE);
 }
 
-/* Where the processes cannot be read, the rest is told: that they cannot is part of it. */
+/* If the processes cannot be read, /metrics still has the rest, which says so. */
 void service_facts(const struct service *service, struct service_facts *facts) {
     const struct answering *answering = &service->answering;
     const struct readings *readings = &answering->readings;

@@ -1,6 +1,7 @@
 #include "service/shared_snapshot.h"
 
 #include "base/hot.h"
+#include "base/shared_mutex.h"
 #include "service/from_snapshot.h"
 #include "service/render.h"
 
@@ -22,8 +23,8 @@ enum {
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words are shared by processes, which share no lock");
 static_assert(TEXT_BYTES / WORD <= UINT16_MAX, "where a tail lies is 16 bits");
 
-/* Where the text of so many rows lies: the beginning of the text, and a tail of its own. A word, so
- * that it is read at once. */
+/* Where the text for a number of rows is: the beginning of the text, and a tail of its own. One
+ * word, read atomically. */
 struct text_span {
     uint32_t end;         /* of its rows */
     uint16_t tail_word;   /* its tail begins here */
@@ -32,7 +33,7 @@ struct text_span {
 
 static_assert(sizeof(struct text_span) == WORD, "a span is read as one word");
 
-/* What replies are made of. Each member begins at a whole word. */
+/* What replies are made of, in whole words. */
 struct content {
     struct snapshot snapshot;
     alignas(WORD) struct text_span spans[TOP_LIMIT + 1];
@@ -40,11 +41,10 @@ struct content {
 };
 
 struct shared_snapshot {
-    pthread_mutex_t lock; /* guards `next`, and writing to what follows it */
+    pthread_mutex_t lock; /* guards `next`, and writing what follows it */
     struct content next;
-    _Atomic uint64_t scans;
-    alignas(64) _Atomic uint64_t sequence; /* odd: there is none, or it is changing */
-    /* The bytes of a struct content, as words: so a reader may read what is being written. */
+    alignas(64) _Atomic uint64_t sequence; /* odd: no snapshot, or changing */
+    /* The bytes of a struct content as words, which may be read while they are written. */
     _Atomic uint64_t words[(sizeof(struct content) + WORD - 1) / WORD];
     struct tally tally;
 };
@@ -55,12 +55,7 @@ int shared_snapshot_open(struct shared_snapshot **opened) {
     if (memory == MAP_FAILED)
         return -errno;
     struct shared_snapshot *shared = memory;
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&shared->lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
+    shared_mutex_open(&shared->lock);
     atomic_init(&shared->sequence, 1);
     *opened = shared;
     return 0;
@@ -70,8 +65,8 @@ void shared_snapshot_close(struct shared_snapshot *shared) {
     munmap(shared, sizeof *shared);
 }
 
-/* Copies from the words, beginning at `offset`. Each load acquires: if it sees a word that is newer
- * than the sequence number that the reader saw, the reader's next look at that sees it moved. */
+/* Copies from the words at `offset`. Each load acquires: a reader that sees a word newer than
+ * its sequence number will then see that the number has moved. */
 HOT static void load(const struct shared_snapshot *shared, size_t offset, void *to, size_t length) {
     const _Atomic uint64_t *word = &shared->words[offset / WORD];
     char *at = to;
@@ -85,7 +80,7 @@ HOT static void load(const struct shared_snapshot *shared, size_t offset, void *
     }
 }
 
-/* The counterpart: each store releases. Whole words, so up to 7 bytes more than `length`. */
+/* The counterpart: each store releases. Copies whole words, up to 7 bytes more than `length`. */
 static void store(struct shared_snapshot *shared, size_t offset, size_t length) {
     const char *from = (const char *)&shared->next + offset;
     for (size_t i = 0; i < length; i += WORD) {
@@ -95,7 +90,7 @@ static void store(struct shared_snapshot *shared, size_t offset, size_t length) 
     }
 }
 
-/* Returns the sequence number to finish with, odd if there is nothing to read. */
+/* Returns the sequence number for `finish`; odd: there is nothing to read. */
 static uint64_t begin(const struct shared_snapshot *shared, int64_t oldest_ns) {
     uint64_t sequence = atomic_load_explicit(&shared->sequence, memory_order_acquire);
     int64_t taken_mono_ns;
@@ -107,7 +102,7 @@ bool shared_snapshot_is_since(const struct shared_snapshot *shared, int64_t olde
     return begin(shared, oldest_ns) % 2 == 0;
 }
 
-/* Whether all that was read since `begin` belongs together. */
+/* Whether everything read since `begin` belongs together. */
 static bool finish(const struct shared_snapshot *shared, uint64_t sequence) {
     return atomic_load_explicit(&shared->sequence, memory_order_relaxed) == sequence;
 }
@@ -120,7 +115,7 @@ HOT bool shared_snapshot_text(const struct shared_snapshot *shared, int64_t olde
         return false;
     load(shared, offsetof(struct content, spans) + rows * WORD, &span, WORD);
     size_t length = (size_t)span.end + span.tail_length;
-    bool fits = text_reserve(out, length); /* if not, `overflow` says so */
+    bool fits = text_reserve(out, length); /* if not, sets `overflow` */
     if (fits) {
         char *to = out->bytes + out->length;
         load(shared, offsetof(struct content, text), to, span.end);
@@ -146,9 +141,8 @@ bool shared_snapshot_rows(const struct shared_snapshot *shared, int64_t oldest_n
 }
 
 struct snapshot *shared_snapshot_lock(struct shared_snapshot *shared) {
-    /* Whoever died with it left at most an odd sequence number, and half of `next`. */
-    if (pthread_mutex_lock(&shared->lock) == EOWNERDEAD)
-        pthread_mutex_consistent(&shared->lock);
+    /* A holder that died left at most an odd sequence number and half of `next`. */
+    shared_mutex_lock(&shared->lock);
     return &shared->next.snapshot;
 }
 
@@ -156,15 +150,11 @@ void shared_snapshot_unlock(struct shared_snapshot *shared) {
     pthread_mutex_unlock(&shared->lock);
 }
 
-_Atomic uint64_t *shared_snapshot_scans(struct shared_snapshot *shared) {
-    return &shared->scans;
-}
-
 struct tally *shared_snapshot_tally(struct shared_snapshot *shared) {
     return &shared->tally;
 }
 
-/* Renders the text of `count` rows; where it lies goes into the places. */
+/* Renders the text of `count` rows, and notes its spans. */
 static void render_rows(struct content *next, uint32_t count, struct text *text) {
     struct history_row row;
     render_text_head(text);

@@ -3,17 +3,17 @@
 #include "base/clock.h"
 
 enum {
-    SAMPLE_STEPS = 1 << 16, /* about 100 us: shorter than the kernel lets a thread run in one go */
-    SAMPLES = 200,          /* of which the fastest counts: nothing came between it */
+    SAMPLE_STEPS = 1 << 16, /* about 100 us: shorter than a time slice */
+    SAMPLES = 200,          /* the fastest counts: nothing interrupted it */
 };
 
-/* Never inlined: what was measured shall be what is run. */
+/* Never inlined: what was measured is what runs. */
 __attribute__((noinline)) void spin(uint64_t steps) {
     uint64_t state = steps;
     for (; steps > 0; steps--) {
-        /* Each step needs the one before, so no CPU can do two at once... */
+        /* Each step needs the one before: no CPU can do two at once. */
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        /* ... and no compiler may leave one out: the value goes somewhere it cannot see. */
+        /* The compiler cannot see what uses the value: it may leave no step out. */
         __asm__ volatile("" : "+r"(state));
     }
 }

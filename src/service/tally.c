@@ -28,3 +28,11 @@ void tally_reading(struct tally *tally, const struct scan *scan, int64_t took_ns
     atomic_fetch_add_explicit(&source->ns, (uint64_t)took_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&source->took[bucket], 1, memory_order_relaxed);
 }
+
+uint64_t tally_count(const struct tally *tally) {
+    uint64_t count = atomic_load_explicit(&tally->failures, memory_order_relaxed);
+    for (unsigned i = 0; i < TALLY_SOURCES; i++)
+        for (unsigned bucket = 0; bucket < TALLY_BUCKETS; bucket++)
+            count += atomic_load_explicit(&tally->of[i].took[bucket], memory_order_relaxed);
+    return count;
+}

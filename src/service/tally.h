@@ -1,5 +1,5 @@
-/* What readings of all processes cost and came to, counted in memory that forked processes share.
- * Safe in several threads and processes at once; a struct of zeroes is an empty tally. */
+/* How long readings of all processes took, in memory that forked processes share. Safe in
+ * several threads and processes at once; a struct of zeroes is an empty tally. */
 #pragma once
 #include "top/scan.h"
 
@@ -11,18 +11,21 @@ enum { TALLY_SOURCES = 2, TALLY_BUCKETS = 16 };
 struct tally {
     struct tally_source {
         _Atomic uint64_t took[TALLY_BUCKETS]; /* readings, by how long they took */
-        _Atomic uint64_t ns;                  /* all of them together */
+        _Atomic uint64_t ns;                  /* in sum */
     } of[TALLY_SOURCES];
     _Atomic uint64_t failures;
 };
 
-/* A reading that took so long by the clock; scan: NULL if it failed. */
+/* Counts a reading; scan: NULL if it failed. */
 void tally_reading(struct tally *tally, const struct scan *scan, int64_t took_ns);
+
+/* Readings so far, failed ones too. */
+uint64_t tally_count(const struct tally *tally);
 
 extern const char *const tally_sources[TALLY_SOURCES];
 
-/* Upper bounds, and how OpenMetrics wants them written: as the shortest floating point number that
- * is the same. */
+/* Upper bounds, and their text for OpenMetrics: the shortest floating point number of that
+ * value. */
 extern const struct tally_bucket {
     int64_t ns;
     const char *text;

@@ -9,14 +9,14 @@
 
 static const char CANNOT_READ[] = "cannot read the processes: out of descriptors";
 
-/* Whose answer is in each reading; all others need the history. */
+/* A single reading answers it; all others need the history. */
 static bool is_of_one_reading(const struct request *request) {
     return request->by == BY_TOTAL && request->group == GROUP_NONE && !request->wants_threads &&
            !request->wants_command;
 }
 
-/* In a server's first second there is one reading and none to compare it with: another is taken
- * then, and the answer covers the short time between the two. */
+/* In a server's first second there is only one reading: another is taken then, and the answer
+ * covers the short time between the two. */
 static const char *find_in_history(const struct answering *answering, const struct request *request,
                                    int64_t oldest_ns, struct history_answer *answer) {
     const struct history_ask ask = {request->by, request->group, request->window_ns, request->rows};
@@ -46,7 +46,7 @@ static const char *find(const struct answering *answering, const struct request 
     return NULL;
 }
 
-/* False if no descriptor or no memory was left. */
+/* False if descriptors or memory ran out. */
 static bool read_details(const struct request *request, const struct history_answer *answer,
                          struct detail *details) {
     struct detail_ask ask = {request->wants_command, request->wants_threads, THREADS_READ_MOST};
@@ -67,7 +67,7 @@ static void render(const struct rendering *rendering, struct text *body) {
 
 static const char *render_detailed(struct rendering *rendering, struct text *body) {
     const char *problem = NULL;
-    /* Too large for the stack of a thread. */
+    /* Too large for a thread's stack. */
     struct detail *details = malloc(TOP_LIMIT * sizeof *details);
     rendering->details = details;
     if (details == NULL)
@@ -80,8 +80,7 @@ static const char *render_detailed(struct rendering *rendering, struct text *bod
     return problem;
 }
 
-/* Apart from top_answer, for its large frame: a new thread or process would touch a page at the far
- * end of it. */
+/* Not inlined, for its large frame: a new thread or process would touch pages beyond it. */
 __attribute__((noinline)) static const char *find_and_render(const struct answering *answering,
                                                              const struct request *request,
                                                              int64_t oldest_ns, struct text *body) {
@@ -98,8 +97,8 @@ __attribute__((noinline)) static const char *find_and_render(const struct answer
 
 HOT const char *top_answer(const struct answering *answering, const struct request *request,
                            struct text *body) {
-    /* Old or not is decided by when this request came: a reading that was taken while it waited is
-     * as fresh as one that it would take itself. */
+    /* Freshness counts from when the request came: a reading taken while it waited is as good as
+     * its own. */
     int64_t oldest_ns = clock_monotonic_ns() - answering->max_age_ns;
     if (answering->is_afresh || request->format != FORMAT_TEXT || !is_of_one_reading(request))
         return find_and_render(answering, request, oldest_ns, body);

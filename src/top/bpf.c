@@ -1,16 +1,13 @@
-#include "top/bpf.h"
+#include "top/bpf_state.h"
 
 #include "base/clock.h"
+#include "base/shared_mutex.h"
 #include "top/from_record.h"
-#include "top/gather.h"
-#include "top/kernel_side.h"
-#include "top/monotonic.h"
 #include "top/order.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,61 +17,32 @@
 enum {
     ROOM_LEAST = 16 * 1024, /* processes: 1.2 MB of records */
     ROOM_MOST = 256 * 1024,
-    ITERATOR_BYTES = 32 * 1024, /* the kernel fills no more at once */
-    THREADS_PER_PROCESS = 6,    /* way 2 pays for each thread, 0.45 us, and procfs 3 us a process */
-    SCANS_BY_PROCFS = 64,       /* then that many, until the threads are counted again */
+    THREADS_PER_PROCESS = 6, /* way 2 pays for each thread: beyond this procfs is cheaper */
+    SCANS_BY_PROCFS = 64,    /* made by procfs until the threads are counted again */
 };
 
-/* In memory that forked processes share, before the tables. */
-struct shared_state {
-    pthread_mutex_t turn; /* one scan at a time: around all that is shared */
-    struct monotonic monotonic;
-    struct gather gather;
-    uint32_t left_to_procfs; /* scans */
-    int64_t busy_mono_ns, busy_user_ns,
-        busy_system_ns; /* what all CPUs did, and when it was read */
-    char buffer[ITERATOR_BYTES];
-};
-
-struct bpf {
-    struct kernel_side kernel;
-    uint32_t room;
-    int64_t tick_ns;
-    struct shared_state *shared;
-    size_t shared_bytes;
-    uint64_t *keys, *spare; /* for order_by_pid */
-    int first;              /* /proc/1/stat, where the kernel's iterators hide that process; -1 */
-};
-
-/* Lays the tables out behind the state; what is not used costs no memory. */
+/* Lays out the tables after the state; unused ones cost no memory. */
 static int open_shared(struct bpf *bpf, bool gathers) {
     const size_t room = bpf->room;
-    const size_t bytes = sizeof(struct shared_state) +
-                         room * (2 * sizeof(struct monotonic_entry) + 2 * sizeof(uint64_t) +
+    const size_t bytes = sizeof(struct bpf_shared) +
+                         room * (2 * sizeof(struct monotonic_entry) + 2 * sizeof(uint32_t) +
                                  sizeof(struct record) + sizeof(struct group));
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED)
         return -errno;
-    struct shared_state *shared = bpf->shared = block;
+    struct bpf_shared *shared = bpf->shared = block;
     bpf->shared_bytes = bytes;
     struct monotonic_entry *entries = (struct monotonic_entry *)(shared + 1);
     shared->monotonic =
         (struct monotonic){.entries = {entries, entries + room}, .limit = bpf->room};
-    bpf->keys = (uint64_t *)(entries + 2 * room);
-    bpf->spare = bpf->keys + room;
-    struct record *records = (struct record *)(bpf->spare + room);
+    struct record *records = (struct record *)(entries + 2 * room);
+    struct group *groups = (struct group *)(records + room);
+    bpf->order = (uint32_t *)(groups + room);
+    bpf->spare_order = bpf->order + room;
     if (gathers)
-        shared->gather = (struct gather){
-            .records = records, .groups = (struct group *)(records + room), .room = bpf->room};
-
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    int error = -pthread_mutex_init(&shared->turn, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-    return error;
+        shared->gather = (struct gather){.records = records, .groups = groups, .room = bpf->room};
+    return shared_mutex_open(&shared->turn);
 }
 
 static uint32_t default_room(void) {
@@ -117,7 +85,7 @@ void bpf_close(struct bpf *bpf) {
     free(bpf);
 }
 
-/* Returns the number of processes in *records, or -errno; -ENOSPC: there are more than fit. */
+/* As bpf_read. */
 static int64_t run(struct bpf *bpf, const struct record **records) {
     struct reading reading = {0};
     LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &reading, .ctx_size_in = sizeof reading);
@@ -131,7 +99,7 @@ static int64_t run(struct bpf *bpf, const struct record **records) {
     return error != 0 ? error : (int64_t)reading.count;
 }
 
-/* As run. The kernel may end a read in the middle of a record. */
+/* As bpf_read. The kernel may end a read in the middle of a record. */
 static int64_t iterate(struct bpf *bpf, const struct record **records) {
     struct gather *gather = &bpf->shared->gather;
     char *buffer = bpf->shared->buffer;
@@ -141,7 +109,7 @@ static int64_t iterate(struct bpf *bpf, const struct record **records) {
     if (iterator < 0)
         return -errno;
     gather_begin(gather);
-    while ((got = read(iterator, buffer + filled, ITERATOR_BYTES - filled)) > 0 ||
+    while ((got = read(iterator, buffer + filled, BPF_ITERATOR_BYTES - filled)) > 0 ||
            (got < 0 && (errno == EAGAIN || errno == EINTR))) {
         struct thread_record thread;
         size_t at = 0;
@@ -162,11 +130,11 @@ static int64_t iterate(struct bpf *bpf, const struct record **records) {
     return error != 0 ? error : gather->is_full ? -ENOSPC : (int64_t)gather->count;
 }
 
-static int64_t read_records(struct bpf *bpf, const struct record **records) {
+int64_t bpf_read(struct bpf *bpf, const struct record **records) {
     return bpf->kernel.run >= 0 ? run(bpf, records) : iterate(bpf, records);
 }
 
-/* A whole scan under way. */
+/* A scan in progress. */
 struct pass {
     struct monotonic *monotonic;
     scan_visit *visit;
@@ -180,10 +148,10 @@ static void pass_on(void *context, const struct process *process) {
     pass->visit(pass->context, &held);
 }
 
-/* /proc/stat is costly where there are many CPUs and interrupts, and counts in ticks: within one
- * tick it is not read again. */
+/* /proc/stat is costly with many CPUs and interrupts, and counts in ticks: it is read once a
+ * tick. */
 static void take_busy(const struct bpf *bpf, const struct procfs *procfs, struct scan *scan) {
-    struct shared_state *shared = bpf->shared;
+    struct bpf_shared *shared = bpf->shared;
     if (shared->busy_mono_ns == 0 || scan->taken_mono_ns - shared->busy_mono_ns >= bpf->tick_ns) {
         procfs_busy(procfs, scan);
         shared->busy_mono_ns = scan->taken_mono_ns;
@@ -201,9 +169,9 @@ static int take_all(const struct bpf *bpf, const struct record *records, uint32_
         scan->seen++;
         pass_on(pass, &first);
     }
-    const uint64_t *order = order_by_pid(records, count, bpf->keys, bpf->spare);
+    const uint32_t *order = order_by_pid(records, count, bpf->order, bpf->spare_order);
     for (uint32_t i = 0; i < count; i++) {
-        const struct record *record = &records[(uint32_t)order[i]];
+        const struct record *record = &records[order[i]];
         struct process process;
         if (record->threads == 0) {
             int error = procfs_read(procfs, record->pid, &process);
@@ -231,8 +199,8 @@ static int scan_in_turn(struct bpf *bpf, struct procfs *procfs, struct scan *sca
     if (bpf->shared->left_to_procfs > 0)
         bpf->shared->left_to_procfs--;
     else
-        count = read_records(bpf, &records);
-    if (count >= 0) {
+        count = bpf_read(bpf, &records);
+    if (count >= 0 && records != NULL) {
         take_busy(bpf, procfs, scan);
         error = take_all(bpf, records, (uint32_t)count, procfs, scan, &pass);
     } else {
@@ -248,63 +216,9 @@ static int scan_in_turn(struct bpf *bpf, struct procfs *procfs, struct scan *sca
 
 int bpf_scan(struct bpf *bpf, struct procfs *procfs, struct scan *scan, scan_visit *visit,
              void *context) {
-    /* Who held it died in a scan: what that one told is forgotten, all else is whole. */
-    if (pthread_mutex_lock(&bpf->shared->turn) == EOWNERDEAD)
-        pthread_mutex_consistent(&bpf->shared->turn);
+    /* If its holder died in a scan, that scan's times are forgotten; everything else is intact. */
+    shared_mutex_lock(&bpf->shared->turn);
     int error = scan_in_turn(bpf, procfs, scan, visit, context);
     pthread_mutex_unlock(&bpf->shared->turn);
-    return error;
-}
-
-/* What bpf_complete finds out. */
-struct comparison {
-    const struct record *records;
-    const uint64_t *order; /* of the records by pid */
-    uint32_t count, where;
-    int64_t before_ns; /* since the boot: who started earlier must have been seen */
-    struct procfs *procfs;
-    bool misses_first, misses_others;
-};
-
-static void compare(void *context, const struct process *process) {
-    struct comparison *comparison = context;
-    const struct record *records = comparison->records;
-    const uint64_t *order = comparison->order;
-    struct process again;
-    while (comparison->where < comparison->count &&
-           records[(uint32_t)order[comparison->where]].pid < process->pid)
-        comparison->where++;
-    if (comparison->where < comparison->count &&
-        records[(uint32_t)order[comparison->where]].pid == process->pid)
-        return;
-    if (process->started_ns > comparison->before_ns ||
-        procfs_read(comparison->procfs, process->pid, &again) != 0 ||
-        again.started_ns != process->started_ns)
-        return;
-    if (process->pid == 1)
-        comparison->misses_first = true;
-    else
-        comparison->misses_others = true;
-}
-
-int bpf_complete(struct bpf *bpf, struct procfs *procfs, const char **reason) {
-    struct comparison comparison = {.procfs = procfs, .before_ns = clock_boot_ns() - NS_PER_S};
-    struct scan scan;
-    int64_t count = read_records(bpf, &comparison.records);
-    if (count == -ENOSPC)
-        return 0; /* then nobody asks it for anything */
-    if (count < 0) {
-        *reason = kernel_side_reason((int)count);
-        return (int)count;
-    }
-    comparison.count = (uint32_t)count;
-    comparison.order = order_by_pid(comparison.records, comparison.count, bpf->keys, bpf->spare);
-    int error = procfs_scan(procfs, &scan, compare, &comparison);
-    if (comparison.misses_others) {
-        *reason = "this kernel hides processes from it";
-        return -ENOTSUP;
-    }
-    if (error == 0 && comparison.misses_first)
-        bpf->first = openat(procfs->directory, "1/stat", O_RDONLY | O_CLOEXEC);
     return error;
 }

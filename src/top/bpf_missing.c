@@ -1,4 +1,4 @@
-/* In place of bpf.c and what it stands on, where libbpf, clang or bpftool was not found. */
+/* In place of the source bpf, where libbpf, clang or bpftool was not found. */
 #include "top/bpf.h"
 
 #include <errno.h>

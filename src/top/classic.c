@@ -20,12 +20,12 @@ enum {
 
 static_assert(NAME_LIMIT == 64 && STAT_BYTES == 1024, "as the formats here say");
 
-/* Any byte but zero, as many as STAT_BYTES takes. */
+/* Up to 1023 bytes but zero. */
 #define WHOLE_FILE "%1023[\001-\377]"
 
-/* Of a name without ')' that is not empty. One with it stops fscanf where its real end stands in
- * the place of a number: the 15 bytes that a process may choose do not hold the nineteen before
- * that. */
+/* For a non-empty name without ')'. A ')' in it makes fscanf fail at the real end of the name:
+ * the 15 bytes that a process may choose cannot pass for the 19 fields before the last that is
+ * read. */
 static bool read_plain(FILE *file, int64_t tick_ns, struct process *process) {
     char name[NAME_LIMIT + 1];
     unsigned flags;
@@ -44,7 +44,7 @@ static bool read_plain(FILE *file, int64_t tick_ns, struct process *process) {
     return true;
 }
 
-/* Of any other name. */
+/* For any other name. */
 static bool read_hostile(FILE *file, int64_t tick_ns, struct process *process) {
     char text[STAT_BYTES];
     rewind(file);
@@ -57,7 +57,7 @@ static bool is_empty(FILE *file) {
     return getc(file) == EOF;
 }
 
-/* Returns 0 whether or not the process is still there; -errno if no descriptor was left. */
+/* Returns 0, also if the process is gone; -errno if descriptors ran out. */
 static int read_process(const char *path, int64_t tick_ns, struct scan *scan, scan_visit *visit,
                         void *context) {
     struct process process;
@@ -68,13 +68,13 @@ static int read_process(const char *path, int64_t tick_ns, struct scan *scan, sc
         scan->seen++;
         visit(context, &process);
     } else if (!is_empty(file)) {
-        scan->lost++; /* it lives, and is told in a form that is not known */
+        scan->lost++; /* alive, in an unknown format */
     }
     fclose(file);
     return 0;
 }
 
-/* What all CPUs did since the boot: the first line of /proc/stat. */
+/* What all CPUs did since boot: the first line of /proc/stat. */
 static int read_busy(const char *path, int64_t tick_ns, struct scan *scan) {
     unsigned long long user, nice, system, irq, softirq;
     FILE *file = fopen(path, "r");

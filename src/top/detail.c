@@ -20,7 +20,7 @@ static bool is_shortage(int error) {
     return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-/* Returns what was read; 0 if it is gone; -errno if no descriptor was left. */
+/* Returns bytes read; 0 if it is gone; -errno if descriptors ran out. */
 static ssize_t read_file(int folder, const char *path, char *bytes, size_t size) {
     int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -40,10 +40,10 @@ static int read_stat(int folder, const char *path, struct process *process) {
     return stat_parse(text, (size_t)length, tick_ns, process) == 0;
 }
 
-/* Zero bytes end the arguments; a process may have put anything else in their place. */
+/* Arguments end in zero bytes, unless the process has overwritten them. */
 static int read_command(int folder, struct detail *detail) {
     char bytes[COMMAND_LIMIT + 4] = {
-        0}; /* a sequence of UTF-8 more: none is cut that may be shown */
+        0}; /* room for one more UTF-8 sequence, so that none that is shown is cut */
     char escaped[COMMAND_LIMIT];
     ssize_t got = read_file(folder, "cmdline", bytes, sizeof bytes);
     if (got <= 0)
@@ -68,7 +68,7 @@ static int read_command(int folder, struct detail *detail) {
     return 0;
 }
 
-/* Offers each thread that the open folder `task` names, while they may be read. */
+/* Offers each thread in the open folder `task`, while threads may be read. */
 static int read_tasks(int task, struct detail_ask *ask, struct snapshot *snapshot, uint32_t *seen) {
     char entries[DIRECTORY_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
     ssize_t filled;
@@ -103,7 +103,7 @@ static int read_threads(int folder, struct detail_ask *ask, struct detail *detai
     snapshot_begin(&snapshot);
     int error = read_tasks(task, ask, &snapshot, &seen);
     snapshot_end(&snapshot);
-    /* It has a link for each thread, and two more as any folder. */
+    /* A folder has a link for each entry and two more. */
     bool is_known = fstat(task, &about) == 0 && about.st_nlink > 2;
     close(task);
     detail->threads = is_known ? (uint32_t)about.st_nlink - 2 : seen;
@@ -121,7 +121,8 @@ int detail_read(int32_t pid, int64_t started_ns, struct detail_ask *ask, struct 
     detail->command_length = 0;
     detail->threads = detail->unread = detail->shown = 0;
     snprintf(path, sizeof path, "/proc/%d", pid);
-    /* All is read through this one: it stays that of one process, whoever has its pid later. */
+    /* Everything is read through this descriptor, which stays with the process if its pid is
+     * reused. */
     int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return is_shortage(errno) ? -errno : 0;

@@ -1,6 +1,6 @@
-/* What is read of a few processes only, and only when somebody asks: the command line and the
- * threads. From /proc, whatever the source, when the reply is made, which is after the reading that
- * the processes come from: one that has ended since has no details. */
+/* Details of a few processes, read only on request: command line and threads. They are read from
+ * /proc, whatever the source, when the reply is made: a process that has ended since the reading
+ * has none. */
 #pragma once
 #include "top/process.h"
 
@@ -8,27 +8,27 @@
 #include <stddef.h>
 
 enum {
-    COMMAND_LIMIT = 256,     /* bytes of a command line, and of its escaped form */
+    COMMAND_LIMIT = 256,     /* bytes of a command line, also when escaped */
     THREADS_SHOWN = 8,       /* of a process */
-    THREADS_READ_MOST = 4096 /* of all processes of a reply: about 40 ms */
+    THREADS_READ_MOST = 4096 /* in all processes of a reply: about 40 ms */
 };
 
 struct detail {
-    uint16_t command_length; /* 0: it has none (a kernel's thread, a zombie), or is gone */
+    uint16_t command_length; /* 0: none (kernel thread, zombie), or gone */
     char command[COMMAND_LIMIT];
-    uint32_t threads;                      /* alive; 0: it is gone */
-    uint32_t unread;                       /* ... of which so many were not looked at */
-    uint32_t shown;                        /* rows that follow */
-    struct process busiest[THREADS_SHOWN]; /* in order of CPU time, ties by lower tid, their pid */
+    uint32_t threads; /* alive; 0: the process is gone */
+    uint32_t unread;  /* ... and not read */
+    uint32_t shown;   /* rows that follow */
+    struct process
+        busiest[THREADS_SHOWN]; /* most CPU time first; ties: lower tid; pid is the tid */
 };
 
-/* What is to be read. */
+/* What to read. */
 struct detail_ask {
     bool command, threads;
-    uint32_t threads_left; /* that may yet be read: THREADS_READ_MOST, less with every process */
+    uint32_t threads_left; /* that may still be read; begins as THREADS_READ_MOST */
 };
 
-/* Reads the details of the process with this pid and this start time (as a scan said it); of any
- * other there are none. Returns 0, also if it is gone; -errno if no descriptor or no memory was
- * left. */
+/* Reads the details of the process with this pid and start time (from a scan). Returns 0, also
+ * if it is gone; -errno if descriptors or memory ran out. */
 int detail_read(int32_t pid, int64_t started_ns, struct detail_ask *ask, struct detail *detail);

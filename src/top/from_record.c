@@ -6,7 +6,7 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* What no tick ever found is said to be user time. */
+/* Time that no tick has seen counts as user time. */
 static int64_t system_share(const struct record *record) {
     if (record->system_ns == 0)
         return 0;

@@ -20,7 +20,7 @@ static struct record *find(const struct gather *gather, int pid) {
     return low < gather->count && gather->records[low].pid == pid ? &gather->records[low] : NULL;
 }
 
-/* A thread of which is known: its times, and in .started_ns the changes that it saw. */
+/* thread: its times, and in .started_ns the count of changes it saw. */
 static void join(struct gather *gather, struct record *process, const struct record *thread) {
     struct group *group = &gather->groups[process - gather->records];
     process->run_ns += thread->run_ns;

@@ -1,32 +1,32 @@
-/* Way 2 of the source bpf: adds threads up to processes. No system call. */
+/* Way 2 of the source bpf: sums threads to processes. No system calls. */
 #pragma once
 #include "top/programs/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is known of a process while its threads come. */
+/* A process while its threads are added. */
 struct group {
     uint32_t changes;  /* of its sums, when its first thread was read */
     uint32_t expected; /* threads it had then */
 };
 
-/* records and groups: room for as many each. Processes grow from the front, by ascending pid;
- * threads that came before their process wait at the end. */
+/* records and groups have the same room. Processes are added at the front, by ascending pid;
+ * threads that come before their process wait at the end. */
 struct gather {
     struct record *records;
     struct group *groups;
     uint32_t room, count, waiting;
-    uint32_t threads; /* of all of them */
+    uint32_t threads; /* of all processes */
     int last_thread;
-    bool is_full; /* there was too little room: nothing of it can be used */
+    bool is_full; /* too little room: the result is unusable */
 };
 
 void gather_begin(struct gather *gather);
 
-/* Threads by ascending number; one that comes twice counts once. */
+/* Threads by ascending tid; a repeated one counts once. */
 void gather_add(struct gather *gather, const struct thread_record *thread);
 
-/* Afterwards .records holds .count processes. Those of whom a thread ended or was made meanwhile
- * have no threads: record.h. */
+/* Afterwards .records holds .count processes. One whose threads changed meanwhile has .threads 0
+ * (record.h). */
 void gather_end(struct gather *gather);

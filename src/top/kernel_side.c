@@ -10,10 +10,11 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What libbpf has to say is for those who write programs; we say in a few words what follows. */
+/* libbpf's messages are for authors of programs; kernel_side_reason says what matters. */
 static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments) {
     (void)level;
     (void)format;
@@ -21,19 +22,24 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
     return 0;
 }
 
-/* A descriptor that outlives the object, above those that select could use. */
+/* A descriptor that outlives the object, above those that select can use. */
 static int keep(int fd) {
     return fcntl(fd, F_DUPFD_CLOEXEC, SCAN_CACHE_FLOOR);
 }
 
 static int keep_low_or_high(int fd) {
-    int kept = keep(fd); /* a low limit of open files leaves no room up there */
+    int kept = keep(fd); /* a low limit leaves no room up there */
     return kept >= 0 ? kept : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
-static void *map(int fd, size_t bytes, int protection) {
-    void *mapped = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+static void *map(int fd, size_t from, size_t bytes, int protection) {
+    void *mapped = mmap(NULL, bytes, protection, MAP_SHARED, fd, (off_t)from);
     return mapped != MAP_FAILED ? mapped : NULL;
+}
+
+static void unmap(const void *mapped, size_t bytes) {
+    if (mapped != NULL)
+        munmap((void *)(uintptr_t)mapped, bytes);
 }
 
 static void close_if_open(int fd) {
@@ -83,7 +89,7 @@ int kernel_side_open(struct kernel_side *side, enum bpf_path path, uint32_t room
     int error = path == BPF_PATH_ITERATE ? open_iterate(side) : open_run(side, room);
     if (error != 0)
         kernel_side_close(side);
-    malloc_trim(0); /* the kernel's types were megabytes */
+    malloc_trim(0); /* the kernel's BTF took megabytes */
     return error;
 }
 
@@ -96,7 +102,7 @@ void kernel_side_close(struct kernel_side *side) {
 }
 
 int kernel_side_map(struct kernel_side *side, uint32_t count) {
-    enum { STEP_BYTES = 64 * 1024 }; /* whole pages, on every machine */
+    enum { STEP_BYTES = 64 * 1024 }; /* whole pages on every machine */
     const size_t needed = (size_t)count * sizeof(struct record);
     if (needed <= side->mapped_bytes)
         return 0;
@@ -109,21 +115,30 @@ int kernel_side_map(struct kernel_side *side, uint32_t count) {
     return 0;
 }
 
+/* By hand: libbpf maps the bytes twice in a row, which counts twice as memory of this process. */
 static int fill_ends(struct kernel_ends *ends, struct ended_programs *object) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const int ring = bpf_map__fd(object->maps.ended);
     struct bpf_link *link = bpf_program__attach(object->progs.process_free);
     if (link == NULL)
         return -errno;
-    ends->ring = keep_low_or_high(bpf_map__fd(object->maps.ended));
     ends->link = keep_low_or_high(bpf_link__fd(link));
-    ends->lost = map(bpf_map__fd(object->maps.lost), sizeof *ends->lost, PROT_READ);
-    int error = ends->ring < 0 || ends->link < 0 || ends->lost == NULL ? -errno : 0;
+    const char *written = map(ring, page, page + ENDED_BYTES, PROT_READ);
+    ends->ring = (struct ring){.read_to = map(ring, 0, page, PROT_READ | PROT_WRITE),
+                               .written_to = (const void *)written,
+                               .bytes = written != NULL ? written + page : NULL,
+                               .size = ENDED_BYTES};
+    ends->lost = map(bpf_map__fd(object->maps.lost), 0, sizeof *ends->lost, PROT_READ);
+    const bool is_whole =
+        ends->link >= 0 && ends->ring.read_to != NULL && written != NULL && ends->lost != NULL;
+    int error = is_whole ? 0 : -errno;
     bpf_link__destroy(link);
     return error;
 }
 
 int kernel_ends_open(struct kernel_ends *ends) {
     libbpf_set_print(say_nothing);
-    *ends = (struct kernel_ends){.ring = -1, .link = -1};
+    *ends = (struct kernel_ends){.link = -1};
     struct ended_programs *object = ended_programs__open_and_load();
     int error = object != NULL ? fill_ends(ends, object) : -errno;
     ended_programs__destroy(object);
@@ -134,10 +149,11 @@ int kernel_ends_open(struct kernel_ends *ends) {
 }
 
 void kernel_ends_close(struct kernel_ends *ends) {
-    close_if_open(ends->ring);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     close_if_open(ends->link);
-    if (ends->lost != NULL)
-        munmap(ends->lost, sizeof *ends->lost);
+    unmap(ends->ring.read_to, page);
+    unmap(ends->ring.written_to, page + ENDED_BYTES);
+    unmap(ends->lost, sizeof *ends->lost);
 }
 
 const char *kernel_side_reason(int error) {

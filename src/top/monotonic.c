@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 
-/* Start times in hundredths of a second: the finest that every source has. 41 bits of them are 697
- * years, 22 bits of pid the kernel's limit. */
+/* Start times in hundredths of a second, the finest that all sources have: 41 bits are 697
+ * years. 22 bits of pid are the kernel's limit. */
 static uint64_t identity_of(const struct process *process) {
     enum { START_BITS = 41, START_NS = NS_PER_S / 100 };
     return (uint64_t)process->pid << START_BITS | (uint64_t)(process->started_ns / START_NS);

@@ -1,5 +1,5 @@
-/* A process is a thread group; its CPU time is that of its live and its dead threads. Its identity
- * is (pid, start time). */
+/* A process is a thread group; its CPU time is that of its living and ended threads. Its
+ * identity is (pid, start time). */
 #pragma once
 #include "base/limits.h"
 
@@ -8,7 +8,7 @@
 struct process {
     int32_t pid;
     uint8_t name_length;
-    char name[NAME_LIMIT]; /* raw bytes as the process set them; no zero byte ends them */
+    char name[NAME_LIMIT]; /* raw bytes as the process set them, without a final zero byte */
     int64_t user_ns, system_ns;
-    int64_t started_ns; /* since the boot: as exact as the source has it */
+    int64_t started_ns; /* since boot, as exact as the source has it */
 };

@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 enum {
-    DIRECTORY_BYTES = 8 * 1024, /* about 250 entries a call; more is more pages of a new stack */
-    STAT_BYTES = 1024,          /* 52 numbers and a name; the longest is under 700 */
-    SCHEDSTAT_BYTES = 128,      /* three numbers */
+    DIRECTORY_BYTES =
+        8 * 1024,      /* about 250 entries a call; more would touch more pages of a new stack */
+    STAT_BYTES = 1024, /* 52 numbers and a name; the longest is under 700 */
+    SCHEDSTAT_BYTES = 128, /* three numbers */
 };
 
 int procfs_open(struct procfs *procfs, const char *root) {
@@ -35,18 +36,18 @@ void procfs_close(struct procfs *procfs) {
     scan_cache_close(&procfs->cache);
 }
 
-/* One reading under way. */
+/* A scan in progress. */
 struct reading {
     struct procfs *procfs;
     int root;           /* /proc, with a position of its own */
-    int64_t started_ns; /* since the boot */
+    int64_t started_ns; /* since boot */
     struct scan *scan;
     scan_visit *visit;
     void *context;
     struct scan_cache_news news;
 };
 
-/* Returns whether the process was there and has been visited. */
+/* Returns whether the process was there and was visited. */
 static bool take(struct reading *reading, const char *text, ssize_t length,
                  struct process *process) {
     if (length <= 0 || stat_parse(text, (size_t)length, reading->procfs->tick_ns, process) != 0)
@@ -56,7 +57,7 @@ static bool take(struct reading *reading, const char *text, ssize_t length,
     return true;
 }
 
-/* A file of a process. Returns -errno: -ESRCH whenever it is for the process's sake. */
+/* A file of a process. Returns -errno, -ESRCH if the process is the cause. */
 static int open_at(int root, const char *pid, const char *name) {
     char path[48];
     snprintf(path, sizeof path, "%s/%s", pid, name);
@@ -70,7 +71,7 @@ static int open_file(const struct reading *reading, const char *pid, const char 
     return open_at(reading->root, pid, name);
 }
 
-/* Returns whether the process was there; what it tells may be nothing. */
+/* Returns whether the process was there; *now may be all zero. */
 static bool read_schedstat(int fd, struct schedstat *now) {
     char text[SCHEDSTAT_BYTES];
     ssize_t length = pread(fd, text, sizeof text, 0);
@@ -78,7 +79,7 @@ static bool read_schedstat(int fd, struct schedstat *now) {
     return length > 0;
 }
 
-/* `now` was read before the process was: if it has run since, the next look shows other numbers. */
+/* `now` was read before the process: if it has run since, the next scan will see other numbers. */
 static void remember(struct scan_cache_entry *entry, struct schedstat now,
                      const struct process *process) {
     entry->at = now;
@@ -102,8 +103,8 @@ static void visit_remembered(struct reading *reading, const struct scan_cache_en
     reading->visit(reading->context, &process);
 }
 
-/* Keeps a process that has none of these yet: `schedstat` of one that sleeps and has one thread,
- * `stat` of others, both of one that runs. Takes over fd, its `stat`. */
+/* Keeps files of a new process open: `schedstat` if it sleeps and has one thread, both if its
+ * one thread runs, else `stat`. Takes over fd, its `stat`. */
 static void keep(struct reading *reading, const char *pid, int fd) {
     struct scan_cache_entry entry = {.stat = -1, .schedstat = -1};
     char text[STAT_BYTES];
@@ -133,7 +134,7 @@ static void keep(struct reading *reading, const char *pid, int fd) {
         scan_cache_add(&reading->news, &entry);
 }
 
-/* Returns 0 whether or not the process is still there; -errno if no descriptor was left. */
+/* Returns 0, also if the process is gone; -errno if descriptors ran out. */
 static int read_new(struct reading *reading, const char *pid) {
     char text[STAT_BYTES];
     struct process process;
@@ -143,7 +144,7 @@ static int read_new(struct reading *reading, const char *pid) {
     ssize_t length = read(fd, text, sizeof text);
     bool is_there = take(reading, text, length, &process);
     if (length > 0 && !is_there)
-        reading->scan->lost++; /* it lives, and is told in a form that is not known */
+        reading->scan->lost++; /* alive, in an unknown format */
     if (is_there && reading->started_ns - process.started_ns > SCAN_CACHE_YOUNG_NS &&
         scan_cache_may_add(&reading->procfs->cache, &reading->news))
         keep(reading, pid, fd);
@@ -152,7 +153,7 @@ static int read_new(struct reading *reading, const char *pid) {
     return 0;
 }
 
-/* One that has run since it was remembered. Takes over fd where it is not the entry's own. */
+/* For one that has run since it was remembered. Takes over fd unless it is the entry's own. */
 static void keep_again(struct reading *reading, const struct scan_cache_entry *entry, int fd,
                        struct schedstat now, enum stat_rest rest, const struct process *process) {
     const struct scan_cache *cache = &reading->procfs->cache;
@@ -174,8 +175,7 @@ static void keep_again(struct reading *reading, const struct scan_cache_entry *e
         scan_cache_change(cache, &reading->news, entry, &changed);
 }
 
-/* Returns 0 if it was there and has been visited, -ESRCH if it has ended, or another -errno if no
- * descriptor was left. */
+/* Returns 0 if it was visited, -ESRCH if it has ended, or another -errno if descriptors ran out. */
 static int read_kept(struct reading *reading, const struct scan_cache_entry *entry,
                      const char *pid) {
     struct procfs *procfs = reading->procfs;
@@ -264,7 +264,7 @@ void procfs_busy(const struct procfs *procfs, struct scan *scan) {
 }
 
 int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, void *context) {
-    /* A descriptor of its own for each scan: the position in the directory belongs to it. */
+    /* Each scan has a descriptor of its own, with its own position in the directory. */
     struct reading reading = {
         .procfs = procfs,
         .root = openat(procfs->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),

@@ -10,7 +10,7 @@ void scan_cache_open(struct scan_cache *cache) {
     struct rlimit limit;
     pthread_rwlockattr_t attributes;
     *cache = (struct scan_cache){.is_collecting = ATOMIC_FLAG_INIT};
-    /* Else whoever has news waits, with a client's request, until no scan is under way. */
+    /* Otherwise a scan with news, and its client, would wait until no scan is running. */
     pthread_rwlockattr_init(&attributes);
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&cache->lock, &attributes);
@@ -59,7 +59,7 @@ void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news) {
     pthread_rwlock_rdlock(&cache->lock);
 }
 
-/* Where pid is, or would be. */
+/* Index where pid is, or would be. */
 static uint32_t position(const struct scan_cache *cache, int32_t pid) {
     uint32_t low = 0, high = cache->count;
     while (low < high) {
@@ -91,7 +91,7 @@ void scan_cache_known(struct scan_cache *cache, struct scan_cache_news *news,
         cache->entries[entry - cache->entries].turn = cache->turn;
 }
 
-/* As if all of the news needed both descriptors. */
+/* As if all news needed both descriptors. */
 static bool has_room(const struct scan_cache *cache, const struct scan_cache_news *news) {
     return cache->descriptors + 2 * (news->added_count + news->changed_count + 1) <= cache->limit;
 }
@@ -179,7 +179,7 @@ static void forget_added(struct scan_cache_news *news) {
 
 void scan_cache_unlock(struct scan_cache *cache, struct scan_cache_news *news, bool is_whole) {
     bool has_ended = is_whole && news->known_count < cache->count;
-    if (!is_whole) /* what is added may take the place of what could not be dropped */
+    if (!is_whole) /* what is added may exceed the limit, as nothing was dropped */
         forget_added(news);
     pthread_rwlock_unlock(&cache->lock);
     if (!news->collects)

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* Takes a number and the character after it, which must be this. Returns where that ends, or NULL.
- */
+/* Takes a number and the character after it. Returns where that ends; NULL: another character. */
 static const char *take(const char *at, const char *end, char ending, uint64_t *number) {
     const char *found = at == NULL ? NULL : memchr(at, ending, (size_t)(end - at));
     if (found == NULL || number_parse_bytes(at, (size_t)(found - at), 0, INT64_MAX, number) != 0)

@@ -1,5 +1,5 @@
-/* The text of /proc/[pid]/schedstat: how often the first thread of a process was put on a CPU, and
- * for how long it ran. When neither has moved, it has not run. */
+/* /proc/[pid]/schedstat: how often the first thread of a process was put on a CPU and how long
+ * it ran. If neither has changed, it has not run. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,13 +7,13 @@
 
 struct schedstat {
     uint64_t ran_ns;
-    uint64_t turns; /* on a CPU; 0: this kernel does not count them, or it has never run */
+    uint64_t turns; /* on a CPU; 0: never, or not counted by this kernel */
 };
 
-/* "ran waited turns\n". Text of any other form gives zeroes: nothing is known then. */
+/* "ran waited turns\n". Any other text gives zeroes: unknown. */
 struct schedstat schedstat_parse(const char *text, size_t length);
 
-/* Whether both are known, and the same. */
+/* Whether both are known and equal. */
 static inline bool schedstat_is(struct schedstat a, struct schedstat b) {
     return a.turns != 0 && a.turns == b.turns && a.ran_ns == b.ran_ns;
 }

@@ -1,4 +1,5 @@
-/* While a snapshot is taken its rows are a heap with the least busy on top: the one to give way. */
+/* While a snapshot is taken its rows are a heap with the least busy on top, the next to be
+ * replaced. */
 #include "top/snapshot.h"
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
-/* A snapshot: one complete reading of all processes, of which the busiest are kept.
- *
- * The order is: most user + system time first, ties by lower pid. */
+/* A snapshot: a complete reading of all processes that keeps the busiest, most user + system
+ * time first; ties: lower pid first. */
 #pragma once
 #include "top/scan.h"
 
@@ -13,9 +12,9 @@ struct snapshot {
 /* Empties it. */
 void snapshot_begin(struct snapshot *snapshot);
 
-/* Takes one process into account; keeps it if it belongs among the busiest. O(log TOP_LIMIT), and
- * one comparison for a process that is not kept. */
+/* Keeps a process if it belongs among the busiest. O(log TOP_LIMIT); one comparison if it does
+ * not. */
 void snapshot_offer(struct snapshot *snapshot, const struct process *process);
 
-/* Puts the rows in order; nothing may be offered after it. */
+/* Sorts the rows; nothing may be offered afterwards. */
 void snapshot_end(struct snapshot *snapshot);

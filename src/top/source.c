@@ -13,13 +13,13 @@ struct source {
     const char *name;
     char reason[80];
     struct procfs procfs;
-    struct bpf *bpf;     /* NULL: procfs alone */
-    struct ended *ended; /* NULL: unknown */
+    struct bpf *bpf;     /* NULL: procfs only */
+    struct ended *ended; /* NULL: not known */
 };
 
 static _Thread_local const char *problem = "";
 
-/* What bpf needs is loaded once, for all sources of this process and of those it forks. */
+/* bpf is loaded once, for all sources of this process and its children. */
 static struct {
     pthread_mutex_t lock;
     struct bpf *bpf;
@@ -56,7 +56,7 @@ static void unshare_bpf(void) {
     pthread_mutex_unlock(&common.lock);
 }
 
-/* Returns 0 or -errno. With SOURCE_AUTO it succeeds, and says why it is procfs if it is. */
+/* Returns 0 or -errno. SOURCE_AUTO always succeeds, and gives the reason if it is procfs. */
 static int choose(struct source *source, enum source_kind wanted, unsigned flags) {
     const char *why = "";
     source->name = "procfs";
@@ -73,7 +73,7 @@ static int choose(struct source *source, enum source_kind wanted, unsigned flags
     if (wanted == SOURCE_AUTO)
         strcpy(source->reason, "cheapest");
     if ((flags & SOURCE_ENDED) != 0 && ended_open(&source->ended) != 0)
-        source->ended = NULL; /* scans alone, then */
+        source->ended = NULL; /* then only scans */
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Fields are counted from 1, as the manual page does; 3 is the first behind the name. */
+/* Fields are counted from 1, as in the manual page; 3 is the first after the name. */
 enum {
     FIELD_STATE = 3,
     FIELD_FLAGS = 9,
@@ -18,9 +18,8 @@ enum {
 /* Of the flags: the kernel's PF_WQ_WORKER and PF_KTHREAD. */
 enum { IS_KERNEL_WORKER = 0x20, IS_KERNEL_THREAD = 0x200000, KERNEL_NAME_LENGTH = 15 };
 
-/* /proc says more of a kernel thread than its name: the longer one that it was made with, and of a
- * worker what it does at the moment ("kworker/0:1-events"). Neither is lasting, or known to every
- * source: the name alone is taken. */
+/* /proc shows a kernel thread's longer name, and a worker's current task ("kworker/0:1-events").
+ * Neither is lasting or known to every source: only the short name is used. */
 size_t stat_name_length(const char *name, size_t length, uint64_t flags) {
     static const char prefix[] = "kworker/", rescuer[] = "kworker/R-";
     const size_t prefix_length = sizeof prefix - 1, rescuer_length = sizeof rescuer - 1;

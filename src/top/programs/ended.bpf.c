@@ -1,10 +1,10 @@
-/* Says of each process that ended and has been reaped what it used at last. By then the times of
- * all its threads are in its own sums. */
+/* Writes the final times of each process that has ended and been reaped; by then its own sums
+ * hold the times of all its threads. */
 #include "task.h"
 
 char LICENSE[] SEC("license") = "GPL"; /* the kernel lends its task structures to no other */
 
-enum { NO_WAKEUP = 1 }; /* BPF_RB_NO_WAKEUP: the server comes by itself */
+enum { NO_WAKEUP = 1 }; /* BPF_RB_NO_WAKEUP: the server polls */
 
 struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -1,6 +1,6 @@
-/* The few fields of the kernel's structures that the programs read. Where a field lies is looked up
- * in the running kernel's BTF when a program is loaded (CO-RE): what is built here runs on other
- * kernels too, and is built where the kernel has no BTF. */
+/* The few kernel fields that the programs read. Their offsets are looked up in the running
+ * kernel's BTF when a program is loaded (CO-RE): a build runs on other kernels, and needs no BTF
+ * itself. */
 #pragma once
 
 typedef unsigned char __u8;
@@ -18,12 +18,12 @@ typedef __u32 __wsum;
 /* after it: */
 #include <bpf/bpf_core_read.h>
 
-/* linux/bpf.h would bring all of the C library's headers for the machine that builds. */
+/* linux/bpf.h would include the C library's headers of the build machine. */
 enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27, BPF_F_MMAPABLE = 1 << 10 };
 
 struct pid_namespace;
 
-/* Read as a whole, not field by field: nothing of it has ever moved. */
+/* Read as a whole: its layout has never changed. */
 struct upid {
     int nr;
     struct pid_namespace *ns;
@@ -36,7 +36,7 @@ struct pid {
     struct upid numbers[1]; /* level + 1 of them */
 };
 
-/* Its first word counts changes, and is odd while one is under way. */
+/* The first word counts changes; odd during one. */
 typedef struct {
     unsigned words[2];
 } seqlock_t;
@@ -73,7 +73,7 @@ struct seq_file;
 
 #pragma clang attribute pop
 
-/* An iterator's context is the kernel's stable interface: no field of it moves. */
+/* An iterator's context is a stable interface of the kernel. */
 struct bpf_iter_meta {
     struct seq_file *seq;
 };

@@ -5,14 +5,13 @@
 
 enum { TASK_REAPED = 0x10 }; /* the kernel's EXIT_DEAD */
 
-/* To load a pointer as a pointer costs nothing when the program runs, but milliseconds when it is
- * verified, for each time that the verifier comes by: the kernel then searches all of its BTF. So
- * pointers are loaded as numbers where speed does not matter, and outside of loops where it does.
- */
+/* Loading a pointer as a pointer is free at run time, but takes milliseconds each time the
+ * verifier passes it, as the kernel searches all of its BTF. So pointers are loaded as numbers
+ * where speed does not matter, and outside of loops where it does. */
 
-/* The pid namespace of the process that reads. */
+/* The reader's pid namespace. */
 struct view {
-    unsigned level; /* 0: the first one, in which every task is seen */
+    unsigned level; /* 0: the first one, which sees every task */
     const struct pid_namespace *space;
 };
 
@@ -39,8 +38,7 @@ static __always_inline void see(struct view *view) {
     view->space = own.ns;
 }
 
-/* The pid as the reader knows it; 0: it does not see this task, or that has been reaped. The idle
- * tasks have no number either. */
+/* The pid in the reader's namespace; 0: not visible there, reaped, or an idle task. */
 static __always_inline int seen_as(const struct view *view, const struct task_struct *task) {
     struct upid number = {};
     if (task->exit_state & TASK_REAPED)
@@ -57,7 +55,7 @@ static __always_inline unsigned changes(const struct signal_struct *signal) {
     return *(const volatile unsigned *)__builtin_preserve_access_index(&signal->stats_lock);
 }
 
-/* What threads that have ended left to their process. */
+/* The times of ended threads. */
 static __always_inline void take_ended(struct record *record, const struct signal_struct *signal) {
     record->run_ns = signal->sum_sched_runtime;
     record->user_ns = signal->utime;
@@ -71,7 +69,7 @@ static __always_inline void add_thread(struct record *record, const struct task_
     record->threads++;
 }
 
-/* What its process is called and when it started, and what /proc last said of it. */
+/* A process's name, start, and times as /proc last showed them. */
 static __always_inline void describe(struct record *record, const struct task_struct *leader,
                                      const struct signal_struct *signal) {
     record->started_ns = leader->start_boottime;

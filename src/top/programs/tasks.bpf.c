@@ -1,5 +1,5 @@
-/* Way 1 (Linux 6.7): one program run reads all processes. It is started by BPF_PROG_RUN and writes
- * one record a process into an array that the server has mapped. */
+/* Way 1 (Linux 6.7): one run, by BPF_PROG_RUN, writes a record per process into an array that
+ * the server has mapped. */
 #include "task.h"
 
 char LICENSE[] SEC("license") = "GPL"; /* the kernel lends its iterators to no other */
@@ -35,8 +35,8 @@ static __always_inline void add_threads(struct record *record, struct task_struc
     bpf_task_release(held);
 }
 
-/* Threads that end meanwhile would be counted twice or not at all: then it is done again. False if
- * the process has been reaped. */
+/* Threads that end meanwhile would count twice or not at all, so it tries again. False if the
+ * process has been reaped. */
 static __always_inline int read_process(struct record *record, struct task_struct *leader,
                                         const struct signal_struct *signal) {
     for (int attempt = 0; attempt < TRIES; attempt++) {

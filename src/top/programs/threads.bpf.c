@@ -1,6 +1,6 @@
-/* Way 2 (Linux 5.8): an iterator over all threads, which writes one record a thread into the file
- * that the server reads. The server adds them up: where the kernel's buffer of 32 KiB was full, a
- * program is run again for the thread that did not fit. */
+/* Way 2 (Linux 5.8): an iterator over all threads that writes a record per thread into a file.
+ * The server sums them: when the kernel's buffer of 32 KiB is full, the program runs again for
+ * the thread that did not fit. */
 #include "task.h"
 
 char LICENSE[] SEC("license") = "GPL"; /* the kernel lends its iterators to no other */

@@ -86,15 +86,15 @@ static void records_come_by_ascending_pid(void **state) {
                            {1, 30, 40, 2, 3, 35, 50},
                            {7, 6, 5, 4, 3, 2, 1},
                            {5, 1, 6, 2, 7, 3, 4}};
-    uint64_t keys[7], spare[7];
+    uint32_t room[7], spare[7];
     for (size_t i = 0; i < sizeof pids / sizeof pids[0]; i++) {
         struct record records[7];
         for (int k = 0; k < 7; k++)
             records[k].pid = pids[i][k];
         for (uint32_t count = 0; count <= 7; count++) {
-            const uint64_t *order = order_by_pid(records, count, keys, spare);
+            const uint32_t *order = order_by_pid(records, count, room, spare);
             for (uint32_t k = 1; k < count; k++)
-                assert_true(records[(uint32_t)order[k - 1]].pid < records[(uint32_t)order[k]].pid);
+                assert_true(records[order[k - 1]].pid < records[order[k]].pid);
         }
     }
 }

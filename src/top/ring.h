@@ -1,0 +1,17 @@
+/* A BPF ring buffer of records, mapped: the kernel writes, one thread reads. No system call. */
+#pragma once
+#include "top/programs/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Both positions count bytes and only grow. */
+struct ring {
+    unsigned long *read_to;          /* the reader's; the bytes before it are free */
+    const unsigned long *written_to; /* the kernel's */
+    const char *bytes;
+    size_t size; /* a power of two */
+};
+
+/* Takes the next record; false: there is none yet. */
+bool ring_take(const struct ring *ring, struct record *record);
