@@ -41,10 +41,10 @@ def matching(rows: list[Row], pattern: str) -> list[Row]:
     try:
         found = [row for row in rows if re.search(pattern, row.name, re.IGNORECASE)]
     except re.error as error:
-        raise UsageError(f"--only {pattern!r} is no regular expression: {error}") from error
+        raise UsageError(f"--only {pattern!r} is not a regular expression: {error}") from error
     if not found:
         names = "".join(f"\n  {row.name}" for row in rows)
-        raise UsageError(f"--only {pattern!r} matches none of:{names}")
+        raise UsageError(f"--only {pattern!r} matches no row; there are:{names}")
     return found
 
 
@@ -114,12 +114,14 @@ def measure(
 
 
 def main(
-    blocks: Annotated[int, typer.Option(min=2, help="trials of each side in each row")] = 15,
-    only: Annotated[str, typer.Option(help="measure the rows that match this pattern")] = "",
-    seed: Annotated[int, typer.Option(help="of the order within blocks")] = 7342,
-    json_: Annotated[bool, typer.Option("--json", help="print JSON, not a table")] = False,
+    blocks: Annotated[int, typer.Option(min=2, help="Trials of each side, for each row.")] = 15,
+    only: Annotated[
+        str, typer.Option(help="Measure only the rows that match this regular expression.")
+    ] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the random order within blocks.")] = 7342,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Measures ours side by side with its peers and prints the ratios with their intervals."""
+    """Measure Regatta beside its peers and print the ratios with their intervals."""
     try:
         designs = programs.discover().designs
         rows = matching(comparisons([design.name for design in designs]), only)

@@ -26,7 +26,7 @@ from bench.loads import (
     newcomers,
     staying,
 )
-from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, Reader, Reading
+from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, Reading
 from bench.readings import ours as reader
 from bench.rest import FOOTPRINT, MEMORY, Footprint, Rest
 from bench.rows import Best, Goal, Row, Trial, Turns
@@ -83,58 +83,35 @@ def keep_alive_rows(load: Wrk) -> list[Row]:
 
 def store_rows() -> list[Row]:
     """Each side by a client of its own, and both by the same lean one."""
-    lean = GetClient(FEW.connections)
-    by_lean = f"both by {lean.name}"
+    lean, group = GetClient(FEW.connections), FEW.name
     redis = Trial(Redis(), RedisBenchmark(FEW.connections))
-    return [
-        cost(
-            f"best design by wrk / redis-server by {redis.load.name}",
-            FEW.name,
-            best(FEW, FEW),
-            redis,
-            1.0,
-        ),
-        *(
-            cost(
-                f"best design / {peer.name}, {by_lean}",
-                FEW.name,
-                best(FEW, lean),
-                Trial(peer, lean),
-                1.0,
-            )
-            for peer in (Redis(), Memcached())
-        ),
-    ]
+    by_its_own = f"best design by wrk / redis-server by {redis.load.name}"
+    rows = [cost(by_its_own, group, best(FEW, FEW), redis, 1.0)]
+    for peer in (Redis(), Memcached()):
+        name = f"best design / {peer.name}, both by {lean.name}"
+        rows.append(cost(name, group, best(FEW, lean), Trial(peer, lean), 1.0))
+    return rows
 
 
 def short_rows() -> list[Row]:
     """Once as both come, and once as an expert would set up both: with deferred accept."""
-    name = SHORT.name
-    return [
-        cost(
-            f"best design / nginx, {'with' if deferred else 'without'} deferred accept, {name}",
-            name,
-            best(SHORT, SHORT, deferred),
-            Trial(Nginx(deferred), SHORT),
-            0.9,
-        )
-        for deferred in (False, True)
-    ]
+    rows = []
+    for deferred in (False, True):
+        word = "with" if deferred else "without"
+        name = f"best design / nginx, {word} deferred accept, {SHORT.name}"
+        peer = Trial(Nginx(deferred), SHORT)
+        rows.append(cost(name, SHORT.name, best(SHORT, SHORT, deferred), peer, 0.9))
+    return rows
 
 
 def scan_rows() -> list[Row]:
     """The peer is the same server with the reports' scan."""
-    load = burst(100)
-    return [
-        cost(
-            f"scan / the reports' scan, {design}",
-            f"scan, {design}",
-            Trial(Ours(design, work="scan"), load),
-            Trial(Ours(design, work="classic"), load),
-            0.8,
-        )
-        for design in SCANNED
-    ]
+    rows = []
+    for design in SCANNED:
+        ours, peer = (Trial(Ours(design, work), burst(100)) for work in ("scan", "classic"))
+        name = f"scan / the reports' scan, {design}"
+        rows.append(cost(name, f"scan, {design}", ours, peer, 0.8))
+    return rows
 
 
 def classic_rows(designs: Sequence[str]) -> list[Row]:
@@ -187,19 +164,13 @@ def idle_rows() -> list[Row]:
 
 
 def memory_rows() -> list[Row]:
-    return [
-        Row(
-            f"{design}, {load.name}",
-            "memory",
-            MEMORY,
-            Trial(Ours(design), load),
-            None,
-            Goal(1024),
-            MEMORY_BLOCKS,
-        )
-        for design in AT_REST
-        for load in (Rest(IDLE, asks=False), Rest(IDLE, asks=True))
-    ]
+    def row(design: str, load: Rest) -> Row:
+        ours = Trial(Ours(design), load)
+        name = f"{design}, {load.name}"
+        return Row(name, "memory", MEMORY, ours, None, Goal(1024), MEMORY_BLOCKS)
+
+    loads = [Rest(IDLE, asks) for asks in (False, True)]
+    return [row(design, load) for design in AT_REST for load in loads]
 
 
 def read(
@@ -217,31 +188,28 @@ def read(
 
 def source_rows() -> list[Row]:
     """What a snapshot costs, by each source and by other ways to know the same."""
-    bpf, procfs = reader("bpf"), reader("procfs")
     some, more, many = Crowd(1_000), Crowd(5_000), Crowd(20_000)
     threads = Crowd(100, 999)
 
-    def among(crowd: Crowd, one: Reader) -> Reading:
-        return Reading(one, crowd)
+    def bpf(crowd: Crowd) -> Reading:
+        return Reading(reader("bpf"), crowd)
 
+    def procfs(crowd: Crowd) -> Reading:
+        return Reading(reader("procfs"), crowd)
+
+    simple, auto = Reading(OPEN_READ_CLOSE, some), Reading(reader("auto"), threads)
     return [
-        read("bpf", among(some, bpf), None, 0.35),
-        read("bpf", among(more, bpf), None, 0.35, CROWDED_BLOCKS),
-        read("bpf", among(many, bpf), None, 0.35, CROWDED_BLOCKS),
-        read("bpf / libproc2", among(NOBODY, bpf), among(NOBODY, LIBPROC2), 1 / 20),
-        read("bpf / libproc2", among(some, bpf), among(some, LIBPROC2), 1 / 50),
-        read("procfs", among(NOBODY, procfs), None, None),
-        read("procfs", among(some, procfs), None, 5),
-        read("procfs", among(more, procfs), None, None, CROWDED_BLOCKS),
-        read("procfs / open, read, close", among(some, procfs), among(some, OPEN_READ_CLOSE), 0.4),
-        read("procfs / libproc2", among(some, procfs), among(some, LIBPROC2), 1 / 3),
-        read(
-            "auto / procfs",
-            among(threads, reader("auto")),
-            among(threads, procfs),
-            1,
-            CROWDED_BLOCKS,
-        ),
+        read("bpf", bpf(some), None, 0.35),
+        read("bpf", bpf(more), None, 0.35, CROWDED_BLOCKS),
+        read("bpf", bpf(many), None, 0.35, CROWDED_BLOCKS),
+        read("bpf / libproc2", bpf(NOBODY), Reading(LIBPROC2, NOBODY), 1 / 20),
+        read("bpf / libproc2", bpf(some), Reading(LIBPROC2, some), 1 / 50),
+        read("procfs", procfs(NOBODY), None, None),
+        read("procfs", procfs(some), None, 5),
+        read("procfs", procfs(more), None, None, CROWDED_BLOCKS),
+        read("procfs / open, read, close", procfs(some), simple, 0.4),
+        read("procfs / libproc2", procfs(some), Reading(LIBPROC2, some), 1 / 3),
+        read("auto / procfs", auto, procfs(threads), 1, CROWDED_BLOCKS),
     ]
 
 
@@ -250,14 +218,10 @@ def answer_rows() -> list[Row]:
     load = closed(100)
 
     def row(crowd: Crowd, goal: float) -> Row:
-        return Row(
-            f"answers: work scan / the reports' way, {load.name}, {crowd.name}",
-            f"answers, {crowd.name}",
-            SERVER_CPU,
-            Trial(Ours("epoll", work="scan", source="auto"), load, crowd),
-            Trial(Ours("epoll", work="classic"), load, crowd),
-            Goal(goal),
-        )
+        ours = Trial(Ours("epoll", work="scan", source="auto"), load, crowd)
+        peer = Trial(Ours("epoll", work="classic"), load, crowd)
+        name = f"answers: work scan / the reports' way, {load.name}, {crowd.name}"
+        return cost(name, f"answers, {crowd.name}", ours, peer, goal)
 
     return [row(NOBODY, 1 / 15), row(Crowd(1_000), 1 / 40)]
 
@@ -265,19 +229,17 @@ def answer_rows() -> list[Row]:
 def footprint_rows() -> list[Row]:
     """With all that a server remembers of ten thousand processes."""
     crowd = Crowd(10_000)
+
+    def row(source: str, design: str) -> Row:
+        server = Ours(design, work="scan", source=source, recorder=True)
+        ours = Trial(server, Footprint(), crowd)
+        name, group = f"footprint: {server.name}, {crowd.name}", f"footprint, {crowd.name}"
+        return Row(name, group, FOOTPRINT, ours, None, Goal(4096), FOOTPRINT_BLOCKS)
+
     return [
-        Row(
-            f"footprint: {server.name}, {crowd.name}",
-            f"footprint, {crowd.name}",
-            FOOTPRINT,
-            Trial(server, Footprint(), crowd),
-            None,
-            Goal(4096),
-            FOOTPRINT_BLOCKS,
-        )
+        row(source, design)
         for source in ("auto", "procfs")
         for design in ("epoll", "prefork-accept")
-        for server in (Ours(design, work="scan", source=source, recorder=True),)
     ]
 
 
@@ -288,32 +250,28 @@ def twin_loads(design: str) -> tuple[Load, Load]:
     return staying(connections, SLICE_S), newcomers(rate, SLICE_S, connections)
 
 
-def twin_rows(designs: Sequence[str]) -> list[Row]:
-    """Each design beside the bare server of the same strategy, by turns.
+def by_turns(
+    group: str, ours: Sequence[Ours], twin: Twin, loads: Sequence[Load], goal: Goal | None
+) -> list[Row]:
+    """A design beside the bare server of the same strategy."""
+    turns = Turns((*ours, twin), tuple(loads), TURNS)
 
-    Of a process for each client also with what it maps and holds open for the source bpf.
-    """
+    def row(server: Ours, load: Load) -> Row:
+        sides = Trial(server, load), Trial(twin, load)
+        name = f"twins: {server.name}, {load.name}"
+        return Row(name, f"twins, {group}", SERVER_CPU, *sides, goal, TWIN_BLOCKS, turns)
+
+    return [row(server, load) for server in ours for load in loads]
+
+
+def twin_rows(designs: Sequence[str]) -> list[Row]:
+    """Of a process for each client also with what it maps and holds open for the source bpf."""
     rows = []
     for design in designs:
         ours = [Ours(design)]
         if design == "fork-per-client":
             ours.append(Ours(design, source="auto"))
-        twin, loads = Twin(design), twin_loads(design)
-        turns = Turns((*ours, twin), loads, TURNS)
-        rows += [
-            Row(
-                f"twins: {server.name}, {load.name}",
-                f"twins, {design}",
-                SERVER_CPU,
-                Trial(server, load),
-                Trial(twin, load),
-                Goal(1.1),
-                TWIN_BLOCKS,
-                turns,
-            )
-            for server in ours
-            for load in loads
-        ]
+        rows += by_turns(design, ours, Twin(design), twin_loads(design), Goal(1.1))
     return rows
 
 
@@ -321,20 +279,9 @@ def default_rows() -> list[Row]:
     """What sandbox, recorder and source add to a short connection: no goal, it explains."""
     rows = []
     for design in ("fork-per-client", "thread-per-client"):
-        server, twin = Ours(design, by_default=True), Twin(design)
-        _, short = twin_loads(design)
-        rows.append(
-            Row(
-                f"twins: {server.name}, {short.name}",
-                f"twins, {design} by default",
-                SERVER_CPU,
-                Trial(server, short),
-                Trial(twin, short),
-                None,
-                TWIN_BLOCKS,
-                Turns((server, twin), (short,), TURNS),
-            )
-        )
+        ours = [Ours(design, by_default=True)]
+        short = twin_loads(design)[1:]
+        rows += by_turns(f"{design} by default", ours, Twin(design), short, None)
     return rows
 
 

@@ -46,7 +46,7 @@ class Crowd:
             with PID_MAX.open("r+"):
                 return None
         except OSError:
-            return f"{PID_MAX} is {PID_MAX.read_text().strip()} and not ours to raise"
+            return f"{PID_MAX} is {PID_MAX.read_text().strip()} and cannot be raised by this user"
 
 
 NOBODY = Crowd()
@@ -83,7 +83,7 @@ class Crowds:
         if self.process.stdout.readline() != "ready\n":
             complaint = self.process.stderr.read().strip()
             self.end()
-            raise TrialError(f"{crowd.name} cannot be had: {complaint}")
+            raise TrialError(f"{crowd.name} could not be started: {complaint}")
         self.crowd = crowd
         time.sleep(SETTLE_S)
 

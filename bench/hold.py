@@ -23,7 +23,7 @@ def read_reply(connection: socket.socket) -> None:
     while missing > 0:
         piece = connection.recv(65536)
         if not piece:
-            sys.exit("the server closed a connection in mid-reply")
+            sys.exit("the server closed a connection in the middle of a reply")
         reply += piece
         head, end, body = reply.partition(b"\r\n\r\n")
         if end:

@@ -61,7 +61,7 @@ def read_wrk(printed: str) -> Served:
     requests = re.search(r"(\d+) requests in ", printed)
     per_s = re.search(r"Requests/sec:\s+([\d.]+)", printed)
     if requests is None or per_s is None:
-        raise TrialError("wrk printed something else than it used to")
+        raise TrialError("wrk's output has another form than expected")
     return Served(int(requests[1]), float(per_s[1]))
 
 
@@ -100,9 +100,9 @@ def read_json(printed: str) -> dict[str, Any]:
     try:
         value = json.loads(printed)
     except ValueError as error:
-        raise TrialError("the client printed no JSON") from error
+        raise TrialError("the client's output is not JSON") from error
     if not isinstance(value, dict):
-        raise TrialError("the client printed JSON of another shape")
+        raise TrialError("the client's JSON has another form than expected")
     return value
 
 
@@ -135,7 +135,7 @@ def read_redis_benchmark(printed: str, requests: int) -> Served:
         (row,) = csv.DictReader(printed.splitlines())
         return Served(requests, float(row["rps"]))
     except (ValueError, KeyError) as error:
-        raise TrialError("redis-benchmark printed something else than it used to") from error
+        raise TrialError("redis-benchmark's output has another form than expected") from error
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ def processes_read(stand: Stand, serving: Serving) -> int:
     try:
         return int(json.loads(reply.partition(b"\r\n\r\n")[2])["tasks_seen"])
     except (ValueError, KeyError) as error:
-        raise TrialError("the server does not say how many processes it read") from error
+        raise TrialError("the server did not say how many processes it read") from error
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where this folder's programs lie."""
+"""Where this folder's programs lie, and what it takes of others."""
 
 from __future__ import annotations
 
@@ -6,3 +6,4 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parent / "build" / "bench"
+NGINX_CONF = HERE.parent / "contenders" / "nginx" / "nginx.conf"

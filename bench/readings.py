@@ -44,7 +44,7 @@ class Reader:
     def lack(self) -> str | None:
         """Why it cannot be run here; None: it can."""
         if not (BUILT / self.program).exists():
-            return f"{self.program} was not built; it needs {self.package}"
+            return f"{self.program} was not built; it needs the package {self.package}"
         run = self.run([])
         if run.returncode != 0:
             lines = run.stderr.strip().splitlines()

@@ -43,12 +43,12 @@ class Held:
         except BrokenPipeError:
             pass
         if not self.process.stdout.readline():
-            raise TrialError(f"{count} connections could not be held: {self.complaint()}")
+            raise TrialError(f"{count} connections could not be held open: {self.complaint()}")
 
     def complaint(self) -> str:
         assert self.process.stderr
         lines = self.process.stderr.read().strip().splitlines()
-        return lines[-1] if lines else "no reason was given"
+        return lines[-1] if lines else "no reason given"
 
     def release(self) -> None:
         """Ends it; every connection must still have been there."""

@@ -65,7 +65,7 @@ class Outcome:
 
     @property
     def verdict(self) -> str | None:
-        """`met`, `missed`, or `undecided` where the interval reaches over the goal."""
+        """`met`, `missed`, or `undecided` where the interval includes the goal's bound."""
         goal = self.row.goal
         if goal is None or self.value is None or self.low is None or self.high is None:
             return None

@@ -72,7 +72,7 @@ class Stand:
             status = client.wait(CLIENT_TIMEOUT_S)
             cpu_ns = children_cpu_ns() - before
             if status != 0:
-                raise client.failure(f"{Path(command[0]).name} left with exit status {status}")
+                raise client.failure(f"{Path(command[0]).name} failed (exit {status})")
             return client.stdout(), cpu_ns
 
 

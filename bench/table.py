@@ -33,7 +33,7 @@ class Report:
 
 
 def met(outcome: Outcome) -> str:
-    """What the estimate says; unsure where the interval reaches over the goal."""
+    """What the estimate says; unsure where the interval includes the goal's bound."""
     goal = outcome.row.goal
     if goal is None or outcome.value is None:
         return ""
@@ -49,7 +49,7 @@ def caption(report: Report) -> str:
         f"{report.blocks} blocks, seed {report.seed}; server on CPU {place['server_cpus'][0]}, "
         f"client on CPU {place['client_cpus'][0]}, {kind}; {peers}",
         "ours, peer: medians; ratio: the geometric mean over blocks; "
-        f"{UNSURE}: its interval reaches over the goal",
+        f"{UNSURE}: the interval includes the goal's bound",
     ]
     lines += [f"left out: {name}: {reason}" for name, reason in report.left_out.items()]
     return "\n".join(lines)

@@ -12,6 +12,28 @@ from pathlib import Path
 
 from tests.waiting import wait_until
 
+MARK = "REGATTA_TEST_MARK"
+"""In the environment of what a test starts: whatever descends from that has it too."""
+
+
+def marked(mark: object) -> list[int]:
+    """The living processes, but this one, whose environment has this mark."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"{MARK}={mark}".encode() in (path / "environ").read_bytes().split(b"\0"):
+                found.append(int(path.name))
+    return [pid for pid in found if pid != os.getpid() and not is_gone(pid)]
+
+
+def commands(pids: list[int]) -> list[str]:
+    """Their command lines; of those that ended meanwhile none."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace"))
+    return found
+
 
 def children(pid: int) -> list[int]:
     """The living child processes of all its threads."""

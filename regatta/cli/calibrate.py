@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +10,9 @@ import typer
 from rich.console import Console
 
 from regatta.cli.advisers import ADVISERS
-from regatta.cli.progress import Lines, LiveDisplay, Silent
+from regatta.cli.session import display_on
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.race.events import Display, Started
+from regatta.race.events import Display
 from regatta.race.folder import new_folder
 from regatta.race.options import Options
 from regatta.report.text.durations import duration
@@ -135,19 +134,7 @@ class Session:
             self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def display(self) -> Display:
-        if self.quiet:
-            return Silent()
-        if self.console.is_terminal:
-            return LiveDisplay(self.console, standings_of)
-        return Lines(self.console)
-
-
-def standings_of(started: Started) -> Callable[[], list[dict[str, object]]]:
-    from regatta.analysis.quick import quick_standings  # noqa: PLC0415  (heavy: only for a display)
-    from regatta.ledger.write import FILE_NAME  # noqa: PLC0415
-
-    path = started.about.folder / FILE_NAME
-    return lambda: quick_standings(path)
+        return display_on(self.console, self.quiet)
 
 
 def measure(session: Session, only: list[str], inject: str | None) -> Calibration:

@@ -43,11 +43,15 @@ class Session:
         self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def display(self) -> Display:
-        if self.quiet:
-            return Silent()
-        if self.console.is_terminal:
-            return LiveDisplay(self.console, standings_of)
-        return Lines(self.console)
+        return display_on(self.console, self.quiet)
+
+
+def display_on(console: Console, quiet: bool) -> Display:
+    if quiet:
+        return Silent()
+    if console.is_terminal:
+        return LiveDisplay(console, standings_of)
+    return Lines(console)
 
 
 def standings_of(started: Started) -> Any:

@@ -7,26 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from regatta.doctor.activity import Activity, watch
-from regatta.doctor.checks import (
-    accounting,
-    clock,
-    counters,
-    cpus,
-    governor,
-    idle,
-    irq_time,
-    limits,
-    load,
-    network,
-    paranoid,
-    power,
-    quota,
-    smt,
-    steal,
-    steering,
-    turbo,
-)
-from regatta.doctor.finding import SERIOUS, Finding, Situation
+from regatta.doctor.checks import counting, cpus, limits, others, speed
+from regatta.doctor.finding import SERIOUS, Finding, Situation, Subject
 from regatta.doctor.machine import Machine
 from regatta.errors import RegattaError
 
@@ -45,33 +27,37 @@ Measure = Callable[[Finding, "Bench"], Finding]
 
 @dataclass(frozen=True)
 class Check:
-    name: str
+    subject: Subject
     look: Look
     measure: Measure | None = None
     """How much it matters here; None where that is no question of degree."""
+
+    @property
+    def name(self) -> str:
+        return self.subject.name
 
 
 CHECKS = (
     Check(cpus.ENOUGH, cpus.look_at_number),
     Check(cpus.KINDS, cpus.look_at_kinds),
-    Check(smt.NAME, smt.look, smt.measure),
-    Check(governor.NAME, governor.look, governor.measure),
-    Check(turbo.NAME, turbo.look, turbo.measure),
-    Check(idle.NAME, idle.look, idle.measure),
-    Check(power.NAME, power.look),
-    Check(load.NAME, load.look, load.measure),
-    Check(steal.NAME, steal.look, steal.measure),
-    Check(quota.NAME, quota.look),
-    Check(clock.NAME, clock.look, clock.measure),
-    Check(counters.NAME, counters.look, counters.measure),
-    Check(paranoid.NAME, paranoid.look),
-    Check(accounting.NAME, accounting.look),
-    Check(irq_time.NAME, irq_time.look),
-    Check(steering.NAME, steering.look),
+    Check(cpus.SMT, cpus.look_at_smt, cpus.measure_smt),
+    Check(speed.GOVERNOR, speed.look_at_governor, speed.measure_governor),
+    Check(speed.TURBO, speed.look_at_turbo, speed.measure_turbo),
+    Check(speed.IDLE, speed.look_at_idle, speed.measure_idle),
+    Check(speed.POWER, speed.look_at_power),
+    Check(others.LOAD, others.look_at_load, others.measure_load),
+    Check(others.STEAL, others.look_at_steal, others.measure_steal),
+    Check(others.QUOTA, others.look_at_quota),
+    Check(counting.CLOCK, counting.look_at_clock, counting.measure_clock),
+    Check(counting.COUNTERS, counting.look_at_counters, counting.measure_counters),
+    Check(counting.PARANOID, counting.look_at_paranoid),
+    Check(counting.ACCOUNTING, counting.look_at_accounting),
+    Check(counting.IRQ_TIME, counting.look_at_irq_time),
+    Check(limits.STEERING, limits.look_at_steering),
     Check(limits.DESCRIPTORS, limits.look_at_descriptors),
     Check(limits.TASKS, limits.look_at_tasks),
-    Check(network.PORTS, network.look_at_ports),
-    Check(network.BACKLOG, network.look_at_backlog),
+    Check(limits.PORTS, limits.look_at_ports),
+    Check(limits.BACKLOG, limits.look_at_backlog),
 )
 
 

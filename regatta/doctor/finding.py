@@ -72,6 +72,20 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Subject:
+    """What a check is about."""
+
+    name: str
+    matters: str
+    """Why anyone should care."""
+
+    def found(
+        self, level: str, says: str, *, fix: Words = (), undo: Words = (), advice: str = ""
+    ) -> Finding:
+        return Finding(self.name, level, says, self.matters, fix, undo, advice)
+
+
+@dataclass(frozen=True)
 class Situation:
     """Where a race would run, and with how many connections at a time."""
 

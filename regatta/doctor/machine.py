@@ -70,6 +70,9 @@ class Machine:
         except ValueError:
             return False
 
+    def is_root(self) -> bool:
+        return (self.status("Uid") or "").split()[:1] == ["0"]
+
     def hard_limit(self, name: str) -> int | None:
         """A hard limit of /proc/self/limits; None if there is none."""
         for line in (self.text("/proc/self/limits") or "").splitlines():

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regatta.doctor.checks import load
+from regatta.doctor.checks import others
 from regatta.doctor.finding import FINE, LEVELS, MINOR, SERIOUS, UNKNOWN, Finding, by_level
 
 STYLES = {SERIOUS: "bold red", MINOR: "yellow", UNKNOWN: "cyan", FINE: "green"}
@@ -29,7 +29,7 @@ def show(console: Console, findings: list[Finding], measured: bool) -> None:
             console.print()
     console.print()
     console.print(verdict(findings), markup=False, highlight=False)
-    if measured and any(f.name == load.NAME and f.level == SERIOUS for f in findings):
+    if measured and any(f.name == others.LOAD.name and f.level == SERIOUS for f in findings):
         console.print(
             "Measured beside other load: measure again without it, and the intervals shrink.",
             markup=False,

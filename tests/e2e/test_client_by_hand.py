@@ -384,8 +384,11 @@ def test_the_limit_of_descriptors_is_raised_to_what_is_needed(engine: str) -> No
     assert finished.returncode == 0
 
 
-@pytest.mark.parametrize("engine", ["epoll", "thread"])
-def test_a_hard_limit_of_descriptors_is_named(engine: str) -> None:
+@pytest.mark.parametrize(
+    ("engine", "what"),
+    [("epoll", "-c"), ("thread", "-c"), ("epoll", "--idle"), ("epoll", "--slow")],
+)
+def test_a_hard_limit_of_descriptors_is_named(engine: str, what: str) -> None:
     drop_from_bounding_set, sys_resource = 24, 24
     libc = ctypes.CDLL(None)
 
@@ -394,7 +397,7 @@ def test_a_hard_limit_of_descriptors_is_named(engine: str) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
 
     with serving(once(LINE_REPLY)) as server:
-        finished = client("--engine", engine, "-c", "100", server.address, preexec_fn=few)
+        finished = client("--engine", engine, what, "100", server.address, preexec_fn=few)
         assert server.accepted == 0
     assert finished.returncode == 1
     assert b"limit of open files" in finished.stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_race import ROOT, race, rows
+from tests.e2e.racing import needs_programs, race, rows
 
 STUDY = """
 name = "equal"
@@ -30,9 +30,7 @@ shares = [0.2, 0.4]
 knee = true
 """
 
-pytestmark = pytest.mark.skipif(
-    not (ROOT / "bin" / "regatta-client").exists(), reason="the programs are not built: make build"
-)
+pytestmark = needs_programs
 
 
 @pytest.fixture(scope="module")

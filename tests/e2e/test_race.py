@@ -6,7 +6,6 @@ import os
 import random
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -18,10 +17,17 @@ from pathlib import Path
 import pytest
 
 from regatta.machine.programs import find_tool
+from tests.e2e.racing import (
+    ROOT,
+    end_well,
+    environment,
+    needs_programs,
+    race,
+    regatta,
+    rows,
+)
+from tests.processes import marked
 from tests.waiting import wait_until
-
-ROOT = Path(__file__).resolve().parents[2]
-MARK = "REGATTA_TEST_MARK"
 
 TINY = """
 name = "tiny"
@@ -49,43 +55,7 @@ connections = [10]
 requests = 200
 """
 
-pytestmark = pytest.mark.skipif(
-    not (ROOT / "bin" / "regatta-client").exists(), reason="the programs are not built: make build"
-)
-
-
-def environment(mark: str = "") -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), MARK: mark, "REGATTA_BIN": str(ROOT / "bin")}
-
-
-def regatta(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "regatta", *arguments]
-
-
-def race(folder: Path, study: str, *options: str) -> Path:
-    """Runs a race of the study to its end and returns its folder."""
-    (folder / "study.toml").write_text(study)
-    out = folder / "race"
-    done = subprocess.run(
-        regatta("race", "study.toml", "--out", str(out), *options),
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr + done.stdout
-    return out
-
-
-def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
-    connection = sqlite3.connect(folder / "ledger.sqlite")
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
-
+pytestmark = needs_programs
 
 TWIN = f"""
 name = "twin"
@@ -230,20 +200,6 @@ def test_the_ledger_and_the_report_are_left_in_the_folder(accounting: Path) -> N
     assert ".trial" not in names
 
 
-def processes_with(mark: str) -> list[int]:
-    """The living processes that descend from the race with this mark."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            data = (path / "environ").read_bytes()
-            state = (path / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-        if f"{MARK}={mark}".encode() in data and state != "Z":
-            found.append(int(path.name))
-    return found
-
-
 def network_namespaces() -> set[str]:
     found = set()
     for path in Path("/proc").glob("[0-9]*/ns/net"):
@@ -277,18 +233,9 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
         its_own = network_namespaces_of(mark)
         lab.send_signal(signal.SIGKILL)
         lab.wait()
-        wait_until(lambda mark=mark: processes_with(mark) == [], "something has survived")
+        wait_until(lambda mark=mark: marked(mark) == [], "something has survived")
         assert not its_own & network_namespaces()
-    done = subprocess.run(
-        regatta("race", *begin_or_resume(out)),
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    end_well(folder, "race", *begin_or_resume(out))
     planned = rows(out, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
     trials = rows(out, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
     assert trials == planned
@@ -306,7 +253,7 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
 def network_namespaces_of(mark: str) -> set[str]:
     """The network namespaces of the race, without the one it shares with this test."""
     found = set()
-    for pid in processes_with(mark):
+    for pid in marked(mark):
         try:
             found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
         except OSError:

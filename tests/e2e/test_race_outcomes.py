@@ -7,14 +7,10 @@ import math
 import sys
 from pathlib import Path
 
-import pytest
-
 from regatta.report.report import summary_json
-from tests.e2e.test_race import ROOT, race
+from tests.e2e.racing import needs_programs, race
 
-pytestmark = pytest.mark.skipif(
-    not (ROOT / "bin" / "regatta-client").exists(), reason="the programs are not built: make build"
-)
+pytestmark = needs_programs
 
 
 def test_a_race_at_three_times_the_capacity_has_no_percentile_below_the_truth(

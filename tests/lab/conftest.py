@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-# The package is not installed in a clone: the tests find it as bin/regatta does.
-sys.path.insert(0, str(ROOT))
+from tests.lab import fake_programs
+from tests.processes import MARK
+
+
+@pytest.fixture
+def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The lab finds the fake programs, and what it starts bears the test's mark."""
+    folder = tmp_path / "bin"
+    fake_programs.install(folder)
+    monkeypatch.setenv("REGATTA_BIN", str(folder))
+    monkeypatch.setenv(MARK, str(tmp_path))
+    return folder
 
 
 @pytest.fixture(autouse=True)

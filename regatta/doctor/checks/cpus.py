@@ -1,63 +1,72 @@
-"""CPUs: are there enough, and are they all alike?"""
+"""CPUs: are there enough, are they all alike, and is a core shared with another?"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation, Subject, level_of
 from regatta.doctor.machine import Machine
+from regatta.errors import CpuError
+from regatta.machine.placement import choose_cpus
 from regatta.study.cpus import cpu_list, cpus_text
 
-ENOUGH = "cpus"
-KINDS = "cpu-kinds"
+if TYPE_CHECKING:
+    from regatta.doctor.probes.bench import Bench
+
 COMFORTABLE = 4
-OF_ENOUGH = (
-    "Server and client need CPUs of their own, or each is measured with the other's turns in it. "
-    "perf, the lab and the kernel need some time too: with two CPUs they take the client's."
+ENOUGH = Subject(
+    "cpus",
+    "Server and client need CPUs of their own, or each is measured with the other's work in it. "
+    "perf, the lab and the kernel need time too: with two CPUs they take it from the client.",
 )
-OF_KINDS = (
-    "A small core takes about twice as long for the same request. Server and client pinned to "
-    "different kinds are fine; a race now on one kind and now on the other is two races."
+KINDS = Subject(
+    "cpu-kinds",
+    "A small core takes about twice as long for the same request. Pinning server and client to "
+    "different kinds is fine; moving between kinds within a race is not.",
 )
+SMT = Subject(
+    "smt",
+    "Two CPUs of one core share its execution units: while one is busy, the other gets a third to "
+    "a half less done. A server whose sibling runs the client pays for the client.",
+)
+AGAIN = "This measurement cannot tell: measure again when nothing else runs."
+HIDDEN = (
+    "The host presents one core as two CPUs, or runs others beside you: rent whole cores (an "
+    "instance type without SMT), or a machine of your own."
+)
+CPU = "/sys/devices/system/cpu"
+CONTROL = f"{CPU}/smt/control"
 
 
-def look_at_number(machine: Machine, situation: Situation, activity: Activity) -> Finding:
-    del activity
+def look_at_number(machine: Machine, situation: Situation, _: Activity) -> Finding:
     allowed = machine.allowed_cpus()
-    told = f"{len(allowed)} that may be used ({cpus_text(allowed)})"
+    told = f"{len(allowed)} usable ({cpus_text(allowed)})"
     both = set(situation.server_cpus) & set(situation.client_cpus)
     if both:
-        return Finding(
-            ENOUGH,
+        return ENOUGH.found(
             SERIOUS,
             f"server and client share {cpus_text(both)}; {told}",
-            OF_ENOUGH,
             advice="Race on a machine with two CPUs or more, or give this one more.",
         )
     if len(allowed) < COMFORTABLE:
-        return Finding(
-            ENOUGH,
+        return ENOUGH.found(
             MINOR,
             f"{told}: the lab, perf and interrupts run beside the server or the client",
-            OF_ENOUGH,
             advice="Four or more are comfortable; with two take more blocks.",
         )
-    return Finding(ENOUGH, FINE, told, OF_ENOUGH)
+    return ENOUGH.found(FINE, told)
 
 
-def look_at_kinds(machine: Machine, situation: Situation, activity: Activity) -> Finding:
-    del activity
+def look_at_kinds(machine: Machine, situation: Situation, _: Activity) -> Finding:
     kinds = cpu_kinds(machine)
     if len(kinds) < 2:
-        return Finding(
-            KINDS, FINE, "all CPUs are of one kind, as far as the kernel tells", OF_KINDS
-        )
+        return KINDS.found(FINE, "all CPUs are of one kind, as far as the kernel says")
     names = list(kinds)
     used = [name for name in names if set(kinds[name]) & set(situation.pinned)]
     told = "; ".join(f"{name}: {cpus_text(kinds[name])}" for name in names)
     if len(used) < 2:
-        return Finding(
-            KINDS, FINE, f"all pinned CPUs are {used[0] if used else ''} ({told})", OF_KINDS
-        )
+        return KINDS.found(FINE, f"all pinned CPUs are {used[0] if used else ''} ({told})")
     fast = [cpu for cpu in kinds[names[0]] if cpu in machine.allowed_cpus()]
     fix: tuple[str, ...] = ()
     if len(fast) >= 2:
@@ -66,11 +75,9 @@ def look_at_kinds(machine: Machine, situation: Situation, activity: Activity) ->
         len([name for name in names if set(kinds[name]) & set(side)]) > 1
         for side in (situation.server_cpus, situation.client_cpus)
     )
-    return Finding(
-        KINDS,
+    return KINDS.found(
         SERIOUS if mixed else MINOR,
         f"the pinned CPUs are of different kinds ({told})",
-        OF_KINDS,
         fix=fix,
         advice="" if fix else "Pin each side to CPUs of one kind.",
     )
@@ -87,10 +94,62 @@ def cpu_kinds(machine: Machine) -> dict[str, tuple[int, ...]]:
         return found
     by_capacity: dict[int, list[int]] = {}
     for cpu in machine.allowed_cpus():
-        capacity = machine.number(f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity")
+        capacity = machine.number(f"{CPU}/cpu{cpu}/cpu_capacity")
         if capacity is not None:
             by_capacity.setdefault(capacity, []).append(cpu)
     return {
         f"capacity {capacity}": tuple(by_capacity[capacity])
         for capacity in sorted(by_capacity, reverse=True)
     }
+
+
+def look_at_smt(machine: Machine, situation: Situation, _: Activity) -> Finding:
+    server = set(situation.server_cpus)
+    told = cpus_text(server)
+    shared = set().union(*(machine.siblings(cpu) for cpu in server)) - server
+    inside = {cpu for cpu in server if machine.siblings(cpu) & server - {cpu}}
+    with_client = shared & set(situation.client_cpus)
+    if with_client:
+        fix, undo = apart(machine, situation)
+        says = f"the client's {cpus_text(with_client)} and the server's {told} share a core"
+        return SMT.found(SERIOUS, says, fix=fix, undo=undo)
+    if shared:
+        online = [f"sudo tee {CPU}/cpu{cpu}/online" for cpu in sorted(shared)]
+        return SMT.found(
+            MINOR,
+            f"{cpus_text(shared)} shares a core with the server's {told}; "
+            "races leave it idle, other programs may not",
+            fix=tuple(f"echo 0 | {switch}" for switch in online),
+            undo=tuple(f"echo 1 | {switch}" for switch in online),
+        )
+    if inside:
+        return SMT.found(
+            MINOR,
+            f"the server's {cpus_text(inside)} share a core: its workers slow each other down",
+            advice="Choose CPUs of different cores with --server-cpus (lscpu -e shows the cores).",
+        )
+    hidden = "; a host may hide it: measure" if machine.hypervisor() else ""
+    return SMT.found(FINE, f"no other CPU shares a core with the server's {told}{hidden}")
+
+
+def apart(machine: Machine, situation: Situation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """How the two sides come to cores of their own: other CPUs, or no SMT."""
+    allowed = machine.allowed_cpus()
+    try:
+        server, client = choose_cpus(situation.server_cpus, None, allowed, machine.siblings)
+    except CpuError:
+        server, client = situation.server_cpus, ()
+    cores = set().union(*(machine.siblings(cpu) for cpu in server))
+    if client and not cores & set(client):
+        options = f"--server-cpus {cpu_list(server)} --client-cpus {cpu_list(client)}"
+        return (f"regatta race {options}",), ()
+    return (f"echo off | sudo tee {CONTROL}",), (f"echo on | sudo tee {CONTROL}",)
+
+
+def measure_smt(finding: Finding, bench: Bench) -> Finding:
+    """Plain computing tells a shared core from caches and memory, which all CPUs share."""
+    effects = bench.neighbour
+    level = finding.level
+    if level == FINE:
+        level = level_of(effects[0])
+    return finding.measured(effects, level, advice=HIDDEN if level == SERIOUS else AGAIN)

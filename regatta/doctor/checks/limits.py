@@ -1,51 +1,51 @@
-"""Descriptors and tasks: each connection takes one descriptor, with some designs a thread too."""
+"""Limits: of descriptors, tasks, ports and waiting connections; and who receives what is sent."""
 
 from __future__ import annotations
 
 from regatta.doctor.activity import Activity
 from regatta.doctor.cgroup import smallest
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, Situation, Subject
 from regatta.doctor.machine import CAP_SYS_RESOURCE, Machine
+from regatta.machine.placement import LOOPBACK, NETNS
+from regatta.machine.steering import OWN_SIDE, End
 
-DESCRIPTORS = "descriptors"
-TASKS = "tasks"
+# ---- Descriptors and tasks ----
+
+DESCRIPTORS = Subject(
+    "descriptors",
+    "Each connection takes one descriptor on each side. Beyond the limit connections are refused "
+    "and the trial fails.",
+)
+TASKS = Subject(
+    "tasks",
+    "Designs with a thread or process per connection, and the client's thread engine, create as "
+    "many tasks as connections. Beyond the limit the trial fails.",
+)
 # The largest study that ships, c10k: 10,000 silent connections beside 100 busy ones.
 SHIPPED_CONNECTIONS = 10_100
 SPARE = 64
 FEWEST = 256
 """With fewer connections than this not even the quick race fits well."""
-OF_DESCRIPTORS = (
-    "Each connection takes one descriptor of each side. Beyond the limit connections are refused, "
-    "and the trial fails."
-)
-OF_TASKS = (
-    "Designs with a thread or process for each connection, and the client's thread engine, make "
-    "as many tasks as there are connections. Beyond the limit the trial fails."
-)
 
 
-def look_at_descriptors(machine: Machine, situation: Situation, activity: Activity) -> Finding:
-    del activity
+def look_at_descriptors(machine: Machine, situation: Situation, _: Activity) -> Finding:
     hard = machine.hard_limit("Max open files")
     if hard is None:
-        return Finding(DESCRIPTORS, FINE, "there is no limit of open files", OF_DESCRIPTORS)
+        return DESCRIPTORS.found(FINE, "there is no limit of open files")
     told = f"{hard:,} open files a process (hard limit)"
     needed = (situation.connections or SHIPPED_CONNECTIONS) + SPARE
     if hard >= needed:
-        return Finding(DESCRIPTORS, FINE, told, OF_DESCRIPTORS)
-    return Finding(
-        DESCRIPTORS,
+        return DESCRIPTORS.found(FINE, told)
+    return DESCRIPTORS.found(
         too_few(situation, hard),
         f"{told}, {needed:,} are needed for {needed - SPARE:,} connections",
-        OF_DESCRIPTORS,
         fix=(f"sudo prlimit --pid $$ --nofile={needed}:{needed}",),
         undo=(f"sudo prlimit --pid $$ --nofile={hard}:{hard}",),
-        advice="For this shell and what it starts; for good in /etc/security/limits.conf.",
+        advice="For this shell and what it starts; permanently in /etc/security/limits.conf.",
     )
 
 
-def look_at_tasks(machine: Machine, situation: Situation, activity: Activity) -> Finding:
-    del activity
+def look_at_tasks(machine: Machine, situation: Situation, _: Activity) -> Finding:
     found: dict[str, int] = {}
     user = machine.hard_limit("Max processes")
     if user is not None and not machine.may(CAP_SYS_RESOURCE):
@@ -57,12 +57,13 @@ def look_at_tasks(machine: Machine, situation: Situation, activity: Activity) ->
     if group is not None:
         found["the control group"] = int(group.value)
     if not found:
-        return Finding(TASKS, FINE, "there is no limit of processes and threads", OF_TASKS)
+        return TASKS.found(FINE, "there is no limit of processes and threads")
     who = min(found, key=found.__getitem__)
     told = f"{found[who]:,} processes and threads for {who}"
     needed = (situation.connections or SHIPPED_CONNECTIONS) + SPARE
     if found[who] >= needed:
-        return Finding(TASKS, FINE, told, OF_TASKS)
+        return TASKS.found(FINE, told)
+    path = group.path if group else ""
     fix, undo = {
         "this user": (
             f"sudo prlimit --pid $$ --nproc={needed}:{needed}",
@@ -73,23 +74,159 @@ def look_at_tasks(machine: Machine, situation: Situation, activity: Activity) ->
             f"sudo sysctl kernel.threads-max={found[who]}",
         ),
         "the control group": (
-            f"echo max | sudo tee {group.path if group else ''}",
-            f"echo {found[who]} | sudo tee {group.path if group else ''}",
+            f"echo max | sudo tee {path}",
+            f"echo {found[who]} | sudo tee {path}",
         ),
     }[who]
-    return Finding(
-        TASKS,
+    in_group = who == "the control group"
+    return TASKS.found(
         too_few(situation, found[who]),
         f"{told}, {needed:,} are needed for {needed - SPARE:,} connections",
-        OF_TASKS,
         fix=(fix,),
         undo=(undo,),
-        advice="A container's limit is its engine's: docker run --pids-limit."
-        if who == "the control group"
-        else "",
+        advice="Set a container's limit with docker run --pids-limit." if in_group else "",
     )
 
 
 def too_few(situation: Situation, limit: int) -> str:
     """Serious where the study at hand does not fit; otherwise only the largest ones do not."""
     return SERIOUS if situation.connections is not None or limit < FEWEST else MINOR
+
+
+# ---- Ports ----
+
+PORTS = Subject(
+    "ports",
+    "A port stays in use for 60 s after its connection ended (TIME_WAIT). A load of short "
+    "connections that runs out of ports waits or fails, and measures the ports.",
+)
+DEFAULT_RANGE = "32768 60999"
+ENOUGH_PORTS = 10_000
+FEWEST_PORTS = 1_000
+
+
+def look_at_ports(machine: Machine, situation: Situation, _: Activity) -> Finding:
+    if situation.placement == NETNS:
+        says = (
+            "a race has a network of its own, with the kernel's 28,232 ports and none in TIME_WAIT"
+        )
+        return PORTS.found(FINE, says)
+    text = machine.text("/proc/sys/net/ipv4/ip_local_port_range") or ""
+    try:
+        first, last = (int(value) for value in text.split())
+    except ValueError:
+        return PORTS.found(
+            UNKNOWN,
+            "the kernel does not say its range of ports",
+            advice="See: sysctl net.ipv4.ip_local_port_range",
+        )
+    ports = last - first + 1
+    waiting = waiting_ports(machine)
+    told = f"{ports:,} ports ({first} to {last}), {waiting:,} connections in TIME_WAIT"
+    left = ports - waiting
+    if left >= ENOUGH_PORTS:
+        return PORTS.found(FINE, told)
+    level = SERIOUS if left < FEWEST_PORTS else MINOR
+    if ports < ENOUGH_PORTS:
+        return PORTS.found(
+            level,
+            told,
+            fix=(f'sudo sysctl net.ipv4.ip_local_port_range="{DEFAULT_RANGE}"',),
+            undo=(f'sudo sysctl net.ipv4.ip_local_port_range="{first} {last}"',),
+        )
+    return PORTS.found(level, told, advice="Wait a minute: they become free again.")
+
+
+def waiting_ports(machine: Machine) -> int:
+    """TCP connections in TIME_WAIT: `TCP: inuse 4 orphan 0 tw 12 …`."""
+    for line in (machine.text("/proc/net/sockstat") or "").splitlines():
+        fields = line.split()
+        if fields[:1] == ["TCP:"] and "tw" in fields[:-1]:
+            value = fields[fields.index("tw") + 1]
+            return int(value) if value.isdigit() else 0
+    return 0
+
+
+# ---- Connections that wait to be accepted ----
+
+BACKLOG = Subject(
+    "backlog",
+    "Connections that arrive faster than they are accepted wait in a queue. When it is full the "
+    "kernel drops them silently and the client retries a second later: that second is in the "
+    "latency, and no design caused it.",
+)
+USUAL_BURST = 100
+"""Connections at a time in the largest burst of the quick race."""
+DEFAULT_BACKLOG = 4096
+OLD_BACKLOG = 128
+RAISED_IN = (5, 4)
+
+
+def look_at_backlog(machine: Machine, situation: Situation, _: Activity) -> Finding:
+    of_its_own = situation.placement == NETNS
+    if of_its_own:
+        # A new network has the kernel's default, whatever the host's is set to.
+        length: int | None = DEFAULT_BACKLOG if machine.kernel() >= RAISED_IN else OLD_BACKLOG
+    else:
+        length = machine.number("/proc/sys/net/core/somaxconn")
+    if length is None:
+        return BACKLOG.found(
+            UNKNOWN,
+            "the kernel does not say how many connections may wait",
+            advice="See: sysctl net.core.somaxconn",
+        )
+    where = "in a race's own network " if of_its_own else ""
+    told = f"{where}{length:,} connections may wait to be accepted (somaxconn)"
+    burst = situation.connections or USUAL_BURST
+    if length >= burst:
+        return BACKLOG.found(FINE, told)
+    level = SERIOUS if situation.connections is not None else MINOR
+    told = f"{told}, and {burst:,} may come at once"
+    if of_its_own:
+        return BACKLOG.found(
+            level,
+            told,
+            fix=("regatta race --placement loopback",),
+            advice="On loopback the host's setting applies: sudo sysctl net.core.somaxconn=4096",
+        )
+    return BACKLOG.found(
+        level,
+        told,
+        fix=(f"sudo sysctl net.core.somaxconn={max(DEFAULT_BACKLOG, burst)}",),
+        undo=(f"sudo sysctl net.core.somaxconn={length}",),
+    )
+
+
+# ---- Steering: on whose CPU the kernel receives what is sent over the cable ----
+
+STEERING = Subject(
+    "steering",
+    "A virtual cable delivers packets on the CPU that sends them. Without steering the client's "
+    "CPU does the server's part of TCP and wakes its workers, so the client pays for it, and the "
+    "server for what the client receives. Designs that wake more workers look cheaper than they "
+    "are.",
+)
+
+
+def look_at_steering(machine: Machine, situation: Situation, _: Activity) -> Finding:
+    steering = situation.steering
+    entries = machine.number("/proc/sys/net/core/rps_sock_flow_entries") or 0
+    cable = ends_text(steering.server, entries)
+    if steering.kind == OWN_SIDE:
+        return STEERING.found(FINE, f"each side's CPUs process what is sent to it (RPS){cable}")
+    says = f"each side's CPUs process what they send themselves{cable}"
+    if situation.placement == LOOPBACK:
+        return STEERING.found(MINOR, says, fix=("sudo regatta race --placement netns",))
+    if not machine.is_root():
+        return STEERING.found(MINOR, says, fix=("sudo regatta race",))
+    return STEERING.found(MINOR, says, advice=steering.note or "")
+
+
+def ends_text(end: End | None, entries: int) -> str:
+    """What the cable is and what else decides who receives; both ends are made alike."""
+    if end is None:
+        return ""
+    parts = [end.cable] if end.cable else []
+    parts += [] if end.gro is None else [f"GRO {'on' if end.gro else 'off'}"]
+    parts += [f"RFS {'on' if end.rfs_flows and entries else 'off'}"]
+    return f"; {', '.join(parts)}"

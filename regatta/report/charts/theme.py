@@ -16,13 +16,10 @@ class Scheme:
     ink: str
     soft: str
     line: str
-    yes: str
-    no: str
-    maybe: str
 
 
-LIGHT = Scheme("", "#ffffff", "#1c2127", "#5c6670", "#e2e6ea", "#1b7a46", "#b93227", "#8a5a00")
-DARK = Scheme("-dark", "#14171b", "#e4e8ec", "#99a4af", "#2b3138", "#5fc98f", "#ff8a7d", "#e8b04a")
+LIGHT = Scheme("", "#ffffff", "#1c2127", "#5c6670", "#e2e6ea")
+DARK = Scheme("-dark", "#14171b", "#e4e8ec", "#99a4af", "#2b3138")
 SCHEMES = (LIGHT, DARK)
 
 
@@ -59,10 +56,6 @@ def config(scheme: Scheme) -> dict[str, Any]:
         },
         "text": {"color": scheme.ink, "fontSize": 12},
         "rule": {"color": scheme.line},
-        "params": [
-            {"name": name, "value": getattr(scheme, name)}
-            for name in ("ink", "soft", "yes", "no", "maybe")
-        ],
         "header": {"labelColor": scheme.ink, "titleColor": scheme.soft},
     }
 

@@ -43,60 +43,24 @@ def claims_csv(claims: list[ClaimResult]) -> str:
 
 
 def _rows(claim: ClaimResult) -> list[Cells]:
-    found: list[Cells] = [_published(claim, one) for one in claim.published]
+    found = [
+        _row("published", one, label=one.column, metric=one.metric or claim.metric)
+        for one in claim.published
+    ]
     for scope, result in claim.scopes.items():
         verdict: Cells = {"row": "claim", "verdict": result.verdict, "says": claim.says}
-        rows = [verdict, *map(_part, result.parts), *map(_figure, result.figures)]
-        found += [{"scope": scope, **row} for row in rows]
+        parts = [
+            _row("part", part, detectable=seen_of(part), says=part.reason) for part in result.parts
+        ]
+        figures = [_row("figure", one, blocks=one.trials, says=one.state) for one in result.figures]
+        found += [{"scope": scope, **row} for row in (verdict, *parts, *figures)]
     return found
 
 
-def _published(claim: ClaimResult, one: PublishedFigure) -> Cells:
-    return {
-        "row": "published",
-        "label": one.column,
-        "design": one.design,
-        "connections": one.connections,
-        "side": one.side,
-        "metric": one.metric or claim.metric,
-        "value": one.value,
-        "unit": one.unit,
-        "per": one.per,
-    }
-
-
-def _part(part: Part) -> Cells:
-    return {
-        "row": "part",
-        "verdict": part.verdict,
-        "label": part.label,
-        "scale": part.scale,
-        "value": part.value,
-        "low": part.low,
-        "high": part.high,
-        "p_value": part.p_value,
-        "blocks": part.blocks,
-        "detectable": seen_of(part),
-        "says": part.reason,
-    }
-
-
-def _figure(one: Figure) -> Cells:
-    return {
-        "row": "figure",
-        "design": one.design,
-        "connections": one.connections,
-        "engine": one.engine,
-        "side": one.side,
-        "metric": one.metric,
-        "value": one.value,
-        "low": one.low,
-        "high": one.high,
-        "unit": one.unit,
-        "per": one.per,
-        "blocks": one.trials,
-        "says": one.state,
-    }
+def _row(kind: str, of: Figure | Part | PublishedFigure, **more: object) -> Cells:
+    """What it has of the columns, and what it calls otherwise."""
+    cells = {**vars(of), **more, "row": kind}
+    return {name: cells[name] for name in cells if name in HEADER}
 
 
 def _text(cell: object) -> object:

@@ -17,23 +17,21 @@ from regatta.errors import StudyError
 from regatta.ledger.read import read
 from regatta.ledger.result import Result
 from regatta.ledger.write import FILE_NAME
-from regatta.machine.programs import discover
 from regatta.race import remaining
 from regatta.race.batches import batches
-from regatta.race.options import Options
-from regatta.race.race import begin, plan_of
+from regatta.race.race import plan_of
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.company import TITLE, company_sentence, company_table
 from regatta.report.soundness.notes import notes
 from regatta.report.text.numbers import times
-from regatta.study import Cell, parse_study
+from regatta.study import Cell
 from regatta.study.plan import ALONE, COUNTED, TIMED, Alone, block_kinds, make_plan
 from regatta.trial.rig import Rig
-from tests.lab import fake_programs
+from tests.lab import faked
 from tests.lab.synthetic import make
 
-STUDY = """
+STUDY = f"""
 name = "company"
 [race]
 blocks = 3
@@ -41,10 +39,7 @@ counted_blocks = 1
 alone_blocks = 2
 slices = 2
 seed = 5
-[placement]
-kind = "loopback"
-server_cpus = [0]
-client_cpus = [0]
+{faked.ON_ONE_CPU}
 [[cells]]
 designs = ["iterative", "select"]
 connections = [2]
@@ -71,7 +66,7 @@ def test_a_plan_without_them_is_what_it_was() -> None:
 
 
 def test_who_is_to_be_alone_has_nobody_beside_it() -> None:
-    study = parse_study(STUDY, fake_programs.DESIGNS)
+    study = faked.parse(STUDY)
     plan = plan_of(study, seed=3)
     of_kind = {
         kind: [batch for batch in batches(plan, study) if batch[0].kind == kind]
@@ -92,14 +87,13 @@ def test_where_all_are_alone_there_is_nothing_to_check(old: str, new: str) -> No
     text = STUDY.replace(old, new).partition("[[cells]]\ndesigns")[0]
     cells = STUDY.replace(old, new).partition("[[cells]]")[2].partition("[[cells]]")[0]
     with pytest.raises(StudyError, match=r"`race.alone_blocks` checks what the company does"):
-        parse_study(f"{text}[[cells]]{cells}", fake_programs.DESIGNS)
+        faked.parse(f"{text}[[cells]]{cells}")
 
 
+@pytest.mark.usefixtures("programs_folder")
 def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake_programs.install(tmp_path / "bin")
-    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
     together: list[tuple[str, int, int]] = []
     real = remaining.run_side_by_side
 
@@ -109,8 +103,8 @@ def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
         return real(rig, cells, kind, block, slices)
 
     monkeypatch.setattr(remaining, "run_side_by_side", noted)
-    study = parse_study(STUDY, fake_programs.DESIGNS)
-    begin(study, Options(out=tmp_path, use_perf=False), discover(), lambda _: None)
+    study = faked.parse(STUDY)
+    faked.race(study, tmp_path, use_perf=False)
     assert sorted(set(together)) == [(ALONE, 1, 2), (COUNTED, 2, 2), (TIMED, 2, 2)]
     ledger = read(tmp_path / FILE_NAME)
     assert {trial.status for trial in ledger.trials} == {"ok"}

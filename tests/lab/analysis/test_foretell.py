@@ -11,8 +11,8 @@ import pytest
 from regatta.analysis.foretell import VARIES, foretold, shapes, smallest_lead
 from regatta.analysis.standings import Entries, Entry, verdicts
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.study import Study, parse_study
-from tests.lab import fake_programs
+from regatta.study import Study
+from tests.lab import faked
 
 STUDY = """
 name = "foretold"
@@ -37,7 +37,7 @@ def study(**asked: int) -> Study:
     for name, value in asked.items():
         lines = [line for line in text.splitlines() if not line.startswith(f"{name} =")]
         text = "\n".join(lines).replace("[race]", f"[race]\n{name} = {value}")
-    return parse_study(text, fake_programs.DESIGNS)
+    return faked.parse(text)
 
 
 def test_each_table_has_its_contenders_steps_and_blocks() -> None:
@@ -58,7 +58,7 @@ shares = [0.25, 0.5, 0.75]
 duration_s = 0.5
 dialect = "http"
 """
-    assert shapes(parse_study(text, fake_programs.DESIGNS)) == [((2, 2, 2), 8)]
+    assert shapes(faked.parse(text)) == [((2, 2, 2), 8)]
 
 
 @pytest.mark.parametrize(("count", "in_sittings"), [(6, False), (10, False), (5, True)])

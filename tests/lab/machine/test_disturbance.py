@@ -30,27 +30,20 @@ from regatta.machine.disturbance import (
     merge,
     too_much,
 )
-from regatta.machine.programs import discover
 from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
-from regatta.race.options import Options
-from regatta.race.race import begin, reopen
 from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.report import report
 from regatta.report.text.sentences import disturbed_sentence, progress_sentence
-from regatta.study import parse_study
 from regatta.study.plan import Planned, make_plan
-from tests.lab import fake_programs
+from tests.lab import faked
 
-STUDY = """
+STUDY = f"""
 name = "disturbed"
 [race]
 blocks = 6
 counted_blocks = 0
 seed = 5
-[placement]
-kind = "loopback"
-server_cpus = [0]
-client_cpus = [0]
+{faked.ON_ONE_CPU}
 [[cells]]
 designs = ["iterative", "select"]
 connections = [3]
@@ -59,14 +52,7 @@ requests = 6
 QUIET = Others(length_ns=100_000_000)
 BUSY = Others(length_ns=100_000_000, used_ns={"rustc": 41_000_000, "cron": 100})
 SPIN = "import time\nwhile True: pass"
-pytestmark = pytest.mark.disturbed
-
-
-@pytest.fixture(autouse=True)
-def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "bin"
-    fake_programs.install(folder)
-    monkeypatch.setenv("REGATTA_BIN", str(folder))
+pytestmark = [pytest.mark.disturbed, pytest.mark.usefixtures("programs_folder")]
 
 
 def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
@@ -251,9 +237,19 @@ def script(monkeypatch: pytest.MonkeyPatch) -> list[Others]:
 
 
 def race(tmp_path: Path, events: list[Event], text: str = STUDY) -> Path:
-    study = parse_study(text, fake_programs.DESIGNS)
-    options = Options(out=tmp_path / "race", use_perf=False)
-    return begin(study, options, discover(), events.append)
+    return faked.race(text, tmp_path / "race", events.append, use_perf=False)
+
+
+def raced_until(tmp_path: Path, kind: type[Event]) -> Path:
+    """The ledger of a race that somebody stopped at the first event of the kind."""
+
+    def stop(event: Event) -> None:
+        if isinstance(event, kind):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        faked.race(STUDY, tmp_path / "race", stop, use_perf=False)
+    return tmp_path / "race" / FILE_NAME
 
 
 def test_a_disturbed_trial_is_run_again_with_those_it_is_compared_with(
@@ -329,19 +325,10 @@ def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
     tmp_path: Path, script: list[Others]
 ) -> None:
     script += [BUSY, QUIET]
-
-    class Stopped(list[Event]):
-        def append(self, event: Event) -> None:
-            super().append(event)
-            if isinstance(event, TrialDisturbed):
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        race(tmp_path, Stopped())
-    path = tmp_path / "race" / FILE_NAME
+    path = raced_until(tmp_path, TrialDisturbed)
     assert [trial.superseded for trial in read(path).trials] == [True, True]
     events: list[Event] = []
-    reopen(tmp_path / "race", None, discover(), events.append)
+    faked.resume(tmp_path / "race", events.append)
     trials = read(path).trials
     assert sorted((trial.block, trial.attempt) for trial in trials) == sorted(
         [(1, 1), (1, 1), (1, 2), (1, 2), *[(block, 1) for block in range(2, 7)] * 2]
@@ -353,18 +340,9 @@ def test_a_race_stopped_within_a_heat_knows_when_resumed_that_it_was_disturbed(
     tmp_path: Path, script: list[Others]
 ) -> None:
     script += [BUSY]
-
-    class Stopped(list[Event]):
-        def append(self, event: Event) -> None:
-            super().append(event)
-            if isinstance(event, TrialFinished):
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        race(tmp_path, Stopped())
-    path = tmp_path / "race" / FILE_NAME
+    path = raced_until(tmp_path, TrialFinished)
     assert [trial.superseded for trial in read(path).trials] == [False]
-    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    faked.resume(tmp_path / "race")
     trials = read(path).trials
     assert sorted(trial.attempt for trial in trials if trial.block == 1) == [1, 1, 2, 2]
 
@@ -373,23 +351,14 @@ def test_a_race_killed_before_its_last_trials_were_run_again_is_not_finished(
     tmp_path: Path, script: list[Others]
 ) -> None:
     script += [*[QUIET] * 11, BUSY]
-
-    class Stopped(list[Event]):
-        def append(self, event: Event) -> None:
-            super().append(event)
-            if isinstance(event, TrialDisturbed):
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        race(tmp_path, Stopped())
-    path = tmp_path / "race" / FILE_NAME
+    path = raced_until(tmp_path, TrialDisturbed)
     ledger = read(path)
     assert sum(trial.superseded for trial in ledger.trials) == 2
     analysis = analyse(ledger)
     assert (analysis.trials, analysis.planned) == (10, 12)
     assert "not finished: 10 of 12 trials" in progress_sentence(analysis)
     assert sorted(row["trials"] for row in quick_standings(path)) == [5, 5]
-    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    faked.resume(tmp_path / "race")
     assert analyse(read(path)).trials == 12
 
 
@@ -413,7 +382,7 @@ def test_a_kill_between_two_trials_side_by_side_leaves_neither(
             race(tmp_path, [], text)
     path = tmp_path / "race" / FILE_NAME
     assert read(path).trials == []
-    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    faked.resume(tmp_path / "race")
     assert len(read(path).trials) == 12
 
 
@@ -438,4 +407,4 @@ def test_a_busy_machine_is_said_once_and_its_trials_are_kept(
 def test_a_limit_is_a_percentage(value: str) -> None:
     text = STUDY.replace("seed = 5", f"disturbance_limit_percent = {value}")
     with pytest.raises(StudyError, match=r"race.disturbance_limit_percent.*a number from"):
-        parse_study(text, fake_programs.DESIGNS)
+        faked.parse(text)

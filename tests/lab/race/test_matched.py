@@ -11,15 +11,12 @@ import pytest
 from regatta.errors import RegattaError, StudyError
 from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned, Probe
 from regatta.ledger.write import FILE_NAME
-from regatta.machine.programs import discover
 from regatta.race.events import Event, Note, Searched, Searching, SearchStarted, Started
 from regatta.race.matched.judge import beyond_half
 from regatta.race.matched.search import HOPELESS
 from regatta.race.matched.stand import Stand
-from regatta.race.options import Options
-from regatta.race.race import begin, reopen
-from regatta.study import Cell, MatchedCell, Study, parse_study, with_rates
-from tests.lab import fake_programs
+from regatta.study import Cell, MatchedCell, Study, with_rates
+from tests.lab import faked
 
 STUDY = """
 name = "equal"
@@ -37,10 +34,11 @@ duration_s = 0.01
 ONE = STUDY + "shares = 0.5\n"
 OWN = '[contenders.go]\ncommand = "go {host} {port}"\n'
 CAPACITY = {"iterative": 4_000, "select": 20_000, "thread-per-client": 9_000}
+pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
 def study(text: str = STUDY) -> Study:
-    return parse_study(text, fake_programs.DESIGNS)
+    return faked.parse(text)
 
 
 class Simulated:
@@ -80,9 +78,7 @@ class Simulated:
 
 
 @pytest.fixture(autouse=True)
-def simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Simulated:
-    fake_programs.install(tmp_path / "bin")
-    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
+def simulated(monkeypatch: pytest.MonkeyPatch) -> Simulated:
     found = Simulated()
 
     def probe(stand: Stand, planned: Planned, seed: int) -> Probe:  # noqa: ARG001
@@ -95,24 +91,15 @@ def simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Simulated:
 
 def race(folder: Path, text: str = ONE) -> list[Event]:
     events: list[Event] = []
-    options = Options(out=folder, placement="loopback", use_perf=False)
-    begin(study(text), options, discover(), events.append)
+    faked.race(study(text), folder, events.append, placement="loopback", use_perf=False)
     return events
 
 
 def begin_or_resume(folder: Path) -> None:
     if (folder / FILE_NAME).exists():
-        reopen(folder, None, discover(), lambda _: None)
+        faked.resume(folder)
     else:
         race(folder, ONE + "knee = true\n")
-
-
-def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
-    connection = sqlite3.connect(folder / FILE_NAME)
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
 
 
 PROBES = "SELECT search_id, kind, block, rate, share, why_not FROM probe ORDER BY id"
@@ -122,12 +109,12 @@ TRIALS = "SELECT block, position, cell_id, kind, status FROM trial ORDER BY bloc
 
 def test_all_are_raced_at_the_same_shares_of_what_the_weakest_holds(tmp_path: Path) -> None:
     race(tmp_path / "race", STUDY)
-    cells = rows(tmp_path / "race", CELLS)
+    cells = faked.rows(tmp_path / "race", CELLS)
     assert {load for _, load, _ in cells} == {"open"}
     rates = {name: [int(str(rate)) for own, _, rate in cells if own == name] for name in CAPACITY}
     assert len(set(map(tuple, rates.values()))) == 1
     assert rates["select"] == pytest.approx([1_000, 2_000, 3_000], rel=0.04)
-    assert len(rows(tmp_path / "race", TRIALS)) == 9
+    assert len(faked.rows(tmp_path / "race", TRIALS)) == 9
 
 
 def test_the_search_is_told_and_comes_before_the_race(tmp_path: Path) -> None:
@@ -145,7 +132,7 @@ def test_a_race_that_is_stopped_in_mid_search_goes_on_and_repeats_nothing(
     tmp_path: Path, simulated: Simulated
 ) -> None:
     race(tmp_path / "whole", ONE + "knee = true\n")
-    whole = rows(tmp_path / "whole", PROBES)
+    whole = faked.rows(tmp_path / "whole", PROBES)
     assert {kind for _, kind, *_ in whole} == {CLOSED, SEARCH, KNEE}
     asked = len(simulated.asked)
     folder = tmp_path / "cut"
@@ -155,11 +142,11 @@ def test_a_race_that_is_stopped_in_mid_search_goes_on_and_repeats_nothing(
         with pytest.raises(KeyboardInterrupt):
             begin_or_resume(folder)
     simulated.die_at = 0
-    reopen(folder, None, discover(), lambda _: None)
-    assert rows(folder, PROBES) == whole
+    faked.resume(folder)
+    assert faked.rows(folder, PROBES) == whole
     assert len(simulated.asked) == 2 * asked + len(cuts), "only the probes that Ctrl-C met"
-    assert rows(folder, CELLS) == rows(tmp_path / "whole", CELLS)
-    assert rows(folder, TRIALS) == rows(tmp_path / "whole", TRIALS)
+    assert faked.rows(folder, CELLS) == faked.rows(tmp_path / "whole", CELLS)
+    assert faked.rows(folder, TRIALS) == faked.rows(tmp_path / "whole", TRIALS)
 
 
 def test_a_race_that_is_resumed_after_its_search_does_not_search_again(
@@ -170,9 +157,9 @@ def test_a_race_that_is_resumed_after_its_search_does_not_search_again(
     with sqlite3.connect(tmp_path / "race" / FILE_NAME) as database:
         database.execute("DELETE FROM trial WHERE position = 3")
         database.execute("DELETE FROM counter WHERE trial_id NOT IN (SELECT id FROM trial)")
-    reopen(tmp_path / "race", None, discover(), lambda _: None)
+    faked.resume(tmp_path / "race")
     assert len(simulated.asked) == asked
-    assert len(rows(tmp_path / "race", TRIALS)) == 3
+    assert len(faked.rows(tmp_path / "race", TRIALS)) == 3
 
 
 def test_who_holds_nothing_is_one_line_and_stops_nobody(
@@ -184,11 +171,11 @@ def test_who_holds_nothing_is_one_line_and_stops_nobody(
     assert line == (
         "iterative does not hold 100 requests a second (too slow), and is not in this race"
     )
-    cells = rows(tmp_path / "race", CELLS)
+    cells = faked.rows(tmp_path / "race", CELLS)
     assert {name for name, *_ in cells} == {"select", "thread-per-client"}
     assert min(int(str(rate)) for *_, rate in cells) == pytest.approx(9_000 / 2, rel=0.04)
     query = "SELECT block FROM probe WHERE search_id = 1 AND kind = 'search'"
-    tried = rows(tmp_path / "race", query)
+    tried = faked.rows(tmp_path / "race", query)
     assert tried == [(1,)] * HOPELESS, "it is not searched for again"
 
 
@@ -209,9 +196,9 @@ def test_what_was_disturbed_is_repeated_and_not_believed(
     simulated.disturb = {3, 20, 21}
     race(tmp_path / "race")
     believed = PROBES.replace("ORDER", "WHERE NOT again ORDER")
-    assert rows(tmp_path / "race", believed) == rows(tmp_path / "quiet", PROBES)
+    assert faked.rows(tmp_path / "race", believed) == faked.rows(tmp_path / "quiet", PROBES)
     query = "SELECT count(*), min(disturbed) FROM probe WHERE again"
-    assert rows(tmp_path / "race", query) == [(3, "rustc used 90 % of a CPU")]
+    assert faked.rows(tmp_path / "race", query) == [(3, "rustc used 90 % of a CPU")]
 
 
 def test_half_of_what_the_client_can_is_the_highest_rate_of_each_search(
@@ -249,13 +236,13 @@ def test_a_stopped_race_takes_the_clients_limit_from_its_ledger(
 ) -> None:
     simulated.client = 6_000.0
     race(tmp_path / "whole")
-    whole = rows(tmp_path / "whole", PROBES)
+    whole = faked.rows(tmp_path / "whole", PROBES)
     simulated.die_at = len(simulated.asked) + 5
     with pytest.raises(KeyboardInterrupt):
         race(tmp_path / "cut")
     simulated.die_at = 0
-    reopen(tmp_path / "cut", None, discover(), lambda _: None)
-    assert rows(tmp_path / "cut", PROBES) == whole
+    faked.resume(tmp_path / "cut")
+    assert faked.rows(tmp_path / "cut", PROBES) == whole
 
 
 def test_who_fails_under_a_closed_load_is_searched_without_such_a_limit(
@@ -263,9 +250,11 @@ def test_who_fails_under_a_closed_load_is_searched_without_such_a_limit(
 ) -> None:
     simulated.client, simulated.closed_fails = 6_000.0, True
     race(tmp_path / "race")
-    highest = rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE why_not IS NULL")
+    highest = faked.rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE why_not IS NULL")
     assert highest == [(pytest.approx(20_000, rel=0.04),)]
-    assert rows(tmp_path / "race", "SELECT count(*) FROM probe WHERE kind = 'closed'") == [(9,)]
+    assert faked.rows(tmp_path / "race", "SELECT count(*) FROM probe WHERE kind = 'closed'") == [
+        (9,)
+    ]
 
 
 def test_a_closed_load_that_was_disturbed_is_repeated(tmp_path: Path, simulated: Simulated) -> None:
@@ -274,7 +263,7 @@ def test_a_closed_load_that_was_disturbed_is_repeated(tmp_path: Path, simulated:
     (first, second) = simulated.asked[:2]
     assert first == second
     assert first[1].kind == CLOSED
-    held = rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE block = 1")
+    held = faked.rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE block = 1")
     assert held == [(6_000,)]
 
 

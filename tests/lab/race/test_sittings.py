@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,11 @@ import pytest
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.ledger.read import read
 from regatta.machine.placement import Placement, make_placement
-from regatta.machine.programs import discover
 from regatta.race import sittings
 from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
-from regatta.race.options import Options
-from regatta.race.race import begin, reopen
 from regatta.race.sittings import MOST_BYTES, drawn, kept_as_they_are
-from regatta.study import Study, parse_study
-from tests.lab import fake_programs
+from regatta.study import Study
+from tests.lab import faked
 
 SITTINGS = 3
 TRIALS = 2 * 3 * SITTINGS
@@ -31,25 +27,13 @@ counted_blocks = 1
 sittings = {SITTINGS}
 pause = "90s"
 seed = 5
-[placement]
-kind = "loopback"
-server_cpus = [0]
-client_cpus = [0]
+{faked.ON_ONE_CPU}
 [[cells]]
 designs = ["iterative", "select"]
 connections = [3]
 requests = 6
 """
-
-
-class StopError(Exception):
-    """Ends a race from within, as a signal would."""
-
-
-@pytest.fixture(autouse=True)
-def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_programs.install(tmp_path / "bin")
-    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
+pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
 @pytest.fixture
@@ -61,15 +45,11 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def study() -> Study:
-    return parse_study(STUDY, fake_programs.DESIGNS)
+    return faked.parse(STUDY)
 
 
 def raced(folder: Path, tell: Callable[[Event], None] = lambda _: None) -> Path:
-    return begin(study(), Options(out=folder / "race"), discover(), tell)
-
-
-def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
-    return sqlite3.connect(folder / "ledger.sqlite").execute(query).fetchall()
+    return faked.race(study(), folder / "race", tell)
 
 
 def test_every_sitting_is_the_whole_study_in_an_order_of_its_own(
@@ -77,11 +57,13 @@ def test_every_sitting_is_the_whole_study_in_an_order_of_its_own(
 ) -> None:
     events: list[Event] = []
     folder = raced(tmp_path, events.append)
-    done = rows(folder, "SELECT sitting, kind, count(*) FROM trial GROUP BY 1, 2 ORDER BY 1, 2")
+    done = faked.rows(
+        folder, "SELECT sitting, kind, count(*) FROM trial GROUP BY 1, 2 ORDER BY 1, 2"
+    )
     kinds = [("counted", 2), ("timed", 4)]
     assert done == [(number, *kind) for number in (1, 2, 3) for kind in kinds]
     query = "SELECT block, position, cell_id, sitting FROM {} ORDER BY 1, 2"
-    assert rows(folder, query.format("plan")) == rows(folder, query.format("trial"))
+    assert faked.rows(folder, query.format("plan")) == faked.rows(folder, query.format("trial"))
     assert slept == [90, 90]
     said = [event.text for event in events if isinstance(event, Note)]
     assert len(said) == 1
@@ -94,8 +76,8 @@ def test_every_sitting_has_an_environment_of_its_own_alike_for_all(
 ) -> None:
     folder = raced(tmp_path)
     query = "SELECT DISTINCT sitting, json_extract(server, '$.padding') FROM trial ORDER BY 1"
-    seen = rows(folder, query)
-    assert seen == rows(folder, "SELECT number, environment_bytes FROM sitting ORDER BY 1")
+    seen = faked.rows(folder, query)
+    assert seen == faked.rows(folder, "SELECT number, environment_bytes FROM sitting ORDER BY 1")
     assert len({size for _, size in seen}) == SITTINGS
     assert len(slept) == SITTINGS - 1
 
@@ -133,19 +115,19 @@ def test_a_race_stopped_in_any_sitting_loses_none_and_repeats_none(
 ) -> None:
     def stop(event: Event) -> None:
         if isinstance(event, TrialFinished) and event.number > after:
-            raise StopError
+            raise faked.StopError
 
-    with pytest.raises(StopError):
+    with pytest.raises(faked.StopError):
         raced(tmp_path, stop)
     folder = tmp_path / "race"
-    kept = rows(folder, "SELECT * FROM trial")
+    kept = faked.rows(folder, "SELECT * FROM trial")
     assert len(kept) == after + 1
-    reopen(folder, None, discover(), lambda _: None)
-    assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
+    faked.resume(folder)
+    assert faked.rows(folder, "SELECT * FROM trial")[: after + 1] == kept
     query = "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial"
-    assert rows(folder, query) == [(TRIALS, TRIALS)]
+    assert faked.rows(folder, query) == [(TRIALS, TRIALS)]
     sizes = "SELECT count(DISTINCT environment_bytes) FROM sitting GROUP BY number"
-    assert rows(folder, sizes) == [(1,)] * SITTINGS, "one that goes on is as it was begun"
+    assert faked.rows(folder, sizes) == [(1,)] * SITTINGS, "one that goes on is as it was begun"
     assert len(slept) == SITTINGS - 1
 
 
@@ -159,11 +141,11 @@ def test_whoever_stops_in_a_pause_goes_on_with_the_next_sitting_at_once(
     with pytest.raises(KeyboardInterrupt):
         raced(tmp_path, stop)
     folder = tmp_path / "race"
-    assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,)]
+    assert faked.rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,)]
     events: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
-        reopen(folder, None, discover(), lambda event: (events.append(event), stop(event))[1])
-    assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,), (2,)]
+        faked.resume(folder, lambda event: (events.append(event), stop(event))[1])
+    assert faked.rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,), (2,)]
     begun = [event for event in events if isinstance(event, SittingStarted | Pausing)]
     assert [type(event) for event in begun] == [SittingStarted, Pausing]
     assert slept == []
@@ -172,21 +154,20 @@ def test_whoever_stops_in_a_pause_goes_on_with_the_next_sitting_at_once(
 def test_the_command_line_wants_more_sittings_than_the_study(
     tmp_path: Path, slept: list[float]
 ) -> None:
-    one = parse_study(STUDY.replace(f"sittings = {SITTINGS}", ""), fake_programs.DESIGNS)
+    one = faked.parse(STUDY.replace(f"sittings = {SITTINGS}", ""))
     events: list[Event] = []
 
     def stop(event: Event) -> None:
         events.append(event)
         if isinstance(event, TrialFinished) and event.number > 1:
-            raise StopError
+            raise faked.StopError
 
-    options = Options(out=tmp_path / "race", sittings=2, pause_s=7)
-    with pytest.raises(StopError):
-        begin(one, options, discover(), stop)
+    with pytest.raises(faked.StopError):
+        faked.race(one, tmp_path / "race", stop, sittings=2, pause_s=7)
     assert isinstance(events[0], Started)
     assert (events[0].sittings, events[0].trials) == (2, 12)
-    folder = reopen(tmp_path / "race", None, discover(), lambda _: None)
-    assert rows(folder, "SELECT DISTINCT sitting FROM trial ORDER BY 1") == [(1,), (2,)]
+    folder = faked.resume(tmp_path / "race")
+    assert faked.rows(folder, "SELECT DISTINCT sitting FROM trial ORDER BY 1") == [(1,), (2,)]
     assert slept == [7]
 
 
@@ -195,7 +176,7 @@ def test_servers_of_somebody_else_are_named_as_what_no_sitting_changes() -> None
     theirs = '["select"]\ncontenders = ["go"]\nload = "burst"'
     text = STUDY.replace('["iterative", "select"]', theirs)
     own = text + '[contenders.go]\ncommand = "go {host} {port}"\ndialect = "line"\n'
-    said = kept_as_they_are(parse_study(own, fake_programs.DESIGNS))
+    said = kept_as_they_are(faked.parse(own))
     assert said.startswith("the same file in every sitting: go;")
 
 
@@ -204,7 +185,7 @@ def test_the_race_says_before_it_starts_if_its_sittings_carry_no_verdict(
     sittings: int, words: str
 ) -> None:
     text = STUDY.replace(f"sittings = {SITTINGS}", f"sittings = {sittings}")
-    said = too_few_note(parse_study(text, fake_programs.DESIGNS))
+    said = too_few_note(faked.parse(text))
     assert words in said
     assert bool(said) == bool(words), "two blocks in each are enough where there are three"
 

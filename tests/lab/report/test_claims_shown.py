@@ -208,7 +208,7 @@ def test_the_csv_holds_every_verdict_comparison_and_figure() -> None:
 
 def test_every_claim_with_figures_is_a_picture(analysis: Analysis) -> None:
     found = claim_pictures(analysis)
-    assert set(found) == {"claims", *(f"claim-{claim.id}" for claim in all_kinds())}
+    assert set(found) == {f"claim-{claim.id}" for claim in all_kinds()}
     for spec in found.values():
         assert vl_convert.vegalite_to_png(spec, config=config(DARK)).startswith(b"\x89PNG")
 

@@ -15,8 +15,7 @@ from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.tables.twins import shares, twin_sentence
-from regatta.study import parse_study
-from tests.lab import fake_programs
+from tests.lab import faked
 from tests.lab.synthetic import make
 
 STUDY = """
@@ -97,7 +96,7 @@ def test_without_a_pair_nothing_is_said(tmp_path: Path, changes: dict[str, objec
 
 
 def test_a_contender_says_whose_twin_it_is(tmp_path: Path) -> None:
-    study = parse_study(STUDY.replace("TWIN", "select"), fake_programs.DESIGNS, tmp_path)
+    study = faked.parse(STUDY.replace("TWIN", "select"), tmp_path)
     assert study.contenders["bare"].twin_of == "select"
     with pytest.raises(StudyError, match=r"contenders\.bare\.twin_of"):
-        parse_study(STUDY.replace("TWIN", "nginx"), fake_programs.DESIGNS, tmp_path)
+        faked.parse(STUDY.replace("TWIN", "nginx"), tmp_path)

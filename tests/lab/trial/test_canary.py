@@ -13,29 +13,22 @@ import pytest
 from regatta.analysis.analyse import Analysis, analyse
 from regatta.ledger.read import read
 from regatta.ledger.write import FILE_NAME
-from regatta.machine.programs import discover
-from regatta.race.options import Options
-from regatta.race.race import begin
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.clock import TITLE, clock_sentence, clock_table
 from regatta.report.soundness.notes import notes
-from regatta.study import parse_study
 from regatta.trial import canary
 from regatta.trial.canary import Canary, Clock, canary_on, describe
-from tests.lab import fake_programs
+from tests.lab import faked
 from tests.lab.synthetic import make
 
-STUDY = """
+STUDY = f"""
 name = "sung"
 [race]
 blocks = 1
 counted_blocks = 0
 slices = 3
-[placement]
-kind = "loopback"
-server_cpus = [0]
-client_cpus = [0]
+{faked.ON_ONE_CPU}
 [[cells]]
 designs = ["iterative", "select"]
 connections = [2]
@@ -89,16 +82,12 @@ def test_one_that_does_not_answer_costs_a_figure_and_no_trial(
 
 @pytest.mark.parametrize("sings", [True, False])
 def test_each_slice_and_each_whole_process_is_begun_with_a_song(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sings: bool
+    tmp_path: Path, programs_folder: Path, sings: bool
 ) -> None:
-    fake_programs.install(tmp_path / "bin")
     if sings:
-        program(tmp_path / "bin", SINGS)
-    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
-    study = parse_study(STUDY, fake_programs.DESIGNS)
-    folder = begin(
-        study, Options(out=tmp_path / "race", use_perf=False), discover(), lambda _: None
-    )
+        program(programs_folder, SINGS)
+    study = faked.parse(STUDY)
+    folder = faked.race(study, tmp_path / "race", use_perf=False)
     ledger = read(folder / FILE_NAME)
     assert [trial.status for trial in ledger.trials] == ["ok"] * 4
     songs = [trial.conditions.get("canary_ns") for trial in ledger.trials]

@@ -11,16 +11,11 @@ import pytest
 from regatta.errors import StudyError
 from regatta.ledger.result import SERVER, Result
 from regatta.machine import placement
-from regatta.machine.perf import without_perf
-from regatta.machine.programs import discover
-from regatta.race.options import Options
-from regatta.race.race import begin
-from regatta.study import Study, parse_study
+from regatta.study import Study
 from regatta.study.plan import TIMED
 from regatta.trial import serve, side
-from regatta.trial.rig import Rig
 from regatta.trial.trial import run_trial
-from tests.lab import fake_programs
+from tests.lab import faked
 
 # A master with a worker that burns CPU time when it is asked, as nginx has; FAULT misbehaves.
 SERVER_TEXT = """
@@ -71,10 +66,8 @@ LINE = 'ready = "line"\nready_line = "now serving"'
 
 
 @pytest.fixture(autouse=True)
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_programs.install(tmp_path / "bin")
+def lab(tmp_path: Path, programs_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     (tmp_path / "server.py").write_text(SERVER_TEXT)
-    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
     monkeypatch.setenv("FAKE", "contender")
     monkeypatch.setattr(serve, "READY_TIMEOUT_S", 10)
     monkeypatch.setattr(side, "STOP_TIMEOUT_S", 10)
@@ -82,23 +75,14 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def study(folder: Path, keys: str = "") -> Study:
     text = STUDY.format(python=sys.executable, keys=keys)
-    return parse_study(text, fake_programs.DESIGNS, folder)
+    return faked.parse(text, folder)
 
 
 def run(folder: Path, keys: str = "") -> Result:
     raced = study(folder, keys)
     (cell,) = (cell for cell in raced.cells if cell.contender == "mine")
     with placement.make_placement("loopback", [0], [0]) as place:
-        rig = Rig(
-            programs=discover(),
-            placement=place,
-            perf=without_perf(None),
-            events=(),
-            warmup_rounds=1,
-            scratch=folder / "scratch",
-            contenders=raced.contenders,
-            folder=raced.folder,
-        )
+        rig = faked.rig(folder, place, contenders=raced.contenders, folder=raced.folder)
         return run_trial(rig, cell, TIMED)
 
 
@@ -149,12 +133,8 @@ def test_the_race_goes_on_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("FAULT", "dies")
     monkeypatch.setenv("FAKE", "")
     events: list[object] = []
-    begin(
-        study(tmp_path),
-        Options(out=tmp_path / "race", blocks=3, placement="loopback", use_perf=False),
-        discover(),
-        events.append,
-    )
+    options = {"blocks": 3, "placement": "loopback", "use_perf": False}
+    faked.race(study(tmp_path), tmp_path / "race", events.append, **options)
     assert (tmp_path / "race" / "ledger.sqlite").exists()
     outcomes = {event.cell.contender: event.failed for event in events if hasattr(event, "failed")}
     assert outcomes["iterative"] is None
@@ -163,7 +143,7 @@ def test_the_race_goes_on_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_program_that_is_not_there_is_told_before_anything_starts(tmp_path: Path) -> None:
     text = STUDY.format(python="{folder}/nowhere", keys="")
-    raced = parse_study(text, fake_programs.DESIGNS, tmp_path)
+    raced = faked.parse(text, tmp_path)
     with pytest.raises(StudyError, match=r"contenders\.mine\.command.*nowhere.*build"):
-        begin(raced, Options(out=tmp_path / "race"), discover(), lambda _: None)
+        faked.race(raced, tmp_path / "race")
     assert not (tmp_path / "race").exists()

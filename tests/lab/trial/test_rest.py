@@ -19,16 +19,13 @@ from regatta.ledger.result import SERVER, Result
 from regatta.machine import perf, placement
 from regatta.machine.cgroup import find_home
 from regatta.machine.perf import without_perf
-from regatta.machine.programs import discover
 from regatta.report.page.html import to_html
 from regatta.report.soundness.restless import restless_sentence
-from regatta.study import parse_study
 from regatta.study.plan import COUNTED, TIMED
 from regatta.trial import rest
 from regatta.trial.rest import away_from, wait_for_rest
-from regatta.trial.rig import Rig
 from regatta.trial.trial import run_trial
-from tests.lab import fake_programs, synthetic
+from tests.lab import faked, synthetic
 
 BURNS_S = 0.4
 # Answers at once, and works when the client has gone: itself, in a thread, or in a child.
@@ -71,31 +68,20 @@ requests = 1
 
 
 @pytest.fixture(autouse=True)
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_programs.install(tmp_path / "bin")
+def lab(tmp_path: Path, programs_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     (tmp_path / "server.py").write_text(SERVER_TEXT)
-    monkeypatch.setenv("REGATTA_BIN", str(tmp_path / "bin"))
     monkeypatch.setenv("FAKE", "contender")
     # Whatever else runs here: it comes to rest in the end.
     monkeypatch.setattr(rest, "WITHIN_S", 30.0)
 
 
 def run(folder: Path, kind: str = TIMED, grouped: bool = True) -> Result:
-    raced = parse_study(STUDY.format(python=sys.executable), fake_programs.DESIGNS, folder)
+    raced = faked.parse(STUDY.format(python=sys.executable), folder)
     found = without_perf(None) if kind == TIMED else perf.probe(("task-clock",))
     with placement.make_placement("loopback", [0], [0]) as place:
         if not grouped:
             place.server = replace(place.server, groups=None)
-        rig = Rig(
-            programs=discover(),
-            placement=place,
-            perf=found,
-            events=("task-clock",),
-            warmup_rounds=1,
-            scratch=folder / "scratch",
-            contenders=raced.contenders,
-            folder=raced.folder,
-        )
+        rig = faked.rig(folder, place, found, contenders=raced.contenders, folder=raced.folder)
         result = run_trial(rig, raced.cells[0], kind)
     assert (result.status, result.reason) == ("ok", None)
     return result

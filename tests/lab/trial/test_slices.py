@@ -16,21 +16,16 @@ from regatta.ledger.counters import Counter, counted, not_supported
 from regatta.ledger.read import latencies_ns, read
 from regatta.ledger.write import FILE_NAME
 from regatta.machine import perf, placement
-from regatta.machine.programs import discover
 from regatta.race.advisers import Advisers
 from regatta.race.batches import batches
 from regatta.race.events import Event, TrialFinished
-from regatta.race.options import Options
-from regatta.race.race import begin, reopen
-from regatta.study import parse_study
 from regatta.study.plan import COUNTED, TIMED, make_plan
 from regatta.trial.load import sliced
 from regatta.trial.merge import merge_counters
-from regatta.trial.rig import Rig
 from regatta.trial.trial import run_side_by_side
-from tests.lab import fake_programs, synthetic
+from tests.lab import faked, synthetic
 
-STUDY = """
+STUDY = f"""
 name = "sliced"
 [race]
 blocks = 2
@@ -38,38 +33,18 @@ counted_blocks = 1
 slices = 3
 disturbance_limit_percent = 1e6
 seed = 5
-[placement]
-kind = "loopback"
-server_cpus = [0]
-client_cpus = [0]
+{faked.ON_ONE_CPU}
 [[cells]]
 designs = ["iterative", "select"]
 connections = [3, 6]
 requests = 12
 """
-
-
-@pytest.fixture(autouse=True)
-def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "bin"
-    fake_programs.install(folder)
-    monkeypatch.setenv("REGATTA_BIN", str(folder))
-
-
-def rig(tmp_path: Path, place: placement.Placement, with_perf: bool = False) -> Rig:
-    return Rig(
-        programs=discover(),
-        placement=place,
-        perf=perf.probe(("task-clock",)) if with_perf else perf.without_perf(None),
-        events=("task-clock",),
-        warmup_rounds=1,
-        scratch=tmp_path / "scratch",
-    )
+pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
 @pytest.mark.parametrize("slices", [1, 2, 3, 4, 7])
 def test_the_slices_of_a_load_are_the_whole_load(slices: int) -> None:
-    cell = parse_study(STUDY, fake_programs.DESIGNS).cells[0]
+    cell = faked.parse(STUDY).cells[0]
     assert cell.rounds == 4
     parts = sliced(cell, slices)
     rounds = [part.rounds or 0 for part in parts]
@@ -84,9 +59,10 @@ def test_the_slices_of_a_load_are_the_whole_load(slices: int) -> None:
 def test_servers_take_turns_and_each_trial_holds_all_of_its_slices(
     tmp_path: Path, with_perf: bool
 ) -> None:
-    cells = parse_study(STUDY, fake_programs.DESIGNS).cells
+    cells = faked.parse(STUDY).cells
+    found = perf.probe(("task-clock",)) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
-        results = run_side_by_side(rig(tmp_path, place, with_perf), cells, COUNTED, 1, slices=2)
+        results = run_side_by_side(faked.rig(tmp_path, place, found), cells, COUNTED, 1, slices=2)
     assert [result.status for result in results] == ["ok"] * 4
     for result in results:
         assert (result.requests, result.answered) == (12, 12)
@@ -104,9 +80,9 @@ def test_servers_take_turns_and_each_trial_holds_all_of_its_slices(
 def test_a_server_that_fails_costs_the_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells = parse_study(STUDY, fake_programs.DESIGNS).cells
+    cells = faked.parse(STUDY).cells
     with placement.make_placement("loopback", [0], [0]) as place:
-        good = rig(tmp_path, place)
+        good = faked.rig(tmp_path, place)
         broken = replace(cells[0], connections=10**6, rounds=1)
         monkeypatch.setenv("FAKE_MOST", "100")
         results = run_side_by_side(good, [broken, *cells[1:]], TIMED, 1, slices=2)
@@ -133,9 +109,7 @@ def test_what_one_slice_could_not_count_is_counted_in_none() -> None:
 
 
 def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
-    study = parse_study(
-        STUDY.replace("connections = [3, 6]", "connections = 3"), fake_programs.DESIGNS
-    )
+    study = faked.parse(STUDY.replace("connections = [3, 6]", "connections = 3"))
     seen: list[Event] = []
 
     def stop(event: Event) -> None:
@@ -144,8 +118,8 @@ def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        begin(study, Options(out=tmp_path / "race", use_perf=False), discover(), stop)
-    reopen(tmp_path / "race", None, discover(), lambda _: None)
+        faked.race(study, tmp_path / "race", stop, use_perf=False)
+    faked.resume(tmp_path / "race")
     ledger = read(tmp_path / "race" / FILE_NAME)
     assert len(ledger.trials) == 6
     assert {trial.status for trial in ledger.trials} == {"ok"}
@@ -162,7 +136,7 @@ rounds = 1
 scope = "process"
 """
     )
-    study = parse_study(text, fake_programs.DESIGNS)
+    study = faked.parse(text)
     found = batches(make_plan(len(study.cells), 1, 0, seed=3), study)
     cells = [[study.cells[planned.cell_id - 1] for planned in batch] for batch in found]
     window = [batch for batch in cells if batch[0].scope == "window"]
@@ -181,13 +155,11 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
 ) -> None:
     """The widths are made up; what they are of a ledger is tested below."""
     text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 4")
-    study = parse_study(
-        text.replace("connections = [3, 6]", "connections = 3"), fake_programs.DESIGNS
-    )
+    study = faked.parse(text.replace("connections = [3, 6]", "connections = 3"))
     left = iter(widths)
     advisers = Advisers(widest_lead=lambda _: next(left))
     events: list[Event] = []
-    begin(study, Options(out=tmp_path, use_perf=False), discover(), events.append, advisers)
+    faked.race(study, tmp_path, events.append, advisers, use_perf=False)
     ledger = read(tmp_path / FILE_NAME)
     assert len({trial.block for trial in ledger.trials if trial.kind == TIMED}) == blocks
     counted = [trial for trial in ledger.trials if trial.kind == COUNTED]
@@ -240,4 +212,4 @@ def test_the_width_is_drawn_at_95_percent_whatever_the_p_values(
 )
 def test_a_width_is_named_with_its_limit(change: str, words: str) -> None:
     with pytest.raises(StudyError, match=words):
-        parse_study(STUDY.replace("slices = 3", change), fake_programs.DESIGNS)
+        faked.parse(STUDY.replace("slices = 3", change))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sqlite3
 import time
 from pathlib import Path
 
@@ -14,74 +12,23 @@ from regatta.errors import RegattaError, TrialError
 from regatta.ledger.result import Result
 from regatta.ledger.samples import HEADER, pack_samples
 from regatta.machine import perf, placement
-from regatta.machine.programs import discover
 from regatta.race.events import Event, Finished, Started, TrialFinished
-from regatta.race.options import Options
-from regatta.race.race import begin, reopen
-from regatta.study import parse_study
 from regatta.study.plan import COUNTED, TIMED
 from regatta.trial import load, serve, side, window
-from regatta.trial.rig import Rig
 from regatta.trial.trial import run_trial
-from tests.lab import fake_programs
+from tests.lab import faked
+from tests.processes import marked
 
-STUDY = """
-name = "tiny"
-[race]
-blocks = 2
-counted_blocks = 1
-seed = 5
-[placement]
-kind = "loopback"
-server_cpus = [0]
-client_cpus = [0]
-[[cells]]
-designs = ["iterative", "select"]
-connections = [3]
-requests = 6
-"""
-MARK = "REGATTA_TEST_MARK"
-
-
-@pytest.fixture(autouse=True)
-def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "bin"
-    fake_programs.install(folder)
-    monkeypatch.setenv("REGATTA_BIN", str(folder))
-    monkeypatch.setenv(MARK, str(tmp_path))
-    return folder
-
-
-def survivors(mark: Path) -> list[str]:
-    """The command lines of all processes, but this one, that a test has started."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            marked = f"{MARK}={mark}".encode() in (path / "environ").read_bytes()
-            if marked and int(path.name) != os.getpid():
-                found.append((path / "cmdline").read_bytes().decode(errors="replace"))
-        except OSError:
-            continue
-    return found
-
-
-def rig(tmp_path: Path, place: placement.Placement, found: perf.Perf) -> Rig:
-    return Rig(
-        programs=discover(),
-        placement=place,
-        perf=found,
-        events=("task-clock", "syscalls", "topdown"),
-        warmup_rounds=1,
-        scratch=tmp_path / "scratch",
-    )
+pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
 def run(tmp_path: Path, kind: str = TIMED, with_perf: bool = True) -> Result:
-    study = parse_study(STUDY, fake_programs.DESIGNS)
-    found = perf.probe(("task-clock", "syscalls")) if with_perf else perf.without_perf(None)
+    study = faked.parse(faked.TINY)
+    found = perf.probe(("task-clock", "syscalls")) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
-        result = run_trial(rig(tmp_path, place, found), study.cells[0], kind)
-    assert survivors(tmp_path) == []
+        rig = faked.rig(tmp_path, place, found, events=("task-clock", "syscalls", "topdown"))
+        result = run_trial(rig, study.cells[0], kind)
+    assert marked(tmp_path) == []
     assert not (tmp_path / "scratch").exists()
     return result
 
@@ -165,81 +112,70 @@ def test_samples_that_were_cut_are_refused() -> None:
         pack_samples([(data, 2)])
 
 
-def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
-    return sqlite3.connect(folder / "ledger.sqlite").execute(query).fetchall()
-
-
 def test_a_race_tells_what_happens_and_leaves_a_complete_ledger(tmp_path: Path) -> None:
     events: list[Event] = []
-    study = parse_study(STUDY, fake_programs.DESIGNS)
-    folder = begin(study, Options(out=tmp_path / "race"), discover(), events.append)
+    folder = faked.race(faked.TINY, tmp_path / "race", events.append)
     assert isinstance(events[0], Started)
     assert isinstance(events[-1], Finished)
     assert sum(isinstance(event, TrialFinished) for event in events) == 6
-    planned = rows(folder, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
-    done = rows(folder, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
+    planned = faked.rows(folder, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
+    done = faked.rows(folder, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
     assert planned == done
     assert len(done) == 6
-    keys = {key for (key,) in rows(folder, "SELECT key FROM environment")}
+    keys = {key for (key,) in faked.rows(folder, "SELECT key FROM environment")}
     assert {"cpu_model", "cpus", "kernel", "mitigations", "governor", "versions"} <= keys
     assert {"perf_version", "placement", "seed"} <= keys
-    assert rows(folder, "SELECT value FROM meta WHERE key = 'finished_at'")
-
-
-class StopError(Exception):
-    """Ends a race from within, as a signal would."""
+    assert faked.rows(folder, "SELECT value FROM meta WHERE key = 'finished_at'")
 
 
 @pytest.mark.parametrize("after", [0, 1, 5])
 def test_a_stopped_race_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
     def stop(event: Event) -> None:
         if isinstance(event, TrialFinished) and event.number > after:
-            raise StopError
+            raise faked.StopError
 
-    study = parse_study(STUDY, fake_programs.DESIGNS)
+    study = faked.parse(faked.TINY)
     folder = tmp_path / "race"
-    with pytest.raises(StopError):
-        begin(study, Options(out=folder), discover(), stop)
-    kept = rows(folder, "SELECT * FROM trial")
+    with pytest.raises(faked.StopError):
+        faked.race(study, folder, stop)
+    kept = faked.rows(folder, "SELECT * FROM trial")
     assert len(kept) == after + 1
     events: list[Event] = []
-    reopen(folder, None, discover(), events.append)
-    assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
-    assert rows(folder, "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial") == [
-        (6, 6)
-    ]
-    reopen(folder, study, discover(), events.append)
-    assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
+    faked.resume(folder, events.append)
+    assert faked.rows(folder, "SELECT * FROM trial")[: after + 1] == kept
+    assert faked.rows(
+        folder, "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial"
+    ) == [(6, 6)]
+    faked.resume(folder, events.append, study)
+    assert faked.rows(folder, "SELECT count(*) FROM trial") == [(6,)]
 
 
 def test_a_race_that_is_being_raced_is_not_raced_twice(tmp_path: Path) -> None:
-    study = parse_study(STUDY, fake_programs.DESIGNS)
+    study = faked.parse(faked.TINY)
     folder = tmp_path / "race"
     refused: list[str] = []
 
     def again(event: Event) -> None:
         if isinstance(event, TrialFinished) and not refused:
             with pytest.raises(RegattaError, match="another regatta is racing") as error:
-                reopen(folder, None, discover(), lambda _: None)
+                faked.resume(folder)
             refused.append(str(error.value))
 
-    begin(study, Options(out=folder), discover(), again)
+    faked.race(study, folder, again)
     assert refused
-    assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
+    assert faked.rows(folder, "SELECT count(*) FROM trial") == [(6,)]
 
 
 def test_a_race_of_another_study_is_not_resumed(tmp_path: Path) -> None:
-    study = parse_study(STUDY, fake_programs.DESIGNS)
-    folder = begin(study, Options(out=tmp_path / "race"), discover(), lambda _: None)
-    other = parse_study(STUDY.replace("seed = 5", "seed = 6"), fake_programs.DESIGNS)
+    folder = faked.race(faked.TINY, tmp_path / "race")
+    other = faked.parse(faked.TINY.replace("seed = 5", "seed = 6"))
     with pytest.raises(RegattaError, match="another study"):
-        reopen(folder, other, discover(), lambda _: None)
+        faked.resume(folder, study=other)
 
 
 def test_a_race_whose_first_trials_all_fail_stops_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE", "server-fails-to-start")
-    study = parse_study(STUDY, fake_programs.DESIGNS)
     with pytest.raises(RegattaError, match="first 5 trials all failed.*moon"):
-        begin(study, Options(out=tmp_path / "race"), discover(), lambda _: None)
+        faked.race(faked.TINY, tmp_path / "race")

@@ -13,13 +13,12 @@ import pytest
 
 from regatta.ledger.result import Result
 from regatta.machine import perf, placement
-from regatta.machine.programs import discover
-from regatta.study import Cell, parse_study
+from regatta.study import Cell
 from regatta.study.plan import COUNTED, TIMED
-from regatta.trial.rig import Rig
 from regatta.trial.trial import run_trial
-from tests.lab import fake_programs
-from tests.lab.trial.test_trial import MARK, survivors
+from tests.lab import faked
+from tests.processes import commands, marked
+from tests.waiting import wait_until
 
 STUDY = """
 name = "whole"
@@ -39,6 +38,7 @@ dialect = "http"
 linger_s = 0.3
 """
 EVENTS = ("task-clock", "page-faults")
+pytestmark = pytest.mark.usefixtures("programs_folder")
 LAB = """
 import sys
 from pathlib import Path
@@ -48,32 +48,16 @@ test_whole.race(Path(sys.argv[1]), replace(test_whole.cells()[0], linger_s=60), 
 """
 
 
-@pytest.fixture(autouse=True)
-def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "bin"
-    fake_programs.install(folder)
-    monkeypatch.setenv("REGATTA_BIN", str(folder))
-    monkeypatch.setenv(MARK, str(tmp_path))
-
-
 def cells() -> tuple[Cell, ...]:
     text = STUDY.replace("{python}", sys.executable)
-    return parse_study(text, fake_programs.DESIGNS).cells
+    return faked.parse(text).cells
 
 
 def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Result:
     found = perf.probe(EVENTS) if with_perf else perf.without_perf(None)
-    study = parse_study(STUDY.replace("{python}", sys.executable), fake_programs.DESIGNS)
+    study = faked.parse(STUDY.replace("{python}", sys.executable))
     with placement.make_placement("loopback", [0], [0]) as place:
-        rig = Rig(
-            programs=discover(),
-            placement=place,
-            perf=found,
-            events=EVENTS,
-            warmup_rounds=1,
-            scratch=tmp_path / "scratch",
-            contenders=study.contenders,
-        )
+        rig = faked.rig(tmp_path, place, found, events=EVENTS, contenders=study.contenders)
         return run_trial(rig, cell, kind)
 
 
@@ -95,14 +79,14 @@ def test_all_of_a_process_is_counted_whatever_the_kind(
         assert clock.state == ("counted" if with_perf else "not supported")
     if with_perf:
         assert found["server", "perf", "task-clock"].value == pytest.approx(kernel, rel=0.5)
-    assert survivors(tmp_path) == []
+    assert marked(tmp_path) == []
 
 
 @pytest.mark.parametrize("with_perf", [True, False])
 def test_a_contender_may_die_by_the_signal(tmp_path: Path, with_perf: bool) -> None:
     result = race(tmp_path, cells()[1], TIMED, with_perf)
     assert (result.status, result.reason) == ("ok", None)
-    assert survivors(tmp_path) == []
+    assert marked(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -123,24 +107,18 @@ def test_a_fault_of_a_whole_process_is_its_failure(
     result = race(tmp_path, cells()[0], TIMED, with_perf)
     assert result.status == "failed"
     assert words in (result.reason or "")
-    assert survivors(tmp_path) == []
+    assert marked(tmp_path) == []
 
 
 def test_a_whole_process_goes_when_the_lab_is_killed(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[3]
     lab = subprocess.Popen([sys.executable, "-c", LAB, str(tmp_path)], cwd=root, env=os.environ)
     try:
-        wait_until(lambda: any("--design" in line for line in survivors(tmp_path)))
+        wait_until(
+            lambda: any("--design" in line for line in commands(marked(tmp_path))), "no server"
+        )
         time.sleep(0.5)
     finally:
         lab.send_signal(signal.SIGKILL)
         lab.wait()
-    wait_until(lambda: survivors(tmp_path) == [])
-
-
-def wait_until(met: object) -> None:
-    assert callable(met)
-    deadline = time.monotonic() + 20
-    while not met():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: marked(tmp_path) == [], "something has survived")

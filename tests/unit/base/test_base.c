@@ -9,8 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-static void a_number_is_digits_within_its_range(void **state) {
-    (void)state;
+TEST(a_number_is_digits_within_its_range) {
     uint64_t value = 7;
     assert_int_equal(number_parse("0", 0, 10, &value), 0);
     assert_int_equal(value, 0);
@@ -22,8 +21,7 @@ static void a_number_is_digits_within_its_range(void **state) {
     assert_true(value == UINT64_MAX); /* untouched by a failure */
 }
 
-static void anything_else_is_no_number(void **state) {
-    (void)state;
+TEST(anything_else_is_no_number) {
     uint64_t value;
     const char *const wrong[] = {"",    "-1",   "+1",  " 1",  "1 ",
                                  "1e3", "0x10", "two", "1.0", "99999999999999999999999x"};
@@ -40,16 +38,14 @@ static void assert_address(const char *text, const char *expected) {
     assert_string_equal(formatted, expected);
 }
 
-static void addresses_come_back_as_they_went_in(void **state) {
-    (void)state;
+TEST(addresses_come_back_as_they_went_in) {
     assert_address("127.0.0.1:80", "127.0.0.1:80");
     assert_address("127.0.0.1", "127.0.0.1:7342");
     assert_address("[::1]:80", "[::1]:80");
     assert_address("[::1]", "[::1]:7342");
 }
 
-static void malformed_addresses_are_told(void **state) {
-    (void)state;
+TEST(malformed_addresses_are_told) {
     struct address address;
     const char *const wrong[] = {"",    ":80",  "127.0.0.1:", "127.0.0.1:x", "1.2.3.4:65536",
                                  "::1", "[::1", "[::1]x",     "[]:80",       "127.0.0.1:-1"};
@@ -62,8 +58,7 @@ static void malformed_addresses_are_told(void **state) {
     assert_int_equal(address_parse("127.0.0.1", NULL, &address, &problem), -EINVAL);
 }
 
-static void cpu_lists_are_checked_before_pinning(void **state) {
-    (void)state;
+TEST(cpu_lists_are_checked_before_pinning) {
     const char *problem = NULL;
     const char *const wrong[] = {"", ",", "0,", "a", "1-0", "-1", "0-", "99999"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -87,8 +82,7 @@ static void assert_calendar(time_t moment) {
 
 /* From 1970 to 2430, which covers all kinds of leap years; the first and the last second of each
  * day. */
-static void the_calendar_is_that_of_the_c_library(void **state) {
-    (void)state;
+TEST(the_calendar_is_that_of_the_c_library) {
     const time_t day_s = 24 * 3600;
     for (time_t day = 0; day < 168000; day++) {
         assert_calendar(day * day_s);
@@ -97,22 +91,8 @@ static void the_calendar_is_that_of_the_c_library(void **state) {
     assert_calendar(784111777); /* Sun, 06 Nov 1994 08:49:37 GMT */
 }
 
-static void numbers_of_a_date_have_their_zeroes(void **state) {
-    (void)state;
+TEST(numbers_of_a_date_have_their_zeroes) {
     char bytes[8] = "";
     assert_ptr_equal(calendar_put(bytes, 7, 3), bytes + 3);
     assert_string_equal(bytes, "007");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_is_digits_within_its_range),
-        cmocka_unit_test(anything_else_is_no_number),
-        cmocka_unit_test(addresses_come_back_as_they_went_in),
-        cmocka_unit_test(malformed_addresses_are_told),
-        cmocka_unit_test(cpu_lists_are_checked_before_pinning),
-        cmocka_unit_test(the_calendar_is_that_of_the_c_library),
-        cmocka_unit_test(numbers_of_a_date_have_their_zeroes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

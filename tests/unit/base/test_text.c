@@ -14,16 +14,14 @@ static void assert_escapes(const char *bytes, size_t length, const char *expecte
 
 #define ESCAPES(literal, expected) assert_escapes(literal, sizeof(literal) - 1, expected)
 
-static void a_plain_name_is_left_alone(void **state) {
-    (void)state;
+TEST(a_plain_name_is_left_alone) {
     ESCAPES("postgres: writer", "postgres: writer");
     ESCAPES("a) R 1 (b", "a) R 1 (b");
     ESCAPES("quote\"'", "quote\"'");
     ESCAPES("", "");
 }
 
-static void control_characters_and_backslashes_are_escaped(void **state) {
-    (void)state;
+TEST(control_characters_and_backslashes_are_escaped) {
     ESCAPES("a\nb\tc\rd", "a\\nb\\tc\\rd");
     ESCAPES("back\\slash", "back\\\\slash");
     ESCAPES("\x1b[31m", "\\x1b[31m");
@@ -41,8 +39,7 @@ static void control_characters_and_backslashes_are_escaped(void **state) {
             "\xe2\x81\xa5\\xe2\\x81\\xa6\\xe2\\x81\\xa9\xe2\x81\xaa");
 }
 
-static void utf8_is_kept_and_what_is_not_is_escaped(void **state) {
-    (void)state;
+TEST(utf8_is_kept_and_what_is_not_is_escaped) {
     ESCAPES("gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f");
     ESCAPES("\xf0\x9f\x9a\xa3", "\xf0\x9f\x9a\xa3");
     ESCAPES("\xff", "\\xff");
@@ -53,8 +50,7 @@ static void utf8_is_kept_and_what_is_not_is_escaped(void **state) {
     ESCAPES("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* above U+10FFFF */
 }
 
-static void a_json_string_is_the_escaped_name_quoted(void **state) {
-    (void)state;
+TEST(a_json_string_is_the_escaped_name_quoted) {
     char space[4096], long_name[1000];
     struct text text = text_fixed(space, sizeof space);
     text_add_json_string(&text, "a\"b\\c\nd\xff", 8);
@@ -70,8 +66,7 @@ static void a_json_string_is_the_escaped_name_quoted(void **state) {
     assert_memory_equal(space + 1, long_name, sizeof long_name);
 }
 
-static void a_fixed_text_leaves_out_what_does_not_fit(void **state) {
-    (void)state;
+TEST(a_fixed_text_leaves_out_what_does_not_fit) {
     char space[8];
     struct text text = text_fixed(space, sizeof space);
     text_add_string(&text, "12345678");
@@ -82,8 +77,7 @@ static void a_fixed_text_leaves_out_what_does_not_fit(void **state) {
     text_release(&text); /* must not free memory that it does not own */
 }
 
-static void a_growing_text_grows_to_its_limit(void **state) {
-    (void)state;
+TEST(a_growing_text_grows_to_its_limit) {
     struct text text = text_growing(5000);
     for (int i = 0; i < 499; i++)
         text_add_string(&text, "0123456789");
@@ -99,25 +93,11 @@ static void a_growing_text_grows_to_its_limit(void **state) {
     text_release(&text);
 }
 
-static void numbers_are_written_in_full(void **state) {
-    (void)state;
+TEST(numbers_are_written_in_full) {
     char space[64];
     struct text text = text_fixed(space, sizeof space);
     text_add_number(&text, 0);
     text_add(&text, " ", 1);
     text_add_number(&text, UINT64_MAX);
     assert_memory_equal(space, "0 18446744073709551615", text.length);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_name_is_left_alone),
-        cmocka_unit_test(control_characters_and_backslashes_are_escaped),
-        cmocka_unit_test(utf8_is_kept_and_what_is_not_is_escaped),
-        cmocka_unit_test(a_json_string_is_the_escaped_name_quoted),
-        cmocka_unit_test(a_fixed_text_leaves_out_what_does_not_fit),
-        cmocka_unit_test(a_growing_text_grows_to_its_limit),
-        cmocka_unit_test(numbers_are_written_in_full),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

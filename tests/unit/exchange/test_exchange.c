@@ -1,3 +1,4 @@
+#define UNIT_OWN_MAIN
 #include "exchange_play.h"
 
 #include "base/limits.h"
@@ -35,15 +36,13 @@ static void assert_output(const char *input, size_t input_length, const char *ex
 #define BAD_HEAD                                                                                   \
     "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
 
-static void the_line_dialect_answers_until_the_client_ends(void **state) {
-    (void)state;
+TEST(the_line_dialect_answers_until_the_client_ends) {
     EXCHANGES("", "");
     EXCHANGES("top 2\n", "top 2 text\n\n");
     EXCHANGES("top\r\ntop 64\n", "top 2 text\n\ntop 64 text\n\n");
 }
 
-static void the_line_dialect_tells_what_is_wrong_and_closes(void **state) {
-    (void)state;
+TEST(the_line_dialect_tells_what_is_wrong_and_closes) {
     EXCHANGES("hello\ntop 2\n", "error: unknown request; say: top N\n\n");
     EXCHANGES("\n", "error: unknown request; say: top N\n\n");
     EXCHANGES("topper\n", "error: unknown request; say: top N\n\n");
@@ -54,8 +53,7 @@ static void the_line_dialect_tells_what_is_wrong_and_closes(void **state) {
     EXCHANGES("top 2", "error: the request has no end of line\n\n");
 }
 
-static void http_keeps_open_and_closes_as_told(void **state) {
-    (void)state;
+TEST(http_keeps_open_and_closes_as_told) {
     EXCHANGES("GET /top?n=3 HTTP/1.1\r\nHost: x\r\n\r\n", OK_HEAD "11\r\n\r\ntop 3 text\n");
     EXCHANGES("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /top HTTP/1.1\r\nHost: x\r\n"
               "Connection: close\r\n\r\nGET /top HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -73,8 +71,7 @@ static void http_keeps_open_and_closes_as_told(void **state) {
               OK_HEAD "3\r\n\r\nok\n" OK_HEAD "3\r\n\r\nok\n");
 }
 
-static void http_gives_json_to_those_who_ask_for_it(void **state) {
-    (void)state;
+TEST(http_gives_json_to_those_who_ask_for_it) {
     EXCHANGES("GET /top?format=json&n=1 HTTP/1.1\r\nHost: x\r\n\r\n",
               JSON_HEAD "11\r\n\r\ntop 1 json\n");
     EXCHANGES("GET /top HTTP/1.1\r\nHost: x\r\nAccept: text/html, application/json;q=0.9\r\n\r\n",
@@ -87,13 +84,11 @@ static void http_gives_json_to_those_who_ask_for_it(void **state) {
               OK_HEAD "11\r\n\r\ntop 7 text\n");
 }
 
-static void head_has_the_length_and_no_body(void **state) {
-    (void)state;
+TEST(head_has_the_length_and_no_body) {
     EXCHANGES("HEAD /top HTTP/1.1\r\nHost: x\r\n\r\n", OK_HEAD "11\r\n\r\n");
 }
 
-static void http_errors_keep_open_where_the_request_ended_for_certain(void **state) {
-    (void)state;
+TEST(http_errors_keep_open_where_the_request_ended_for_certain) {
     EXCHANGES(
         "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
         "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -119,8 +114,7 @@ static void assert_closes_with(const char *input, const char *status_line) {
     exchange_close(&play.exchange);
 }
 
-static void http_closes_where_a_second_request_could_hide(void **state) {
-    (void)state;
+TEST(http_closes_where_a_second_request_could_hide) {
     static const char *const smuggled[] = {
         "POST /top HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /",
         "POST /top HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nGET /",
@@ -152,8 +146,7 @@ static void http_closes_where_a_second_request_could_hide(void **state) {
     assert_closes_with("GET /top HTTP/2.0\r\nHost: x\r\n\r\n", "HTTP/1.1 505 ");
 }
 
-static void what_is_too_long_is_refused(void **state) {
-    (void)state;
+TEST(what_is_too_long_is_refused) {
     static char long_input[3 * HEAD_LIMIT];
     memset(long_input, 'A', sizeof long_input - 1);
     memcpy(long_input, "GET /", 5);
@@ -167,8 +160,7 @@ static void what_is_too_long_is_refused(void **state) {
     EXCHANGES(long_input, "error: the request is too long\n\n");
 }
 
-static void a_request_at_the_limit_is_taken(void **state) {
-    (void)state;
+TEST(a_request_at_the_limit_is_taken) {
     static char input[HEAD_LIMIT + 1];
     static const char begin[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nA: ";
     memset(input, 'a', HEAD_LIMIT);
@@ -177,8 +169,7 @@ static void a_request_at_the_limit_is_taken(void **state) {
     EXCHANGES(input, OK_HEAD "3\r\n\r\nok\n");
 }
 
-static void a_hundred_pipelined_requests_are_answered_in_order(void **state) {
-    (void)state;
+TEST(a_hundred_pipelined_requests_are_answered_in_order) {
     static char input[100 * 16], expected[100 * 32];
     size_t in = 0, out = 0;
     for (int i = 0; i < 100; i++) {
@@ -191,8 +182,7 @@ static void a_hundred_pipelined_requests_are_answered_in_order(void **state) {
 
 /* A client that sends requests and reads no reply: the output stays within its limit, reading
  * stops, and nothing is lost once it reads again. */
-static void replies_that_are_not_taken_hold_back_requests(void **state) {
-    (void)state;
+TEST(replies_that_are_not_taken_hold_back_requests) {
     static char big[REPLY_LIMIT];
     static struct play play;
     struct text body = text_fixed(big, sizeof big);
@@ -220,8 +210,7 @@ static void replies_that_are_not_taken_hold_back_requests(void **state) {
     exchange_close(&play.exchange);
 }
 
-static void silence_is_answered_if_a_request_had_begun(void **state) {
-    (void)state;
+TEST(silence_is_answered_if_a_request_had_begun) {
     static struct play play;
     struct request request;
     exchange_open(&play.exchange, &buffers);
@@ -240,8 +229,7 @@ static void silence_is_answered_if_a_request_had_begun(void **state) {
     exchange_close(&play.exchange);
 }
 
-static void at_rest_it_holds_no_memory(void **state) {
-    (void)state;
+TEST(at_rest_it_holds_no_memory) {
     static struct play play;
     exchange_open(&play.exchange, &buffers);
     give(&play, "top 2\n", 6, 6);
@@ -252,8 +240,7 @@ static void at_rest_it_holds_no_memory(void **state) {
     exchange_close(&play.exchange);
 }
 
-static void buffers_are_used_again_and_few_are_kept(void **state) {
-    (void)state;
+TEST(buffers_are_used_again_and_few_are_kept) {
     struct buffers store = {0};
     static struct buffer taken[3 * BUFFERS_KEPT];
     struct buffer first = buffers_take(&store);
@@ -281,8 +268,7 @@ static struct buffer take_grown(struct buffers *store, uint32_t capacity) {
     return (struct buffer){realloc(buffer.bytes, capacity), capacity};
 }
 
-static void a_buffer_that_has_grown_is_kept_up_to_a_size(void **state) {
-    (void)state;
+TEST(a_buffer_that_has_grown_is_kept_up_to_a_size) {
     struct buffers store = {0};
     buffers_give(&store, take_grown(&store, BUFFER_KEPT_BYTES + 1));
     assert_int_equal(store.count, 0);
@@ -305,8 +291,7 @@ static size_t resident_bytes(void) {
 
 /* Ten thousand at once, as for clients in the middle of a request; the last one taken, at the end
  * of the heap, is kept. */
-static void after_a_burst_the_memory_comes_down_again(void **state) {
-    (void)state;
+TEST(after_a_burst_the_memory_comes_down_again) {
     enum { BURST = 10000 };
     static struct buffer taken[BURST];
     struct buffers store = {0};
@@ -328,8 +313,7 @@ static void after_a_burst_the_memory_comes_down_again(void **state) {
 }
 
 /* Like a loop that looks for a first request. */
-static void looking_in_vain_leaves_no_buffer(void **state) {
-    (void)state;
+TEST(looking_in_vain_leaves_no_buffer) {
     struct exchange exchange;
     struct request request;
     exchange_open(&exchange, &buffers);
@@ -341,8 +325,7 @@ static void looking_in_vain_leaves_no_buffer(void **state) {
 }
 
 /* A hundred exchanges, one after the other and then all in the middle of a request. */
-static void exchanges_of_a_thread_share_their_buffers(void **state) {
-    (void)state;
+TEST(exchanges_of_a_thread_share_their_buffers) {
     static struct play plays[100];
     struct buffers store = {0};
     for (int i = 0; i < 100; i++) {
@@ -360,8 +343,7 @@ static void exchanges_of_a_thread_share_their_buffers(void **state) {
 }
 
 /* Random bytes, and real requests with random damage: the limits always hold and it always ends. */
-static void it_survives_noise(void **state) {
-    (void)state;
+TEST(it_survives_noise) {
     static const char *const seeds[] = {"top 2\ntop\n", "GET /top?n=2 HTTP/1.1\r\nHost: x\r\n\r\n",
                                         "HEAD /healthz HTTP/1.0\r\nConnection: close\r\n\r\n"};
     static struct play play;
@@ -386,8 +368,7 @@ static void it_survives_noise(void **state) {
 }
 
 /* The two kept buffers are used first; larger or further ones are allocated. */
-static void lent_buffers_are_used_first_and_grown_out_of(void **state) {
-    (void)state;
+TEST(lent_buffers_are_used_first_and_grown_out_of) {
     struct lent_buffers lent;
     struct buffers store = {.lent = &lent};
     struct buffer first = buffers_take(&store), second = buffers_take(&store),
@@ -408,8 +389,7 @@ static void lent_buffers_are_used_first_and_grown_out_of(void **state) {
     buffers_close(&store); /* the sanitizer reports wrong or missing frees */
 }
 
-static void a_conversation_with_lent_buffers_is_the_same(void **state) {
-    (void)state;
+TEST(a_conversation_with_lent_buffers_is_the_same) {
     static struct play play;
     static char head[6000];
     struct lent_buffers lent;
@@ -439,30 +419,7 @@ static void a_conversation_with_lent_buffers_is_the_same(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_line_dialect_answers_until_the_client_ends),
-        cmocka_unit_test(the_line_dialect_tells_what_is_wrong_and_closes),
-        cmocka_unit_test(http_keeps_open_and_closes_as_told),
-        cmocka_unit_test(http_gives_json_to_those_who_ask_for_it),
-        cmocka_unit_test(head_has_the_length_and_no_body),
-        cmocka_unit_test(http_errors_keep_open_where_the_request_ended_for_certain),
-        cmocka_unit_test(http_closes_where_a_second_request_could_hide),
-        cmocka_unit_test(what_is_too_long_is_refused),
-        cmocka_unit_test(a_request_at_the_limit_is_taken),
-        cmocka_unit_test(a_hundred_pipelined_requests_are_answered_in_order),
-        cmocka_unit_test(replies_that_are_not_taken_hold_back_requests),
-        cmocka_unit_test(silence_is_answered_if_a_request_had_begun),
-        cmocka_unit_test(at_rest_it_holds_no_memory),
-        cmocka_unit_test(buffers_are_used_again_and_few_are_kept),
-        cmocka_unit_test(a_buffer_that_has_grown_is_kept_up_to_a_size),
-        cmocka_unit_test(after_a_burst_the_memory_comes_down_again),
-        cmocka_unit_test(looking_in_vain_leaves_no_buffer),
-        cmocka_unit_test(exchanges_of_a_thread_share_their_buffers),
-        cmocka_unit_test(lent_buffers_are_used_first_and_grown_out_of),
-        cmocka_unit_test(a_conversation_with_lent_buffers_is_the_same),
-        cmocka_unit_test(it_survives_noise),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = unit_run(NULL, NULL);
     buffers_close(&buffers);
     return failed;
 }

@@ -1,4 +1,5 @@
 /* Replies that are rendered directly into the output. */
+#define UNIT_OWN_MAIN
 #include "exchange_play.h"
 
 static struct buffers buffers;
@@ -22,8 +23,7 @@ static void reply_in_place(struct play *play, const char *asked) {
     exchange_close(&play->exchange);
 }
 
-static void a_reply_is_written_where_it_is_sent_from(void **state) {
-    (void)state;
+TEST(a_reply_is_written_where_it_is_sent_from) {
     static struct play play;
     play.output_length = 0;
     reply_in_place(&play, "top 2\ntop 1\n");
@@ -35,8 +35,7 @@ static void a_reply_is_written_where_it_is_sent_from(void **state) {
 }
 
 /* The client would take half a reply for a whole one, and the next for this one. */
-static void a_reply_for_which_no_memory_was_left_ends_the_conversation(void **state) {
-    (void)state;
+TEST(a_reply_for_which_no_memory_was_left_ends_the_conversation) {
     static struct play play;
     struct request request;
     static const char asked[] = "top 1\ntop 2\ntop 3\n";
@@ -60,11 +59,7 @@ static void a_reply_for_which_no_memory_was_left_ends_the_conversation(void **st
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reply_is_written_where_it_is_sent_from),
-        cmocka_unit_test(a_reply_for_which_no_memory_was_left_ends_the_conversation),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = unit_run(NULL, NULL);
     buffers_close(&buffers);
     return failed;
 }

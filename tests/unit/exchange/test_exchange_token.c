@@ -1,4 +1,5 @@
 /* The exchange with a token: who is answered, and what others are told. */
+#define UNIT_OWN_MAIN
 #include "unit.h"
 
 #include "base/limits.h"
@@ -52,14 +53,12 @@ static void expect(const char *input, const char *expected, bool closes) {
     }
 }
 
-static void in_lines_the_token_is_said_once(void **state) {
-    (void)state;
+TEST(in_lines_the_token_is_said_once) {
     expect("auth " SECRET "\ntop 2\ntop\n", "A T T ", false);
     expect("auth " SECRET "\r\ntop 2\r\n", "A T ", false);
 }
 
-static void in_lines_who_has_not_said_it_is_told_so_and_closed(void **state) {
-    (void)state;
+TEST(in_lines_who_has_not_said_it_is_told_so_and_closed) {
     expect("top 2\n", "I401 ", true);
     expect("top\nauth " SECRET "\n", "I401 ", true);
     expect("auth \n", "I401 ", true);
@@ -69,8 +68,7 @@ static void in_lines_who_has_not_said_it_is_told_so_and_closed(void **state) {
     expect("auth " SECRET "\nauth wrong\ntop\n", "A I401 ", true);
 }
 
-static void a_line_as_long_as_the_longest_token_needs_is_taken(void **state) {
-    (void)state;
+TEST(a_line_as_long_as_the_longest_token_needs_is_taken) {
     static struct token longest = {.length = TOKEN_LIMIT};
     char line[TOKEN_LIMIT + 16] = "auth ", came[64] = "";
     memset(longest.bytes, 'x', TOKEN_LIMIT);
@@ -87,8 +85,7 @@ static void a_line_as_long_as_the_longest_token_needs_is_taken(void **state) {
 #define GET(path, header) "GET " path " HTTP/1.1\r\nHost: x\r\n" header "\r\n"
 #define RIGHT "Authorization: Bearer " SECRET "\r\n"
 
-static void in_http_each_request_brings_it(void **state) {
-    (void)state;
+TEST(in_http_each_request_brings_it) {
     expect(GET("/top", RIGHT), "T ", false);
     expect(GET("/top", "AUTHORIZATION:\tbearer   " SECRET "  \r\n"), "T ", false);
     expect(GET("/top", RIGHT) GET("/top", "") GET("/top", RIGHT), "T I401 T ", false);
@@ -101,21 +98,18 @@ static void in_http_each_request_brings_it(void **state) {
     expect("GET /top HTTP/1.0\r\n" RIGHT "\r\n", "T ", true);
 }
 
-static void of_two_tokens_neither_is_taken(void **state) {
-    (void)state;
+TEST(of_two_tokens_neither_is_taken) {
     expect(GET("/top", RIGHT RIGHT), "I401 ", false);
     expect(GET("/top", "Authorization: Bearer wrong-horse-battery\r\n" RIGHT), "I401 ", false);
     expect(GET("/top", RIGHT "Authorization: Basic eDp5\r\n"), "I401 ", false);
 }
 
-static void whether_it_is_alive_anybody_may_ask(void **state) {
-    (void)state;
+TEST(whether_it_is_alive_anybody_may_ask) {
     expect(GET("/healthz", ""), "H ", false);
     expect(GET("/no-such-page", ""), "I404 ", false);
 }
 
-static void a_401_says_what_to_send(void **state) {
-    (void)state;
+TEST(a_401_says_what_to_send) {
     struct exchange exchange;
     struct request request;
     char space[16];
@@ -134,8 +128,7 @@ static void a_401_says_what_to_send(void **state) {
     exchange_close(&exchange);
 }
 
-static void without_a_token_to_know_all_are_answered(void **state) {
-    (void)state;
+TEST(without_a_token_to_know_all_are_answered) {
     char came[64] = "";
     assert_false(converse("auth whatever\ntop\n", 64, NULL, came));
     assert_string_equal(came, "A T ");
@@ -144,8 +137,7 @@ static void without_a_token_to_know_all_are_answered(void **state) {
     assert_string_equal(came, "T ");
 }
 
-static void refusals_are_as_long_as_they_say(void **state) {
-    (void)state;
+TEST(refusals_are_as_long_as_they_say) {
     const enum status statuses[] = {STATUS_UNAVAILABLE, STATUS_FORBIDDEN};
     for (int i = 0; i < 2; i++) {
         struct span out = exchange_refusal(statuses[i]);
@@ -160,18 +152,7 @@ static void refusals_are_as_long_as_they_say(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_lines_the_token_is_said_once),
-        cmocka_unit_test(in_lines_who_has_not_said_it_is_told_so_and_closed),
-        cmocka_unit_test(a_line_as_long_as_the_longest_token_needs_is_taken),
-        cmocka_unit_test(in_http_each_request_brings_it),
-        cmocka_unit_test(of_two_tokens_neither_is_taken),
-        cmocka_unit_test(whether_it_is_alive_anybody_may_ask),
-        cmocka_unit_test(a_401_says_what_to_send),
-        cmocka_unit_test(without_a_token_to_know_all_are_answered),
-        cmocka_unit_test(refusals_are_as_long_as_they_say),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = unit_run(NULL, NULL);
     buffers_close(&buffers);
     return failed;
 }

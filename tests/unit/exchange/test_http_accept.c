@@ -11,8 +11,7 @@ static enum format wanted(const char *first, const char *second) {
     return http_accept_metrics(&accept);
 }
 
-static void the_format_is_the_one_that_is_wanted_most(void **state) {
-    (void)state;
+TEST(the_format_is_the_one_that_is_wanted_most) {
     static const char *const openmetrics[] = {
         /* Prometheus 2, and 3 */
         "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;"
@@ -45,11 +44,4 @@ static void the_format_is_the_one_that_is_wanted_most(void **state) {
         assert_int_equal(wanted(prometheus[i], ""), FORMAT_PROMETHEUS);
     assert_int_equal(wanted("text/plain;q=0.5", "application/openmetrics-text"),
                      FORMAT_OPENMETRICS);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_format_is_the_one_that_is_wanted_most),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,7 @@ static struct request parse(int dialect, const char *parameters) {
     return head.request;
 }
 
-static void both_dialects_take_the_same_parameters(void **state) {
-    (void)state;
+TEST(both_dialects_take_the_same_parameters) {
     const int64_t second_ns = NS_PER_S;
     static const struct {
         const char *text;
@@ -73,8 +72,7 @@ static void both_dialects_take_the_same_parameters(void **state) {
         }
 }
 
-static void what_is_wrong_is_told_in_words_that_name_what_is_allowed(void **state) {
-    (void)state;
+TEST(what_is_wrong_is_told_in_words_that_name_what_is_allowed) {
     static const struct {
         const char *text, *problem;
     } asked[] = {
@@ -124,8 +122,7 @@ static void what_is_wrong_is_told_in_words_that_name_what_is_allowed(void **stat
         }
 }
 
-static void unknown_parameters_are_refused(void **state) {
-    (void)state;
+TEST(unknown_parameters_are_refused) {
     const char *const asked[] = {"rows=2",  "n=2 flag", "N=2",   "by=recent windows=1s",
                                  "n=2 nn=", "n=2 =",    "n%3D2", "n=2 \x01"};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
@@ -142,8 +139,7 @@ static void unknown_parameters_are_refused(void **state) {
     }
 }
 
-static void in_a_line_the_number_may_stand_first_and_alone(void **state) {
-    (void)state;
+TEST(in_a_line_the_number_may_stand_first_and_alone) {
     struct request request = parse(0, "5 by=recent");
     assert_int_equal(request.kind, REQUEST_TOP);
     assert_int_equal(request.rows, 5);
@@ -157,19 +153,7 @@ static void in_a_line_the_number_may_stand_first_and_alone(void **state) {
     assert_int_equal(parse(1, "5").kind, REQUEST_INVALID);
 }
 
-static void in_a_target_nothing_between_two_marks_is_no_parameter(void **state) {
-    (void)state;
+TEST(in_a_target_nothing_between_two_marks_is_no_parameter) {
     assert_int_equal(parse(1, "&n=3&").rows, 3);
     assert_int_equal(parse(1, "n=3&&by=recent").by, BY_RECENT);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_dialects_take_the_same_parameters),
-        cmocka_unit_test(what_is_wrong_is_told_in_words_that_name_what_is_allowed),
-        cmocka_unit_test(unknown_parameters_are_refused),
-        cmocka_unit_test(in_a_line_the_number_may_stand_first_and_alone),
-        cmocka_unit_test(in_a_target_nothing_between_two_marks_is_no_parameter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,7 @@ static void assert_unit(const char *path, const char *expected) {
     assert_memory_equal(unit, expected, length);
 }
 
-static void the_path_is_that_of_the_hierarchy_that_says_most(void **state) {
-    (void)state;
+TEST(the_path_is_that_of_the_hierarchy_that_says_most) {
     assert_path("0::/system.slice/ssh.service\n", "/system.slice/ssh.service");
     assert_path("0::/\n", "/");
     /* Hybrid: systemd keeps its groups in both, controllers in the old ones. */
@@ -37,15 +36,13 @@ static void the_path_is_that_of_the_hierarchy_that_says_most(void **state) {
     assert_path("3:cpuset:/\n1:name=systemd:/\n", "/");
 }
 
-static void a_path_may_hold_colons_and_the_last_line_may_be_cut(void **state) {
-    (void)state;
+TEST(a_path_may_hold_colons_and_the_last_line_may_be_cut) {
     assert_path("0::/a:b:c/d\n", "/a:b:c/d");
     assert_path("0::/a/b", "/a/b");
     assert_path("0::/../other\n", "/../other");
 }
 
-static void what_is_no_path_is_none(void **state) {
-    (void)state;
+TEST(what_is_no_path_is_none) {
     assert_path("", NULL);
     assert_path("\n\n", NULL);
     assert_path("0::\n", NULL);
@@ -54,8 +51,7 @@ static void what_is_no_path_is_none(void **state) {
     assert_path("nonsense\n5:x\n", NULL);
 }
 
-static void the_unit_is_the_last_part_that_is_one(void **state) {
-    (void)state;
+TEST(the_unit_is_the_last_part_that_is_one) {
     assert_unit("/system.slice/ssh.service", "ssh.service");
     assert_unit("/system.slice/docker.service/sub/deeper", "docker.service");
     assert_unit("/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope", "a.scope");
@@ -68,8 +64,7 @@ static void the_unit_is_the_last_part_that_is_one(void **state) {
     assert_unit("/a.services/b", "");
 }
 
-static void what_systemd_escaped_is_shown_as_it_was_meant(void **state) {
-    (void)state;
+TEST(what_systemd_escaped_is_shown_as_it_was_meant) {
     assert_unit("/system.slice/dev-disk\\x2did.mount", "dev-disk-id.mount");
     assert_unit("/a/run-\\xc3\\xa4.scope", "run-\xc3\xa4.scope");
     assert_unit("/a/_cgroup.x.service", "cgroup.x.service");
@@ -77,23 +72,10 @@ static void what_systemd_escaped_is_shown_as_it_was_meant(void **state) {
     assert_unit("/a/b\\xzz.service", "b\\xzz.service");
 }
 
-static void the_longest_names_have_room(void **state) {
-    (void)state;
+TEST(the_longest_names_have_room) {
     char path[400], unit[CGROUP_UNIT_LIMIT];
     memset(path, 'x', sizeof path);
     path[0] = '/';
     memcpy(path + sizeof path - 8, ".service", 8);
     assert_int_equal(cgroup_unit(path, sizeof path, unit), CGROUP_UNIT_LIMIT);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_path_is_that_of_the_hierarchy_that_says_most),
-        cmocka_unit_test(a_path_may_hold_colons_and_the_last_line_may_be_cut),
-        cmocka_unit_test(what_is_no_path_is_none),
-        cmocka_unit_test(the_unit_is_the_last_part_that_is_one),
-        cmocka_unit_test(what_systemd_escaped_is_shown_as_it_was_meant),
-        cmocka_unit_test(the_longest_names_have_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,8 +39,7 @@ static void assert_row(const struct history_row *row, int32_t pid, const char *n
     assert_int_equal(row->system_ns, system_ms * NS_PER_MS);
 }
 
-static void without_readings_there_is_no_answer(void **state) {
-    (void)state;
+TEST(without_readings_there_is_no_answer) {
     struct history *history = open_history();
     struct history_answer answer;
     struct history_group groups[METRIC_GROUPS], rest;
@@ -61,8 +60,7 @@ static void without_readings_there_is_no_answer(void **state) {
     history_close(history);
 }
 
-static void recently_is_what_was_used_since_the_reading_nearest_to_then(void **state) {
-    (void)state;
+TEST(recently_is_what_was_used_since_the_reading_nearest_to_then) {
     struct history *history = open_history();
     sim_start(7, "old");
     sim_use(7, 900000000, 0);
@@ -92,8 +90,7 @@ static void recently_is_what_was_used_since_the_reading_nearest_to_then(void **s
     history_close(history);
 }
 
-static void the_rest_is_what_the_machine_did_beyond_the_rows(void **state) {
-    (void)state;
+TEST(the_rest_is_what_the_machine_did_beyond_the_rows) {
     struct history *history = open_history();
     sim_start(3, "a");
     sim_start(4, "b");
@@ -122,8 +119,7 @@ static void the_rest_is_what_the_machine_did_beyond_the_rows(void **state) {
     history_close(history);
 }
 
-static void a_pid_used_again_is_another_process(void **state) {
-    (void)state;
+TEST(a_pid_used_again_is_another_process) {
     struct history *history = open_history();
     sim_start(3, "first");
     sim_use(3, 5000000, 0);
@@ -158,8 +154,7 @@ static void a_pid_used_again_is_another_process(void **state) {
     history_close(history);
 }
 
-static void groups_are_summed_by_name_and_kernel_workers_are_one(void **state) {
-    (void)state;
+TEST(groups_are_summed_by_name_and_kernel_workers_are_one) {
     struct history *history = open_history();
     sim_start(3, "kworker/0:1-events");
     sim_start(4, "b");
@@ -186,8 +181,7 @@ static void groups_are_summed_by_name_and_kernel_workers_are_one(void **state) {
 }
 
 /* This process is in a control group of the real machine; the simulated ones are in none. */
-static void control_groups_are_looked_for_when_somebody_asks(void **state) {
-    (void)state;
+TEST(control_groups_are_looked_for_when_somebody_asks) {
     struct history *history = open_history();
     sim_start(39998, "nobody");
     struct process *self = &sim.processes[1];
@@ -207,8 +201,7 @@ static void control_groups_are_looked_for_when_somebody_asks(void **state) {
 }
 
 /* A process's time after the last reading that saw it, and a process that no reading saw. */
-static void the_last_times_of_ended_processes_are_their_names(void **state) {
-    (void)state;
+TEST(the_last_times_of_ended_processes_are_their_names) {
     struct history *history = open_history();
     struct history_group groups[METRIC_GROUPS], rest;
     sim_start(3, "a");
@@ -239,8 +232,7 @@ static void the_last_times_of_ended_processes_are_their_names(void **state) {
 
 /* A name that was idle for an hour loses its group when it has no process, or when another name
  * needs it; its counter ends, and the rest does not jump. */
-static void an_idle_group_loses_its_place_after_an_hour(void **state) {
-    (void)state;
+TEST(an_idle_group_loses_its_place_after_an_hour) {
     struct history *history = open_history();
     struct history_group groups[METRIC_GROUPS], rest;
     sim_start(3, "gone");
@@ -273,8 +265,7 @@ static void an_idle_group_loses_its_place_after_an_hour(void **state) {
 
 /* An incomplete reading does not count: processes not visited are not gone, and nothing is lost or
  * doubled. */
-static void a_reading_that_fails_is_none(void **state) {
-    (void)state;
+TEST(a_reading_that_fails_is_none) {
     struct history *history = open_history();
     for (int32_t pid = 1; pid <= 6; pid++)
         sim_start(pid, "x");
@@ -297,8 +288,7 @@ static void a_reading_that_fails_is_none(void **state) {
     history_close(history);
 }
 
-static void another_process_sees_it_and_may_die_with_it(void **state) {
-    (void)state;
+TEST(another_process_sees_it_and_may_die_with_it) {
     struct history *history = open_history();
     struct history_group groups[METRIC_GROUPS], rest;
     sim_start(3, "a");
@@ -341,20 +331,4 @@ static void another_process_sees_it_and_may_die_with_it(void **state) {
     assert_int_equal(history_groups(history, groups, &rest), 1);
     assert_int_equal(groups[0].user_ns, 70 * NS_PER_MS);
     history_close(history);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_readings_there_is_no_answer),
-        cmocka_unit_test(recently_is_what_was_used_since_the_reading_nearest_to_then),
-        cmocka_unit_test(the_rest_is_what_the_machine_did_beyond_the_rows),
-        cmocka_unit_test(a_pid_used_again_is_another_process),
-        cmocka_unit_test(groups_are_summed_by_name_and_kernel_workers_are_one),
-        cmocka_unit_test(control_groups_are_looked_for_when_somebody_asks),
-        cmocka_unit_test(the_last_times_of_ended_processes_are_their_names),
-        cmocka_unit_test(an_idle_group_loses_its_place_after_an_hour),
-        cmocka_unit_test(a_reading_that_fails_is_none),
-        cmocka_unit_test(another_process_sees_it_and_may_die_with_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,8 +286,7 @@ static void live_and_compare(uint64_t with_seed, bool knows_ended) {
     history_close(history);
 }
 
-static void it_says_what_a_history_that_forgets_nothing_says(void **state) {
-    (void)state;
+TEST(it_says_what_a_history_that_forgets_nothing_says) {
     for (uint64_t i = 1; i <= 20; i++)
         live_and_compare(i, i % 2 == 0);
 }
@@ -304,8 +303,7 @@ static long resident_bytes(void) {
 
 /* 2,000 processes at a time, each with its own name, for a second each: only the memory that those
  * need remains. */
-static void a_million_processes_leave_memory_as_it_was(void **state) {
-    (void)state;
+TEST(a_million_processes_leave_memory_as_it_was) {
     enum { ALIVE = 2000, READINGS = 520, SETTLED = 80, PIDS_READINGS = 19 };
     struct history *history;
     long settled = 0;
@@ -366,20 +364,10 @@ static long bytes_of(uint32_t processes, uint32_t active) {
     return used;
 }
 
-static void a_process_takes_little(void **state) {
-    (void)state;
+TEST(a_process_takes_little) {
     long idle = bytes_of(10000, 100), busy = bytes_of(10000, 2000);
     print_message("10,000 processes: %ld KiB with 100 at work, %ld KiB with 2,000\n", idle / 1024,
                   busy / 1024);
     assert_true(idle < 10000 * 150L);
     assert_true(busy < 10000 * 220L);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_says_what_a_history_that_forgets_nothing_says),
-        cmocka_unit_test(a_million_processes_leave_memory_as_it_was),
-        cmocka_unit_test(a_process_takes_little),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,8 +42,7 @@ static void assert_near(double found, double expected, double error) {
         fail_msg("%g is not within %g of %g", found, error, expected);
 }
 
-static void even_arrivals_never_drift(void **state) {
-    (void)state;
+TEST(even_arrivals_never_drift) {
     static const uint64_t RATES[] = {1, 3, 7, 999, 4000, 123457, 10000000};
     for (size_t r = 0; r < sizeof RATES / sizeof *RATES; r++) {
         struct schedule schedule;
@@ -58,8 +57,7 @@ static void even_arrivals_never_drift(void **state) {
     }
 }
 
-static void a_rate_may_have_a_fraction(void **state) {
-    (void)state;
+TEST(a_rate_may_have_a_fraction) {
     struct schedule schedule;
     schedule_begin(&schedule, ARRIVALS_EVEN, 0.5, 1, START_NS);
     assert_int_equal(schedule.due_ns, START_NS);
@@ -68,8 +66,7 @@ static void a_rate_may_have_a_fraction(void **state) {
 }
 
 /* Each bound is five standard errors. */
-static void poisson_gaps_are_exponential(void **state) {
-    (void)state;
+TEST(poisson_gaps_are_exponential) {
     static const double RATES[] = {0.5, 1000, 250000};
     for (size_t r = 0; r < sizeof RATES / sizeof *RATES; r++) {
         for (uint64_t seed = 0; seed < 4; seed++) {
@@ -92,8 +89,7 @@ static void poisson_gaps_are_exponential(void **state) {
 
 /* In a Poisson process the variance of counts in equal spans is their mean; correlated exponential
  * gaps would show here. */
-static void poisson_counts_vary_as_much_as_their_mean(void **state) {
-    (void)state;
+TEST(poisson_counts_vary_as_much_as_their_mean) {
     enum { SPANS = 10000 };
     static double counts[SPANS];
     const int64_t span_ns = (int64_t)10 * NS_PER_MS;
@@ -106,8 +102,7 @@ static void poisson_counts_vary_as_much_as_their_mean(void **state) {
     assert_near(variance_of(counts, SPANS) / mean_of(counts, SPANS), 1, 5 * sqrt(2.0 / SPANS));
 }
 
-static void a_seed_gives_the_same_moments_and_another_one_others(void **state) {
-    (void)state;
+TEST(a_seed_gives_the_same_moments_and_another_one_others) {
     struct schedule one, same, other;
     schedule_begin(&one, ARRIVALS_POISSON, 1000, 7, START_NS);
     schedule_begin(&same, ARRIVALS_POISSON, 1000, 7, START_NS);
@@ -121,15 +116,4 @@ static void a_seed_gives_the_same_moments_and_another_one_others(void **state) {
         schedule_advance(&other);
     }
     assert_true(differ > 990);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(even_arrivals_never_drift),
-        cmocka_unit_test(a_rate_may_have_a_fraction),
-        cmocka_unit_test(poisson_gaps_are_exponential),
-        cmocka_unit_test(poisson_counts_vary_as_much_as_their_mean),
-        cmocka_unit_test(a_seed_gives_the_same_moments_and_another_one_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

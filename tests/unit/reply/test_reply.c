@@ -49,8 +49,7 @@ static void check(const char *bytes, size_t length, enum dialect dialect, uint32
 #define CHUNKED HTTP_OK "Transfer-Encoding: chunked\r\n\r\n"
 #define ROW(literal, verdict) LINE(TITLE literal "\n\n", verdict)
 
-static void a_reply_of_the_line_dialect_is_complete_at_its_empty_line(void **state) {
-    (void)state;
+TEST(a_reply_of_the_line_dialect_is_complete_at_its_empty_line) {
     LINE(LINE_REPLY, REPLY_COMPLETE);
     LINE(TITLE ROWS, REPLY_INCOMPLETE);
     LINE(TITLE, REPLY_INCOMPLETE);
@@ -70,8 +69,7 @@ static void check_after_token(const char *bytes, enum verdict expected) {
     }
 }
 
-static void behind_a_token_comes_ok_and_then_the_reply(void **state) {
-    (void)state;
+TEST(behind_a_token_comes_ok_and_then_the_reply) {
     check_after_token("ok\n\n" LINE_REPLY, REPLY_COMPLETE);
     check_after_token("ok\n\n" TITLE ROWS, REPLY_INCOMPLETE);
     check_after_token("ok\n", REPLY_INCOMPLETE);
@@ -83,8 +81,7 @@ static void behind_a_token_comes_ok_and_then_the_reply(void **state) {
     LINE("ok\n\n" LINE_REPLY, REPLY_MALFORMED);
 }
 
-static void fewer_rows_than_asked_for_are_fine_and_more_are_not(void **state) {
-    (void)state;
+TEST(fewer_rows_than_asked_for_are_fine_and_more_are_not) {
     LINE(TITLE "1 4242 12.340000 1.250000 a\n\n", REPLY_COMPLETE);
     LINE(TITLE ROWS "3 8 0.100000 0.000000 a\n\n", REPLY_MALFORMED);
     LINE(TITLE "\n", REPLY_MALFORMED);
@@ -94,8 +91,7 @@ static void fewer_rows_than_asked_for_are_fine_and_more_are_not(void **state) {
 #define SOURCE "# source procfs (as asked), 75 tasks, 0 lost, taken 2026-11-21T13:20:01.123Z\n"
 
 /* The lines that only our server adds: both or none, and nothing after them. */
-static void everything_else_and_the_source_may_follow_the_rows(void **state) {
-    (void)state;
+TEST(everything_else_and_the_source_may_follow_the_rows) {
     LINE(TITLE ROWS REST SOURCE "\n", REPLY_COMPLETE);
     HTTP(HTTP_OK "Content-Length: 230\r\n\r\n" TITLE ROWS REST SOURCE, REPLY_COMPLETE);
     HTTP(HTTP_OK "Content-Length: 153\r\n\r\n" TITLE ROWS REST, REPLY_MALFORMED);
@@ -112,8 +108,7 @@ static void everything_else_and_the_source_may_follow_the_rows(void **state) {
     LINE(TITLE ROWS REST "# source \x1b[2J\n\n", REPLY_MALFORMED);
 }
 
-static void garbage_is_malformed(void **state) {
-    (void)state;
+TEST(garbage_is_malformed) {
     LINE("hello\n", REPLY_MALFORMED);
     LINE("\n", REPLY_MALFORMED);
     LINE("rank pid user_seconds system_seconds name\r\n", REPLY_MALFORMED);
@@ -122,8 +117,7 @@ static void garbage_is_malformed(void **state) {
     LINE("\0\0\0\n", REPLY_MALFORMED);
 }
 
-static void the_ranks_count_from_one(void **state) {
-    (void)state;
+TEST(the_ranks_count_from_one) {
     ROW("0 7 1.000000 1.000000 a", REPLY_MALFORMED);
     ROW("2 7 1.000000 1.000000 a", REPLY_MALFORMED);
     ROW("01 7 1.000000 1.000000 a", REPLY_MALFORMED);
@@ -132,8 +126,7 @@ static void the_ranks_count_from_one(void **state) {
     ROW("99999999999999999999999999999999 7 1.000000 1.000000 a", REPLY_MALFORMED);
 }
 
-static void a_pid_is_a_positive_number(void **state) {
-    (void)state;
+TEST(a_pid_is_a_positive_number) {
     ROW("1 0 1.000000 1.000000 a", REPLY_MALFORMED);
     ROW("1 -7 1.000000 1.000000 a", REPLY_MALFORMED);
     ROW("1  7 1.000000 1.000000 a", REPLY_MALFORMED);
@@ -141,8 +134,7 @@ static void a_pid_is_a_positive_number(void **state) {
     ROW("1 2147483647 1.000000 1.000000 a", REPLY_COMPLETE);
 }
 
-static void times_have_six_decimals(void **state) {
-    (void)state;
+TEST(times_have_six_decimals) {
     ROW("1 7 1.00000 1.000000 a", REPLY_MALFORMED);
     ROW("1 7 1.0000000 1.000000 a", REPLY_MALFORMED);
     ROW("1 7 1 1.000000 a", REPLY_MALFORMED);
@@ -155,14 +147,12 @@ static void times_have_six_decimals(void **state) {
     ROW("1 7 3153600000.123456 0.000000 a", REPLY_COMPLETE);
 }
 
-static void rows_come_in_order_of_cpu_time(void **state) {
-    (void)state;
+TEST(rows_come_in_order_of_cpu_time) {
     ROW("1 7 1.000000 0.000000 a\n2 8 0.500000 0.500003 b", REPLY_MALFORMED);
     ROW("1 7 1.000000 0.000000 a\n2 8 0.500000 0.500000 b", REPLY_COMPLETE);
 }
 
-static void a_name_is_escaped(void **state) {
-    (void)state;
+TEST(a_name_is_escaped) {
     ROW("1 7 1.000000 1.000000 ", REPLY_COMPLETE);
     ROW("1 7 1.000000 1.000000", REPLY_MALFORMED);
     ROW("1 7 1.000000 1.000000 a) R 1 \"b'", REPLY_COMPLETE);
@@ -182,8 +172,7 @@ static void a_name_is_escaped(void **state) {
     ROW("1 7 1.000000 1.000000 \\xZZ", REPLY_MALFORMED);
 }
 
-static void a_line_without_end_is_malformed_at_the_limit(void **state) {
-    (void)state;
+TEST(a_line_without_end_is_malformed_at_the_limit) {
     char line[2 * REPLY_LINE_LIMIT];
     memset(line, 'a', sizeof line);
     check(line, REPLY_LINE_LIMIT, DIALECT_LINE, 2, REPLY_INCOMPLETE);
@@ -193,8 +182,7 @@ static void a_line_without_end_is_malformed_at_the_limit(void **state) {
     check(line, sizeof line, DIALECT_HTTP, 2, REPLY_MALFORMED);
 }
 
-static void an_error_reply_is_refused_and_its_words_are_kept(void **state) {
-    (void)state;
+TEST(an_error_reply_is_refused_and_its_words_are_kept) {
     LINE("error: no such request\n\n", REPLY_REFUSED);
     assert_int_equal(reply.line_length, strlen("error: no such request"));
     assert_memory_equal(reply.line, "error: no such request", reply.line_length);
@@ -207,8 +195,7 @@ static void an_error_reply_is_refused_and_its_words_are_kept(void **state) {
     HTTP("error: no\n\n", REPLY_MALFORMED);
 }
 
-static void a_reply_in_http_is_complete_at_its_content_length(void **state) {
-    (void)state;
+TEST(a_reply_in_http_is_complete_at_its_content_length) {
     assert_int_equal(strlen(HTTP_BODY), 110);
     HTTP(HTTP_OK HTTP_LENGTH "\r\n" HTTP_BODY, REPLY_COMPLETE);
     HTTP(HTTP_OK "content-length:110 \r\nX: \t y\r\n\r\n" HTTP_BODY, REPLY_COMPLETE);
@@ -221,8 +208,7 @@ static void a_reply_in_http_is_complete_at_its_content_length(void **state) {
     HTTP(HTTP_OK "Content-Length: 42\r\n\r\n" TITLE, REPLY_MALFORMED);
 }
 
-static void a_head_that_is_not_http_is_malformed(void **state) {
-    (void)state;
+TEST(a_head_that_is_not_http_is_malformed) {
     HTTP("HTTP/2 200 OK\r\n", REPLY_MALFORMED);
     HTTP("HTTP/1.1 20 OK\r\n", REPLY_MALFORMED);
     HTTP("HTTP/1.1 2000 OK\r\n", REPLY_MALFORMED);
@@ -245,8 +231,7 @@ static void a_head_that_is_not_http_is_malformed(void **state) {
     HTTP(HTTP_OK "Transfer-Encoding: chunked\r\n", REPLY_MALFORMED);
 }
 
-static void a_head_without_end_is_malformed_at_the_limit(void **state) {
-    (void)state;
+TEST(a_head_without_end_is_malformed_at_the_limit) {
     enum verdict verdict = REPLY_INCOMPLETE;
     size_t lines = 0;
     reply_begin(&reply, DIALECT_HTTP, 2, NULL);
@@ -262,8 +247,7 @@ static void assert_close(const char *bytes, bool expected) {
     assert_int_equal(reply.head.close, expected);
 }
 
-static void a_server_says_whether_it_keeps_the_connection(void **state) {
-    (void)state;
+TEST(a_server_says_whether_it_keeps_the_connection) {
     assert_close(HTTP_OK HTTP_LENGTH "\r\n" HTTP_BODY, false);
     assert_close(HTTP_OK HTTP_LENGTH "Connection: close\r\n\r\n" HTTP_BODY, true);
     assert_close(HTTP_OK HTTP_LENGTH "connection: x , CLOSE\r\n\r\n" HTTP_BODY, true);
@@ -272,8 +256,7 @@ static void a_server_says_whether_it_keeps_the_connection(void **state) {
                  false);
 }
 
-static void any_body_ends_at_its_content_length(void **state) {
-    (void)state;
+TEST(any_body_ends_at_its_content_length) {
     ANY(HTTP_OK "Content-Length: 5\r\n\r\nhello", REPLY_COMPLETE);
     ANY(HTTP_OK "Content-Length: 5\r\n\r\n\r\n\0\n\xff", REPLY_COMPLETE);
     ANY(HTTP_OK "Content-Length: 0\r\n\r\n", REPLY_COMPLETE);
@@ -284,8 +267,7 @@ static void any_body_ends_at_its_content_length(void **state) {
     ANY("HTTP/1.1 404 Not Found\r\n", REPLY_REFUSED);
 }
 
-static void any_body_ends_with_its_last_chunk(void **state) {
-    (void)state;
+TEST(any_body_ends_with_its_last_chunk) {
     ANY(CHUNKED "5\r\nhello\r\n0\r\n\r\n", REPLY_COMPLETE);
     ANY(CHUNKED "0\r\n\r\n", REPLY_COMPLETE);
     ANY(CHUNKED "000A\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n", REPLY_COMPLETE);
@@ -309,8 +291,7 @@ static void any_body_ends_with_its_last_chunk(void **state) {
         REPLY_MALFORMED);
 }
 
-static void lines_between_chunks_are_limited(void **state) {
-    (void)state;
+TEST(lines_between_chunks_are_limited) {
     static const char *const BEGINNINGS[] = {CHUNKED "5;", CHUNKED "0\r\nA: "};
     for (int i = 0; i < 2; i++) {
         enum verdict verdict = REPLY_INCOMPLETE;
@@ -326,8 +307,7 @@ static void lines_between_chunks_are_limited(void **state) {
 }
 
 /* A reply may be ended by its connection, and then only by that. */
-static void any_body_may_end_with_its_connection(void **state) {
-    (void)state;
+TEST(any_body_may_end_with_its_connection) {
     const char *open_end = HTTP_OK "X: y\r\n\r\nhello\r\n\r\n";
     ANY(HTTP_OK "X: y\r\n\r\nhello\r\n\r\n", REPLY_INCOMPLETE);
     for (size_t length = 0; length <= strlen(open_end); length++) {
@@ -347,8 +327,7 @@ static void any_body_may_end_with_its_connection(void **state) {
     assert_int_equal(reply_end(&reply), REPLY_INCOMPLETE);
 }
 
-static void any_body_is_kept_without_its_framing(void **state) {
-    (void)state;
+TEST(any_body_is_kept_without_its_framing) {
     char space[512];
     const char *chunked = CHUNKED "5\r\nhello\r\n6;x\r\n world\r\n0\r\nA: b\r\n\r\n";
     for (size_t piece = 1; piece <= strlen(chunked); piece++) {
@@ -359,8 +338,7 @@ static void any_body_is_kept_without_its_framing(void **state) {
     }
 }
 
-static void the_body_is_kept_for_showing(void **state) {
-    (void)state;
+TEST(the_body_is_kept_for_showing) {
     char space[512];
     const char *http = HTTP_OK HTTP_LENGTH "\r\n" HTTP_BODY;
     for (size_t piece = 1; piece <= strlen(http); piece++) {
@@ -373,32 +351,4 @@ static void the_body_is_kept_for_showing(void **state) {
     feed(LINE_REPLY, strlen(LINE_REPLY), 0, 7, DIALECT_LINE, 2, &kept);
     assert_int_equal(kept.length, strlen(LINE_REPLY));
     assert_memory_equal(space, LINE_REPLY, kept.length);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reply_of_the_line_dialect_is_complete_at_its_empty_line),
-        cmocka_unit_test(behind_a_token_comes_ok_and_then_the_reply),
-        cmocka_unit_test(fewer_rows_than_asked_for_are_fine_and_more_are_not),
-        cmocka_unit_test(everything_else_and_the_source_may_follow_the_rows),
-        cmocka_unit_test(garbage_is_malformed),
-        cmocka_unit_test(the_ranks_count_from_one),
-        cmocka_unit_test(a_pid_is_a_positive_number),
-        cmocka_unit_test(times_have_six_decimals),
-        cmocka_unit_test(rows_come_in_order_of_cpu_time),
-        cmocka_unit_test(a_name_is_escaped),
-        cmocka_unit_test(a_line_without_end_is_malformed_at_the_limit),
-        cmocka_unit_test(an_error_reply_is_refused_and_its_words_are_kept),
-        cmocka_unit_test(a_reply_in_http_is_complete_at_its_content_length),
-        cmocka_unit_test(a_head_that_is_not_http_is_malformed),
-        cmocka_unit_test(a_head_without_end_is_malformed_at_the_limit),
-        cmocka_unit_test(a_server_says_whether_it_keeps_the_connection),
-        cmocka_unit_test(any_body_ends_at_its_content_length),
-        cmocka_unit_test(any_body_ends_with_its_last_chunk),
-        cmocka_unit_test(lines_between_chunks_are_limited),
-        cmocka_unit_test(any_body_may_end_with_its_connection),
-        cmocka_unit_test(any_body_is_kept_without_its_framing),
-        cmocka_unit_test(the_body_is_kept_for_showing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,13 +38,11 @@ static void check_all(const int64_t *values, size_t count) {
     assert_int_equal(found.min, by_sorting(values, count, 0));
 }
 
-static void one_value_is_every_percentile(void **state) {
-    (void)state;
+TEST(one_value_is_every_percentile) {
     check_all((int64_t[]){42}, 1);
 }
 
-static void the_rank_is_the_nearest_above(void **state) {
-    (void)state;
+TEST(the_rank_is_the_nearest_above) {
     int64_t ten[] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
     assert_int_equal(percentile(ten, 10, 500), 50);
     assert_int_equal(percentile(ten, 10, 501), 60);
@@ -52,8 +50,7 @@ static void the_rank_is_the_nearest_above(void **state) {
     assert_int_equal(percentile(ten, 10, 990), 100);
 }
 
-static void any_order_gives_what_sorting_gives(void **state) {
-    (void)state;
+TEST(any_order_gives_what_sorting_gives) {
     static int64_t values[MANY];
     unsigned random = 7342;
     for (size_t count = 1; count <= MANY; count = count < 40 ? count + 1 : count * 3) {
@@ -71,8 +68,7 @@ static void any_order_gives_what_sorting_gives(void **state) {
     }
 }
 
-static void what_is_known_only_to_be_so_large_has_the_last_ranks(void **state) {
-    (void)state;
+TEST(what_is_known_only_to_be_so_large_has_the_last_ranks) {
     int64_t ten[] = {50, 10, 40, 20, 30, 60, 5, 8, 25, 1};
     struct distribution found = distribution_of(ten, 6, 4);
     assert_int_equal(found.count, 10);
@@ -94,8 +90,7 @@ static void what_is_known_only_to_be_so_large_has_the_last_ranks(void **state) {
 
 /* Whatever the true values, a percentile is not below the truth, and a lower bound is not above it.
  */
-static void no_percentile_is_below_the_truth(void **state) {
-    (void)state;
+TEST(no_percentile_is_below_the_truth) {
     enum { LIMIT = 400 };
     static int64_t values[LIMIT], truth[LIMIT];
     unsigned random = 99;
@@ -120,27 +115,12 @@ static void no_percentile_is_below_the_truth(void **state) {
     }
 }
 
-static void the_mean_is_the_mean(void **state) {
-    (void)state;
+TEST(the_mean_is_the_mean) {
     struct distribution found = distribution_of((int64_t[]){1, 2, 4, 8}, 4, 0);
     assert_true(found.mean > 3.7499 && found.mean < 3.7501);
 }
 
-static void no_values_have_no_distribution(void **state) {
-    (void)state;
+TEST(no_values_have_no_distribution) {
     int64_t none;
     assert_int_equal(distribution_of(&none, 0, 0).count, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_value_is_every_percentile),
-        cmocka_unit_test(the_rank_is_the_nearest_above),
-        cmocka_unit_test(any_order_gives_what_sorting_gives),
-        cmocka_unit_test(what_is_known_only_to_be_so_large_has_the_last_ranks),
-        cmocka_unit_test(no_percentile_is_below_the_truth),
-        cmocka_unit_test(the_mean_is_the_mean),
-        cmocka_unit_test(no_values_have_no_distribution),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+#define UNIT_OWN_MAIN
 #include "unit.h"
 
 #include "results/samples_file.h"
@@ -32,8 +33,7 @@ static int remove_folder(void **state) {
     return rmdir(folder); /* fails, as it should, when a test left something behind */
 }
 
-static void the_records_are_shared_out_evenly_and_have_a_limit(void **state) {
-    (void)state;
+TEST(the_records_are_shared_out_evenly_and_have_a_limit) {
     struct owner owners[3] = {{0}};
     assert_int_equal(samples_reserve(&owners[0].samples, 3, sizeof *owners, 7), 0);
     for (int i = 0; i < 3; i++) {
@@ -49,16 +49,14 @@ static void the_records_are_shared_out_evenly_and_have_a_limit(void **state) {
     assert_int_equal(samples_reserve(&owners[0].samples, 3, sizeof *owners, 2), -E2BIG);
 }
 
-static void memory_that_is_not_used_costs_nothing(void **state) {
-    (void)state;
+TEST(memory_that_is_not_used_costs_nothing) {
     struct samples samples;
     assert_int_equal(samples_reserve(&samples, 1, sizeof samples, (size_t)1 << 26), 0);
     samples.records[samples.limit - 1].connection = 7;
     assert_int_equal(samples.records[samples.limit - 1].connection, 7);
 }
 
-static void what_a_child_process_records_is_seen(void **state) {
-    (void)state;
+TEST(what_a_child_process_records_is_seen) {
     struct samples samples;
     int status;
     assert_int_equal(samples_reserve(&samples, 1, sizeof samples, 10), 0);
@@ -71,8 +69,7 @@ static void what_a_child_process_records_is_seen(void **state) {
     assert_int_equal(samples.records[0].end_ns, 99);
 }
 
-static void the_file_is_as_the_format_says(void **state) {
-    (void)state;
+TEST(the_file_is_as_the_format_says) {
     static const unsigned char EXPECTED[] = {
         'R',  'G',  'S',  'A',  'M',  'P',  'L',  '1',  /* magic */
         32,   0,    0,    0,    0,    0,    0,    0,    /* record size, reserved */
@@ -99,8 +96,7 @@ static void the_file_is_as_the_format_says(void **state) {
     fclose(written);
 }
 
-static void a_file_that_is_given_up_leaves_nothing_behind(void **state) {
-    (void)state;
+TEST(a_file_that_is_given_up_leaves_nothing_behind) {
     struct samples_file file;
     unlink(path);
     assert_int_equal(samples_file_open(&file, path), 0);
@@ -110,15 +106,13 @@ static void a_file_that_is_given_up_leaves_nothing_behind(void **state) {
     assert_int_equal(access(file.partial, F_OK), -1);
 }
 
-static void a_file_that_cannot_be_written_is_an_error_at_once(void **state) {
-    (void)state;
+TEST(a_file_that_cannot_be_written_is_an_error_at_once) {
     struct samples_file file;
     assert_int_equal(samples_file_open(&file, "/nonexistent/samples"), -ENOENT);
     assert_int_equal(samples_file_open(&file, "/tmp"), -EISDIR);
 }
 
-static void what_is_no_regular_file_is_written_directly(void **state) {
-    (void)state;
+TEST(what_is_no_regular_file_is_written_directly) {
     struct samples_file file;
     struct stat kind;
     assert_int_equal(samples_file_open(&file, "/dev/null"), 0);
@@ -128,8 +122,7 @@ static void what_is_no_regular_file_is_written_directly(void **state) {
     assert_true(S_ISCHR(kind.st_mode));
 }
 
-static void every_outcome_has_a_name(void **state) {
-    (void)state;
+TEST(every_outcome_has_a_name) {
     for (enum outcome outcome = 0; outcome < OUTCOME_COUNT; outcome++)
         assert_non_null(outcome_name(outcome));
     assert_string_equal(outcome_name(OUTCOME_REFUSED), "refused");
@@ -137,15 +130,5 @@ static void every_outcome_has_a_name(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_records_are_shared_out_evenly_and_have_a_limit),
-        cmocka_unit_test(memory_that_is_not_used_costs_nothing),
-        cmocka_unit_test(what_a_child_process_records_is_seen),
-        cmocka_unit_test(the_file_is_as_the_format_says),
-        cmocka_unit_test(a_file_that_is_given_up_leaves_nothing_behind),
-        cmocka_unit_test(a_file_that_cannot_be_written_is_an_error_at_once),
-        cmocka_unit_test(what_is_no_regular_file_is_written_directly),
-        cmocka_unit_test(every_outcome_has_a_name),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return unit_run(make_folder, remove_folder);
 }

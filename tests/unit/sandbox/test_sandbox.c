@@ -97,8 +97,7 @@ static int try_files(void) {
     return HELD;
 }
 
-static void landlock_lets_nothing_be_opened_but_what_is_read(void **state) {
-    (void)state;
+TEST(landlock_lets_nothing_be_opened_but_what_is_read) {
     in_a_child(try_files);
 }
 
@@ -115,8 +114,7 @@ static int try_network(void) {
     return HELD;
 }
 
-static void landlock_lets_no_tcp_socket_be_bound_or_connected(void **state) {
-    (void)state;
+TEST(landlock_lets_no_tcp_socket_be_bound_or_connected) {
     in_a_child(try_network);
 }
 
@@ -136,8 +134,7 @@ static int try_signals(void) {
     return HELD;
 }
 
-static void landlock_lets_signals_reach_its_own_processes_alone(void **state) {
-    (void)state;
+TEST(landlock_lets_signals_reach_its_own_processes_alone) {
     in_a_child(try_signals);
 }
 
@@ -205,13 +202,11 @@ static int try_calls_with_rings(void) {
     return try_calls_of(&(struct sandbox_options){.is_on = true, .uses_rings = true});
 }
 
-static void seccomp_refuses_what_serving_does_not_take(void **state) {
-    (void)state;
+TEST(seccomp_refuses_what_serving_does_not_take) {
     in_a_child(try_calls);
 }
 
-static void seccomp_lets_only_a_design_on_io_uring_make_one(void **state) {
-    (void)state;
+TEST(seccomp_lets_only_a_design_on_io_uring_make_one) {
     in_a_child(try_calls_with_rings);
 }
 
@@ -240,8 +235,7 @@ static int try_capabilities(void) {
     return HELD;
 }
 
-static void roots_capabilities_are_gone_from_every_set(void **state) {
-    (void)state;
+TEST(roots_capabilities_are_gone_from_every_set) {
     in_a_child(try_capabilities);
 }
 
@@ -263,8 +257,7 @@ static int try_user(void) {
     return HELD;
 }
 
-static void root_becomes_another_user_for_good_and_still_ends_with_its_parent(void **state) {
-    (void)state;
+TEST(root_becomes_another_user_for_good_and_still_ends_with_its_parent) {
     in_a_child(try_user);
 }
 
@@ -274,8 +267,7 @@ static int try_unknown_user(void) {
     return HELD;
 }
 
-static void an_unknown_user_is_refused(void **state) {
-    (void)state;
+TEST(an_unknown_user_is_refused) {
     in_a_child(try_unknown_user);
 }
 
@@ -295,8 +287,7 @@ static int try_all(void) {
     return HELD;
 }
 
-static void all_layers_together_let_it_serve(void **state) {
-    (void)state;
+TEST(all_layers_together_let_it_serve) {
     in_a_child(try_all);
 }
 
@@ -308,23 +299,6 @@ static int try_none(void) {
     return HELD;
 }
 
-static void turned_off_it_takes_nothing_away(void **state) {
-    (void)state;
+TEST(turned_off_it_takes_nothing_away) {
     in_a_child(try_none);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(landlock_lets_nothing_be_opened_but_what_is_read),
-        cmocka_unit_test(landlock_lets_no_tcp_socket_be_bound_or_connected),
-        cmocka_unit_test(landlock_lets_signals_reach_its_own_processes_alone),
-        cmocka_unit_test(seccomp_refuses_what_serving_does_not_take),
-        cmocka_unit_test(seccomp_lets_only_a_design_on_io_uring_make_one),
-        cmocka_unit_test(roots_capabilities_are_gone_from_every_set),
-        cmocka_unit_test(root_becomes_another_user_for_good_and_still_ends_with_its_parent),
-        cmocka_unit_test(an_unknown_user_is_refused),
-        cmocka_unit_test(all_layers_together_let_it_serve),
-        cmocka_unit_test(turned_off_it_takes_nothing_away),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

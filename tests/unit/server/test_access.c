@@ -32,8 +32,7 @@ static bool holds(const char *text, const char *host) {
     return network_holds(&network, &address.storage);
 }
 
-static void a_network_holds_its_addresses_and_no_other(void **state) {
-    (void)state;
+TEST(a_network_holds_its_addresses_and_no_other) {
     assert_true(holds("10.0.0.0/8", "10.255.255.255"));
     assert_false(holds("10.0.0.0/8", "11.0.0.0"));
     assert_true(holds("192.0.2.128/25", "192.0.2.128"));
@@ -51,8 +50,7 @@ static void a_network_holds_its_addresses_and_no_other(void **state) {
     assert_true(holds("::/0", "2001:db8::1"));
 }
 
-static void an_ipv4_client_of_an_ipv6_socket_is_one_of_ipv4(void **state) {
-    (void)state;
+TEST(an_ipv4_client_of_an_ipv6_socket_is_one_of_ipv4) {
     assert_true(holds("10.0.0.0/8", "::ffff:10.1.2.3"));
     assert_false(holds("10.0.0.0/8", "::ffff:11.1.2.3"));
     assert_true(holds("::ffff:10.0.0.0/104", "10.1.2.3"));
@@ -63,8 +61,7 @@ static void an_ipv4_client_of_an_ipv6_socket_is_one_of_ipv4(void **state) {
     assert_false(holds("0.0.0.0/0", "a00::")); /* whose first bytes are those of 10.0.0.0 */
 }
 
-static void what_is_no_network_is_told(void **state) {
-    (void)state;
+TEST(what_is_no_network_is_told) {
     const char *const wrong[] = {"",
                                  "10",
                                  "10.0.0.0/",
@@ -89,8 +86,7 @@ static void what_is_no_network_is_told(void **state) {
     }
 }
 
-static void a_list_of_networks_is_whole_or_refused(void **state) {
-    (void)state;
+TEST(a_list_of_networks_is_whole_or_refused) {
     const char *problem = NULL;
     struct access access = {0};
     assert_int_equal(access_allow(&access, "10.0.0.0/8,2001:db8::/32,192.0.2.7", &problem), 0);
@@ -106,8 +102,7 @@ static void a_list_of_networks_is_whole_or_refused(void **state) {
     assert_int_equal(access_allow(&full, "10.0.0.0/8", &problem), -EINVAL);
 }
 
-static void only_a_public_address_needs_to_be_told_who_may_ask(void **state) {
-    (void)state;
+TEST(only_a_public_address_needs_to_be_told_who_may_ask) {
     const char *problem = NULL;
     const char *const own[] = {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"};
     const char *const public[] = {"0.0.0.0", "::", "192.0.2.7", "2001:db8::1", "::ffff:0.0.0.0"};
@@ -139,8 +134,7 @@ static struct token token_of(const char *text) {
     return token;
 }
 
-static void only_the_token_is_the_token(void **state) {
-    (void)state;
+TEST(only_the_token_is_the_token) {
     struct token token = token_of(secret), none = {0};
     char given[TOKEN_LIMIT + 44] = {0};
     memcpy(given, secret, token.length);
@@ -158,8 +152,7 @@ static void only_the_token_is_the_token(void **state) {
 }
 
 /* 300 bytes that begin with a token of maximum length are refused. */
-static void the_longest_token_is_compared_to_its_end(void **state) {
-    (void)state;
+TEST(the_longest_token_is_compared_to_its_end) {
     char text[300];
     memset(text, 'x', sizeof text);
     struct token token = {.length = TOKEN_LIMIT};
@@ -186,8 +179,7 @@ static int read_file(const char *bytes, size_t length, unsigned mode, struct tok
     return error;
 }
 
-static void a_token_file_holds_one_line(void **state) {
-    (void)state;
+TEST(a_token_file_holds_one_line) {
     char problem[TOKEN_PROBLEM_LIMIT], longest[TOKEN_LIMIT + 2];
     struct token token;
     static const char *const good[] = {"correct-horse-battery", "correct-horse-battery\n",
@@ -202,8 +194,7 @@ static void a_token_file_holds_one_line(void **state) {
     assert_int_equal(token.length, TOKEN_LIMIT);
 }
 
-static void what_is_no_token_file_is_told(void **state) {
-    (void)state;
+TEST(what_is_no_token_file_is_told) {
     static const struct {
         const char *bytes, *says;
         size_t length;
@@ -237,8 +228,7 @@ static void what_is_no_token_file_is_told(void **state) {
 }
 
 /* systemd's credentials are protected by their folder, whatever their own permissions. */
-static void a_credential_of_systemd_is_taken(void **state) {
-    (void)state;
+TEST(a_credential_of_systemd_is_taken) {
     char folder[] = "/tmp/regatta-credentials-XXXXXX", path[64], problem[TOKEN_PROBLEM_LIMIT];
     struct token token;
     assert_non_null(mkdtemp(folder));
@@ -255,20 +245,4 @@ static void a_credential_of_systemd_is_taken(void **state) {
     unsetenv("CREDENTIALS_DIRECTORY");
     unlink(path);
     rmdir(folder);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_network_holds_its_addresses_and_no_other),
-        cmocka_unit_test(an_ipv4_client_of_an_ipv6_socket_is_one_of_ipv4),
-        cmocka_unit_test(what_is_no_network_is_told),
-        cmocka_unit_test(a_list_of_networks_is_whole_or_refused),
-        cmocka_unit_test(only_a_public_address_needs_to_be_told_who_may_ask),
-        cmocka_unit_test(only_the_token_is_the_token),
-        cmocka_unit_test(the_longest_token_is_compared_to_its_end),
-        cmocka_unit_test(a_token_file_holds_one_line),
-        cmocka_unit_test(what_is_no_token_file_is_told),
-        cmocka_unit_test(a_credential_of_systemd_is_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,7 @@
     assert_false(text.overflow);                                                                   \
     written[text.length] = '\0'
 
-static void a_counter_has_its_suffix_where_the_format_wants_it(void **state) {
-    (void)state;
+TEST(a_counter_has_its_suffix_where_the_format_wants_it) {
     {
         WRITTEN(false, exposition_one(&e, METRIC_COUNTER, "a_bytes", "bytes", "Help.", 7));
         assert_string_equal(written, "# HELP a_bytes_total Help.\n# TYPE a_bytes_total counter\n"
@@ -28,8 +27,7 @@ static void a_counter_has_its_suffix_where_the_format_wants_it(void **state) {
                                  "# UNIT a_bytes bytes\na_bytes_total 7\n");
 }
 
-static void an_info_is_a_gauge_to_the_older_format(void **state) {
-    (void)state;
+TEST(an_info_is_a_gauge_to_the_older_format) {
     {
         WRITTEN(false, exposition_one(&e, METRIC_INFO, "a", NULL, "Help.", 1));
         assert_string_equal(written, "# HELP a_info Help.\n# TYPE a_info gauge\na_info 1\n");
@@ -38,8 +36,7 @@ static void an_info_is_a_gauge_to_the_older_format(void **state) {
     assert_string_equal(written, "# HELP a Help.\n# TYPE a info\na_info 1\n");
 }
 
-static void no_name_can_leave_its_quotes(void **state) {
-    (void)state;
+TEST(no_name_can_leave_its_quotes) {
     static const struct {
         const char *bytes, *value;
         size_t length;
@@ -62,8 +59,7 @@ static void no_name_can_leave_its_quotes(void **state) {
 }
 
 /* The maximum number of groups, each with the longest possible name. */
-static void the_worst_of_names_fit_into_a_reply(void **state) {
-    (void)state;
+TEST(the_worst_of_names_fit_into_a_reply) {
     enum { OF_THE_SERVER = 8 * 1024 };
     static char space[REPLY_LIMIT - OF_THE_SERVER];
     struct text text = text_fixed(space, sizeof space);
@@ -88,14 +84,4 @@ static void the_worst_of_names_fit_into_a_reply(void **state) {
     tally_reading(&tally, &facts.scan, INT64_MAX);
     metrics_of_processes(&facts, &e);
     assert_false(text.overflow);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_counter_has_its_suffix_where_the_format_wants_it),
-        cmocka_unit_test(an_info_is_a_gauge_to_the_older_format),
-        cmocka_unit_test(no_name_can_leave_its_quotes),
-        cmocka_unit_test(the_worst_of_names_fit_into_a_reply),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

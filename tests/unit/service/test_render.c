@@ -58,8 +58,7 @@ static const char *render(const struct request *request, const char *host) {
     "- - 85.000000 48.750000 (everything else)\n"                                                  \
     "# source procfs (as asked), 75 tasks, 1 lost, taken 2026-11-21T13:20:01.123Z"
 
-static void the_text_is_rows_everything_else_and_the_source(void **state) {
-    (void)state;
+TEST(the_text_is_rows_everything_else_and_the_source) {
     const struct request request = {.rows = 2};
     fill();
     assert_string_equal(render(&request, "h"), "rank pid user_seconds system_seconds name\n"
@@ -67,8 +66,7 @@ static void the_text_is_rows_everything_else_and_the_source(void **state) {
                                                "2 7 2.660000 0.000000 \n" TAIL "\n");
 }
 
-static void groups_have_their_number_of_processes_and_recently_says_for_how_long(void **state) {
-    (void)state;
+TEST(groups_have_their_number_of_processes_and_recently_says_for_how_long) {
     const struct request request = {.rows = 2, .by = BY_RECENT, .group = GROUP_UNIT};
     fill();
     answer.rows[0].pid = answer.rows[1].pid = 0;
@@ -90,8 +88,7 @@ static void add_detail(void) {
     details[1].threads = 0; /* gone */
 }
 
-static void details_follow_their_row_and_forge_no_other(void **state) {
-    (void)state;
+TEST(details_follow_their_row_and_forge_no_other) {
     const struct request request = {.rows = 2, .wants_threads = true, .wants_command = true};
     fill();
     add_detail();
@@ -112,8 +109,7 @@ static void details_follow_their_row_and_forge_no_other(void **state) {
 #define JSON_REST                                                                                  \
     "\"rest\": {\"user_seconds\": 85.000000, \"system_seconds\": 48.750000, \"processes\": 73}}\n"
 
-static void json_says_the_same(void **state) {
-    (void)state;
+TEST(json_says_the_same) {
     const struct request request = {
         .rows = 2, .format = FORMAT_JSON, .wants_threads = true, .wants_command = true};
     fill();
@@ -144,8 +140,7 @@ static void json_says_the_same(void **state) {
                "\"system_seconds\": 0.000000}], " JSON_REST));
 }
 
-static void days_and_years_are_the_calendars(void **state) {
-    (void)state;
+TEST(days_and_years_are_the_calendars) {
     static const struct {
         int64_t unix_s;
         const char *taken;
@@ -193,8 +188,7 @@ static void fill_with_the_worst(uint8_t name_length, char worst) {
 }
 
 /* Also each part alone: render asserts that nothing exceeds REPLY_LIMIT. */
-static void the_worst_of_replies_fit(void **state) {
-    (void)state;
+TEST(the_worst_of_replies_fit) {
     static char host[256], reason[1000];
     memset(host, 1, sizeof host - 1);
     memset(reason, 1, sizeof reason - 1);
@@ -233,8 +227,7 @@ static struct history_row rest_of(int64_t busy_user_ns, int64_t busy_system_ns, 
     return rest;
 }
 
-static void everything_else_is_never_less_than_nothing(void **state) {
-    (void)state;
+TEST(everything_else_is_never_less_than_nothing) {
     static const struct {
         int64_t busy_user, busy_system, user, system, rest_user, rest_system;
     } cases[] = {
@@ -248,17 +241,4 @@ static void everything_else_is_never_less_than_nothing(void **state) {
         assert_int_equal(rest.user_ns, cases[i].rest_user);
         assert_int_equal(rest.system_ns, cases[i].rest_system);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_text_is_rows_everything_else_and_the_source),
-        cmocka_unit_test(groups_have_their_number_of_processes_and_recently_says_for_how_long),
-        cmocka_unit_test(details_follow_their_row_and_forge_no_other),
-        cmocka_unit_test(json_says_the_same),
-        cmocka_unit_test(days_and_years_are_the_calendars),
-        cmocka_unit_test(the_worst_of_replies_fit),
-        cmocka_unit_test(everything_else_is_never_less_than_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

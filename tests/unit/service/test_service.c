@@ -13,8 +13,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-static void works_are_parsed(void **state) {
-    (void)state;
+TEST(works_are_parsed) {
     static const struct {
         const char *text;
         struct work expected;
@@ -40,8 +39,7 @@ static void works_are_parsed(void **state) {
     }
 }
 
-static void anything_else_is_no_work(void **state) {
-    (void)state;
+TEST(anything_else_is_no_work) {
     static const char *const wrong[] = {
         "",          "nosuch",        "Scan",
         "scan=",     "scan=5ms",      "snapshot=1s",
@@ -85,8 +83,7 @@ static bool spins_for(int64_t duration_ns) {
     return fastest_ns >= duration_ns * 9 / 10 && fastest_ns <= duration_ns * 11 / 10;
 }
 
-static void a_spin_computes_as_long_as_it_says(void **state) {
-    (void)state;
+TEST(a_spin_computes_as_long_as_it_says) {
     const int64_t durations_ns[] = {50 * NS_PER_US, NS_PER_MS};
     for (size_t i = 0; i < 2; i++) {
         bool is_right = false;
@@ -122,8 +119,7 @@ static void do_nothing(int signal_number) {
 }
 
 /* A signal each 2 ms while it sleeps for 50. */
-static void a_wait_is_not_shortened_by_signals_and_uses_no_cpu(void **state) {
-    (void)state;
+TEST(a_wait_is_not_shortened_by_signals_and_uses_no_cpu) {
     const struct request top = {.kind = REQUEST_TOP, .rows = 2, .status = STATUS_OK};
     const struct sigaction action = {.sa_handler = do_nothing};
     const struct itimerval often = {{.tv_usec = 2000}, {.tv_usec = 2000}}, never = {0};
@@ -142,8 +138,7 @@ static void a_wait_is_not_shortened_by_signals_and_uses_no_cpu(void **state) {
 }
 
 /* Health checks and invalid requests cost no work. */
-static void only_the_top_is_worked_for(void **state) {
-    (void)state;
+TEST(only_the_top_is_worked_for) {
     const struct request health = {.kind = REQUEST_HEALTH, .status = STATUS_OK};
     const struct request invalid = {
         .kind = REQUEST_INVALID, .status = STATUS_BAD_REQUEST, .problem = "so it is"};
@@ -162,8 +157,7 @@ static int64_t age_ms(const char *json) {
 
 /* Asked repeatedly for five times the maximum age of a snapshot. A reply may be older by as long as
  * the call took. */
-static void a_snapshot_is_used_until_it_is_too_old(void **state) {
-    (void)state;
+TEST(a_snapshot_is_used_until_it_is_too_old) {
     enum { MAX_AGE_MS = 40 };
     const struct request top = {
         .kind = REQUEST_TOP, .rows = 2, .format = FORMAT_JSON, .status = STATUS_OK};
@@ -184,8 +178,7 @@ static void a_snapshot_is_used_until_it_is_too_old(void **state) {
     service_close(service);
 }
 
-static void with_no_age_allowed_each_request_is_answered_afresh(void **state) {
-    (void)state;
+TEST(with_no_age_allowed_each_request_is_answered_afresh) {
     const struct request text = {.kind = REQUEST_TOP, .rows = 64, .status = STATUS_OK};
     const struct request json = {
         .kind = REQUEST_TOP, .rows = 64, .format = FORMAT_JSON, .status = STATUS_OK};
@@ -196,17 +189,4 @@ static void with_no_age_allowed_each_request_is_answered_afresh(void **state) {
         assert_int_equal(service_scans(service), 2 * i);
     }
     service_close(service);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(works_are_parsed),
-        cmocka_unit_test(anything_else_is_no_work),
-        cmocka_unit_test(a_spin_computes_as_long_as_it_says),
-        cmocka_unit_test(a_wait_is_not_shortened_by_signals_and_uses_no_cpu),
-        cmocka_unit_test(only_the_top_is_worked_for),
-        cmocka_unit_test(a_snapshot_is_used_until_it_is_too_old),
-        cmocka_unit_test(with_no_age_allowed_each_request_is_answered_afresh),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,8 +78,7 @@ static struct shared_snapshot *open_shared(void) {
     return shared;
 }
 
-static void a_reply_of_fewer_rows_is_what_rendering_them_would_give(void **state) {
-    (void)state;
+TEST(a_reply_of_fewer_rows_is_what_rendering_them_would_give) {
     struct shared_snapshot *shared = open_shared();
     const unsigned counts[] = {TOP_LIMIT, 3, 1, 0, TOP_LIMIT - 1};
     for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -89,8 +88,7 @@ static void a_reply_of_fewer_rows_is_what_rendering_them_would_give(void **state
     shared_snapshot_close(shared);
 }
 
-static void the_worst_of_names_have_room(void **state) {
-    (void)state;
+TEST(the_worst_of_names_have_room) {
     struct shared_snapshot *shared = open_shared();
     struct snapshot *next = shared_snapshot_lock(shared);
     bool is_there;
@@ -109,8 +107,7 @@ static void the_worst_of_names_have_room(void **state) {
     shared_snapshot_close(shared);
 }
 
-static void what_is_too_old_is_not_there(void **state) {
-    (void)state;
+TEST(what_is_too_old_is_not_there) {
     static struct snapshot rows;
     struct shared_snapshot *shared = open_shared();
     bool is_there;
@@ -127,8 +124,7 @@ static void what_is_too_old_is_not_there(void **state) {
 }
 
 /* A snapshot is not visible before it is published, and never if its process dies. */
-static void a_process_that_dies_with_the_lock_harms_nobody(void **state) {
-    (void)state;
+TEST(a_process_that_dies_with_the_lock_harms_nobody) {
     struct shared_snapshot *shared = open_shared();
     publish(shared, 1, TOP_LIMIT);
     pid_t child = fork();
@@ -168,8 +164,7 @@ static void assert_is_of_one(const struct text *text) {
 
 /* Another process publishes continuously and is killed again and again: every read is of one
  * snapshot, and the lock and the next snapshot are available afterwards. */
-static void no_reader_sees_two_snapshots_in_one(void **state) {
-    (void)state;
+TEST(no_reader_sees_two_snapshots_in_one) {
     static struct snapshot rows;
     struct shared_snapshot *shared = open_shared();
     unsigned read = 0;
@@ -201,15 +196,4 @@ static void no_reader_sees_two_snapshots_in_one(void **state) {
     }
     assert_true(read > 50);
     shared_snapshot_close(shared);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reply_of_fewer_rows_is_what_rendering_them_would_give),
-        cmocka_unit_test(the_worst_of_names_have_room),
-        cmocka_unit_test(what_is_too_old_is_not_there),
-        cmocka_unit_test(a_process_that_dies_with_the_lock_harms_nobody),
-        cmocka_unit_test(no_reader_sees_two_snapshots_in_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

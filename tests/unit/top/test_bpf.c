@@ -1,5 +1,6 @@
 /* Both ways of the source bpf against /proc, with real processes. Skipped if not permitted or not
  * built. */
+#define UNIT_OWN_MAIN
 #include "unit.h"
 
 #include "base/clock.h"

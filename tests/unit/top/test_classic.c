@@ -1,4 +1,5 @@
 /* The classic scan over a tree that looks like /proc. */
+#define UNIT_OWN_MAIN
 #include "proc_tree.h"
 
 #include "base/clock.h"
@@ -47,8 +48,7 @@ static void remove_process(const char *pid) {
 }
 
 /* Including incomplete ones: proc_tree.h. */
-static void it_sees_what_the_source_procfs_sees(void **state) {
-    (void)state;
+TEST(it_sees_what_the_source_procfs_sees) {
     static struct seen seen, others;
     struct scan scan, other;
     struct procfs procfs;
@@ -72,8 +72,7 @@ static void it_sees_what_the_source_procfs_sees(void **state) {
 }
 
 /* Each is followed by what the kernel writes after a name. */
-static void any_name_is_read_byte_for_byte(void **state) {
-    (void)state;
+TEST(any_name_is_read_byte_for_byte) {
     static const char *const names[] = {
         "",
         ")",
@@ -107,8 +106,7 @@ static void any_name_is_read_byte_for_byte(void **state) {
 }
 
 /* Its flags say that it is one (0x200000), and a worker of the kernel (0x20). */
-static void a_kernel_worker_has_its_short_name(void **state) {
-    (void)state;
+TEST(a_kernel_worker_has_its_short_name) {
     static struct seen seen;
     struct scan scan;
     write_at("78", "stat",
@@ -129,8 +127,7 @@ static unsigned open_descriptors(void) {
     return count;
 }
 
-static void nothing_is_kept_and_a_change_is_seen_at_once(void **state) {
-    (void)state;
+TEST(nothing_is_kept_and_a_change_is_seen_at_once) {
     static struct seen seen;
     struct scan scan;
     unsigned before = open_descriptors();
@@ -144,8 +141,7 @@ static void nothing_is_kept_and_a_change_is_seen_at_once(void **state) {
     add_process("20", "a) R 1 (b", 30);
 }
 
-static void the_machines_busy_time_is_that_of_its_first_line(void **state) {
-    (void)state;
+TEST(the_machines_busy_time_is_that_of_its_first_line) {
     static struct seen seen;
     struct scan scan;
     const int64_t tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
@@ -156,8 +152,7 @@ static void the_machines_busy_time_is_that_of_its_first_line(void **state) {
     remove_process(".");
 }
 
-static void without_a_descriptor_it_fails_and_is_not_short(void **state) {
-    (void)state;
+TEST(without_a_descriptor_it_fails_and_is_not_short) {
     static struct seen seen;
     struct scan scan;
     struct rlimit before, none;
@@ -185,8 +180,7 @@ static void *scan_often(void *done) {
     return done;
 }
 
-static void scans_may_run_at_the_same_time(void **state) {
-    (void)state;
+TEST(scans_may_run_at_the_same_time) {
     pthread_t threads[4];
     int done;
     for (int i = 0; i < 4; i++)
@@ -198,22 +192,11 @@ static void scans_may_run_at_the_same_time(void **state) {
     }
 }
 
-static void a_tree_that_is_not_there_is_refused(void **state) {
-    (void)state;
+TEST(a_tree_that_is_not_there_is_refused) {
     struct scan scan;
     assert_int_equal(classic_scan("/nonexistent", &scan, note, NULL), -ENOENT);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_sees_what_the_source_procfs_sees),
-        cmocka_unit_test(any_name_is_read_byte_for_byte),
-        cmocka_unit_test(a_kernel_worker_has_its_short_name),
-        cmocka_unit_test(nothing_is_kept_and_a_change_is_seen_at_once),
-        cmocka_unit_test(the_machines_busy_time_is_that_of_its_first_line),
-        cmocka_unit_test(without_a_descriptor_it_fails_and_is_not_short),
-        cmocka_unit_test(scans_may_run_at_the_same_time),
-        cmocka_unit_test(a_tree_that_is_not_there_is_refused),
-    };
-    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+    return unit_run(make_tree, remove_tree);
 }

@@ -80,16 +80,14 @@ static void check_command(char *first, const char *expected) {
     end(child);
 }
 
-static void a_command_line_has_blanks_for_the_ends_of_its_arguments(void **state) {
-    (void)state;
+TEST(a_command_line_has_blanks_for_the_ends_of_its_arguments) {
     char plain[] = "sl\neep", empty[] = "";
     check_command(plain, "sl\neep 60");
     check_command(empty, " 60");
 }
 
 /* Cut before the character whose escape would exceed the limit. */
-static void a_long_command_line_is_cut(void **state) {
-    (void)state;
+TEST(a_long_command_line_is_cut) {
     static char letters[1000], controls[1000], umlauts[1001], cut[1001];
     memset(letters, 'a', sizeof letters - 1);
     memset(controls, 1, sizeof controls - 1);
@@ -102,8 +100,7 @@ static void a_long_command_line_is_cut(void **state) {
     check_command(controls, memset(cut, 1, COMMAND_LIMIT / 4));
 }
 
-static void of_another_process_with_the_pid_nothing_is_told(void **state) {
-    (void)state;
+TEST(of_another_process_with_the_pid_nothing_is_told) {
     char name[] = "x", sixty[] = "60";
     char *const arguments[] = {name, sixty, NULL};
     struct detail_ask asked = ask(true, true, THREADS_READ_MOST);
@@ -137,8 +134,7 @@ static void *burn_and_wait(void *argument) {
     return NULL;
 }
 
-static void the_busiest_threads_come_first_and_the_rest_is_counted(void **state) {
-    (void)state;
+TEST(the_busiest_threads_come_first_and_the_rest_is_counted) {
     enum { IDLE = 40, THREADS = IDLE + 2 };
     static int burns_ms[] = {0, 60, 120};
     pthread_t threads[THREADS];
@@ -174,8 +170,7 @@ static void the_busiest_threads_come_first_and_the_rest_is_counted(void **state)
         pthread_join(threads[i], NULL);
 }
 
-static void that_no_descriptor_is_left_is_told(void **state) {
-    (void)state;
+TEST(that_no_descriptor_is_left_is_told) {
     struct detail_ask asked = ask(true, true, THREADS_READ_MOST);
     struct rlimit limit, none;
     int64_t began_ns = started_ns(getpid());
@@ -185,15 +180,4 @@ static void that_no_descriptor_is_left_is_told(void **state) {
     int error = detail_read(getpid(), began_ns, &asked, &detail);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     assert_int_equal(error, -EMFILE);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_command_line_has_blanks_for_the_ends_of_its_arguments),
-        cmocka_unit_test(a_long_command_line_is_cut),
-        cmocka_unit_test(of_another_process_with_the_pid_nothing_is_told),
-        cmocka_unit_test(the_busiest_threads_come_first_and_the_rest_is_counted),
-        cmocka_unit_test(that_no_descriptor_is_left_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

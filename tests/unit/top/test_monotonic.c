@@ -19,6 +19,8 @@ static int empty(void **state) {
     told = (struct monotonic){.entries = {tables[0], tables[1]}, .limit = ROOM};
     return 0;
 }
+#undef TEST_SETUP
+#define TEST_SETUP empty
 
 static struct process pass(int pid, int64_t started_ns, int64_t user_ns, int64_t system_ns) {
     struct process process = {
@@ -32,8 +34,7 @@ static void assert_times(struct process process, int64_t user_ns, int64_t system
     assert_int_equal(process.system_ns, system_ns);
 }
 
-static void what_was_told_stays_told(void **state) {
-    (void)state;
+TEST(what_was_told_stays_told) {
     monotonic_begin(&told);
     assert_times(pass(5, 0, 100, 50), 100, 50);
     assert_times(pass(9, 0, 10, 10), 10, 10);
@@ -47,8 +48,7 @@ static void what_was_told_stays_told(void **state) {
     assert_times(pass(9, 0, 12, 10), 12, 10);
 }
 
-static void another_process_with_the_pid_begins_anew(void **state) {
-    (void)state;
+TEST(another_process_with_the_pid_begins_anew) {
     monotonic_begin(&told);
     pass(5, 0, 100, 50);
     monotonic_end(&told);
@@ -59,8 +59,7 @@ static void another_process_with_the_pid_begins_anew(void **state) {
     assert_times(pass(5, 3 * TICK_NS + 5, 0, 0), 1, 1);
 }
 
-static void a_scan_that_was_broken_off_changes_nothing(void **state) {
-    (void)state;
+TEST(a_scan_that_was_broken_off_changes_nothing) {
     monotonic_begin(&told);
     pass(5, 0, 100, 50);
     monotonic_end(&told);
@@ -70,8 +69,7 @@ static void a_scan_that_was_broken_off_changes_nothing(void **state) {
     assert_times(pass(5, 0, 101, 50), 101, 50);
 }
 
-static void beyond_the_limit_all_are_let_through(void **state) {
-    (void)state;
+TEST(beyond_the_limit_all_are_let_through) {
     for (int turn = 0; turn < 2; turn++) {
         monotonic_begin(&told);
         for (int pid = 1; pid <= ROOM + 2; pid++)
@@ -80,8 +78,7 @@ static void beyond_the_limit_all_are_let_through(void **state) {
     }
 }
 
-static void records_come_by_ascending_pid(void **state) {
-    (void)state;
+TEST(records_come_by_ascending_pid) {
     const int pids[][7] = {{1, 2, 3, 4, 5, 6, 7},
                            {1, 30, 40, 2, 3, 35, 50},
                            {7, 6, 5, 4, 3, 2, 1},
@@ -99,8 +96,7 @@ static void records_come_by_ascending_pid(void **state) {
     }
 }
 
-static void run_time_is_split_as_ticks_found_it(void **state) {
-    (void)state;
+TEST(run_time_is_split_as_ticks_found_it) {
     struct process process;
     struct record record = {.started_ns = 3 * TICK_NS + 7,
                             .run_ns = 1000,
@@ -146,8 +142,7 @@ static void begin(void) {
     gather_begin(&gather);
 }
 
-static void threads_are_added_up(void **state) {
-    (void)state;
+TEST(threads_are_added_up) {
     begin();
     thread(3, 20, 3, 8); /* numbers begin anew: this one is before its process */
     thread(10, 10, 1, 2);
@@ -166,8 +161,7 @@ static void threads_are_added_up(void **state) {
     assert_int_equal(records[1].system_ns, 3);
 }
 
-static void what_changed_meanwhile_is_known(void **state) {
-    (void)state;
+TEST(what_changed_meanwhile_is_known) {
     begin();
     thread(10, 10, 2, 2); /* the other one ended */
     thread(20, 20, 2, 8);
@@ -178,8 +172,7 @@ static void what_changed_meanwhile_is_known(void **state) {
         assert_int_equal(records[i].threads, 0);
 }
 
-static void too_little_room_is_known(void **state) {
-    (void)state;
+TEST(too_little_room_is_known) {
     begin();
     for (int pid = 1; pid <= ROOM; pid++)
         thread(pid, pid, 1, 0);
@@ -190,19 +183,4 @@ static void too_little_room_is_known(void **state) {
     for (int tid = 1; tid <= ROOM + 1; tid++)
         thread(tid, 100, ROOM + 2, 0);
     assert_true(gather.is_full);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_was_told_stays_told, empty),
-        cmocka_unit_test_setup(another_process_with_the_pid_begins_anew, empty),
-        cmocka_unit_test_setup(a_scan_that_was_broken_off_changes_nothing, empty),
-        cmocka_unit_test_setup(beyond_the_limit_all_are_let_through, empty),
-        cmocka_unit_test(records_come_by_ascending_pid),
-        cmocka_unit_test(run_time_is_split_as_ticks_found_it),
-        cmocka_unit_test(threads_are_added_up),
-        cmocka_unit_test(what_changed_meanwhile_is_known),
-        cmocka_unit_test(too_little_room_is_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

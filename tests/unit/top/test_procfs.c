@@ -1,4 +1,5 @@
 /* The scan over a tree that looks like /proc. */
+#define UNIT_OWN_MAIN
 #include "proc_tree.h"
 
 #include "base/clock.h"
@@ -32,8 +33,7 @@ static void remove_at(const char *directory, const char *name) {
     assert_int_equal(unlink(path), 0);
 }
 
-static void only_whole_processes_are_seen(void **state) {
-    (void)state;
+TEST(only_whole_processes_are_seen) {
     struct procfs procfs;
     static struct snapshot snapshot;
     assert_int_equal(procfs_open(&procfs, root), 0);
@@ -50,8 +50,7 @@ static void only_whole_processes_are_seen(void **state) {
     procfs_close(&procfs);
 }
 
-static void a_scan_can_be_repeated(void **state) {
-    (void)state;
+TEST(a_scan_can_be_repeated) {
     struct procfs procfs;
     static struct snapshot snapshot;
     assert_int_equal(procfs_open(&procfs, root), 0);
@@ -63,8 +62,7 @@ static void a_scan_can_be_repeated(void **state) {
 }
 
 /* An empty stat is how a kept descriptor shows that its process has ended. */
-static void a_descriptor_is_kept_until_its_process_ends(void **state) {
-    (void)state;
+TEST(a_descriptor_is_kept_until_its_process_ends) {
     struct procfs procfs;
     static struct snapshot snapshot;
     assert_int_equal(procfs_open(&procfs, root), 0);
@@ -96,8 +94,7 @@ static int64_t user_ticks_of(struct procfs *procfs, int32_t pid) {
 }
 
 /* `stat` is rewritten in place, as no kernel does: so cached values show. */
-static void a_sleeper_is_remembered_until_it_has_run(void **state) {
-    (void)state;
+TEST(a_sleeper_is_remembered_until_it_has_run) {
     struct procfs procfs;
     write_at("20", "schedstat", "100 5 3\n");
     assert_int_equal(procfs_open(&procfs, root), 0);
@@ -124,8 +121,7 @@ static void a_sleeper_is_remembered_until_it_has_run(void **state) {
 }
 
 /* The kernel says "0 0 0" where it does not count. */
-static void a_schedstat_that_tells_nothing_is_not_trusted(void **state) {
-    (void)state;
+TEST(a_schedstat_that_tells_nothing_is_not_trusted) {
     struct procfs procfs;
     write_at("20", "schedstat", "0 0 0\n");
     assert_int_equal(procfs_open(&procfs, root), 0);
@@ -137,8 +133,7 @@ static void a_schedstat_that_tells_nothing_is_not_trusted(void **state) {
     procfs_close(&procfs);
 }
 
-static void with_few_descriptors_none_is_kept(void **state) {
-    (void)state;
+TEST(with_few_descriptors_none_is_kept) {
     struct procfs procfs;
     static struct snapshot snapshot;
     struct rlimit before, low;
@@ -157,8 +152,7 @@ static void with_few_descriptors_none_is_kept(void **state) {
 }
 
 /* More than one scan may add to the table, in an order that is not that of the pids. */
-static void two_tables_leave_half_of_the_descriptors_to_connections(void **state) {
-    (void)state;
+TEST(two_tables_leave_half_of_the_descriptors_to_connections) {
     struct scan_cache one, two;
     struct rlimit limit;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -173,8 +167,7 @@ static void two_tables_leave_half_of_the_descriptors_to_connections(void **state
     scan_cache_close(&two);
 }
 
-static void many_processes_are_all_kept_in_the_end(void **state) {
-    (void)state;
+TEST(many_processes_are_all_kept_in_the_end) {
     struct procfs procfs;
     static struct snapshot snapshot;
     enum { MANY = 3 * SCAN_CACHE_NEWS_LIMIT };
@@ -216,8 +209,7 @@ static void *scan_often(void *procfs) {
 }
 
 /* Several scans share the descriptors while one process comes and goes. */
-static void scans_may_run_at_the_same_time(void **state) {
-    (void)state;
+TEST(scans_may_run_at_the_same_time) {
     struct procfs procfs;
     pthread_t threads[4];
     assert_int_equal(procfs_open(&procfs, root), 0);
@@ -242,24 +234,11 @@ static void scans_may_run_at_the_same_time(void **state) {
     procfs_close(&procfs);
 }
 
-static void a_tree_that_is_no_proc_is_refused(void **state) {
-    (void)state;
+TEST(a_tree_that_is_no_proc_is_refused) {
     struct procfs procfs;
     assert_int_equal(procfs_open(&procfs, "/nonexistent"), -ENOENT);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_whole_processes_are_seen),
-        cmocka_unit_test(a_scan_can_be_repeated),
-        cmocka_unit_test(a_descriptor_is_kept_until_its_process_ends),
-        cmocka_unit_test(a_sleeper_is_remembered_until_it_has_run),
-        cmocka_unit_test(a_schedstat_that_tells_nothing_is_not_trusted),
-        cmocka_unit_test(with_few_descriptors_none_is_kept),
-        cmocka_unit_test(two_tables_leave_half_of_the_descriptors_to_connections),
-        cmocka_unit_test(many_processes_are_all_kept_in_the_end),
-        cmocka_unit_test(scans_may_run_at_the_same_time),
-        cmocka_unit_test(a_tree_that_is_no_proc_is_refused),
-    };
-    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+    return unit_run(make_tree, remove_tree);
 }

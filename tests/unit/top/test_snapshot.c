@@ -9,8 +9,7 @@ static struct process make(int pid, int64_t user_ns, int64_t system_ns) {
     return (struct process){.pid = pid, .user_ns = user_ns, .system_ns = system_ns};
 }
 
-static void the_busiest_come_first_and_ties_by_lower_pid(void **state) {
-    (void)state;
+TEST(the_busiest_come_first_and_ties_by_lower_pid) {
     static struct snapshot snapshot;
     const struct process offered[] = {make(5, 1, 1), make(3, 2, 0), make(9, 100, 0),
                                       make(4, 0, 2), make(1, 0, 0), make(7, 0, 101)};
@@ -31,8 +30,7 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Against qsort, for every count around the limit and many equal times. */
-static void it_keeps_what_sorting_everything_would(void **state) {
-    (void)state;
+TEST(it_keeps_what_sorting_everything_would) {
     static struct snapshot snapshot;
     static struct process all[4 * TOP_LIMIT];
     srand(7342);
@@ -48,12 +46,4 @@ static void it_keeps_what_sorting_everything_would(void **state) {
         for (unsigned i = 0; i < snapshot.count; i++)
             assert_int_equal(snapshot.top[i].pid, all[i].pid);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_busiest_come_first_and_ties_by_lower_pid),
-        cmocka_unit_test(it_keeps_what_sorting_everything_would),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

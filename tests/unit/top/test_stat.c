@@ -42,8 +42,7 @@ static void assert_kernel_name(const char *told, unsigned flags, const char *exp
 }
 
 /* Known to every source, whatever the thread is doing. */
-static void kernel_threads_have_their_short_name(void **state) {
-    (void)state;
+TEST(kernel_threads_have_their_short_name) {
     const unsigned thread = 0x208040, worker = 0x4208060, user = 0x400000;
     assert_kernel_name("pool_workqueue_release", thread, "pool_workqueue_");
     assert_kernel_name("ksoftirqd/0", thread, "ksoftirqd/0");
@@ -54,8 +53,7 @@ static void kernel_threads_have_their_short_name(void **state) {
     assert_kernel_name("kworker/0:1-events", user, "kworker/0:1-events");
 }
 
-static void names_may_hold_anything(void **state) {
-    (void)state;
+TEST(names_may_hold_anything) {
     const char *const names[] = {"cat",
                                  "",
                                  "a) R 1 (b",
@@ -72,8 +70,7 @@ static void names_may_hold_anything(void **state) {
     assert_name("nul\0nul", 7);
 }
 
-static void a_name_longer_than_the_limit_is_cut(void **state) {
-    (void)state;
+TEST(a_name_longer_than_the_limit_is_cut) {
     char text[512];
     struct process process;
     snprintf(text, sizeof text, "1 (%0100d)%s", 7, REST);
@@ -81,8 +78,7 @@ static void a_name_longer_than_the_limit_is_cut(void **state) {
     assert_int_equal(process.name_length, NAME_LIMIT);
 }
 
-static void text_that_is_cut_anywhere_is_refused(void **state) {
-    (void)state;
+TEST(text_that_is_cut_anywhere_is_refused) {
     struct process process;
     const char *whole = "42 (cat)" REST;
     size_t start_time = (size_t)(strstr(whole, " 500 ") - whole) + 5;
@@ -91,8 +87,7 @@ static void text_that_is_cut_anywhere_is_refused(void **state) {
     assert_int_equal(stat_parse(whole, start_time, TICK_NS, &process), 0);
 }
 
-static void other_text_is_refused(void **state) {
-    (void)state;
+TEST(other_text_is_refused) {
     struct process process;
     const char *const wrong[] = {
         "",
@@ -110,8 +105,7 @@ static void other_text_is_refused(void **state) {
         assert_int_equal(parse(wrong[i], &process), -EINVAL);
 }
 
-static void only_one_sleeping_thread_rests(void **state) {
-    (void)state;
+TEST(only_one_sleeping_thread_rests) {
     static const struct {
         const char *text;
         enum stat_rest rest;
@@ -133,8 +127,7 @@ static struct schedstat parse_schedstat(const char *text) {
     return schedstat_parse(text, strlen(text));
 }
 
-static void schedstat_is_three_numbers_or_nothing(void **state) {
-    (void)state;
+TEST(schedstat_is_three_numbers_or_nothing) {
     struct schedstat found = parse_schedstat("123456789012 42 7\n");
     assert_int_equal(found.ran_ns, 123456789012);
     assert_int_equal(found.turns, 7);
@@ -145,17 +138,4 @@ static void schedstat_is_three_numbers_or_nothing(void **state) {
                                          "1 2 x\n", "-1 2 3\n", "1  3\n"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         assert_false(schedstat_is(parse_schedstat(others[i]), parse_schedstat(others[i])));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_may_hold_anything),
-        cmocka_unit_test(kernel_threads_have_their_short_name),
-        cmocka_unit_test(a_name_longer_than_the_limit_is_cut),
-        cmocka_unit_test(text_that_is_cut_anywhere_is_refused),
-        cmocka_unit_test(other_text_is_refused),
-        cmocka_unit_test(only_one_sleeping_thread_rests),
-        cmocka_unit_test(schedstat_is_three_numbers_or_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,8 +54,12 @@ static void send_all(void) {
         exchange_sent(&exchange, out.length);
 }
 
-static void what_comes_while_replies_wait_is_answered_later_in_order(void **state) {
-    (void)state;
+#undef TEST_SETUP
+#undef TEST_TEARDOWN
+#define TEST_SETUP open_one
+#define TEST_TEARDOWN close_it
+
+TEST(what_comes_while_replies_wait_is_answered_later_in_order) {
     next_rows = 0;
     for (unsigned i = 0; i < 1000; i++) {
         keep_top(i % TOP_LIMIT + 1);
@@ -73,8 +77,7 @@ static void what_comes_while_replies_wait_is_answered_later_in_order(void **stat
     assert_null(surplus);
 }
 
-static void a_client_that_is_always_ahead_does_not_make_it_grow(void **state) {
-    (void)state;
+TEST(a_client_that_is_always_ahead_does_not_make_it_grow) {
     unsigned asked = 0;
     next_rows = 0;
     while (asked < 2000)
@@ -90,8 +93,7 @@ static void a_client_that_is_always_ahead_does_not_make_it_grow(void **state) {
 }
 
 /* A head larger than the space that the exchange offers first. */
-static void a_large_head_is_given_in_as_many_pieces_as_it_takes(void **state) {
-    (void)state;
+TEST(a_large_head_is_given_in_as_many_pieces_as_it_takes) {
     const char begin[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nA: ";
     char head[6000];
     memset(head, 'y', sizeof head);
@@ -113,8 +115,7 @@ static void a_large_head_is_given_in_as_many_pieces_as_it_takes(void **state) {
     assert_int_equal(request.kind, REQUEST_HEALTH);
 }
 
-static void what_follows_a_refused_request_is_dropped(void **state) {
-    (void)state;
+TEST(what_follows_a_refused_request_is_dropped) {
     char garbage[1024];
     struct request request;
     memset(garbage, 'x', sizeof garbage);
@@ -126,16 +127,4 @@ static void what_follows_a_refused_request_is_dropped(void **state) {
     for (int i = 0; i < 1000; i++)
         assert_true(surplus_keep(&surplus, &exchange, garbage, sizeof garbage));
     assert_null(surplus);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_one, close_it)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(what_comes_while_replies_wait_is_answered_later_in_order),
-        TEST(a_client_that_is_always_ahead_does_not_make_it_grow),
-        TEST(a_large_head_is_given_in_as_many_pieces_as_it_takes),
-        TEST(what_follows_a_refused_request_is_dropped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+#define UNIT_OWN_MAIN
 #include "unit.h"
 
 #include "base/clock.h"
@@ -23,8 +24,7 @@ static const char *string_of(const char *text, size_t size) {
     return json_string(&json, out, size) && json_over(&json) ? out : NULL;
 }
 
-static void strings_are_decoded(void **state) {
-    (void)state;
+TEST(strings_are_decoded) {
     assert_string_equal(string_of("\"plain\"", 64), "plain");
     assert_string_equal(string_of(" \"\\\"\\\\\\/\\b\\f\\n\\r\\t\" ", 64), "\"\\/\b\f\n\r\t");
     assert_string_equal(string_of("\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00\"", 64), "Aé€😀");
@@ -35,15 +35,13 @@ static void strings_are_decoded(void **state) {
     assert_string_equal(string_of("\"\xff\"", 64), "\xff");
 }
 
-static void a_long_string_is_cut_between_characters(void **state) {
-    (void)state;
+TEST(a_long_string_is_cut_between_characters) {
     assert_string_equal(string_of("\"abcé\"", 5), "abc");
     assert_string_equal(string_of("\"abcé\"", 6), "abcé");
     assert_string_equal(string_of("\"éé\"", 1), "");
 }
 
-static void what_is_no_string_is_told(void **state) {
-    (void)state;
+TEST(what_is_no_string_is_told) {
     static const char *const WRONG[] = {"",        "\"",      "\"a",       "a\"",
                                         "\"\\x\"", "\"\\u",   "\"\\u12\"", "\"\\u12g4\"",
                                         "\"\n\"",  "\"a\" b", "1",         "\"\\"};
@@ -57,8 +55,7 @@ static int64_t nano_of(const char *text) {
     return json_nano(&json, &value) && json_over(&json) ? value : -1;
 }
 
-static void numbers_are_exact(void **state) {
-    (void)state;
+TEST(numbers_are_exact) {
     assert_int_equal(nano_of("0"), 0);
     assert_int_equal(nano_of("1.5"), 1500000000);
     assert_int_equal(nano_of("1795269292.048987"), 1795269292048987000);
@@ -75,8 +72,7 @@ static bool skips(const char *text) {
     return json_skip(&json) && json_over(&json);
 }
 
-static void anything_can_be_passed_over(void **state) {
-    (void)state;
+TEST(anything_can_be_passed_over) {
     assert_true(
         skips("{\"a\": [1, -2.5e+3, {\"b\": null}], \"c\": true, \"d\": false, \"e\": {}}"));
     assert_true(skips("[]"));
@@ -87,8 +83,7 @@ static void anything_can_be_passed_over(void **state) {
         assert_false(skips(WRONG[i]));
 }
 
-static void depth_has_a_limit(void **state) {
-    (void)state;
+TEST(depth_has_a_limit) {
     static char deep[100001];
     memset(deep, '[', sizeof deep - 1);
     assert_false(skips(deep));
@@ -96,8 +91,7 @@ static void depth_has_a_limit(void **state) {
 
 /* A truncated or damaged answer is refused or read, never beyond its end: each copy has exactly its
  * own size, which a sanitizer checks. */
-static void an_answer_that_is_cut_or_spoilt_does_no_harm(void **state) {
-    (void)state;
+TEST(an_answer_that_is_cut_or_spoilt_does_no_harm) {
     static const char WHOLE[] =
         "{\"host\": \"a\", \"age_ms\": 1, \"source\": \"bpf\", \"source_reason\": null, "
         "\"by\": \"recent\", \"group\": null, \"elapsed_seconds\": 10.003, \"processes\": "
@@ -139,8 +133,7 @@ static const char *clean(const char *string) {
     return bytes;
 }
 
-static void nothing_but_what_is_printable_stays(void **state) {
-    (void)state;
+TEST(nothing_but_what_is_printable_stays) {
     assert_string_equal(clean("a) R 1 (b\\n"), "a) R 1 (b\\n");
     assert_string_equal(clean("\x1b[2J\x7f\n"), "\\x1b[2J\\x7f\\x0a");
     assert_string_equal(clean("\xc2\x9b"), "\\xc2\\x9b");
@@ -157,8 +150,7 @@ static const char *cut(const char *string, unsigned columns, unsigned taken) {
     return bytes;
 }
 
-static void text_is_cut_by_what_it_takes_on_the_screen(void **state) {
-    (void)state;
+TEST(text_is_cut_by_what_it_takes_on_the_screen) {
     assert_string_equal(cut("abc", 3, 3), "abc");
     assert_string_equal(cut("abcd", 3, 3), "ab…");
     assert_string_equal(cut("日本", 4, 4), "日本");
@@ -169,8 +161,7 @@ static void text_is_cut_by_what_it_takes_on_the_screen(void **state) {
     assert_string_equal(cut("e\xcc\x81x", 2, 2), "e\xcc\x81x"); /* an accent takes no column */
 }
 
-static void figures_are_rounded_and_never_overflow(void **state) {
-    (void)state;
+TEST(figures_are_rounded_and_never_overflow) {
     char text[FIGURE_LIMIT];
     figure_percent(NS_PER_S, (int64_t)10 * NS_PER_S, text);
     assert_string_equal(text, "10.0");
@@ -195,8 +186,7 @@ static void figures_are_rounded_and_never_overflow(void **state) {
 }
 
 /* For any number of hosts and any window: all fit, and every host has a row. */
-static void every_layout_is_within_the_window(void **state) {
-    (void)state;
+TEST(every_layout_is_within_the_window) {
     for (unsigned hosts = 1; hosts <= 64; hosts++)
         for (unsigned lines = 1; lines <= 120; lines += 7)
             for (unsigned columns = 1; columns <= 400; columns += 13) {
@@ -217,20 +207,7 @@ static void every_layout_is_within_the_window(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_are_decoded),
-        cmocka_unit_test(a_long_string_is_cut_between_characters),
-        cmocka_unit_test(what_is_no_string_is_told),
-        cmocka_unit_test(numbers_are_exact),
-        cmocka_unit_test(anything_can_be_passed_over),
-        cmocka_unit_test(depth_has_a_limit),
-        cmocka_unit_test(an_answer_that_is_cut_or_spoilt_does_no_harm),
-        cmocka_unit_test(nothing_but_what_is_printable_stays),
-        cmocka_unit_test(text_is_cut_by_what_it_takes_on_the_screen),
-        cmocka_unit_test(figures_are_rounded_and_never_overflow),
-        cmocka_unit_test(every_layout_is_within_the_window),
-    };
     setenv("LC_ALL", "C.UTF-8", 1);
     clean_begin();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run(NULL, NULL);
 }
