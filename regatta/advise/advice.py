@@ -69,13 +69,13 @@ def _not_measured(
     lines = []
     if ranking is None and near:
         reasons = "; ".join(f"{name}: {why}" for name, why in near[0].left_out)
-        lines.append(f"Not measured: what is near says nothing of this. {reasons}.")
+        lines.append(f"Not measured: nothing near applies here. {reasons}.")
     elif ranking is None:
         lines.append(_nothing_near(situation, found.raced, found.ledgers))
     if situation.memory_bytes is not None:
         lines.append(
-            "Memory: not measured; no race records what a server holds. A process or a thread for "
-            "each connection takes more of it than one event loop."
+            "Memory: not measured; races do not record it. A process or thread per connection "
+            "takes more of it than one event loop."
         )
     if ranking is not None and ranking.place.elsewhere:
         lines.append(f"On this machine: not measured; {ranking.place.race} is of another one.")

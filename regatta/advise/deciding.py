@@ -110,7 +110,7 @@ def _purpose(spreads: Sequence[Spread], blocks: int, designs: int) -> str:
     if not spreads:
         return ""
     seen = max(one.seen(blocks, designs) for one in spreads)
-    return f"    # should see a difference of {percent(seen - 1)} four times in five"
+    return f"    # a difference of {percent(seen - 1)} is detectable at 80 % power"
 
 
 def _cell(situation: Situation, ranking: Ranking | None) -> tuple[list[str], float]:

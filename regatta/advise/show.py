@@ -26,7 +26,7 @@ from regatta.report.text.plain import plain
 from regatta.study.axes import AXES
 
 MOST_OTHERS = 3
-CORRECTED = "Differences hold together at 95 %, for all that could be compared here."
+CORRECTED = "All intervals of differences here hold together at 95 %."
 
 
 def print_advice(advice: Advice, study: Path, console: Console) -> None:
@@ -66,7 +66,7 @@ def _print_ranking(advice: Advice, console: Console) -> None:
 
 
 def place_words(place: Place) -> str:
-    how = "just this" if place.distance == 0 else "within a factor 2"
+    how = "exactly this" if place.distance == 0 else "within a factor 2"
     return f"{cell_words(place.cell)} ({how}), in {place.race}"
 
 
@@ -116,10 +116,10 @@ def difference(one: Favoured, best: str) -> str:
         size = None
     if not one.undecided:
         return words
-    told = f"; one of {size} would have been" if size else ""
+    told = f"; {size} is detectable" if size else ""
     if size == TOO_FEW_TO_SAY:
-        told = f"; {TOO_FEW_TO_SAY} what would have been"
-    return f"{words}: no difference seen{told}"
+        told = f"; {TOO_FEW_TO_SAY} what is detectable"
+    return f"{words}: not distinguishable{told}"
 
 
 def deciding_words(deciding: Deciding, study: Path) -> str:

@@ -54,8 +54,8 @@ def foretold(study: Study) -> str:
     steps = f"{len(shape)} steps" if len(shape) > 1 else "one step"
     percent = round(100 * found[shape, units])
     said = (
-        f"{units} {unit}s, and {max(shape)} contenders at {steps} in one table: it will not see "
-        f"leads below about {percent} % if a {unit}'s ratio varies by "
+        f"{units} {unit}s, and {max(shape)} contenders at {steps} in one table: leads below about "
+        f"{percent} % are not detectable if a {unit}'s ratio varies by "
         f"{100 * VARIES:.0f} %"
     )
     needed = units_for(WISHED_PERCENT, shape, units, in_sittings)

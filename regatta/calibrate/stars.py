@@ -238,7 +238,7 @@ def within_blocks(noise: Floats) -> float:
 
 PART = Part(
     name="stars",
-    says="who is called the best, among equals and where one is",
+    says="stars in drawn tables: among equals, and with one cheaper design",
     run=run,
     takes_s=420,
     injected=(NEXT,),

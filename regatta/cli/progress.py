@@ -66,7 +66,7 @@ def sitting(event: SittingStarted | Pausing) -> str:
     if isinstance(event, Pausing):
         return (
             f"sitting {event.next_sitting} begins in {duration(event.pause_s)}; or stop with "
-            "Ctrl-C, and go on with --resume whenever you like"
+            "Ctrl-C, and continue with --resume at any time"
         )
     linked = "as built" if event.link_order is None else f"in order {event.link_order}"
     return (
@@ -91,8 +91,8 @@ def outcome(event: TrialFinished) -> str:
 
 
 def repeated(event: TrialDisturbed) -> str:
-    why = event.disturbed or "one that it is compared with was"
-    return f"disturbed ({why}): run again"
+    why = event.disturbed or "a trial it is compared with was"
+    return f"disturbed ({why}): repeated"
 
 
 class Silent:

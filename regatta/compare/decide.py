@@ -212,7 +212,10 @@ def _verdict(metric: Metric, change: Change, beyond: float, decision: Decision) 
     if is_fine:
         return NO_REGRESSION, ""
     if is_worse:
-        return UNDECIDED, "beyond the threshold, but as one of so many it may be chance"
+        return (
+            UNDECIDED,
+            "beyond the threshold, but not after correction for the number of comparisons",
+        )
     return UNDECIDED, ""
 
 

@@ -97,7 +97,7 @@ def _machine(old: Ledger, new: Ledger) -> str:
         found.append(f"{label} ({', '.join(words)})" if plain else label)
     if not found:
         return ""
-    return f"Different machines: {', '.join(found)}. What differs may be theirs, not the change's."
+    return f"Different machines: {', '.join(found)}. Differences may be theirs, not the change's."
 
 
 def _close(then: Any, now: Any) -> bool:
@@ -131,7 +131,7 @@ def _accounts(old: Ledger, new: Ledger) -> str:
     words = ["its control group" if each else "its clock" for each in (then, now)]
     return (
         f"Different accounts of the server's CPU time: {words[0]} in OLD, {words[1]} in NEW. "
-        "Designs that make threads seem to differ by some per cent."
+        "Designs that create threads seem to differ by some per cent."
     )
 
 
@@ -144,8 +144,8 @@ def _sittings(old: Ledger, new: Ledger) -> str:
     then, now = sittings_of(old), sittings_of(new)
     if max(then, now) < 2:
         return (
-            "Each race is one sitting: what another link order, boot or hour would change is in no "
-            "interval here (`--sittings 5` in both would have it)."
+            "Each race is one sitting: no interval here covers another link order, boot or hour "
+            "(`--sittings 5` in both would)."
         )
     if min(then, now) > 1:
         return ""

@@ -137,15 +137,11 @@ def verdict_sentence(comparison: Comparison) -> str:
         # After Holm's correction none of these is the luck of many tries.
         return f"Regression beyond {limit} in {len(found)} of {of}{_in_sittings(comparison)}."
     if comparison.verdict == NO_REGRESSION:
-        return (
-            f"No regression beyond {limit}{_in_sittings(comparison)}: in all of {of} the interval "
-            "stays on its good side."
-        )
+        return f"No regression beyond {limit} in any of {of}{_in_sittings(comparison)}."
     unit = "block" if _are_one_sitting_each(comparison) else "sitting"
     needed = [each.blocks_needed for each in found if each.blocks_needed is not None]
     advice = (
-        f" Where nothing has changed, {plural(max(needed), unit)} in each race would say so "
-        "four times in five."
+        f' To confirm "no change" you would need about {plural(max(needed), unit)} per race.'
         if needed
         else ""
     )

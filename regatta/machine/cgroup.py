@@ -24,8 +24,8 @@ TRY_TIMEOUT_S = 10
 NS_PER_US = 1000
 EMPTY_WITHIN_S = 1.0
 NO_GROUPS = (
-    "no control groups are permitted here: CPU time lacks the last moments of each thread, some "
-    "7 us; run as root to have them"
+    "control groups are not permitted here: CPU time misses the end of each thread, about 7 us; "
+    "run as root to have them"
 )
 EMPTY_POLL_S = 0.002
 # Writes itself into the group, then becomes the program: nothing of it runs outside.
@@ -47,7 +47,7 @@ class Home:
             held = hold(self.mount / name)
             if held is not None:
                 return Group(self.mount, name, held)
-        raise OSError("every control group that was made was taken away at once")
+        raise OSError("control groups were removed as soon as they were created")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def find_mount() -> Path:
         _, where, kind, *_ = line.split(" ")
         if kind == "cgroup2":
             return Path(where.encode().decode("unicode_escape"))
-    raise LookupError("no control groups of version 2 are mounted")
+    raise LookupError("cgroup v2 is not mounted")
 
 
 def find_own() -> str:
@@ -135,7 +135,7 @@ def find_own() -> str:
         if line.startswith("0::"):
             path = line.removeprefix("0::").strip("/")
             return f"{path}/" if path else ""
-    raise LookupError("this process is in no control group of version 2")
+    raise LookupError("this process is in no group of cgroup v2")
 
 
 def hold(path: Path) -> ExitStack | None:

@@ -207,7 +207,7 @@ class Control:
                 raise TrialError(f"perf did not answer within {ACK_TIMEOUT_S} s")
             piece = os.read(self.ack_fd, 64)
             if not piece:
-                raise TrialError("perf ended before it was told to")
+                raise TrialError("perf exited before it was told to")
             # perf ends its answer with a NUL byte.
             received += piece.replace(b"\0", b"")
 

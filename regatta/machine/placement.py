@@ -184,7 +184,7 @@ def choose_cpus(
     if len(allowed) < 2:
         raise CpuError(
             f"there is only one CPU ({cpu_list(allowed)}), and the two sides would disturb each "
-            f"other; to race all the same, say so: --server-cpus {cpu_list(allowed)} "
+            f"other; to race anyway: --server-cpus {cpu_list(allowed)} "
             f"--client-cpus {cpu_list(allowed)}"
         )
     if not server:

@@ -28,12 +28,11 @@ TIMEOUT_S = 20
 # The devices that /sys shows are those of the network in which it was mounted.
 WITH_ITS_DEVICES = 'mount -t sysfs sysfs /sys && exec "$@"'
 ON_LOOPBACK = (
-    "packets are not steered: loopback is one device for both sides, and each side's CPU receives "
-    "what it has sent itself"
+    "packets are not steered: loopback is one device for both sides, so the sender's CPU also "
+    "receives"
 )
 NOT_PERMITTED = (
-    "packets are not steered ({}): each side's CPU receives what it has sent itself; run as root "
-    "to steer them"
+    "packets are not steered ({}): the sender's CPU also receives; run as root to steer them"
 )
 
 
@@ -95,7 +94,7 @@ def steer(wanted: str, places: Mapping[str, Place]) -> Steering:
         ends[device] = end_of(told)
     if all(name in ends and ends[name].goes_to(cpus) for name, (_, cpus) in places.items()):
         return Steering(OWN_SIDE, None, **ends)
-    reason = reasons[0] if reasons else "the kernel does as before"
+    reason = reasons[0] if reasons else "the kernel ignored it"
     return Steering(NONE, None if wanted == NONE else NOT_PERMITTED.format(reason), **ends)
 
 

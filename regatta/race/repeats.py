@@ -38,7 +38,6 @@ class Repeats:
             return None
         self.told = True
         return (
-            f"others use this machine: in {self.disturbed} of {self.heats} groups of trials that "
-            "are compared one was disturbed, so they are marked and not run again; end what else "
-            "runs, then race anew"
+            f"other programs disturbed {self.disturbed} of {self.heats} groups of compared trials: "
+            "they are marked and not repeated; stop those programs, then race again"
         )

@@ -34,19 +34,19 @@ def keep_accounts(book: Ledger, place: Placement, found: Perf) -> Perf:
     followed = book.environment("perf_follows") == GROUP
     if (grouped and place.server.groups is None) or (followed and not found.by_group):
         raise UsageError(
-            "the race was begun with the accounts of control groups, which are not permitted now; "
-            "resume it as root, as it was begun, or start a new race"
+            "the race was begun with accounts of control groups, which are not permitted now; "
+            "resume it as root, or start a new race"
         )
     if then.get("steering") == OWN_SIDE and place.steering.kind != OWN_SIDE:
         raise UsageError(
-            "the race was begun with packets steered to the CPUs of their own side, which is not "
-            "permitted now; resume it as root, as it was begun, or start a new race"
+            "the race was begun with packets steered to the receiving side's CPUs, which is not "
+            "permitted now; resume it as root, or start a new race"
         )
     source = (then.get("whole_cpu") or {}).get("source", place.sleep_source)
     if source == sleep.TIMER_LIST and place.sleep_source != source:
         raise UsageError(
             "the race was begun with an exact account of its CPUs' sleep, which may not be read "
-            "now; resume it as root, as it was begun, or start a new race"
+            "now; resume it as root, or start a new race"
         )
     place.sleep_source = source
     if not grouped:

@@ -98,8 +98,8 @@ def kept_as_they_are(study: Study) -> str:
     if not names:
         return ""
     return (
-        f"the same file in every sitting: {', '.join(names)}; nobody but who built a server can "
-        "link it in another order"
+        f"the same file in every sitting: {', '.join(names)}; only our own server can be linked in "
+        "another order"
     )
 
 

@@ -63,4 +63,4 @@ def warm_up(rig: Rig, cell: Cell, target: str) -> None:
         client.start(rig.placement.client, client_command(rig, cell, target, options), rig.perf, ())
         status = client.wait(load_timeout_s(cell))
         if status != 0:
-            raise client.failure(f"the warm-up left with exit status {status}")
+            raise client.failure(f"the warm-up failed (exit {status})")

@@ -135,7 +135,7 @@ def _detail(kind: Kind, asked: list[Asked], chains: list[Chain], blocks: int) ->
 
 PART = Part(
     name="coverage",
-    says="how often each interval of a report holds the truth, where blocks are alike",
+    says="how often each interval of a report holds the truth, with correlated blocks",
     run=run,
     takes_s=420,
     injected=(INDEPENDENT,),

@@ -167,7 +167,7 @@ def detail_of(how: str, column: str, found: Sequence[dict[str, list[str]]]) -> s
 
 PART = Part(
     name="equals",
-    says="equal copies of four designs in fresh races: whoever is told apart",
+    says="equal copies of four designs in fresh races: false alarms",
     run=run,
     takes_s=4_000,
     races=RACES,

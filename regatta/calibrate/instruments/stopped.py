@@ -188,7 +188,7 @@ def run(context: Context) -> list[Goal]:
 
 PART = Part(
     name=NAME,
-    says="a server that is stopped for 1.4 s in an open load of 30 s, and another to the end",
+    says="a server stopped for 1.4 s in an open load of 30 s, and one stopped to the end",
     run=run,
     takes_s=40,
     injected=(CLOSED,),

@@ -65,7 +65,7 @@ def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
         for effect, share in zip(effects, curve.share(effects), strict=True)
     ]
     colour = alt.Color("place:N", sort=[curve.place for curve in curves])
-    x = alt.X("effect:Q", title="effect that was there, % of server CPU per request")
+    x = alt.X("effect:Q", title="real effect, % of server CPU per request")
     percent = alt.Axis(format="%")
     y = alt.Y("found:Q", title="races that find it", axis=percent, scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart(alt.InlineData(values=points))
@@ -89,7 +89,7 @@ def table(shape: Shape, curves: Sequence[Curve]) -> str:
         f"# Power of {shape.name}'s shape",
         "",
         f"{curves[0].races} fresh races of a server and the same slowed by spins: {shape.said()}.",
-        "The effect is what all races together read, not what the spin was meant to be.",
+        "The effect is what all races together measured, not the target of the spin.",
         "",
         "| where | effect, % | found in | of races | 95 % interval |",
         "| --- | ---: | ---: | ---: | ---: |",

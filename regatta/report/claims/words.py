@@ -36,10 +36,9 @@ WHOLE = "whole process"
 TOGETHER = "95 %, together with all others of this column"
 LEGEND = (
     "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
-    "the load alone, and decides. Supported or refuted is what holds beyond the noise in all parts "
-    "of a claim, undecided what this race could not tell. Equal is what is shown to be within the "
-    f"margin that the claim states ({Within().words()} where it states none). Each of the two "
-    "columns is a family of its own: in 19 of 20 all that it shows is right."
+    "the load alone, and decides. Supported and refuted hold beyond noise; undecided: this race "
+    f"could not tell. Equal: shown to be within the claim's margin ({Within().words()} by "
+    "default). Each of the two columns is a family of its own, right as a whole 19 times in 20."
 )
 
 
@@ -58,7 +57,7 @@ def by_scope(claim: ClaimResult) -> list[tuple[str, ScopeResult]]:
 
 def disagreement(claim: ClaimResult) -> str:
     """Empty if the source's figures say what its words say."""
-    return "" if claim.published_agrees else "The source's own figures do not bear this out."
+    return "" if claim.published_agrees else "The source's own figures contradict this."
 
 
 def single_runs(result: ScopeResult) -> str:
@@ -76,8 +75,8 @@ def unseen(result: ScopeResult) -> str:
     if result.verdict != UNDECIDED or not sizes or max(sizes) == 1:
         return ""
     if seen(max(sizes)) is None:
-        return f"{TOO_FEW_TO_SAY} what could be seen"
-    return f"differences below {more_than_one(max(sizes))} cannot be seen here"
+        return f"{TOO_FEW_TO_SAY} what is detectable"
+    return f"differences below {more_than_one(max(sizes))} are not detectable here"
 
 
 def equal(part: Part) -> bool:
@@ -115,10 +114,10 @@ def detectable(part: Part) -> str:
     if part.detectable is None or part.verdict != UNDECIDED or equal(part):
         return ""
     if seen_of(part) is None:
-        return f"{TOO_FEW_TO_SAY} what could be seen"
+        return f"{TOO_FEW_TO_SAY} what is detectable"
     if part.scale == "ratio":
-        return f"would have seen {more_than_one(part.detectable)}"
-    return f"would have seen {_plain(part, part.detectable)}"
+        return f"detectable: {more_than_one(part.detectable)}"
+    return f"detectable: {_plain(part, part.detectable)}"
 
 
 def seen_of(part: Part) -> float | None:

@@ -5,13 +5,12 @@ from regatta.analysis.soundness.clock import Ran
 from regatta.report.text.numbers import DASH, times
 from regatta.report.text.table import Table
 
-TITLE = "At what clock they ran"
+TITLE = "Clock speed"
 SAYS = (
-    "Just before each window a fixed number of dependent instructions is run on the server's CPUs, "
-    "nine times. What they take when nothing comes between tells the clock, here by the mean of "
-    "those that are compared in the same block; a median far above it says that interrupts came. "
-    "It does not see a clock that changes while the server runs, nor what the host takes inside a "
-    "window."
+    "A fixed number of dependent instructions runs nine times on the server's CPUs before each "
+    "window. Their undisturbed time tells the clock, here relative to the contenders compared in "
+    "the same block; a median far above it means interrupts. Blind to a clock that changes while "
+    "the server runs, and to what the host takes inside a window."
 )
 
 
@@ -40,9 +39,9 @@ def clock_sentence(analysis: Analysis) -> str:
     if not slower:
         return ""
     return (
-        "Not all ran at the same clock: by the mean clock of those that are compared, "
-        f"{'; '.join(map(_told, slower))}. Their CPU times are of different clocks, and not of "
-        "different work alone."
+        "Clock speeds differ: relative to those it is compared with, "
+        f"{'; '.join(map(_told, slower))}. Their CPU times differ by the clock, and not by the "
+        "work alone."
     )
 
 

@@ -7,9 +7,9 @@ from regatta.report.text.table import Table
 
 TITLE = "Alone and in company"
 SAYS = (
-    "Server CPU per request of a server that was alone, in the blocks that were raced so, by what "
-    "it was beside the others in the blocks just before and after, over all steps. What all have "
-    "in common moves no comparison; the last columns say what is left of each."
+    "Server CPU per request of a server racing alone ÷ beside the others, in the blocks just "
+    "before and after, over all steps. What all have in common moves no comparison; the last "
+    "columns show what is left."
 )
 
 
@@ -27,7 +27,7 @@ def company_table(analysis: Analysis) -> Table | None:
         ]
         for one in analysis.company
     ]
-    header = ["design", "blocks alone", "alone ÷ in company", "by the mean of all", "a comparison"]
+    header = ["design", "blocks alone", "alone ÷ in company", "÷ mean of all", "a comparison"]
     return Table(TITLE, SAYS, header, rows)
 
 
@@ -42,6 +42,6 @@ def company_sentence(analysis: Analysis) -> str:
 def _told(one: Company) -> str:
     return (
         f"raced alone, {one.contender} costs {times(one.ratio)} ({times(one.low)} to "
-        f"{times(one.high)}) of what it costs in company, {times(one.beside)} by the mean of all "
+        f"{times(one.high)}) of what it costs in company, {times(one.beside)} relative to all "
         f"({plural(one.blocks, 'block')})"
     )

@@ -60,7 +60,7 @@ def notes(analysis: Analysis) -> list[Note]:
 def _progress(analysis: Analysis) -> Note:
     done, planned = analysis.trials, analysis.planned
     what = f"Not finished, {done} of {plural(planned, 'trial')}" if done < planned else ""
-    return Note(progress_sentence(analysis), what, "go on with `regatta race --resume`")
+    return Note(progress_sentence(analysis), what, "continue with `regatta race --resume`")
 
 
 def _left_out(analysis: Analysis) -> Note:
@@ -90,8 +90,8 @@ def _client_bound(analysis: Analysis) -> Note:
 
 
 def _shared_cache(analysis: Analysis) -> Note:
-    what = "Designs share a cache with the work scan"
-    return Note(shared_cache_sentence(analysis), what, "compare them with the work classic")
+    what = "Designs share a cache under the work scan"
+    return Note(shared_cache_sentence(analysis), what, "compare them under the work classic")
 
 
 def _rate(analysis: Analysis) -> Note:
@@ -105,9 +105,9 @@ def _rate(analysis: Analysis) -> Note:
         return Note("")
     worst = min(late, key=lambda result: result.started or 0.0)
     said = f"{worst.cell.contender} {rate_words(worst)}"
-    more = f", and {plural(len(late) - 1, 'other cell')} not either" if len(late) > 1 else ""
+    more = f", nor do {plural(len(late) - 1, 'other cell')}" if len(late) > 1 else ""
     at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
-    sentence = f"{said}{at}{more}; what a request costs there is under another load than asked for."
+    sentence = f"{said}{at}{more}; its cost per request is that of another load."
     return Note(sentence, f"{said}{more}", "lower it")
 
 
@@ -123,24 +123,24 @@ def _disturbed(analysis: Analysis) -> Note:
     kept = sum(not noted.trial.superseded for noted in analysis.disturbed)
     count = f"{kept} of {plural(analysis.trials, 'trial')}"
     what = f"{count} disturbed and kept" if kept else ""
-    do = "end what else runs (regatta doctor)"
+    do = "stop other programs (regatta doctor)"
     return Note(disturbed_sentence(analysis), what, do, "disturbed")
 
 
 def _repeated(analysis: Analysis) -> Note:
-    what = f"Repeats decide {plural(len(analysis.repeated.moved), 'verdict')}"
-    return Note(moved_sentence(analysis), what, "end what else runs, then race anew")
+    what = f"Repeats change {plural(len(analysis.repeated.moved), 'verdict')}"
+    return Note(moved_sentence(analysis), what, "stop other programs, then race again")
 
 
 def _clock(analysis: Analysis) -> Note:
     far = [ran for ran in analysis.clocks if ran.differs]
-    what = f"{few(ran.contender for ran in far)} ran at another clock" if far else ""
-    return Note(clock_sentence(analysis), what, "fix the clock (regatta doctor), then race anew")
+    what = f"{few(ran.contender for ran in far)} ran at another clock speed" if far else ""
+    return Note(clock_sentence(analysis), what, "fix it (regatta doctor), then race again")
 
 
 def _company(analysis: Analysis) -> Note:
     moved = [one for one in analysis.company if one.differs]
-    what = f"Company changes what {few(one.contender for one in moved)} costs" if moved else ""
+    what = f"Company changes the cost of {few(one.contender for one in moved)}" if moved else ""
     return Note(company_sentence(analysis), what, "race with `slices = 1`")
 
 
@@ -153,14 +153,14 @@ def _accounts(analysis: Analysis) -> Note:
     if not found:
         return Note("")
     group, worst = min(found, key=lambda pair: pair[1].busy / pair[1].charged)
-    more = f", and so in {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+    more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
     sentence = (
         f"{group.axis.at(worst.at)} the two accounts contradict each other: {worst.more} is "
         f"charged {times(worst.charged)} times the server CPU per request of {worst.less}, but its "
         f"CPUs are busy {times(worst.busy)} times as long{more}. Which is cheaper depends on "
-        "who shall pay for what the kernel receives (docs/reading.md, who pays for what)."
+        "who pays for the kernel's receiving (docs/reading.md, who pays for what)."
     )
-    what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} otherwise{more}"
+    what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} oppositely{more}"
     return Note(sentence, what, "read who pays for what")
 
 
@@ -179,9 +179,8 @@ def _few_requests(analysis: Analysis) -> Note:
     if not requests:
         return Note("")
     return Note(
-        f"The p99 of {plural(len(requests), 'cell')} has fewer than {FEWEST_BEYOND} requests that "
-        f"are slower (the fewest: of {min(requests):,}): it stands in the tables and is compared "
-        "with nothing."
+        f"The p99 of {plural(len(requests), 'cell')} has fewer than {FEWEST_BEYOND} slower "
+        f"requests (the fewest: of {min(requests):,}): it is shown and not compared."
     )
 
 

@@ -11,6 +11,6 @@ def restless_sentence(analysis: Analysis) -> str:
     names = sorted({noted.cell.contender for noted in analysis.restless})
     return (
         f"In {plural(len(analysis.restless), 'trial')} of {analysis.trials:,} the server was not "
-        f"at rest at an end of a window ({', '.join(names)}): if it was at work before the load, "
+        f"at rest at an end of a window ({', '.join(names)}): if it was busy before the load, "
         "its CPU time ends with the last answer, else 50 ms later."
     )

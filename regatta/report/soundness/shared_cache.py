@@ -3,9 +3,9 @@
 from regatta.analysis.analyse import Analysis
 
 SAYS = (
-    "With the work {works} designs share a cache: the server keeps descriptors and what was read "
-    "through them from one request to the next, and the children of fork-per-client cannot use "
-    "them. The work classic keeps nothing that one design could use and another not."
+    "Under the work {works} designs share a cache: the server keeps descriptors and what it read "
+    "through them between requests, and the children of fork-per-client cannot use them. The work "
+    "classic keeps nothing."
 )
 
 

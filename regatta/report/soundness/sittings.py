@@ -9,19 +9,19 @@ from regatta.report.text.numbers import percent, plural
 from regatta.report.text.table import Table
 
 ONE = (
-    "Raced in one sitting: of other builds, boots and hours it says nothing (`--sittings 5` would)."
+    "Raced in one sitting: it says nothing of other builds, boots and hours (`--sittings 5` would)."
 )
 BETWEEN = "How far sittings differ"
 BETWEEN_SAYS = (
-    "Of the variance of one block's ratio between two contenders, averaged over all pairs: what "
-    "lies between sittings is what more blocks do not average out. Another race: how far a "
-    "ratio of a race in one sitting, of as many blocks, would be from its own here, 95 times in "
-    "100; all ratios of a table at once are so less often."
+    "The share of the variance of one block's ratio, averaged over all pairs of contenders, that "
+    "lies between sittings: more blocks do not average it out. Another race: a ratio of one "
+    "sitting of as many blocks is within this of its own here 95 times in 100; all ratios of a "
+    "table at once less often."
 )
 WHEN = "When each sitting was, and with what"
 WHEN_SAYS = (
-    "A sitting that was stopped and resumed has several rows. Functions: what the order of those "
-    "in our server was drawn with. Environment: bytes of padding that every server was given."
+    "A sitting that was stopped and resumed has several rows. Functions: the seed of their order "
+    "in our server. Environment: bytes of padding in every server's."
 )
 AS_BUILT = "as built"
 OF_THESE = " of standings, claims and accounts; clocks, repeats and warm-up are of blocks or trials"

@@ -14,17 +14,16 @@ from regatta.report.text.table import Table
 
 MOST = 25
 """Rows of a table that somebody reads."""
-OUTLIERS = "Trials far from the others"
+OUTLIERS = "Outliers"
 OUTLIERS_SAY = (
-    "Beyond Tukey's outer fences of their cell: three times the width of its middle half away from "
-    "it. They are marked with a ring in the charts. Nothing was dropped: each is in every average, "
-    "and an interval that is wide for its sake is honest."
+    "Trials beyond Tukey's outer fences of their cell, three times its interquartile range away; "
+    "rings in the charts. Outliers are kept, so their intervals are wide."
 )
 WARM_SAYS = (
-    "A change-point test on the latencies of each trial, in the order in which the requests were "
-    "started. Bursts of noise make changes at both ends alike; only a warm-up that was too short "
-    "makes significantly more of them early than late, or the first segment slower than the last "
-    "(Holm over the table), and adds more than 1 % to the latencies."
+    "A change-point test on each trial's latencies, in the order in which requests started. Noise "
+    "causes changes at both ends alike; a warm-up is too short if significantly more trials change "
+    "early than late, or the first segment is slower than the last (Holm over the table), and that "
+    "adds more than 1 % to the latencies."
 )
 
 
@@ -47,10 +46,9 @@ def outlier_sentence(analysis: Analysis) -> str:
     if not trials:
         return ""
     names = sorted({one.cell.contender for one in analysis.outliers})
-    verb = "lies" if len(trials) == 1 else "lie"
     return (
-        f"{plural(len(trials), 'trial')} of {analysis.trials:,} {verb} far from the others "
-        f"({', '.join(names)}); none was dropped."
+        f"{plural(len(trials), 'outlier')} in {plural(analysis.trials, 'trial')} "
+        f"({', '.join(names)}), kept in every average."
     )
 
 
@@ -67,7 +65,7 @@ def outlier_table(analysis: Analysis) -> Table | None:
         rows.append([one.cell.label(), f"{one.block}", metric.label, *figures])
     header = ["cell", "block", "metric", "this trial", "median of all", ""]
     more = len(analysis.outliers) - len(rows)
-    rest = f" {more:,} that are nearer are in the JSON (`regatta report --json`)." if more else ""
+    rest = f" {more:,} nearer ones are in the JSON (`regatta report --json`)." if more else ""
     return Table(OUTLIERS, f"{OUTLIERS_SAY}{rest}", header, rows)
 
 
@@ -105,4 +103,4 @@ def warm_up_table(analysis: Analysis) -> Table | None:
         "first segment ÷ last",
         "warm-up",
     ]
-    return Table("Was it warm?", WARM_SAYS, header, rows)
+    return Table("Warm-up", WARM_SAYS, header, rows)

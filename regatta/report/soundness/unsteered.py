@@ -13,12 +13,12 @@ def unsteered_sentence(analysis: Analysis) -> str:
         return ""
     if analysis.environment.get("irq_time_accounting") is True:
         return (
-            "Packets were not steered: CPU busy per request has the client's receive path in it, "
-            "and lacks the server's own; a kernel that keeps time in interrupts apart charges "
-            f"neither to the server {READ}."
+            "Packets were not steered: CPU busy per request includes the client's receive path and "
+            "lacks the server's own; this kernel charges interrupt time to nobody "
+            f"{READ}."
         )
     return (
-        "Packets were not steered: server CPU per request has the client's receive path in it, "
-        "and lacks the server's own; CPU busy as well, so that the two accounts may rank alike and "
-        f"be wrong {READ}."
+        "Packets were not steered: server CPU per request includes the client's receive path and "
+        "lacks the server's own, as does CPU busy: both accounts may agree and be wrong "
+        f"{READ}."
     )

@@ -15,12 +15,12 @@ from regatta.report.text.numbers import TOO_FEW_TO_SAY, between, more_than_one, 
 ALIKE = "≈"
 """Stands at a figure that was not told from the best of its column."""
 READ = (
-    "First how many times as much as the best of the column (or how much more, where a figure may "
-    f"be 0, or the least of a count is below {NEAR_ZERO} a request), in pairs within blocks (of "
-    "several sittings by the mean of each), with an interval; all intervals of a column hold "
-    "together at 95 %. What the machine did to both in the same minutes cancels; the interval is "
-    "of this sitting, and of other builds and hours only where a race has several. Below it the "
-    "figure itself with its 95 % interval: of this machine in this hour only."
+    "First the ratio to the best of the column (or the difference, where a figure may be 0, or the "
+    f"least of a count is below {NEAR_ZERO} a request), paired within blocks (of several sittings "
+    "by the mean of each); all intervals of a column hold together at 95 %. Pairing cancels drift "
+    "of the machine; the interval covers this sitting, and other builds and hours only where a "
+    "race has several. Below it the figure itself with its 95 % interval: of this machine in this "
+    "hour only."
 )
 """How the figures of a table are read."""
 
@@ -58,8 +58,8 @@ def seen_sentence(group: Group, step: int) -> str:
     if not parts:
         return ""
     return (
-        f"{ALIKE} no difference seen from the best of its column. The smallest that would have "
-        f"been seen four times in five: {', '.join(parts)}."
+        f"{ALIKE} not distinguishable from the column's best. Detectable at 80 % power: "
+        f"{', '.join(parts)}."
     )
 
 

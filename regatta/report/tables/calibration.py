@@ -9,12 +9,12 @@ from regatta.report.text.table import Table
 
 KEY = "calibration"
 NONE = (
-    "This machine had not been calibrated: how often its verdicts are wrong is not known. "
+    "This machine had not been calibrated: how often its verdicts are wrong is unknown. "
     "`regatta calibrate` measures it."
 )
 SAYS = (
-    "Measured on this machine, not assumed: how often equal copies of one server are told apart, "
-    "how small a difference is seen, and whether times and counts are right."
+    "Measured on this machine: how often equal copies of one server are told apart, how small a "
+    "difference is detectable, and whether times and counts are right."
 )
 
 

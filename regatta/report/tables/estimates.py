@@ -41,8 +41,8 @@ def beyond_baseline(analysis: Analysis, group: Group, step: int) -> Table | None
             row += ["–" if value is None else f"{value:g}" for value in theirs]
             rows.append([name, *row, *[""] * (len(header) - 1 - len(row))])
     says = (
-        f"Server CPU time less that of {baseline.contender}, paired within blocks. In brackets "
-        "what is not larger than the noise; all of it and all intervals hold together at 95 %."
+        f"Server CPU time less that of {baseline.contender}, paired within blocks. In brackets: "
+        "within the noise. All intervals hold together at 95 %."
     )
     if published:
         first = _words(published.columns[0])

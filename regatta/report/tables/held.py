@@ -18,13 +18,13 @@ from regatta.study.axes import AXES
 DIGITS = 3
 MOST_LINES = 6
 SAYS = (
-    "The highest rate, in requests a second, of which 99 % of what was due was started and "
-    "answered, the backlog did not grow and p99 was at most {limit:g} ms; no more was asked for "
-    "than half of what the client can. With its 95 % interval over the blocks of the search."
+    "The highest rate, in requests a second, at which 99 % of due requests were started and "
+    "answered, the backlog did not grow, p99 was at most {limit:g} ms and the client was within "
+    "half its capacity; with its 95 % interval over the blocks of the search."
 )
 KNEE_SAYS = (
-    "At shares of what each holds itself, with 95 % intervals over the blocks: where a figure "
-    "rises much faster than its rate is the knee."
+    "At shares of what each holds itself, with 95 % intervals over the blocks: the knee is where "
+    "latency rises much faster than the rate."
 )
 
 

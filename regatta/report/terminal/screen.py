@@ -26,7 +26,7 @@ KEPT = 3
 """Of the lines of a screen: for where the report is, how to ask for more, and the next prompt."""
 MOST_VERDICTS, MOST_NOTES = 4, 3
 MEANS = {
-    "★": "★ the least, by more than the noise",
+    "★": "★ the least, by a clear margin",
     "☆": "☆ may be the least",
     RIVAL: f"{RIVAL} cannot be compared",
 }

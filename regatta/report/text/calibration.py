@@ -17,7 +17,7 @@ def headline(calibration: Calibration) -> str:
     """One sentence: what, when, where."""
     moment = datetime.fromtimestamp(calibration.taken_at, UTC).strftime("%d %B %Y, %H:%M UTC")
     kind = "quick calibration, which proves little," if calibration.quick else "calibration"
-    error = f" with an error put in ({calibration.inject})" if calibration.inject else ""
+    error = f" with an injected error ({calibration.inject})" if calibration.inject else ""
     counts = {word: len(calibration.that_are(word)) for word in (MET, NOT_REFUTED, MISSED)}
     open_too = f", {counts[NOT_REFUTED]} not refuted" if counts[NOT_REFUTED] else ""
     return (
@@ -35,5 +35,5 @@ def aa_state(calibration: Calibration) -> str:
     told = next((goal for goal in found if goal.name.startswith(PAIRS)), found[0])
     if told.measured == NOT_RUN:
         return NOT_RUN
-    few = ", too few to say that it is right" if told.met is None else ""
+    few = ", too few to prove it" if told.met is None else ""
     return f"A/A: equals told apart in {told.measured} races{few}"

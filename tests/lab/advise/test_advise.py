@@ -83,7 +83,7 @@ def test_the_least_cpu_leads_and_each_has_its_evidence(tmp_path: Path) -> None:
     text = shown(advice)
     assert str(folder) in text
     assert "100 connections, work classic, load burst" in text
-    assert "(just this)" in text
+    assert "(exactly this)" in text
     assert "times the CPU of select" in text
     assert "µs a request (" in text
 
@@ -150,7 +150,7 @@ def test_no_figure_is_carried_to_a_rate_that_would_take_more_than_all_cpus(tmp_p
     assert "1,500 requests/s would take 1.0 CPUs of 1 at what one took" in shown(advice)
     none = advised(tmp_path, situation(16, "snapshot", rate=1900))
     assert none.ranking is None
-    assert "Not measured: what is near says nothing of this. iterative: 1,900" in shown(none)
+    assert "Not measured: nothing near applies here. iterative: 1,900" in shown(none)
     assert favoured(advised(tmp_path, situation(16, "snapshot", rate=1900, cpus=2)))
 
 
@@ -230,7 +230,7 @@ def test_noise_asks_for_more_blocks(tmp_path: Path) -> None:
     advice = advised(tmp_path, situation())
     assert advice.deciding is not None
     assert advice.deciding.blocks > 8
-    assert "no difference seen; one of" in shown(advice)
+    assert ": not distinguishable; " in shown(advice)
 
 
 def varying(chance: np.random.Generator, names: Sequence[str], blocks: int) -> dict[str, Any]:

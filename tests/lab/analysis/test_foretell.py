@@ -90,7 +90,7 @@ def test_more_contenders_are_seen_less_of_and_more_blocks_see_more() -> None:
 
 def test_the_race_says_before_it_starts_what_it_will_not_see() -> None:
     said = foretold(study(blocks=6))
-    assert said.startswith("6 blocks, and 3 contenders at 2 steps in one table: it will not see ")
+    assert said.startswith("6 blocks, and 3 contenders at 2 steps in one table: leads below ")
     assert said.endswith(" would take 7 blocks")
     assert "if a block's ratio varies by 5 %" in said
     assert "would take" not in foretold(study(blocks=20))

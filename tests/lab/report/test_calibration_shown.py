@@ -42,7 +42,7 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
     terminal = console.file.getvalue()
     for text in (terminal, to_markdown(analysis), to_html(analysis)):
         assert "1 of 3 goals met, 1 not refuted; missed: p99 of a stopped server." in text
-        aa = "A/A: equals told apart in 2 of 40 races, too few to say that it is right."
+        aa = "A/A: equals told apart in 2 of 40 races, too few to prove it."
         assert aa in " ".join(text.split())
     for text in (to_markdown(analysis), to_html(analysis)):
         assert "7.1 % below" in text
@@ -75,7 +75,7 @@ def test_what_is_lacking_is_said(tmp_path: Path, stored: object, told: str) -> N
         ((), "A/A: not run."),
         (("A/A: not run", None), "A/A: not run."),
         (("2 of 40 (0.6 to 16.9 %)", True), "equals told apart in 2 of 40 (0.6 to 16.9 %) races."),
-        (("0 of 3 (0.0 to 70.8 %)", None), "0 of 3 (0.0 to 70.8 %) races, too few to say that"),
+        (("0 of 3 (0.0 to 70.8 %)", None), "0 of 3 (0.0 to 70.8 %) races, too few to prove"),
     ],
 )
 def test_a_report_says_whether_equal_copies_were_raced(

@@ -62,7 +62,7 @@ def test_the_terminal_says_words_published_measured_verdict_and_why() -> None:
         "A1 ✗ refuted At 100 connections the thread-per-client server uses the least CPU",
         "published: thread-per-client 306.78, select 360.02, iterative 428.11 ms, whole process",
         "as they measured: ? undecided: thread-per-client 71.2 (66.2–76.2), select 70.4",
-        "differences below 8.3 % cannot be seen here; it held in 3 of 8 single runs",
+        "differences below 8.3 % are not detectable here; it held in 3 of 8 single runs",
         "as it should be: ✗ refuted: thread-per-client 713 (699–727), select 612 (606–618)",
         "why: Each request costs thread-per-client 101 µs more",
         "1 claim: 1 refuted.",
@@ -152,11 +152,11 @@ def test_a_comparison_in_words(made: Part, value: str, interval: str) -> None:
 @pytest.mark.parametrize(
     ("detectable", "told"),
     [
-        (1.083, "differences below 8.3 % cannot be seen here"),
-        (3.4, "differences below 240 % cannot be seen here"),
-        (10.9, "differences below 990 % cannot be seen here"),
-        (42.0, "too few to say what could be seen"),
-        (1e50, "too few to say what could be seen"),
+        (1.083, "differences below 8.3 % are not detectable here"),
+        (3.4, "differences below 240 % are not detectable here"),
+        (10.9, "differences below 990 % are not detectable here"),
+        (42.0, "too few to say what is detectable"),
+        (1e50, "too few to say what is detectable"),
     ],
 )
 def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> None:
@@ -164,12 +164,12 @@ def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> Non
     result = ScopeResult(UNDECIDED, [blind], [], None)
     assert words.unseen(result) == told
     assert words.unseen(replace(result, verdict=REFUTED)) == ""
-    assert words.detectable(blind).removeprefix("would have seen ") in told
+    assert words.detectable(blind).removeprefix("detectable: ") in told
     assert words.seen_of(blind) == (detectable if detectable < 11 else None)
 
 
 def test_only_an_undecided_comparison_says_what_it_would_have_seen() -> None:
-    assert words.detectable(part("a", 1.0, 0.1, UNDECIDED)) == "would have seen 8.3 %"
+    assert words.detectable(part("a", 1.0, 0.1, UNDECIDED)) == "detectable: 8.3 %"
     assert words.detectable(part("a", 1.5, 0.1, SUPPORTED)) == ""
     alike = part("a ~ b", 1.05, 0.1, UNDECIDED, claimed_low=0.9, claimed_high=1.1)
     assert words.detectable(alike) == ""

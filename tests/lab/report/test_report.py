@@ -210,9 +210,9 @@ def test_what_was_not_told_from_the_best_says_what_would_have_been_seen(tmp_path
     assert re.search(r"×1\.0\d+ ≈ \[0\.9\d+–1\.0\d+\]; \d+ \[", summary), (
         "the ratio, then the level"
     )
-    assert re.search(r"seen four times in five: CPU per request \d", summary)
+    assert re.search(r"Detectable at 80 % power: CPU per request \d", summary)
     console = Console(width=150, record=True, file=io.StringIO())
     report.explain(path, console)
     text = console.export_text()
     assert " ≈" in text
-    assert re.search(r"seen four times in five: CPU per request \d", text)
+    assert re.search(r"Detectable at 80 % power: CPU per request \d", text)

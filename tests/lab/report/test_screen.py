@@ -257,7 +257,7 @@ def test_a_rate_that_is_not_held_is_one_line(tmp_path: Path) -> None:
     (note,) = notes(replace(analysis, groups=groups))
     assert note.line.startswith("iterative does not hold the rate: started 29 % of what was due")
     assert note.line.endswith("lower it")
-    assert "under another load" in note.sentence
+    assert "of another load" in note.sentence
 
 
 def test_claims_are_one_line_that_counts_them(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_every_wrong_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     wanted = (
         "it burst into …: report.html says why",
         "offer at most",
-        "end what else runs",
+        "stop other programs",
         "uring: `regatta doctor`",
     )
     for line, words in zip(lines, wanted, strict=True):
@@ -369,4 +369,4 @@ def test_an_unfinished_race_says_how_to_go_on(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM trial WHERE block > 4")
     text = printed(analyse(read(path)))
-    assert "Not finished, 72 of 108 trials: go on with `regatta race --resume`" in text
+    assert "Not finished, 72 of 108 trials: continue with `regatta race --resume`" in text

@@ -44,10 +44,10 @@ def test_a_trial_far_from_the_others_is_listed_with_both_figures(analysis: Analy
     assert "select" in row[0]
     assert float(row[5].split()[0]) == pytest.approx(FAR, rel=0.1)
     # By chance there may be one or two more.
-    words = r"(1 trial of 72 lies|\d trials of 72 lie) far from the others \(.*select.*\); none was"
+    words = r"(1 outlier|\d outliers) in 72 trials \(.*select.*\), kept in every average"
     assert re.match(words, outlier_sentence(analysis))
     for text in (to_markdown(analysis), to_html(analysis)):
-        assert "Trials far from the others" in text
+        assert "Outliers" in text
 
 
 def test_of_many_the_furthest_are_listed_and_the_rest_counted(analysis: Analysis) -> None:
@@ -57,7 +57,7 @@ def test_of_many_the_furthest_are_listed_and_the_rest_counted(analysis: Analysis
     assert table is not None
     assert len(table.rows) == MOST
     assert table.rows[0][1] == f"{one.block}"
-    assert f"{101 - MOST} that are nearer are in the JSON" in table.says
+    assert f"{101 - MOST} nearer ones are in the JSON" in table.says
 
 
 def test_it_is_a_ring_in_its_chart_and_in_no_other(analysis: Analysis) -> None:
@@ -99,4 +99,4 @@ def test_warm_up_is_told_for_each_contender(analysis: Analysis) -> None:
         ],
         ["iterative", "20", "1", "2", "", "", "1.00 times\n0.90–1.10", "warm"],
     ]
-    assert "Was it warm?" in to_html(replace(analysis, warm_ups=told))
+    assert "changed early" in to_html(replace(analysis, warm_ups=told))
