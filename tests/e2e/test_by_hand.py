@@ -46,9 +46,10 @@ def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, f
     assert rows
     for row in rows:
         seconds = row["user_seconds"] + row["system_seconds"]
-        # A host with little else to show also shows the client that asks, which is in neither.
         assert before.get(row["pid"], 0) - TICK_S <= seconds
-        assert seconds < after.get(row["pid"], 0) + 1 + TICK_S
+        # Others may have ended meanwhile, and the client that asks is in neither reading.
+        if row["pid"] in after:
+            assert seconds < after[row["pid"]] + 1 + TICK_S
 
 
 @pytest.mark.parametrize("engine", ["thread", "fork", "epoll"])
