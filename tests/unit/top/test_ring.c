@@ -18,6 +18,8 @@ static int empty(void **state) {
     memset(bytes, 0, sizeof bytes);
     return 0;
 }
+#undef TEST_SETUP
+#define TEST_SETUP empty
 
 static void write_bytes(unsigned long at, const void *from, size_t length) {
     for (size_t i = 0; i < length; i++)
@@ -52,8 +54,7 @@ static void assert_takes_none(void) {
     assert_false(ring_take(&ring, &record));
 }
 
-static void records_come_in_order_also_around_the_end(void **state) {
-    (void)state;
+TEST(records_come_in_order_also_around_the_end) {
     assert_takes_none();
     for (int pid = 1; pid <= 100; pid += 2) {
         write_length(reserve(pid), 0);
@@ -65,8 +66,7 @@ static void records_come_in_order_also_around_the_end(void **state) {
     }
 }
 
-static void a_record_is_taken_when_it_is_complete(void **state) {
-    (void)state;
+TEST(a_record_is_taken_when_it_is_complete) {
     unsigned long first = reserve(1), second = reserve(2);
     write_length(second, 0);
     assert_takes_none();
@@ -74,12 +74,4 @@ static void a_record_is_taken_when_it_is_complete(void **state) {
     assert_takes(1);
     assert_takes(2);
     assert_takes_none();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(records_come_in_order_also_around_the_end, empty),
-        cmocka_unit_test_setup(a_record_is_taken_when_it_is_complete, empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
