@@ -281,7 +281,11 @@ TABLES: dict[str, tuple[type[Form], str]] = {
     "[contenders.go]": (Contender, 'command = "go {port}"\n'),
     "[baseline]": (Baseline, ""),
     "[sources.A]": (Source, ""),
-    "[[claim]]": (Claimed, 'id = "X"\nsays = "y"\nmetric = "task_clock"\nconnections = 1\n'),
+    "[[claim]]": (
+        Claimed,
+        'id = "X"\nsays = "y"\nmetric = "task_clock"\nconnections = 1\n'
+        'order = ["select", "iterative"]\n',
+    ),
 }
 VALUES = [
     *("1", "-1", "1.5", "nan", "true", "1979-05-27", '"x"', '""', '"select"', '"1 %"'),
