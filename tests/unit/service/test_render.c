@@ -168,7 +168,8 @@ static void fill_with_the_worst(uint8_t name_length, char worst) {
     fill();
     answer.count = TOP_LIMIT;
     answer.scan.seen = answer.scan.lost = answer.rest.processes = UINT32_MAX;
-    answer.elapsed_ns = answer.rest.user_ns = answer.rest.system_ns = INT64_MAX;
+    answer.elapsed_ns = INT64_MAX - NS_PER_MS; /* which is rounded */
+    answer.rest.user_ns = answer.rest.system_ns = INT64_MAX;
     for (int i = 0; i < TOP_LIMIT; i++) {
         answer.rows[i] = (struct history_row){.pid = INT32_MAX,
                                               .processes = UINT32_MAX,

@@ -95,7 +95,7 @@ TEST(the_worst_of_names_have_room) {
     fill(next, 1, TOP_LIMIT);
     for (unsigned i = 0; i < TOP_LIMIT; i++) {
         next->top[i].pid = INT32_MAX;
-        next->top[i].user_ns = next->top[i].system_ns = INT64_MAX;
+        next->top[i].user_ns = next->top[i].system_ns = INT64_MAX / (4 * TOP_LIMIT);
         next->top[i].name_length = NAME_LIMIT;
         memset(next->top[i].name, 1, NAME_LIMIT);
     }
