@@ -9,12 +9,13 @@ struct server;
 
 /* A loop that needs more has its own struct that begins with this one. */
 struct connection {
-    int fd;
-    bool is_over;      /* to be closed as soon as nothing else refers to it */
-    int64_t active_ns; /* CLOCK_MONOTONIC */
-    int64_t listed_ns; /* ... when it got its place in the list */
     struct connection *older, *newer;
     struct exchange exchange;
+    /* What each turn needs, beside what the loop adds. */
+    int64_t listed_ns; /* CLOCK_MONOTONIC, when it got its place in the list */
+    int64_t active_ns; /* ... when something came or went */
+    int fd;
+    bool is_over; /* to be closed as soon as nothing else refers to it */
 };
 
 struct connections {
