@@ -109,12 +109,12 @@ def test_a_race_without_steering_says_whose_receiving_the_server_pays_for(tmp_pa
 
     none = {"placement": {"kind": "loopback", "steering": "none"}}
     (sentence,) = told(**none)
-    assert "server CPU per request has the client's receive path in it" in sentence
+    assert "server CPU per request includes the client's receive path" in sentence
     (before_steering,) = told(placement={"kind": "netns"})
     assert before_steering == sentence
     (apart,) = told(**none, irq_time_accounting=True)
-    assert apart.startswith("Packets were not steered: CPU busy per request has")
-    assert "charges neither to the server" in apart
+    assert apart.startswith("Packets were not steered: CPU busy per request includes")
+    assert "charges interrupt time to nobody" in apart
     assert told() == told(placement="?") == []
 
 

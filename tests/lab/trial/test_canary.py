@@ -126,7 +126,7 @@ def test_who_ran_at_another_clock_is_told_with_the_others_clock(tmp_path: Path) 
     assert found["select"].low < 0.95 ** (2 / 3) < found["select"].high
     assert found["select"].differs
     said = clock_sentence(analysis)
-    assert "by the mean clock of those that are compared, iterative ran at" in said
+    assert "relative to those it is compared with, iterative ran at" in said
     assert "select ran at 0.97" in said
     assert said in [note.sentence for note in notes(analysis)]
     for text in (to_markdown(analysis), to_html(analysis)):
