@@ -11,8 +11,8 @@ from regatta.advise.deciding import Deciding, deciding_study
 from regatta.advise.evidence import Found, Place, search
 from regatta.advise.ranking import Ranking, rank
 from regatta.advise.situation import Situation, why_far
-from regatta.ledger.read import Cell
-from regatta.study.axes import AXES
+from regatta.ledger.axes import AXES
+from regatta.ledger.cell import Cell
 
 MOST_VALUES = 8
 

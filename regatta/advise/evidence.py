@@ -11,12 +11,14 @@ from regatta.advise.situation import Situation, distance
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate, estimate_cell
 from regatta.analysis.held import HOLDS, held_groups
-from regatta.analysis.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.analysis.statistics.units import BLOCKS, Units, units_of
 from regatta.errors import LedgerError
-from regatta.ledger.read import Cell, Ledger, Trial, ledger_path, read
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
+from regatta.ledger.read import read
+from regatta.ledger.records import Ledger, Trial
 from regatta.ledger.result import OK
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.schema import FILE_NAME, ledger_path
 from regatta.study.matched import MATCHED
 
 Held = dict[tuple[object, ...], float]

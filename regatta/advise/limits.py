@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from regatta.advise.evidence import Measured, Place
 from regatta.advise.situation import Situation
-from regatta.ledger.read import Cell
+from regatta.ledger.cell import Cell
 
 POOLS_THAT_HOLD = ("prefork", "prethread")
 """Their workers serve one client until it leaves, silent or not."""

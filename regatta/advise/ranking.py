@@ -22,9 +22,9 @@ from regatta.advise.limits import crossed
 from regatta.advise.situation import Situation
 from regatta.analysis.columns import Against, Column, against_best
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
-from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import LARGER
 from regatta.analysis.statistics.units import Units
+from regatta.ledger.metrics import PRIMARY
 
 MOST_WAITING = 2.0
 KEEPS_UP = 0.95

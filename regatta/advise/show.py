@@ -13,7 +13,8 @@ from regatta.advise.deciding import Deciding
 from regatta.advise.evidence import Measured, Place
 from regatta.advise.ranking import Favoured
 from regatta.analysis.estimates import Estimate
-from regatta.ledger.read import Cell
+from regatta.ledger.axes import AXES
+from regatta.ledger.cell import Cell
 from regatta.report.text.numbers import (
     TOO_FEW_TO_SAY,
     between,
@@ -23,7 +24,6 @@ from regatta.report.text.numbers import (
     value_of,
 )
 from regatta.report.text.plain import plain
-from regatta.study.axes import AXES
 
 MOST_OTHERS = 3
 CORRECTED = "All intervals of differences here hold together at 95 %."

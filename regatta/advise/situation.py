@@ -13,8 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regatta.errors import UsageError
-from regatta.ledger.read import Cell
-from regatta.study.cell import WINDOW
+from regatta.ledger.cell import WINDOW, Cell
 from regatta.study.limits import (
     MAX_CONNECTIONS,
     MAX_CPU,

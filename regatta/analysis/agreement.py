@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.estimates import Estimate
-from regatta.analysis.metrics import PRIMARY, STANDINGS, side_of
+from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.analysis.standings import Verdict
+from regatta.ledger.metrics import PRIMARY, STANDINGS, side_of
 
 SAME = "the same"
 WITHIN_NOISE = "not the same, but some are among the best of both races"

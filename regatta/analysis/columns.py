@@ -10,13 +10,13 @@ from itertools import combinations
 from statistics import fmean
 
 from regatta.analysis.contrast import FURTHEST, Scale
-from regatta.analysis.metrics import COUNTS, FRACTIONS, NEAR_ZERO, STANDINGS, Metric, side_of
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
 from regatta.analysis.statistics.best import Standing, standings, standings_of_pairs
 from regatta.analysis.statistics.joint import ABOVE, AROUND, agreeing
 from regatta.analysis.statistics.slower import Requests, Slower, slower
 from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.ledger.metrics import COUNTS, FRACTIONS, NEAR_ZERO, STANDINGS, Metric, side_of
 
 
 @dataclass(frozen=True)

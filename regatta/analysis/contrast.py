@@ -14,11 +14,12 @@ from typing import Literal
 import numpy as np
 
 from regatta.analysis.estimates import OVER, taken, usable
-from regatta.analysis.metrics import FRACTIONS, NO_TRIAL, P50, Metric, Reading
 from regatta.analysis.statistics.slower import slower
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.waits import Waits, waits
-from regatta.ledger.read import Trial
+from regatta.ledger.metrics import FRACTIONS, NO_TRIAL, P50, Metric
+from regatta.ledger.readings import Reading
+from regatta.ledger.records import Trial
 
 NS_PER_MS = 1e6
 FEWEST_BLOCKS = 2

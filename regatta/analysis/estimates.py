@@ -5,16 +5,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from regatta.analysis import metrics
-from regatta.analysis.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, Reading
 from regatta.analysis.statistics.percentile_intervals import Over, percentile_intervals
 from regatta.analysis.statistics.serial import Interval, mean_interval
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.analysis.statistics.waits import Waits, pool, waits
-from regatta.ledger.read import Trial
+from regatta.ledger import metrics
+from regatta.ledger.cell import PROCESS
+from regatta.ledger.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
+from regatta.ledger.readings import Reading
+from regatta.ledger.records import Trial
 from regatta.ledger.result import OK
-from regatta.study import PROCESS
-from regatta.study.plan import COUNTED, TIMED
 
 MEASURED = "measured"
 CLIENT_BOUND = "client-bound"
@@ -97,7 +98,7 @@ def told(metric: Metric, side: str, trials: list[Trial]) -> list[Trial]:
 
 def _by_kind(trials: list[Trial]) -> list[list[Trial]]:
     standing = [trial for trial in trials if trial.status == OK and not trial.superseded]
-    return [[trial for trial in standing if trial.kind == kind] for kind in (TIMED, COUNTED)]
+    return [[trial for trial in standing if trial.kind == kind] for kind in (TIMED, COUNTED_TRIAL)]
 
 
 def _kept_up(ok: list[Trial]) -> bool:

@@ -1,7 +1,7 @@
 """Which cells share a table: those that differ only in the contender and one quantity.
 
 That quantity is the axis of the table and its charts: whatever the study varies most finely
-(regatta/study/axes.py). Other quantities that vary split the cells into several tables.
+(regatta/ledger/axes.py). Other quantities that vary split the cells into several tables.
 """
 
 from collections import Counter as Tally
@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from regatta.ledger.read import Cell
-from regatta.study.axes import AXES, Axis, choose_axis
-from regatta.study.cell import PROCESS, TRAITS, WINDOW
+from regatta.ledger.axes import AXES, Axis, choose_axis
+from regatta.ledger.cell import PROCESS, TRAITS, WINDOW, Cell
 
 FACTS = (
     *TRAITS,

@@ -17,8 +17,9 @@ from regatta.analysis.standings import FAILED
 from regatta.analysis.statistics.percentile_intervals import Over, percentile_intervals
 from regatta.analysis.statistics.serial import reach_of
 from regatta.analysis.statistics.waits import Waits, waits_of
+from regatta.ledger.cell import Cell
 from regatta.ledger.probe import KNEE, Probe
-from regatta.ledger.read import Cell, Ledger, SearchRecord
+from regatta.ledger.records import Ledger, SearchRecord
 from regatta.race.matched.held import holds_nothing, middle, rates_of, searches
 from regatta.race.matched.judge import CLIENT
 from regatta.race.matched.search import Search

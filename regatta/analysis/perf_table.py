@@ -2,37 +2,13 @@
 
 from dataclasses import dataclass
 
-from regatta.analysis.metrics import SIDES
-from regatta.ledger.counters import COUNTED
-from regatta.ledger.read import Counter, Trial
-from regatta.machine.perf_output import take_apart
-from regatta.study.plan import COUNTED as COUNTED_TRIAL
-from regatta.study.plan import TIMED
+from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, Counter
+from regatta.ledger.metrics import SIDES
+from regatta.ledger.perf_names import take_apart
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
+from regatta.ledger.records import Trial
 
-PERF_ORDER = (
-    "task-clock",
-    "cpu-clock",
-    "context-switches",
-    "cpu-migrations",
-    "page-faults",
-    "cycles",
-    "instructions",
-    "branches",
-    "branch-misses",
-    "cache-references",
-    "cache-misses",
-    "stalled-cycles-frontend",
-    "stalled-cycles-backend",
-    "tma_retiring",
-    "tma_bad_speculation",
-    "tma_frontend_bound",
-    "tma_backend_bound",
-    "syscalls",
-    "cpu-time",
-    "user-time",
-    "system-time",
-)
-ABSENT = "not supported"
+ORDER = [one.name for one in COUNTERS]
 
 
 @dataclass(frozen=True)
@@ -81,7 +57,7 @@ def perf_table(ok: list[Trial]) -> PerfTable:
 def _position(key: tuple[str, str]) -> tuple[bool, int, str]:
     origin, event = key
     name = take_apart(event).name
-    known = PERF_ORDER.index(name) if name in PERF_ORDER else len(PERF_ORDER)
+    known = ORDER.index(name) if name in ORDER else len(ORDER)
     return origin != "perf", known, event
 
 
@@ -119,7 +95,7 @@ def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -
         if counter.state == COUNTED and counter.value is not None
     ]
     if not counted:
-        return Entry(None, None, found[0][0].state if found else ABSENT)
+        return Entry(None, None, found[0][0].state if found else NOT_SUPPORTED)
     shares = [value / answered for value, answered in counted if answered]
     return Entry(
         _mean([value for value, _ in counted]),

@@ -11,10 +11,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.statistics.best import Standing, standings
 from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.ledger.metrics import PRIMARY
 
 LARGER = "larger than the noise"
 NO_DIFFERENCE = "no difference seen"

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regatta.analysis.analyse import CellResult, Group
-from regatta.analysis.metrics import PRIMARY, side_of
+from regatta.analysis.results import CellResult, Group
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.units import Units
+from regatta.ledger.metrics import PRIMARY, side_of
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,17 @@ import sqlite3
 from pathlib import Path
 
 from regatta.analysis.agreement import agree
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
 from regatta.analysis.claims.result import NOT_MEASURABLE, TOO_FEW, ClaimResult
+from regatta.analysis.results import Analysis
 from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.store import machine
 from regatta.errors import LedgerError
 from regatta.ledger.calibration import Goal
 from regatta.ledger.counters import COUNTED
-from regatta.ledger.read import Ledger, connect, read
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.read import connect, read
+from regatta.ledger.records import Ledger
+from regatta.ledger.schema import FILE_NAME
 from regatta.race.folder import RACES
 
 CLAIMED = ("reports", "chapter-30")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from regatta.calibrate.goals import Context
 from regatta.calibrate.shape import Shape, about_s
-from regatta.ledger.write import FILE_NAME, open_ledger
+from regatta.ledger.files import open_ledger
+from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import Programs
 from regatta.race.advisers import Advisers
 from regatta.race.events import Display

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis.contrast import by_block
-from regatta.analysis.metrics import PRIMARY, side_of
 from regatta.analysis.statistics.best import standings
 from regatta.analysis.statistics.blocks_needed import LEVEL as TABLE_LEVEL
 from regatta.analysis.statistics.leads import leads
@@ -39,6 +38,7 @@ from regatta.calibrate.sizes import (
     sizes,
 )
 from regatta.ledger.calibration import Goal
+from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.read import read
 from regatta.study import Study, parse_study
 

@@ -6,15 +6,20 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from regatta import advise as advising
+from regatta.advise import MARK, Deciding
+from regatta.cli.session import Session, analysis_of, run_race, show_results
 from regatta.errors import RegattaError, UsageError
-
-if TYPE_CHECKING:
-    from regatta.advise import Deciding
+from regatta.machine import environment
+from regatta.machine.programs import discover
+from regatta.race.folder import RACES
+from regatta.race.options import Options
+from regatta.report.files import write_files
 
 STUDY = Path("advise.toml")
 WORK = "classic"
@@ -70,11 +75,6 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
       regatta advise --connections 50 --work spin=1ms --cpus 2 --memory 2G --json
       regatta advise --connections 100 --work classic --ledger races/quick-20260101-120000
     """
-    from regatta import advise as advising  # noqa: PLC0415  (heavy: numpy and scipy)
-    from regatta.machine import environment  # noqa: PLC0415
-    from regatta.machine.programs import discover  # noqa: PLC0415
-    from regatta.race.folder import RACES  # noqa: PLC0415
-
     situation = advising.make_situation(connections, idle, rate, work, cpus, memory)
     known = [design.name for design in discover().designs if not design.missing]
     machine = {name: environment.facts()[name]() for name in advising.SAME_MACHINE}
@@ -97,8 +97,6 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
 
 def write_study(path: Path, deciding: Deciding) -> None:
     """A file that a person wrote is not overwritten."""
-    from regatta.advise import MARK  # noqa: PLC0415
-
     try:
         if path.exists() and not path.read_text(errors="replace").startswith(MARK):
             raise UsageError(
@@ -120,15 +118,10 @@ def asked(as_json: bool, deciding: Deciding) -> bool:
 
 def race(study: Path, as_json: bool) -> Path:
     """Runs the deciding study; returns the folder of the race."""
-    from regatta.cli.session import Session, run_race, show_results  # noqa: PLC0415  (it imports this file)
-    from regatta.ledger.write import FILE_NAME  # noqa: PLC0415
-    from regatta.race.options import Options  # noqa: PLC0415
-    from regatta.report import report as reports  # noqa: PLC0415
-
     session = Session(as_json, quiet=False)
     folder = run_race(str(study), False, Options(), session)
     if as_json:
-        reports.write(folder / FILE_NAME)
+        write_files(analysis_of(folder), folder)
     else:
-        show_results(folder, session)
+        show_results(analysis_of(folder), folder, session)
     return folder

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from regatta.analysis.foretell import foretold
+from regatta.analysis.running.foretell import foretold
+from regatta.analysis.running.width import widest_lead
 from regatta.analysis.statistics.blocks_needed import too_few_note
-from regatta.analysis.width import widest_lead
 from regatta.calibrate import store
 from regatta.doctor import Situation, serious
 from regatta.machine.placement import Placement

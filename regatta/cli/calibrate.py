@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from regatta.calibrate import store
+from regatta.calibrate.goals import Context
+from regatta.calibrate.parts import all_parts
+from regatta.calibrate.races import race_with
+from regatta.calibrate.run import choose, newest_folder, run
+from regatta.calibrate.table import details, goals_table
 from regatta.cli.advisers import ADVISERS
-from regatta.cli.session import display_on
+from regatta.cli.display import display_on
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.race.events import Display
+from regatta.ledger.calibration import NOT_MEASURED, Calibration, to_plain
+from regatta.machine.programs import discover
 from regatta.race.folder import new_folder
 from regatta.race.options import Options
+from regatta.report.text.calibration import headline
 from regatta.report.text.durations import duration
-
-if TYPE_CHECKING:
-    from regatta.calibrate.goals import Context
-    from regatta.ledger.calibration import Calibration
 
 SHAPE = "quick"
 MOST_RACES = 1_000
@@ -80,7 +85,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Measure how often Regatta is wrong on this machine, and store it for every report.
+    """Measure how often Regatta is wrong on this machine, and keep it for all reports.
 
     Each part measures something with a known truth: equal copies of four designs in fresh races, a
     server slowed by a known amount, one stopped for a known time. Exit status: 1 if a goal is
@@ -108,8 +113,6 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
     calibration = measure(session, only or [], inject)
     present(calibration, as_json)
     if not (quick or only or inject or shape != SHAPE):
-        from regatta.calibrate import store  # noqa: PLC0415
-
         store.save(calibration)
     judge(calibration)
 
@@ -133,15 +136,9 @@ class Session:
         if not self.quiet:
             self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def display(self) -> Display:
-        return display_on(self.console, self.quiet)
-
 
 def measure(session: Session, only: list[str], inject: str | None) -> Calibration:
     """Runs the parts; Ctrl-C becomes an end that says how to go on."""
-    from regatta.calibrate.parts import all_parts  # noqa: PLC0415  (heavy: statistics)
-    from regatta.calibrate.run import choose, newest_folder, run  # noqa: PLC0415
-
     parts = choose(all_parts(), only, inject)
     session.folder = (session.out or new_folder("calibration")).absolute()
     if inject and session.out is None:
@@ -170,12 +167,9 @@ def asked_again(session: Session, only: list[str]) -> str:
 
 
 def make_context(session: Session, inject: str | None) -> Context:
-    from regatta.calibrate.goals import Context  # noqa: PLC0415
-    from regatta.calibrate.races import race_with  # noqa: PLC0415
-    from regatta.machine.programs import discover  # noqa: PLC0415
-
     assert session.folder is not None
     programs, options = discover(), Options()
+    display = partial(display_on, session.console, session.quiet)
     return Context(
         programs=programs,
         folder=session.folder,
@@ -183,15 +177,13 @@ def make_context(session: Session, inject: str | None) -> Context:
         quick=session.quick,
         inject=inject,
         say=session.say,
-        race=race_with(programs, options, session.display, ADVISERS),
+        race=race_with(programs, options, display, ADVISERS),
         shape=session.shape,
         races=session.races,
     )
 
 
 def show_stored(as_json: bool) -> None:
-    from regatta.calibrate import store  # noqa: PLC0415
-
     stored = store.load()
     if stored is None:
         raise CalibrationError("this machine is not calibrated; run `regatta calibrate`")
@@ -200,10 +192,6 @@ def show_stored(as_json: bool) -> None:
 
 
 def present(calibration: Calibration, as_json: bool) -> None:
-    from regatta.calibrate.table import details, goals_table  # noqa: PLC0415
-    from regatta.ledger.calibration import to_plain  # noqa: PLC0415
-    from regatta.report.text.calibration import headline  # noqa: PLC0415
-
     if as_json:
         typer.echo(json.dumps(to_plain(calibration), ensure_ascii=False, indent=2))
         return
@@ -221,8 +209,6 @@ def present(calibration: Calibration, as_json: bool) -> None:
 def judge(calibration: Calibration) -> None:
     """The exit status 1 where a goal is missed, with the goals' names. One that is not refuted is
     no failure."""
-    from regatta.ledger.calibration import NOT_MEASURED  # noqa: PLC0415
-
     missed = calibration.missed
     if missed:
         names = ", ".join(goal.name for goal in missed)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from regatta import compare as comparing
 from regatta.errors import UsageError
 
 DEFAULT_METRIC = "cpu_time_per_request_us"
@@ -60,8 +61,6 @@ def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pers
       regatta compare before after --reference iterative
       regatta compare before after --json > compared.json || test $? -eq 3
     """
-    from regatta import compare as comparing  # noqa: PLC0415  (heavy: numpy and scipy)
-
     if not 0 <= threshold <= MAX_THRESHOLD:
         raise UsageError(
             f"--threshold is {threshold:g}; it must be a number of per cent from 0 to "

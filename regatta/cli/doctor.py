@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from regatta.doctor import LOOK_S, SERIOUS, Finding, Machine, Situation, examine, watch
+from regatta.doctor.examine import measure as measure_findings
+from regatta.doctor.finding import as_json as plain
+from regatta.doctor.probes.bench import Bench
+from regatta.doctor.show import show
 from regatta.errors import CpuError, UsageError
-
-if TYPE_CHECKING:
-    from regatta.doctor import Finding, Machine, Situation
-    from regatta.machine.placement import Placement
+from regatta.machine.placement import Placement, make_placement
+from regatta.study import PLACEMENTS, cpus_option
 
 
 def doctor(
@@ -44,10 +47,6 @@ def doctor(
       regatta doctor --server-cpus 2 --client-cpus 3
       regatta doctor --json | jq '.findings[] | select(.level == "serious") | .fix'
     """
-    from regatta.doctor import LOOK_S, SERIOUS, Machine, examine, watch  # noqa: PLC0415
-    from regatta.doctor.finding import as_json as plain  # noqa: PLC0415
-    from regatta.doctor.show import show  # noqa: PLC0415
-
     situation = find_situation(placement, server_cpus, client_cpus)
     machine = Machine()
     findings = examine(machine, situation, watch(machine, LOOK_S))
@@ -68,9 +67,6 @@ def doctor(
 
 def with_probes(findings: list[Finding], machine: Machine, situation: Situation) -> list[Finding]:
     """Measures, and says on the standard error what it is at."""
-    from regatta.doctor.examine import measure  # noqa: PLC0415
-    from regatta.doctor.probes.bench import Bench  # noqa: PLC0415  (heavy: statistics)
-
     console = Console(stderr=True)
     with console.status("measuring") as status:
 
@@ -79,14 +75,11 @@ def with_probes(findings: list[Finding], machine: Machine, situation: Situation)
             if not console.is_terminal:
                 console.print(f"measuring: {what}", markup=False, highlight=False)
 
-        return measure(findings, Bench(machine, situation, say))
+        return measure_findings(findings, Bench(machine, situation, say))
 
 
 def find_situation(kind: str, server_cpus: str | None, client_cpus: str | None) -> Situation:
     """Where `regatta race` with these options would run: it makes the place, and gives it back."""
-    from regatta.machine.placement import make_placement  # noqa: PLC0415
-    from regatta.study import PLACEMENTS, cpus_option  # noqa: PLC0415
-
     if kind not in PLACEMENTS:
         raise UsageError(f"--placement is {kind}; it must be one of {', '.join(PLACEMENTS)}")
     server = cpus_option(server_cpus, "--server-cpus")
@@ -104,8 +97,6 @@ def find_situation(kind: str, server_cpus: str | None, client_cpus: str | None) 
 
 
 def situation_in(place: Placement) -> Situation:
-    from regatta.doctor import Situation  # noqa: PLC0415
-
     return Situation(
         place.server.cpus,
         place.client.cpus,

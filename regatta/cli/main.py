@@ -4,22 +4,49 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, NoReturn
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from regatta import __version__
-from regatta.cli.advise import advise
-from regatta.cli.calibrate import calibrate
-from regatta.cli.compare import compare
-from regatta.cli.doctor import doctor
-from regatta.cli.race import race
-from regatta.cli.report import report
 from regatta.errors import RegattaError, UsageError
 
 EXIT_INTERRUPTED = 130
+VERBS = {
+    "race": "Race the designs of a study: which one wins, by how much, and how sure that is.",
+    "report": "Write report.html, summary.md and summary.csv of a race again, and print who won.",
+    "compare": "Compare two races of one study, before and after a change.",
+    "advise": "Name the two or three designs that this machine's races favour for your situation.",
+    "calibrate": "Measure how often Regatta is wrong on this machine, and keep it for all reports.",
+    "doctor": "Find what on this machine spoils races, how much, and the command that fixes it.",
+}
+"""Each is a function in a module of its name, which is loaded when the verb is called: its imports
+take longer than all else of `--help`. Beside it the first line of its own help."""
+
+
+class Verbs(TyperGroup):
+    """Has a verb's module loaded when the verb is called, and not to list it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else load(name), rest
+
+
+def load(verb: str) -> Any:
+    """The command that the module of a verb defines."""
+    one = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    one.command(verb)(getattr(import_module(f"regatta.cli.{verb}"), verb))
+    return typer.main.get_command(one)
+
+
+def unloaded() -> None:
+    """Stands for a verb in the list of all."""
+
 
 app = typer.Typer(
+    cls=Verbs,
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -59,12 +86,8 @@ def regatta(
     """
 
 
-app.command()(race)
-app.command()(report)
-app.command()(compare)
-app.command()(advise)
-app.command()(calibrate)
-app.command()(doctor)
+for name, summary in VERBS.items():
+    app.command(name, help=summary)(unloaded)
 
 
 def fail(message: str, status: int) -> NoReturn:

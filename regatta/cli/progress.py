@@ -1,16 +1,8 @@
-"""What a person sees while a race runs: a live display on a terminal, plain lines elsewhere."""
+"""The events of a race in words: a line each, for logs and pipes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.markup import escape
-from rich.progress_bar import ProgressBar
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
 from regatta.race.events import (
     About,
@@ -19,19 +11,14 @@ from regatta.race.events import (
     Note,
     Pausing,
     Searched,
-    Searching,
     SearchStarted,
     SittingStarted,
     Started,
     TrialDisturbed,
     TrialFinished,
-    TrialStarted,
 )
 from regatta.report.text.durations import duration
-from regatta.study.axes import AXES, choose_axis
 from regatta.study.cpus import cpus_text
-
-Standings = Callable[[], list[dict[str, Any]]]
 
 
 def heading(event: Started) -> str:
@@ -155,162 +142,3 @@ class Lines(Silent):
                 self.say(ending(event))
             case _:
                 pass
-
-
-class LiveDisplay(Silent):
-    """What runs now, what is left, and the standings so far.
-
-    It draws between trials only. A display that refreshes by itself would run on the CPUs that
-    are being measured.
-    """
-
-    def __init__(self, console: Console, standings: Callable[[Started], Standings]) -> None:
-        self.console = console
-        self.make_standings = standings
-        self.standings: Standings | None = None
-        self.live = Live(console=console, auto_refresh=False, transient=True)
-        self.started: Started | None = None
-        self.searched: Searched | None = None
-        self.done = 0
-        self.left_s: float | None = None
-        self.now = ""
-        self.sitting: str | None = None
-        self.failures: list[str] = []
-        self.disturbed: list[str] = []
-        self.rows: list[dict[str, Any]] = []
-
-    def __enter__(self) -> LiveDisplay:
-        self.live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.live.stop()
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case SearchStarted():
-                self.begin(search_heading(event), event.notes)
-            case Searching():
-                asked = f"at {event.rate:,} requests a second" if event.rate else "in a closed load"
-                self.now = f"{event.cell.contender} {asked}"
-            case Searched():
-                self.searched = event
-            case Started():
-                self.started, self.done = event, event.done
-                self.standings = self.make_standings(event)
-                self.begin(heading(event), event.notes)
-            case SittingStarted() | Pausing():
-                self.sitting = sitting(event)
-            case TrialStarted():
-                planned = event.planned
-                self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}"
-            case TrialFinished():
-                self.end_trial(event)
-            case TrialDisturbed():
-                planned = event.planned
-                self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}, again"
-                if event.disturbed is not None:
-                    self.disturbed.append(event.disturbed)
-            case Note():
-                self.console.print(f"[yellow]note:[/] {escape(event.text)}", highlight=False)
-            case Finished():
-                self.console.print(escape(ending(event)), highlight=False)
-        self.live.update(self.draw(), refresh=True)
-
-    def begin(self, head: str, notes: tuple[str, ...]) -> None:
-        self.console.print(escape(head), highlight=False)
-        for note in notes:
-            self.console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
-
-    def end_trial(self, event: TrialFinished) -> None:
-        self.done, self.left_s = event.number, event.left_s
-        if event.failed is not None:
-            self.failures.append(event.failed)
-        if event.disturbed is not None:
-            self.disturbed.append(event.disturbed)
-        if self.standings is not None:
-            self.rows = self.standings()
-
-    def draw_search(self) -> RenderableType:
-        """Before the race: what is tried now, and what was found last."""
-        last = self.searched
-        if last is None:
-            return Text(f"now  {self.now}", style="dim")
-        head = Table.grid(padding=(0, 1))
-        head.add_row(
-            ProgressBar(total=last.turns, completed=last.number, width=30),
-            Text(f"{last.number}/{last.turns} searches  about {duration(last.left_s)} left"),
-        )
-        return Group(head, Text(f"now  {self.now}\nlast {searched(last)}", style="dim"))
-
-    def draw(self) -> RenderableType:
-        if self.started is None:
-            return self.draw_search()
-        left = "" if self.left_s is None else f"  about {duration(self.left_s)} left"
-        head = Table.grid(padding=(0, 1))
-        head.add_row(
-            ProgressBar(total=self.started.trials, completed=self.done, width=30),
-            Text(f"{self.done}/{self.started.trials} trials{left}"),
-        )
-        parts: list[RenderableType] = [head, Text(f"now  {self.now}", style="dim")]
-        if self.sitting is not None:
-            parts.append(Text(self.sitting, style="dim"))
-        if self.failures:
-            text = f"{len(self.failures)} failed, the last: {self.failures[-1]}"
-            parts.append(Text(text, style="red"))
-        if self.disturbed:
-            text = f"{len(self.disturbed)} disturbed, the last: {self.disturbed[-1]}"
-            parts.append(Text(text, style="yellow"))
-        if self.rows:
-            parts.append(standings_so_far(self.rows))
-        return Group(*parts)
-
-
-def row_name(row: dict[str, Any], varying: list[str]) -> str:
-    """The contender, and what else tells its rows apart in this study."""
-    return " · ".join(
-        AXES[key].count(row[key]) if key in AXES else str(row[key])
-        for key in ("contender", *varying)
-        if row[key] is not None
-    )
-
-
-def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
-    """A line for each contender, a column for each step of the axis; the least is green.
-
-    Contenders are compared only where everything else is the same.
-    """
-    axis = choose_axis(rows, dict.get)
-    others = [name for name in AXES if name != axis.name]
-    varying = [
-        key
-        for key in ("work", "load", "engine", "dialect", *others)
-        if len({row.get(key) for row in rows}) > 1
-    ]
-    steps = sorted({row[axis.name] for row in rows if row[axis.name] is not None})
-    values: dict[str, dict[int, float]] = {}
-    best: dict[tuple[object, ...], float] = {}
-    groups: dict[str, tuple[object, ...]] = {}
-    for row in rows:
-        name = row_name(row, varying)
-        groups[name] = tuple(row[key] for key in varying)
-        value = float(row["cpu_us_per_request"])
-        # What has no such quantity (a design without workers) stands at every step of it.
-        for step in steps if row[axis.name] is None else [row[axis.name]]:
-            values.setdefault(name, {})[step] = value
-            place = (*groups[name], step)
-            best[place] = min(value, best.get(place, value))
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column(axis.many, style="bold", no_wrap=True)
-    for step in steps:
-        table.add_column(str(step), justify="right", no_wrap=True)
-    for name, known in values.items():
-        cells = []
-        for step in steps:
-            if step not in known:
-                cells.append(Text("–"))
-                continue
-            leads = known[step] == best[(*groups[name], step)]
-            cells.append(Text(f"{known[step]:,.0f}", style="bold green" if leads else ""))
-        table.add_row(Text(name), *cells)
-    return Group(Text("so far: server CPU per request in µs", style="dim"), table)

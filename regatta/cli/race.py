@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regatta.cli.session import EXPLAIN, Session, failed_trials, run_race, show_results
+from regatta.cli.session import EXPLAIN, Session, analysis_of, failed_trials, run_race, show_results
 from regatta.errors import RegattaError, UsageError
 from regatta.race.options import Options
 from regatta.study import (
@@ -153,7 +153,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
         use_perf=not no_perf,
     )
     folder = run_race(study, resumes, options, session)
-    show_results(folder, session)
+    show_results(analysis_of(folder), folder, session)
     failures = failed_trials(folder)
     if failures:
         raise RegattaError(f"{len(failures)} trials failed and are excluded; the report says why")

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from regatta.cli.session import EXPLAIN, Session, failed_trials, show_results
-from regatta.ledger.write import FILE_NAME
+from regatta.cli.session import EXPLAIN, Session, analysis_of, show_results
+from regatta.ledger.schema import FILE_NAME
+from regatta.report.pictures import write_pictures
 
 
 def report(
@@ -32,16 +33,10 @@ def report(
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
     """
-    place = folder.parent if folder.name == FILE_NAME else folder
+    place = (folder.parent if folder.name == FILE_NAME else folder).absolute()
     session = Session(as_json, quiet=True, explain=explain)
-    failed_trials(place)
-    show_results(place.absolute(), session)
+    analysis = analysis_of(place)
+    show_results(analysis, place, session)
     if pictures is not None:
-        draw(place.absolute(), pictures, session)
-
-
-def draw(folder: Path, into: Path, session: Session) -> None:
-    from regatta.report import report as reports  # noqa: PLC0415  (heavy: charts and statistics)
-
-    count = len(reports.pictures(folder / FILE_NAME, into))
-    session.say(f"pictures: {count} in {into}")
+        count = len(write_pictures(analysis, pictures))
+        session.say(f"pictures: {count} in {pictures}")

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import typer
 from rich.console import Console
 
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
 from regatta.cli.advisers import ADVISERS
-from regatta.cli.progress import Lines, LiveDisplay, Silent
+from regatta.cli.display import display_on
 from regatta.errors import InterruptedRaceError, UsageError
-from regatta.ledger.write import FILE_NAME, find_unfinished
+from regatta.ledger.files import find_unfinished
+from regatta.ledger.read import read, read_failures
+from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import Programs, discover
 from regatta.race.events import Display, Event, SearchStarted, Started
 from regatta.race.folder import RACES
 from regatta.race.options import Options
 from regatta.race.race import begin, reopen
+from regatta.report.files import write_files
+from regatta.report.json_summary import to_dict
+from regatta.report.terminal.explain import print_standings
+from regatta.report.terminal.screen import print_screen
 from regatta.study import find_study, load_study
 
 EXPLAIN = typer.Option(
@@ -42,25 +49,6 @@ class Session:
         """One line, however long: somebody may copy a path out of it."""
         self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
-    def display(self) -> Display:
-        return display_on(self.console, self.quiet)
-
-
-def display_on(console: Console, quiet: bool) -> Display:
-    if quiet:
-        return Silent()
-    if console.is_terminal:
-        return LiveDisplay(console, standings_of)
-    return Lines(console)
-
-
-def standings_of(started: Started) -> Any:
-    """What the live display calls for the standings so far."""
-    from regatta.analysis.quick import quick_standings  # noqa: PLC0415  (heavy: only for a display)
-
-    path = started.about.folder / FILE_NAME
-    return lambda: quick_standings(path)
-
 
 def resume(study: str | None, programs: Programs, display: Display) -> Path:
     """Goes on with a race: one named by its folder, or the newest unfinished of a study."""
@@ -79,7 +67,7 @@ def run_race(study: str | None, resumes: bool, options: Options, session: Sessio
             "--quiet"
         )
     programs = discover()
-    display = session.display()
+    display = display_on(session.console, session.quiet)
 
     def tell(event: Event) -> None:
         if isinstance(event, SearchStarted | Started):
@@ -108,24 +96,23 @@ def shown(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def show_results(folder: Path, session: Session) -> None:
-    """Writes the report, and prints the results and where to find more of them."""
-    from regatta.report import report as reports  # noqa: PLC0415  (heavy: charts and statistics)
+def analysis_of(folder: Path) -> Analysis:
+    return analyse(read(folder / FILE_NAME))
 
-    path = folder / FILE_NAME
-    reports.write(path)
+
+def show_results(analysis: Analysis, folder: Path, session: Session) -> None:
+    """Writes the report, and prints the results and where to find more of them."""
+    write_files(analysis, folder)
     if session.as_json:
-        typer.echo(json.dumps(reports.summary_json(path), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(to_dict(analysis), ensure_ascii=False, indent=2))
         return
     if session.explain:
-        reports.explain(path, session.console)
+        print_standings(analysis, session.console)
     else:
-        reports.screen(path, session.console)
+        print_screen(analysis, session.console)
         session.say(f"more:   regatta report {shown(folder)} --explain")
     session.say(f"report: {shown(folder) / 'report.html'}")
 
 
 def failed_trials(folder: Path) -> list[str]:
-    from regatta.ledger.read import read_failures  # noqa: PLC0415  (heavy: numpy)
-
     return read_failures(folder / FILE_NAME)

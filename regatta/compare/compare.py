@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from regatta.analysis.agreement import Agreement, agree
-from regatta.analysis.analyse import Analysis, CellResult, analyse
-from regatta.analysis.metrics import BY_NAME, Metric, side_of
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis, CellResult
 from regatta.analysis.statistics.units import sittings_of
 from regatta.analysis.unpaired import Sample
 from regatta.compare.decide import (
@@ -25,8 +25,12 @@ from regatta.compare.match import Matched, differences, match
 from regatta.compare.moved import Moved, moved
 from regatta.compare.same_share import at_rates_of
 from regatta.errors import LedgerError, UsageError
-from regatta.ledger.read import Cell, Ledger, Trial, ledger_path, read
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import BY_NAME, Metric, side_of
+from regatta.ledger.read import read
+from regatta.ledger.records import Ledger, Trial
 from regatta.ledger.result import OK
+from regatta.ledger.schema import ledger_path
 
 EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 

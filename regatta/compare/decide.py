@@ -14,13 +14,14 @@ import numpy as np
 
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import OVER, Estimate
-from regatta.analysis.metrics import Metric, side_of
 from regatta.analysis.statistics.holm import Decision, holm
 from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import Units, units_of
 from regatta.analysis.unpaired import Change, Sample, unpaired
 from regatta.errors import UsageError
-from regatta.ledger.read import Cell, Ledger
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import Metric, side_of
+from regatta.ledger.records import Ledger
 
 REGRESSION = "regression"
 NO_REGRESSION = "no regression"

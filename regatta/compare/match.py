@@ -8,11 +8,11 @@ from typing import Any
 
 from regatta.analysis.grouping import LOOSE, WORDED
 from regatta.analysis.statistics.units import sittings_of
-from regatta.ledger.read import Cell, Ledger
+from regatta.ledger.axes import AXES
+from regatta.ledger.cell import IDENTITY, Cell
+from regatta.ledger.records import Ledger
 from regatta.ledger.result import OK
 from regatta.report.text.numbers import plural
-from regatta.study.axes import AXES
-from regatta.study.cell import IDENTITY
 
 MACHINE = {
     "cpu_model": "CPU",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from regatta.analysis.agreement import same_table
-from regatta.analysis.analyse import Analysis, Group
-from regatta.analysis.metrics import PRIMARY, side_of
+from regatta.analysis.results import Analysis, Group
+from regatta.ledger.metrics import PRIMARY, side_of
 
 BEST, WORSE, OPEN = "among the best", "shown to need more", "may be as good"
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from regatta.ledger.read import Cell, Ledger
+from regatta.ledger.cell import Cell
+from regatta.ledger.records import Ledger
 from regatta.study.matched import MATCHED
 
 Load = tuple[object, ...]

@@ -11,16 +11,15 @@ from rich.text import Text
 
 from regatta.analysis.agreement import SAME, Agreement, Overlap, Winners
 from regatta.analysis.estimates import Estimate
-from regatta.analysis.metrics import PRIMARY, Metric
 from regatta.compare.compare import Comparison, Race
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
 from regatta.compare.match import places
 from regatta.compare.moved import Moved
-from regatta.ledger.read import Cell
+from regatta.ledger.axes import AXES
+from regatta.ledger.cell import IDENTITY, Cell
+from regatta.ledger.metrics import PRIMARY, Metric
 from regatta.report.text.numbers import interval_of, plural, short, value_of
 from regatta.report.text.plain import encodable, plain
-from regatta.study.axes import AXES
-from regatta.study.cell import IDENTITY
 
 STYLES = {REGRESSION: "bold red", UNDECIDED: "yellow", NO_REGRESSION: "green"}
 MOST_APART = 3

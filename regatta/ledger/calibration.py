@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, TypeAdapter
 
-from regatta.study.form import checked
+from regatta.ledger.plain import checked
 
 VERSION = 2
 """1 counted false alarms by drawing names within the blocks of one race."""

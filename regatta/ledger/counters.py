@@ -1,4 +1,7 @@
-"""A counter of a trial. What could not be counted has no value; it is never 0."""
+"""What can be counted, in one table; and a counter of a trial.
+
+What could not be counted has no value; it is never 0.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,60 @@ USER_TIME = "user-time"
 SYSTEM_TIME = "system-time"
 PAGE_FAULTS = "page-faults"
 CONTEXT_SWITCHES = "context-switches"
+
+NS, COUNT, PERCENT = "ns", "count", "%"
+TOPDOWN = "topdown"
+"""What a study calls the four shares of the CPU's slots, which perf counts together."""
+
+
+@dataclass(frozen=True)
+class CounterKind:
+    """Something that can be counted: a row of the table from which all others take theirs."""
+
+    name: str
+    """In a study, in the ledger and in reports; claims write it with underscores."""
+    unit: str = COUNT
+    perf: str = ""
+    """What perf calls it; empty: perf does not count it."""
+    kernel_only: bool = False
+    """With the modifier `u` it reads 0 and means nothing."""
+
+    @property
+    def claimed_as(self) -> str:
+        return self.name.replace("-", "_")
+
+
+def _by_perf(name: str, unit: str = COUNT, kernel_only: bool = False) -> CounterKind:
+    return CounterKind(name, unit, name, kernel_only)
+
+
+COUNTERS = (
+    _by_perf("task-clock", NS),
+    _by_perf("cpu-clock", NS),
+    _by_perf(CONTEXT_SWITCHES, kernel_only=True),
+    _by_perf("cpu-migrations", kernel_only=True),
+    _by_perf(PAGE_FAULTS),
+    _by_perf("cycles"),
+    _by_perf("instructions"),
+    _by_perf("branches"),
+    _by_perf("branch-misses"),
+    _by_perf("cache-references"),
+    _by_perf("cache-misses"),
+    _by_perf("stalled-cycles-frontend"),
+    _by_perf("stalled-cycles-backend"),
+    _by_perf("tma_retiring", PERCENT),
+    _by_perf("tma_bad_speculation", PERCENT),
+    _by_perf("tma_frontend_bound", PERCENT),
+    _by_perf("tma_backend_bound", PERCENT),
+    # perf names the tracepoint at the entrance of every system call.
+    CounterKind("syscalls", COUNT, "raw_syscalls:sys_enter", kernel_only=True),
+    CounterKind(CPU_TIME, NS),
+    CounterKind(USER_TIME, NS),
+    CounterKind(SYSTEM_TIME, NS),
+)
+"""In the order in which perf stat prints them; then the kernel's own times."""
+EVENTS = (*(one.name for one in COUNTERS if one.perf and one.unit != PERCENT), TOPDOWN)
+"""What a study may ask perf for."""
 
 
 @dataclass(frozen=True)

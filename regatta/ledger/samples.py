@@ -1,4 +1,4 @@
-"""The records of a samples file; checks that it is whole, and packs it for the ledger."""
+"""The records of a samples file: checked, packed for the ledger, and read from it again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.errors import TrialError
+from regatta.errors import LedgerError, TrialError
 
 MAGIC = b"RGSAMPL1"
 HEADER = struct.Struct("<8sIIQq")
@@ -54,3 +54,36 @@ def check_samples(data: bytes, requests: int) -> None:
         raise TrialError("the client wrote samples of another format")
     if len(data) != HEADER.size + records * RECORD_SIZE or records != requests:
         raise TrialError(f"the client wrote {records} samples for {requests} requests")
+
+
+def all_samples(samples: bytes | None) -> NDArray[np.void]:
+    """The records (`SAMPLE`), as the client wrote them."""
+    if not samples:
+        return np.empty(0, SAMPLE)
+    try:
+        raw = zlib.decompress(samples)
+    except zlib.error as error:
+        raise LedgerError(f"samples cannot be unpacked ({error}); is the ledger whole?") from error
+    if raw[: len(MAGIC)] != MAGIC:
+        raise LedgerError("samples lack their magic; is the ledger whole?")
+    return records_in(raw)
+
+
+def answered_samples(samples: bytes | None) -> NDArray[np.void]:
+    """The records of the answered requests."""
+    records = all_samples(samples)
+    answered: NDArray[np.void] = records[records["error"] == ANSWERED]
+    return answered
+
+
+def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
+    """The latencies of the answered requests, sorted."""
+    return np.sort(latencies_in_order(samples))
+
+
+def latencies_in_order(samples: bytes | None) -> NDArray[np.int64]:
+    """The latencies of the answered requests, as they were started."""
+    answered = answered_samples(samples)
+    order = np.argsort(answered["start_ns"], kind="stable")
+    latencies: NDArray[np.int64] = (answered["end_ns"] - answered["start_ns"])[order]
+    return latencies

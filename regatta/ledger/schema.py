@@ -6,6 +6,7 @@ from pathlib import Path
 
 from regatta.errors import LedgerError
 
+FILE_NAME = "ledger.sqlite"
 SCHEMA_VERSION = 5
 FIRST_READABLE = 4
 """The oldest that can be read still: a race in one sitting."""
@@ -54,6 +55,11 @@ SUPERSEDED = """(coalesce(json_extract(trial.conditions, '$.repeated'), 0)
 HEADER_BYTES = 100
 SQLITE_MAGIC = b"SQLite format 3\0"
 LARGEST_PAGE = 65_536
+
+
+def ledger_path(race: Path) -> Path:
+    """A race may be named by its folder or by its ledger."""
+    return race / FILE_NAME if race.is_dir() else race
 
 
 def check_version(path: Path, version: int, oldest: int = SCHEMA_VERSION) -> None:

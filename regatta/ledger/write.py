@@ -1,4 +1,4 @@
-"""The ledger: one SQLite file that holds all of a race. Only this file writes to it."""
+"""An open ledger of a race. Only this file writes trials to it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,20 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from regatta import __version__
 from regatta.errors import LedgerError
+from regatta.ledger.cell import COLUMNS, Cell, MatchedCell, matched_cells
+from regatta.ledger.planned import TIMED, Planned
 from regatta.ledger.probe import Planned as PlannedProbe
 from regatta.ledger.probe import Probe
 from regatta.ledger.result import Result
-from regatta.ledger.schema import SCHEMA, SCHEMA_VERSION, SUPERSEDED, check_version, is_cut
-from regatta.study import Cell, MatchedCell, Study, matched_cells
-from regatta.study.plan import TIMED, Planned
+from regatta.ledger.schema import SUPERSEDED
 
-FILE_NAME = "ledger.sqlite"
-CELL_COLUMNS = tuple(field.name for field in fields(Cell))
-SEARCH_COLUMNS = (*CELL_COLUMNS, "shares", "p99_limit_ms", "knee")
+SEARCH_COLUMNS = (*COLUMNS, "shares", "p99_limit_ms", "knee")
 
 
 def to_json(value: object) -> str:
@@ -30,7 +27,7 @@ def to_json(value: object) -> str:
 
 
 def cell_row(cell: Cell) -> tuple[object, ...]:
-    return tuple(getattr(cell, column) for column in CELL_COLUMNS)
+    return tuple(getattr(cell, column) for column in COLUMNS)
 
 
 def search_row(cell: MatchedCell) -> tuple[object, ...]:
@@ -138,17 +135,17 @@ class Ledger:
         row = self.database.execute(query).fetchone()
         return "" if row is None else str(row[0])
 
-    def check_cells(self, study: Study) -> None:
+    def check_cells(self, cells: Sequence[Cell]) -> None:
         """The cells must be those of the study: the plan counts them by number."""
-        query = f"SELECT {', '.join(CELL_COLUMNS)} FROM cell ORDER BY id"
+        query = f"SELECT {', '.join(COLUMNS)} FROM cell ORDER BY id"
         recorded = [tuple(row) for row in self.database.execute(query)]
-        self.compare(recorded, [cell_row(cell) for cell in study.cells])
+        self.compare(recorded, [cell_row(cell) for cell in cells])
 
-    def check_searches(self, study: Study) -> None:
+    def check_searches(self, cells: Sequence[Cell]) -> None:
         """What is searched must be what the study wants: the probes count it by number."""
         query = f"SELECT {', '.join(SEARCH_COLUMNS)} FROM search ORDER BY id"
         recorded = [tuple(row) for row in self.database.execute(query)]
-        self.compare(recorded, [search_row(cell) for cell in matched_cells(study.cells)])
+        self.compare(recorded, [search_row(cell) for cell in matched_cells(cells)])
 
     def compare(self, recorded: list[tuple[object, ...]], own: list[tuple[object, ...]]) -> None:
         if recorded != own:
@@ -294,54 +291,6 @@ class Ledger:
             )
 
 
-def create(folder: Path, study: Study, plan: Sequence[Planned], seed: int, place: str) -> Ledger:
-    """Makes the ledger of a new race with its whole plan.
-
-    It gets its name when it is complete: a ledger that is there can be resumed.
-    """
-    path = folder / FILE_NAME
-    unfinished = folder / f".{FILE_NAME}.new"
-    if path.exists():
-        raise LedgerError(f"{path} exists; resume it with --resume, or name another --out")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        unfinished.unlink(missing_ok=True)
-        with closing(sqlite3.connect(unfinished)) as database:
-            write_start(database, study, plan, seed, place)
-        unfinished.rename(path)
-    except (OSError, sqlite3.Error) as error:
-        raise LedgerError(
-            f"cannot write {path}: {error}; name another folder with --out"
-        ) from error
-    return open_ledger(path)
-
-
-def write_start(
-    database: sqlite3.Connection, study: Study, plan: Sequence[Planned], seed: int, place: str
-) -> None:
-    meta = {
-        "schema_version": str(SCHEMA_VERSION),
-        "regatta_version": __version__,
-        "study_name": study.name,
-        "study_title": study.title,
-        "study_toml": study.toml,
-        "study_folder": str(study.folder),
-        "seed": str(seed),
-        "sittings": str(study.sittings),
-        "pause_s": str(study.pause_s),
-        "created_at": f"{time.time():.3f}",
-    }
-    database.executescript(SCHEMA)
-    with database:
-        for item in meta.items():
-            insert(database, "meta", item)
-        searched = matched_cells(study.cells)
-        for number, cell in enumerate(searched, start=1):
-            insert(database, "search", (number, *search_row(cell), place))
-        if not searched:
-            write_plan(database, study.cells, plan, place)
-
-
 def write_plan(
     database: sqlite3.Connection, cells: Sequence[Cell], plan: Sequence[Planned], place: str
 ) -> None:
@@ -350,61 +299,3 @@ def write_plan(
     for planned in plan:
         at = (planned.block, planned.position)
         insert(database, "plan", (*at, planned.cell_id, planned.kind, planned.sitting))
-
-
-def open_ledger(path: Path) -> Ledger:
-    """Opens a ledger for a race to go on, after a look at whether it is whole."""
-    if not path.is_file():
-        raise LedgerError(f"there is no ledger {path}; name the folder of a race")
-    broken = f"{path} is no ledger, or is damaged"
-    advice = "restore it from a copy, or start a new race"
-    if is_cut(path):
-        raise LedgerError(f"{broken} (its end is missing); {advice}")
-    try:
-        database = sqlite3.connect(path)
-    except sqlite3.Error as error:
-        raise LedgerError(f"cannot open {path}: {error}") from error
-    try:
-        row = database.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
-        version = int(row[0]) if row else 0
-        if version > 0:
-            check_version(path, version)
-        checked = database.execute("PRAGMA quick_check(1)").fetchone()
-        if version < 1 or checked is None or checked[0] != "ok":
-            raise LedgerError(f"{broken}; {advice}")
-        for table in (
-            "environment",
-            "cell",
-            "plan",
-            "sitting",
-            "trial",
-            "search",
-            "probe",
-            "counter",
-        ):
-            database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
-        # A trial must survive the death of the lab, not of the host: no sync for each is needed.
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
-    except LedgerError:
-        database.close()
-        raise
-    except (sqlite3.Error, ValueError) as error:
-        database.close()
-        raise LedgerError(f"{broken} ({error}); {advice}") from error
-    return Ledger(path, database)
-
-
-def find_unfinished(races: Path, study_name: str) -> Path:
-    """The folder of the newest race of that study that is not finished."""
-    found: list[tuple[float, Path]] = []
-    for path in races.glob(f"*/{FILE_NAME}"):
-        with suppress(LedgerError), open_ledger(path) as ledger:
-            if ledger.meta("study_name") == study_name and ledger.meta("finished_at") is None:
-                found.append((float(ledger.meta("created_at") or 0), path.parent))
-    if not found:
-        raise LedgerError(
-            f"{races} holds no unfinished race of the study {study_name}; start one without "
-            "--resume, or name the race's folder"
-        )
-    return max(found)[1]

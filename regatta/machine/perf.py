@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.errors import CounterError, TrialError
-from regatta.ledger.counters import COUNTED
+from regatta.ledger.counters import COUNTED, TOPDOWN
+from regatta.ledger.perf_names import PERF_NAMES
 from regatta.machine import cgroup
-from regatta.machine.perf_output import PERF_NAMES, TOPDOWN, parse_output
+from regatta.machine.perf_output import parse_output
 from regatta.machine.programs import find_tool
 
 PROBE_TIMEOUT_S = 20

@@ -12,23 +12,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import cache
 
 from regatta.errors import CounterError
-from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED, Counter, not_supported
-
-# Our name for the system calls; perf names the tracepoint at the entrance of every one.
-PERF_NAMES = {"syscalls": "raw_syscalls:sys_enter"}
-TOPDOWN = "topdown"
-TOPDOWN_METRICS = (
-    "tma_retiring",
-    "tma_bad_speculation",
-    "tma_frontend_bound",
-    "tma_backend_bound",
+from regatta.ledger.counters import (
+    COUNTED,
+    COUNTERS,
+    NOT_COUNTED,
+    NOT_SUPPORTED,
+    NS,
+    PERCENT,
+    TOPDOWN,
+    Counter,
+    not_supported,
 )
-CLOCKS = ("task-clock", "cpu-clock")
-# perf counts these in the kernel only: with the modifier `u` they read 0 and mean nothing.
-KERNEL_ONLY = ("context-switches", "cpu-migrations", "syscalls")
+from regatta.ledger.perf_names import PERF_NAMES, take_apart
+
+TOPDOWN_METRICS = tuple(one.name for one in COUNTERS if one.unit == PERCENT)
+CLOCKS = tuple(one.name for one in COUNTERS if one.perf and one.unit == NS)
+KERNEL_ONLY = tuple(one.name for one in COUNTERS if one.kernel_only)
 
 NS_PER_UNIT = {"msec": 1_000_000, "usec": 1_000, "nsec": 1, "ns": 1}
 
@@ -38,33 +39,6 @@ METRIC_PATTERN = re.compile(
     re.IGNORECASE,
 )
 GROUP_PATTERN = re.compile(r".*\((?P<pmu>\w+)\)")
-
-
-@dataclass(frozen=True)
-class Event:
-    """perf's name of an event, taken apart: `cpu_core/cycles/u` is cycles, of cpu_core, user."""
-
-    name: str
-    pmu: str | None
-    user_only: bool
-
-
-@cache  # a race has a dozen names and a hundred thousand counters
-def take_apart(text: str) -> Event:
-    """The parts of a name as perf prints it. A name of another shape is its own name."""
-    if text.startswith(tuple(PERF_NAMES.values())):
-        rest = text.partition(":sys_enter")[2]
-        return Event("raw_syscalls:sys_enter", None, "u" in rest)
-    bare, colon, modifiers = text.partition(":")
-    if "/" not in text:
-        if colon and re.fullmatch(r"[ukhGHpP]+", modifiers):
-            return Event(bare, None, "u" in modifiers and "k" not in modifiers)
-        return Event(text, None, False)
-    pmu, _, rest = text.partition("/")
-    name, _, modifiers = rest.partition("/")
-    name, _, inner = name.partition(":")
-    modifiers += inner
-    return Event(name, pmu, "u" in modifiers and "k" not in modifiers)
 
 
 def number(line: str, key: str, value: object) -> float:

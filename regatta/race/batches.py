@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regatta.study import PROCESS, Study
-from regatta.study.plan import ALONE, Planned
+from regatta.ledger.cell import PROCESS
+from regatta.ledger.planned import ALONE, Planned
+from regatta.study import Study
 
 
 def batches(left: Sequence[Planned], study: Study) -> list[list[Planned]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from regatta.study import Cell
-from regatta.study.plan import Planned
+from regatta.ledger.cell import Cell
+from regatta.ledger.planned import Planned
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from regatta.ledger.planned import Planned
 from regatta.study import Study
-from regatta.study.plan import Planned
 
 Place = tuple[int, int]
 """Block and cell."""

@@ -7,12 +7,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from regatta.errors import StudyError, UsageError
-from regatta.ledger import write as ledger
+from regatta.ledger.cell import WINDOW, matched_cells
+from regatta.ledger.files import create, open_ledger
+from regatta.ledger.planned import Planned
+from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
 from regatta.machine import environment, perf, placement
 from regatta.machine.programs import Programs, find_tool
@@ -21,26 +24,17 @@ from regatta.race.events import About, Finished, SearchStarted, Started, Tell
 from regatta.race.folder import held, new_folder
 from regatta.race.matched.run import find_cells
 from regatta.race.notes import notes, warnings
-from regatta.race.options import Options, apply, choose_seed
+from regatta.race.options import Options, Setting, apply, choose_seed
 from regatta.race.resume import keep_accounts, keep_sittings, restore_place, settled
 from regatta.race.sittings import run_sittings
-from regatta.study import WINDOW, Study, matched_cells, parse_study
+from regatta.study import Study, parse_study
 from regatta.study.claims.published import recorded_claims
-from regatta.study.plan import Alone, Planned, make_plan
+from regatta.study.plan import Alone, make_plan
 from regatta.study.published import read_published
 from regatta.trial.canary import canary_on
 from regatta.trial.rig import Rig
 
 SCRATCH = ".trial"
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a race was begun with and keeps when resumed."""
-
-    study: Study
-    seed: int
-    use_perf: bool
 
 
 def begin(
@@ -50,7 +44,7 @@ def begin(
     study = apply(study, options)
     setting = Setting(study, choose_seed(study, options), options.use_perf)
     folder = (options.out or new_folder(study.name)).absolute()
-    if (folder / ledger.FILE_NAME).exists():
+    if (folder / FILE_NAME).exists():
         raise UsageError(
             f"{folder} holds a race already; resume it with `regatta race --resume {folder}`, "
             "or name another --out"
@@ -59,11 +53,25 @@ def begin(
     known = {"baseline": read_baseline(study), "claims": recorded_claims(study)}
     with placed(study) as place, held(folder):
         plan = plan_of(study, setting.seed)
-        with ledger.create(folder, study, plan, setting.seed, place.kind) as book:
+        with create(folder, about(setting), study.cells, plan, place.kind) as book:
             book.record_environment({"use_perf": setting.use_perf, **known})
             book.record_environment({"calibration": advisers.calibration()})
             run(book, setting, programs, place, tell, advisers)
     return folder
+
+
+def about(setting: Setting) -> dict[str, str]:
+    """What a ledger says of its race from the start."""
+    study = setting.study
+    return {
+        "study_name": study.name,
+        "study_title": study.title,
+        "study_toml": study.toml,
+        "study_folder": str(study.folder),
+        "seed": str(setting.seed),
+        "sittings": str(study.sittings),
+        "pause_s": str(study.pause_s),
+    }
 
 
 def placed(study: Study) -> placement.Placement:
@@ -112,7 +120,7 @@ def reopen(
 ) -> Path:
     """Resumes a stopped race in its place; returns its folder."""
     folder = folder.absolute()
-    with ledger.open_ledger(folder / ledger.FILE_NAME) as book, held(folder):
+    with open_ledger(folder / FILE_NAME) as book, held(folder):
         text = book.meta("study_toml") or ""
         if study is not None and study.toml != text:
             raise UsageError(
@@ -121,10 +129,10 @@ def reopen(
             )
         folder_then = Path(book.meta("study_folder") or "")
         own = parse_study(text, programs.designs, folder_then)
-        book.check_searches(own)
+        book.check_searches(own.cells)
         if book.settled():
             own = settled(book, own)
-            book.check_cells(own)
+            book.check_cells(own.cells)
         setting = Setting(
             study=restore_place(keep_sittings(book, own), book),
             seed=int(book.meta("seed") or 0),
@@ -175,7 +183,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
         disturbance_limit_percent=study.disturbance_limit_percent,
     )
     told = (*notes(study, place, found), *advisers.unseen(study), *warnings(spoilers))
-    about = About(
+    told_of = About(
         name=study.name,
         title=study.title,
         folder=book.path.parent,
@@ -185,12 +193,12 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
         client_cpus=place.client.cpus,
     )
     if not book.settled():
-        tell(SearchStarted(about, len(matched_cells(study.cells)), study.search_blocks, told))
+        tell(SearchStarted(told_of, len(matched_cells(study.cells)), study.search_blocks, told))
         told = ()
         study = study.but(cells=find_cells(book, study, rig, tell))
         book.settle(study.cells, plan_of(study, setting.seed), place.kind)
     trials = len(book.plan())
-    tell(Started(about, trials, trials - len(book.left()), told, study.sittings))
+    tell(Started(told_of, trials, trials - len(book.left()), told, study.sittings))
     started_s = time.monotonic()
     with canary_on(programs.canary, place.server.cpus) as canary:
         run_sittings(book, replace(rig, canary=canary), study, tell, advisers.widest_lead)

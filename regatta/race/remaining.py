@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from regatta.ledger.cell import PROCESS
+from regatta.ledger.planned import TIMED, Planned
 from regatta.ledger.result import OK
 from regatta.ledger.write import Ledger
 from regatta.race.batches import batches
@@ -15,8 +17,7 @@ from regatta.race.events import Note, Tell
 from regatta.race.heats import Heats
 from regatta.race.repeats import Repeats
 from regatta.race.watch import Watch
-from regatta.study import PROCESS, Study
-from regatta.study.plan import TIMED, Planned
+from regatta.study import Study
 from regatta.trial.rig import Rig
 from regatta.trial.trial import run_side_by_side
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from regatta.errors import UsageError
+from regatta.ledger.cell import matched_cells
 from regatta.ledger.write import Ledger
 from regatta.machine import sleep
 from regatta.machine.perf import GROUP, Perf
 from regatta.machine.placement import Placement
 from regatta.machine.steering import NONE, OWN_SIDE
 from regatta.race.matched.held import held_by
-from regatta.study import Study, matched_cells, with_rates
+from regatta.study import Study, with_rates
 
 
 def keep_sittings(book: Ledger, study: Study) -> Study:

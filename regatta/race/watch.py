@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from regatta.errors import RegattaError
+from regatta.ledger.cell import Cell
+from regatta.ledger.planned import Planned
 from regatta.ledger.result import FAILED, Result
 from regatta.race.events import Tell, TrialDisturbed, TrialFinished, TrialStarted
-from regatta.study import Cell, Study
-from regatta.study.plan import Planned
+from regatta.study import Study
 
 # If the first trials all fail, more of them will not help.
 FAILURES_THAT_STOP = 5

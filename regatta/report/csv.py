@@ -3,12 +3,12 @@
 import csv
 from io import StringIO
 
-from regatta.analysis.analyse import Analysis
 from regatta.analysis.estimates import Estimate
-from regatta.analysis.metrics import BY_NAME
-from regatta.ledger.read import Cell
+from regatta.analysis.results import Analysis
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import BY_NAME
 from regatta.report.tables.held import held_rows
-from regatta.report.text.sentences import cell_words
+from regatta.report.text.trials import cell_words
 
 HEADER = (
     "contender",

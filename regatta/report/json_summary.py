@@ -3,19 +3,20 @@
 from dataclasses import asdict
 from typing import Any
 
-from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
 from regatta.analysis.claims.result import ClaimResult
-from regatta.analysis.metrics import BY_NAME, PRIMARY
+from regatta.analysis.results import Analysis, CellResult, Group, Noted
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.ledger.axes import AXES
+from regatta.ledger.metrics import BY_NAME, PRIMARY
 from regatta.report.claims.words import detectable, seen_of
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
 from regatta.report.tables.held import held_json
 from regatta.report.tables.twins import shares, twin_sentence
-from regatta.report.text.sentences import FAMILIES, cell_words, verdict_sentence
-from regatta.study.axes import AXES
+from regatta.report.text.trials import cell_words
+from regatta.report.text.verdicts import FAMILIES, verdict_sentence
 
 
 def to_dict(analysis: Analysis) -> dict[str, Any]:

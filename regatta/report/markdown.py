@@ -1,7 +1,7 @@
 """summary.md: the standings as text that any forge or mail shows well."""
 
-from regatta.analysis.analyse import Analysis, CellResult, Group, Noted
-from regatta.analysis.metrics import STANDINGS, Metric, side_of
+from regatta.analysis.results import Analysis, CellResult, Group, Noted
+from regatta.ledger.metrics import STANDINGS, Metric, side_of
 from regatta.report.claims.markdown import claims_markdown
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
@@ -13,15 +13,9 @@ from regatta.report.tables.estimates import tables
 from regatta.report.tables.held import held_tables
 from regatta.report.text.escape import escape
 from regatta.report.text.numbers import interval_of, plural, value_of
-from regatta.report.text.sentences import (
-    FAMILIES,
-    LEGEND,
-    headline,
-    mark,
-    rate_words,
-    verdict_sentence,
-)
 from regatta.report.text.table import Table
+from regatta.report.text.trials import rate_words
+from regatta.report.text.verdicts import FAMILIES, LEGEND, headline, mark, verdict_sentence
 
 
 def to_markdown(analysis: Analysis) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 
 import vl_convert
 
-from regatta.analysis.analyse import Analysis, Group
-from regatta.analysis.metrics import METRICS, Metric
+from regatta.analysis.results import Analysis, Group
 from regatta.errors import RegattaError
+from regatta.ledger.metrics import METRICS, Metric
 from regatta.report.charts.charts import (
     far_rows,
     latency_chart,

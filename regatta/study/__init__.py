@@ -4,14 +4,13 @@ Everything is checked before anything starts. Each complaint names the key and w
 """
 
 from regatta.study.baseline import Baseline
-from regatta.study.cell import PROCESS, WINDOW, Cell
 from regatta.study.claims.claim import Claim
 from regatta.study.claims.parse import Source
 from regatta.study.contender import Contender
 from regatta.study.cpus import cpus_option
 from regatta.study.find import find_study, shipped_names
 from regatta.study.limits import MAX_BLOCKS, MAX_SEED, MAX_SITTINGS, PLACEMENTS, STEERINGS
-from regatta.study.matched import MatchedCell, matched_cells, with_rates
+from regatta.study.matched import with_rates
 from regatta.study.parse import Study, load_study, parse_study
 from regatta.study.pause import parse_pause
 
@@ -19,21 +18,16 @@ __all__ = [
     "MAX_BLOCKS",
     "MAX_SEED",
     "MAX_SITTINGS",
-    "PROCESS",
     "PLACEMENTS",
     "STEERINGS",
-    "WINDOW",
     "Baseline",
-    "Cell",
     "Claim",
     "Contender",
-    "MatchedCell",
     "Source",
     "Study",
     "cpus_option",
     "find_study",
     "load_study",
-    "matched_cells",
     "parse_pause",
     "parse_study",
     "shipped_names",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from regatta.study.cell import Cell
+from regatta.ledger.cell import Cell
 from regatta.study.form import Form, Text, among, read, whole
 from regatta.study.limits import MAX_STEP
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, ValidationInfo, model_validator
 
 from regatta.errors import StudyError
+from regatta.ledger.cell import PROCESS, WINDOW, Cell, MatchedCell
 from regatta.study import limits
-from regatta.study.cell import PROCESS, WINDOW, Cell
 from regatta.study.contender import Contender, HttpPath
 from regatta.study.design import Design
 from regatta.study.form import (
@@ -26,7 +26,7 @@ from regatta.study.form import (
     whole,
     wrong,
 )
-from regatta.study.matched import MATCHED, MatchedCell
+from regatta.study.matched import MATCHED
 from regatta.study.values import Connections, Dialect, Engine, Load, Others, Rate, Work, Workers
 
 # The loads that each of these keys belongs to.

@@ -17,7 +17,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
-    TypeAdapter,
     ValidationError,
     ValidationInfo,
     model_validator,
@@ -25,10 +24,9 @@ from pydantic import (
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
 from regatta.errors import StudyError
+from regatta.ledger.plain import named
 
 MUST, WRONG, UNKNOWN = "must", "wrong", "unknown"
-A_KEY = "[key]"
-"""How pydantic says that it is the key that is wrong, and not what it holds."""
 LIKE = 0.75
 """How alike two words are of which one may be meant by the other."""
 T = TypeVar("T")
@@ -143,15 +141,6 @@ def read(form: type[AnyForm], content: Any, *place: str | int, **context: Any) -
         raise StudyError(complaint(first, (*place, *first["loc"]))) from error
 
 
-def checked(adapter: TypeAdapter[T], plain: object) -> T:
-    """What a program wrote, for example as JSON; ValueError in a few words if it did not."""
-    try:
-        return adapter.validate_python(plain)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise ValueError(f"`{named(first['loc'])}`: {first['msg'].lower()}") from error
-
-
 def must(be: str) -> PydanticCustomError:
     return PydanticCustomError(MUST, be)
 
@@ -188,13 +177,3 @@ def complaint(error: ErrorDetails, loc: tuple[str | int, ...]) -> str:
         case _:
             told = f"`{place}` must be a table" + ("" if "[" in place else f"; write [{place}]")
     return told
-
-
-def named(loc: Sequence[str | int]) -> str:
-    """`cells[1].rate`."""
-    text = ""
-    for part in loc:
-        if part == A_KEY:
-            continue
-        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
-    return text

@@ -11,23 +11,6 @@ ENGINES = ("thread", "fork", "epoll")
 DIALECTS = ("line", "http")
 PLACEMENTS = ("auto", "netns", "loopback")
 STEERINGS = ("own-side", "none")
-EVENTS = (
-    "task-clock",
-    "cpu-clock",
-    "context-switches",
-    "cpu-migrations",
-    "page-faults",
-    "cycles",
-    "instructions",
-    "branches",
-    "branch-misses",
-    "cache-references",
-    "cache-misses",
-    "stalled-cycles-frontend",
-    "stalled-cycles-backend",
-    "syscalls",
-    "topdown",
-)
 
 MAX_CONNECTIONS = 65_536
 MAX_ROUNDS = 1_000_000

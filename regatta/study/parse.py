@@ -10,9 +10,10 @@ from typing import Annotated, Any
 from pydantic import ValidationInfo, field_validator
 
 from regatta.errors import StudyError
+from regatta.ledger.cell import PROCESS, Cell
+from regatta.ledger.counters import EVENTS
 from regatta.study import limits
 from regatta.study.baseline import Baseline, read_baseline
-from regatta.study.cell import PROCESS, Cell
 from regatta.study.cells import read_cells
 from regatta.study.claims.claim import Claim
 from regatta.study.claims.parse import Source, read_claims
@@ -55,7 +56,7 @@ class Written(Form):
     title: Text | None = None
     race: Race = Race()
     placement: Placement = Placement()
-    events: Many[Annotated[str, one_of(limits.EVENTS)]] = limits.EVENTS
+    events: Many[Annotated[str, one_of(EVENTS)]] = EVENTS
     baseline: Any = None
     contenders: dict[str, Contender] = {}
     cells: list[Any] = []

@@ -6,21 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-TIMED = "timed"
-COUNTED = "counted"
-ALONE = "alone"
-"""Timed, and with no other server up: what company does shows beside the timed ones."""
-
-
-@dataclass(frozen=True)
-class Planned:
-    """One trial that is to be run. `cell_id` counts the study's cells from 1."""
-
-    block: int
-    position: int
-    cell_id: int
-    kind: str
-    sitting: int = 1
+from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED, Planned
 
 
 @dataclass(frozen=True)
@@ -40,7 +26,7 @@ def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int = 0) -> list
 
     Whatever drifts during a race (heat, neighbours) then touches all kinds alike.
     """
-    return spread(spread([TIMED] * blocks, COUNTED, counted_blocks), ALONE, alone_blocks)
+    return spread(spread([TIMED] * blocks, COUNTED_TRIAL, counted_blocks), ALONE, alone_blocks)
 
 
 def spread(kinds: Sequence[str], kind: str, count: int) -> list[str]:

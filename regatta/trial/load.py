@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from regatta.study import Cell
+from regatta.ledger.cell import Cell
 from regatta.trial.rig import Rig
 from regatta.trial.side import Side
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import TrialError
+from regatta.ledger.cell import Cell
 from regatta.machine import accounting
 from regatta.machine.placement import Placement
-from regatta.study import Cell, Contender
+from regatta.study import Contender
 from regatta.study.limits import is_afresh
 from regatta.trial.rig import Rig
 from regatta.trial.side import READY_TIMEOUT_S, Side, readable

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import RegattaError, TrialError
+from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.counters import CPU_TIME
+from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, rows
 from regatta.machine import accounting, disturbance
 from regatta.machine.disturbance import Others
-from regatta.study import PROCESS, Cell
-from regatta.study.plan import COUNTED
 from regatta.trial import canary, rest
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.trial.merge import merge_cpus, merge_windows
@@ -54,7 +54,7 @@ class Trial:
     def __init__(self, rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> None:
         self.rig = rig
         self.cell = cell
-        self.wanted = rig.events if kind == COUNTED else ()
+        self.wanted = rig.events if kind == COUNTED_TRIAL else ()
         self.result = Result(started_at=time.time(), conditions=conditions())
         whole = cell.scope == PROCESS
         # Its group would include what starts a whole process: use its threads' own clocks.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regatta.errors import TrialError
+from regatta.ledger.cell import Cell
 from regatta.ledger.counters import Counter
 from regatta.ledger.result import CLIENT
 from regatta.machine import accounting, disturbance
@@ -18,7 +19,6 @@ from regatta.machine.disturbance import Others
 from regatta.machine.perf_output import Output as PerfOutput
 from regatta.machine.perf_output import select
 from regatta.machine.whole_cpu import BySide
-from regatta.study import Cell
 from regatta.trial.load import client_command, load_options, load_timeout_s
 from regatta.trial.rest import Ends, away_from
 from regatta.trial.rig import Rig

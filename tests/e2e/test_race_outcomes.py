@@ -7,8 +7,8 @@ import math
 import sys
 from pathlib import Path
 
-from regatta.report.report import summary_json
 from tests.e2e.racing import needs_programs, race
+from tests.lab.reports import summary_json
 
 pytestmark = needs_programs
 

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_pla
 
 from regatta.analysis.analyse import analyse
 from regatta.ledger.read import read
-from regatta.report import report
 from regatta.report.page.html import to_html
+from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
 from tests.lab.synthetic_held import add_held
@@ -67,10 +67,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     made = {}
     for name, changes in kinds.items():
         folder = tmp_path_factory.mktemp(name)
-        report.write(make(folder / "ledger.sqlite", **changes))
+        reports.write(make(folder / "ledger.sqlite", **changes))
         made[name] = folder / "report.html"
     made["held"] = tmp_path_factory.mktemp("held") / "report.html"
-    report.write(add_held(make(made["held"].with_name("ledger.sqlite"), blocks=2)))
+    reports.write(add_held(make(made["held"].with_name("ledger.sqlite"), blocks=2)))
     made["claims"] = tmp_path_factory.mktemp("claims") / "report.html"
     analysis = replace(
         analyse(read(make(made["claims"].with_name("ledger.sqlite"), blocks=2))), claims=all_kinds()

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from regatta.calibrate.equals.copies import DESIGNS, design_of, in_order
-from regatta.ledger.counters import COUNTED
-from regatta.ledger.read import Cell, Counter, Ledger, Trial
+from regatta.ledger.cell import Cell
+from regatta.ledger.counters import counted
+from regatta.ledger.records import Ledger, Trial
 
 CPU_US = dict(zip(DESIGNS, (640.0, 150.0, 110.0, 90.0), strict=True))
 BLOCKS, REQUESTS, STEPS = 10, 200, (1, 10)
@@ -63,9 +64,13 @@ def cell(number: int, contender: str, order: int, connections: int) -> Cell:
 
 def trial(chance: np.random.Generator, number: int, block: int, at: Cell, cpu_us: float) -> Trial:
     counters = {
-        ("server", "kernel", "cpu-time"): counter(cpu_us * 1e3 * REQUESTS, "ns"),
-        ("server", "kernel", "context-switches"): counter(float(chance.poisson(400)), "count"),
-        ("server", "kernel", "page-faults"): counter(float(chance.poisson(3)), "count"),
+        ("server", "kernel", "cpu-time"): counted("cpu-time", cpu_us * 1e3 * REQUESTS, "ns"),
+        ("server", "kernel", "context-switches"): counted(
+            "context-switches", float(chance.poisson(400)), "count"
+        ),
+        ("server", "kernel", "page-faults"): counted(
+            "page-faults", float(chance.poisson(3)), "count"
+        ),
     }
     return Trial(
         id=number,
@@ -89,7 +94,3 @@ def trial(chance: np.random.Generator, number: int, block: int, at: Cell, cpu_us
         samples=None,
         counters=counters,
     )
-
-
-def counter(value: float, unit: str) -> Counter:
-    return Counter(value, unit, 100.0, COUNTED)

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.schema import FILE_NAME
 from regatta.machine.perf import Perf, without_perf
 from regatta.machine.placement import Placement
 from regatta.machine.programs import discover

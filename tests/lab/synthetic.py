@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from regatta.ledger.cell import Cell
 from regatta.ledger.schema import SCHEMA, SCHEMA_VERSION
 from regatta.ledger.write import cell_row
-from regatta.study import Cell
 
 CLIENT_BOUND = "used 93 % of its CPU"
 HELD_UP = "started only 71.0 % of the offered rate because it was late itself"

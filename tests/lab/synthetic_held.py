@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from regatta.ledger.cell import Cell
 from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned
 from regatta.ledger.write import cell_row
 from regatta.race.matched.held import replay
 from regatta.race.matched.run import KNEE_SHARES
-from regatta.study import Cell
 from tests.lab.synthetic import insert, pack
 
 CAPACITY = {"iterative": 4_000, "thread-per-client": 9_000, "select": 20_000}

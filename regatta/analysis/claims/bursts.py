@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from regatta.analysis.metrics import NO_TRIAL, Metric, Reading
-from regatta.ledger.read import Trial, answered_samples
-from regatta.study.plan import TIMED
+from regatta.ledger.metrics import NO_TRIAL, Metric
+from regatta.ledger.planned import TIMED
+from regatta.ledger.readings import Reading
+from regatta.ledger.records import Trial
+from regatta.ledger.samples import answered_samples
 
 NS_PER_MS = 1e6
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from regatta.study.axes import AXES
+from regatta.ledger.axes import AXES
 from regatta.study.claims.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement, Within
 
 LESS, EQUAL, GROWS = "less", "equal", "grows"

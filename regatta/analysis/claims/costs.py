@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.evidence import Evidence
-from regatta.study import PROCESS, WINDOW
+from regatta.ledger.cell import PROCESS, WINDOW
 from regatta.study.claims.claim import EVENT_METRICS, Place
 
 CPU_METRICS = ("task_clock", "cpu_clock", "user_time", "system_time")

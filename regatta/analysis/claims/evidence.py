@@ -12,11 +12,12 @@ from regatta.analysis.claims.measures import Measure, measure
 from regatta.analysis.claims.result import Figure
 from regatta.analysis.contrast import by_block, requests_of
 from regatta.analysis.estimates import MEASURED, OVER, Estimates
-from regatta.analysis.metrics import FRACTIONS
 from regatta.analysis.statistics.serial import mean_interval
 from regatta.analysis.statistics.slower import Requests
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.ledger.read import Cell, Trial
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import FRACTIONS
+from regatta.ledger.records import Trial
 from regatta.study.claims.claim import ITERATIVE, MICROSECONDS, Place, Within
 
 NOT_RACED = "not raced"

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from regatta.analysis import metrics
-from regatta.analysis.metrics import (
-    BY_NAME,
-    SIDES,
-    Metric,
-    PerTrial,
-    Reading,
-    event,
-    per_request,
-    plain,
-    ratio,
-)
-from regatta.ledger.read import Trial
-from regatta.study import PROCESS
+from regatta.ledger import metrics
+from regatta.ledger.cell import PROCESS
+from regatta.ledger.metrics import BY_NAME, SIDES, Metric
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
+from regatta.ledger.readings import PerTrial, Reading, event, per_request, plain, ratio
+from regatta.ledger.records import Trial
 from regatta.study.claims.claim import EVENT_METRICS, OVER_ITERATIVE
-from regatta.study.plan import COUNTED, TIMED
 
 CPU_NAMES = ("task_clock", "cpu_clock")
 TIMES = {"user_time": "user-time", "system_time": "system-time"}
@@ -82,13 +73,15 @@ def _total(name: str) -> Metric:
         return Metric(name, name, "ms", TIMED, SIDES, "lower", _kernel_ms(TIMES[name]), "")
     if name in CPU_NAMES:
         clock, kernel = plain(name.replace("_", "-")), _kernel_ms("cpu-time")
-        return Metric(name, name, "ms", COUNTED, SIDES, "lower", _first(_in_ms(clock), kernel), "")
+        return Metric(
+            name, name, "ms", COUNTED_TRIAL, SIDES, "lower", _first(_in_ms(clock), kernel), ""
+        )
     event_name = name.replace("_", "-")
     return _counted(name, "", _first(plain(event_name), _plain_kernel(event_name)))
 
 
 def _counted(name: str, unit: str, read: PerTrial) -> Metric:
-    return Metric(name, name.replace("_", " "), unit, COUNTED, SIDES, "lower", read, "")
+    return Metric(name, name.replace("_", " "), unit, COUNTED_TRIAL, SIDES, "lower", read, "")
 
 
 def _first(one: PerTrial, other: PerTrial) -> PerTrial:

@@ -26,9 +26,9 @@ from regatta.analysis.claims.result import (
 )
 from regatta.analysis.claims.words import NEEDS, told, words_of
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
-from regatta.analysis.metrics import NO_TRIAL
 from regatta.analysis.numbers import digits
-from regatta.study import PROCESS, WINDOW
+from regatta.ledger.cell import PROCESS, WINDOW
+from regatta.ledger.metrics import NO_TRIAL
 from regatta.study.claims.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
 
 NOBODY_SERVED = 0.5

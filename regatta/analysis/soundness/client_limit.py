@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from regatta.analysis.metrics import PRIMARY
-from regatta.ledger.read import Cell, Trial
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import PRIMARY
+from regatta.ledger.records import Trial
 from regatta.race.matched.judge import CLIENT_LIMIT
 
 ONE_THREAD = "epoll"

@@ -14,8 +14,8 @@ import numpy as np
 from regatta.analysis.grouping import Members
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.swaps import Swapped
-from regatta.ledger.read import Ledger
-from regatta.study.plan import COUNTED
+from regatta.ledger.planned import COUNTED_TRIAL
+from regatta.ledger.records import Ledger
 
 LEAST_PERCENT = 0.5
 """A smaller difference of clocks moves no figure that is read."""
@@ -44,7 +44,7 @@ def clocks(ledger: Ledger, tables: Sequence[Members]) -> list[Ran]:
     songs = {
         (trial.cell_id, trial.block): trial.conditions["canary_ns"]
         for trial in ledger.last_attempts
-        if trial.counts and trial.kind != COUNTED and trial.conditions.get("canary_ns")
+        if trial.counts and trial.kind != COUNTED_TRIAL and trial.conditions.get("canary_ns")
     }
     relative = _relative(songs, tables)
     shown = {name: Swapped(np.array(list(own.values()))) for name, own in relative.items()}

@@ -13,12 +13,12 @@ from statistics import fmean
 
 from regatta.analysis.contrast import of_trials
 from regatta.analysis.estimates import told
-from regatta.analysis.metrics import PRIMARY, side_of
 from regatta.analysis.soundness.neighbours import Beside, Linked, linked
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.ledger.read import Ledger, Trial
-from regatta.study.plan import ALONE, TIMED
+from regatta.ledger.metrics import PRIMARY, side_of
+from regatta.ledger.planned import ALONE, TIMED
+from regatta.ledger.records import Ledger, Trial
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regatta.analysis.statistics.turned import BlockValues
-from regatta.ledger.read import Cell
+from regatta.ledger.cell import Cell
 
 FENCE = 3.0
 FEWEST = 5

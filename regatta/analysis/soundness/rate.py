@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regatta.ledger.read import Cell, Trial
+from regatta.ledger.cell import Cell
+from regatta.ledger.records import Trial
 from regatta.race.matched.judge import STARTED_LIMIT
 
 

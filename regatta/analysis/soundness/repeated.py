@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from regatta.analysis.contrast import of_trials
 from regatta.analysis.estimates import told
 from regatta.analysis.grouping import Members
-from regatta.analysis.metrics import PRIMARY, side_of
 from regatta.analysis.standings import Entries, Verdict, verdicts
 from regatta.analysis.statistics.units import units_of
-from regatta.ledger.read import Ledger, Trial
+from regatta.ledger.metrics import PRIMARY, side_of
+from regatta.ledger.records import Ledger, Trial
 from regatta.ledger.result import OK
 
 DRAWS = 4_096

@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.estimates import takes, usable
-from regatta.analysis.metrics import P50
 from regatta.analysis.statistics.holm import Decision, holm
 from regatta.analysis.statistics.swaps import Swapped
-from regatta.ledger.read import Cell, Trial, latencies_in_order
-from regatta.study import PROCESS
+from regatta.ledger.cell import PROCESS, Cell
+from regatta.ledger.metrics import P50
+from regatta.ledger.records import Trial
+from regatta.ledger.samples import latencies_in_order
 
 MOST_SEGMENTS = 40
 FEWEST_SEGMENTS = 8

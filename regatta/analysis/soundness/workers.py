@@ -1,7 +1,7 @@
 """How a pool's workers shared the connections: the book's second table."""
 
-from regatta.ledger.read import Trial
-from regatta.study.plan import TIMED
+from regatta.ledger.planned import TIMED
+from regatta.ledger.records import Trial
 
 
 def connections_by_rank(trials: list[Trial]) -> list[float]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 
-from regatta.study import WINDOW, Study
+from regatta.ledger.cell import WINDOW
+from regatta.study import Study
 from regatta.study.claims.cells import claim_cells
 from regatta.study.claims.claim import ALSO_TIMED, is_timed
 

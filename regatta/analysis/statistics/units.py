@@ -24,7 +24,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
 from regatta.analysis.statistics.serial import Reach, reach_of
 from regatta.analysis.statistics.turned import DRAWN_WAYS, BlockValues, Floats, Ways, turned
-from regatta.ledger.read import Ledger
+from regatta.ledger.records import Ledger
 
 FEWEST_FOR_A_LEVEL = 2
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis.statistics.percentiles import nearest_rank, rank
-from regatta.ledger.read import Trial, all_samples
-from regatta.ledger.samples import ANSWERED, UNSTARTED
+from regatta.ledger.records import Trial
+from regatta.ledger.samples import ANSWERED, UNSTARTED, all_samples
 
 Nanoseconds = NDArray[np.int64]
 

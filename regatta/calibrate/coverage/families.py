@@ -12,7 +12,6 @@ from regatta.analysis.claims.asked import Test, of_two
 from regatta.analysis.claims.comparisons import LESS, Comparison
 from regatta.analysis.claims.decide import Asked as Claimed
 from regatta.analysis.claims.decide import jointly
-from regatta.analysis.metrics import FRACTIONS, PRIMARY
 from regatta.analysis.statistics.best import standings
 from regatta.analysis.statistics.slower import slower
 from regatta.analysis.statistics.units import BLOCKS, Units
@@ -20,6 +19,7 @@ from regatta.analysis.statistics.waits import Waits, pool
 from regatta.calibrate.coverage.asked import Asked, Floats, Holds, Reach, together, within
 from regatta.calibrate.coverage.draw import Blocks
 from regatta.calibrate.coverage.real import Real
+from regatta.ledger.metrics import FRACTIONS, PRIMARY
 
 SITTINGS = 5
 Way = Callable[[Real, Reach], Iterator[Asked]]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
 from regatta.analysis.statistics.percentile_intervals import percentile_intervals
 from regatta.analysis.statistics.serial import Interval
 from regatta.analysis.statistics.swaps import Swapped
@@ -30,6 +29,7 @@ from regatta.calibrate.coverage.families import (
     logs_apart,
 )
 from regatta.calibrate.coverage.real import Real
+from regatta.ledger.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
 
 
 def independent(values: Floats) -> float | None:

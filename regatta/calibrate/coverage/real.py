@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis.contrast import by_block
-from regatta.analysis.metrics import STANDINGS, Metric, side_of
 from regatta.analysis.soundness.warmup import FEWEST_SEGMENTS, segments
 from regatta.analysis.statistics.waits import Waits, waits
-from regatta.ledger.read import Trial, read
-from regatta.study.plan import TIMED
+from regatta.ledger.metrics import STANDINGS, Metric, side_of
+from regatta.ledger.planned import TIMED
+from regatta.ledger.read import read
+from regatta.ledger.records import Trial
 
 Floats = NDArray[np.float64]
 DISTINCT = 0.5

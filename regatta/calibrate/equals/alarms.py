@@ -13,11 +13,12 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.contrast import FEWEST_BLOCKS, by_block, paired
-from regatta.analysis.metrics import FRACTIONS, STANDINGS, Metric, side_of
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.calibrate.equals.copies import pairs
 from regatta.calibrate.sizes import LEVEL
-from regatta.ledger.read import Ledger, Trial, latencies_ns
+from regatta.ledger.metrics import FRACTIONS, STANDINGS, Metric, side_of
+from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.samples import latencies_ns
 
 REQUESTS, PEEK = "requests", "peek"
 FIRST_LOOK = 3

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from regatta.analysis.analyse import analyse
 from regatta.calibrate.equals.said import in_pairs, told_apart
-from regatta.ledger.read import Ledger, Trial
+from regatta.ledger.records import Ledger, Trial
 
 SITTINGS = 5
 """As the docs recommend."""

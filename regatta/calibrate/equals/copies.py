@@ -15,7 +15,7 @@ from pathlib import Path
 from regatta.calibrate.goals import Context
 from regatta.calibrate.shape import Shape
 from regatta.errors import RegattaError
-from regatta.ledger.read import Ledger
+from regatta.ledger.records import Ledger
 from regatta.race.relink import relink_all
 from regatta.study import Study
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from regatta.calibrate.equals.copies import pairs
-from regatta.ledger.read import Ledger, Trial
-from regatta.machine.perf_output import take_apart
+from regatta.ledger.perf_names import take_apart
+from regatta.ledger.records import Ledger, Trial
 
 SEED = 2009
 PLACED = 0.02

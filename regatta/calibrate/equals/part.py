@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from regatta.analysis.metrics import BY_NAME, PRIMARY, STANDINGS
 from regatta.calibrate.binomial import goal_of
 from regatta.calibrate.equals import alarms
 from regatta.calibrate.equals.as_sittings import SITTINGS, grouped, said_of_sittings
@@ -25,7 +24,9 @@ from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import LEVEL, QUICK_RACES, RACES
 from regatta.calibrate.workers import on_all_cpus
 from regatta.ledger.calibration import Goal
-from regatta.ledger.read import Ledger, read
+from regatta.ledger.metrics import BY_NAME, PRIMARY, STANDINGS
+from regatta.ledger.read import read
+from regatta.ledger.records import Ledger
 from regatta.report.text.calibration import EQUALS, NOT_RUN, PAIRS
 from regatta.study import Study
 

@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from regatta.analysis.analyse import Analysis, Group, analyse
+from regatta.analysis.analyse import analyse
 from regatta.analysis.claims.result import REFUTED, SUPPORTED
-from regatta.analysis.metrics import PRIMARY, STANDINGS
+from regatta.analysis.results import Analysis, Group
 from regatta.analysis.standings import LARGER, TOO_FEW
 from regatta.calibrate.equals.copies import design_of, is_linked_anew, pairs
-from regatta.ledger.read import Cell, Ledger
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import PRIMARY, STANDINGS
+from regatta.ledger.records import Ledger
 from regatta.study.claims.claim import ORDER, Claim, Statement
 
 FIRST, SECOND = "first", "second"

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from regatta.calibrate.goals import Context
+from regatta.ledger.cell import Cell
 from regatta.machine import perf, placement
 from regatta.machine.perf import Perf
-from regatta.study import Cell
 from regatta.trial.rig import Rig
 from regatta.trial.trial import fresh_scratch
 

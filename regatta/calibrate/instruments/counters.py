@@ -18,11 +18,11 @@ from regatta.calibrate.instruments.bench import bench, burst_cell
 from regatta.calibrate.instruments.taskstats import Ended, Listener, TaskstatsError
 from regatta.errors import TrialError
 from regatta.ledger.calibration import Goal
+from regatta.ledger.cell import Cell
+from regatta.ledger.counters import EVENTS
 from regatta.ledger.result import SERVER
 from regatta.machine import accounting, perf
 from regatta.machine.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat
-from regatta.study import Cell
-from regatta.study.limits import EVENTS
 from regatta.trial.load import client_command, load_options, load_timeout_s
 from regatta.trial.rig import Rig
 from regatta.trial.serve import start_server, stop_server

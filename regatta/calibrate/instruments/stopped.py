@@ -20,16 +20,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.metrics import FRACTIONS, P50, P99, P999, Metric
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.analysis.statistics.waits import Waits, waits_of
 from regatta.calibrate.goals import Context, Part, within
 from regatta.calibrate.instruments.bench import bench, open_cell
 from regatta.errors import TrialError
 from regatta.ledger.calibration import Goal
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import FRACTIONS, P50, P99, P999, Metric
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples, records_in
-from regatta.study import Cell
 from regatta.trial.merge import due
 from regatta.trial.rig import Rig
 from regatta.trial.serve import start_server, stop_server

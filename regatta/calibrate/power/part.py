@@ -15,8 +15,8 @@ from statistics import fmean
 
 import numpy as np
 
-from regatta.analysis.analyse import Group, analyse
-from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Group
 from regatta.calibrate.binomial import interval
 from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.power.curve import Curve
@@ -33,9 +33,11 @@ from regatta.calibrate.sizes import (
 from regatta.calibrate.workers import on_all_cpus
 from regatta.errors import CalibrationError
 from regatta.ledger.calibration import Goal
-from regatta.ledger.read import Ledger, read
+from regatta.ledger.metrics import PRIMARY
+from regatta.ledger.planned import TIMED
+from regatta.ledger.read import read
+from regatta.ledger.records import Ledger
 from regatta.study import Study
-from regatta.study.plan import TIMED
 
 PILOT_BLOCKS = 4
 OVER_ALL = "over all steps"

@@ -5,19 +5,19 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from regatta.analysis.metrics import event
 from regatta.doctor.finding import Effect, Situation
 from regatta.doctor.probes import intervals
 from regatta.doctor.probes.child import ProbeError
 from regatta.errors import RegattaError
 from regatta.ledger import read as ledger_read
-from regatta.ledger.read import Trial
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
+from regatta.ledger.readings import event
+from regatta.ledger.records import Trial
+from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import discover
 from regatta.race.options import Options
 from regatta.race.race import begin
 from regatta.study import parse_study
-from regatta.study.plan import COUNTED, TIMED
 
 FEWEST_TRIALS = 3
 WHAT = "extra CPU time of a request (work scan, 10 at a time) with every event of perf attached"
@@ -60,11 +60,11 @@ def compare(trials: list[Trial]) -> Effect:
     """By the kernel's own account, which is in both kinds of trial."""
     if not any(origin == "perf" for trial in trials for _, origin, _ in trial.counters):
         raise ProbeError("perf cannot count anything here")
-    costs: dict[str, list[float]] = {TIMED: [], COUNTED: []}
+    costs: dict[str, list[float]] = {TIMED: [], COUNTED_TRIAL: []}
     for trial in trials:
         cpu_ns = event(trial, "server", "cpu-time", "kernel")
         if trial.counts and trial.answered and not isinstance(cpu_ns, str):
             costs[trial.kind].append(cpu_ns / trial.answered)
     if min(map(len, costs.values())) < FEWEST_TRIALS:
         raise ProbeError("too few trials of its race went well")
-    return intervals.dearer_unpaired(WHAT, costs[TIMED], costs[COUNTED])
+    return intervals.dearer_unpaired(WHAT, costs[TIMED], costs[COUNTED_TRIAL])

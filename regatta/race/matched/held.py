@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from regatta.ledger.cell import MatchedCell
 from regatta.ledger.probe import CLOSED, SEARCH, Probe
 from regatta.race.matched.judge import beyond_half, half_capacity
 from regatta.race.matched.search import LOWEST, SHORT_STEP, Search
-from regatta.study import MatchedCell
 
 Told = Sequence[tuple[int, str | None]]
 """Each rate that was tried, and why it was not held."""

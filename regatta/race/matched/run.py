@@ -9,6 +9,7 @@ import random
 import time
 
 from regatta.errors import RegattaError
+from regatta.ledger.cell import Cell, MatchedCell, matched_cells
 from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned, Probe
 from regatta.ledger.write import Ledger
 from regatta.race.events import Note, Searched, Searching, Tell
@@ -16,8 +17,7 @@ from regatta.race.matched.held import held_by, searches
 from regatta.race.matched.search import LOWEST, Search
 from regatta.race.matched.stand import Stand, standing
 from regatta.race.repeats import Repeats
-from regatta.study import MatchedCell, Study, matched_cells, with_rates
-from regatta.study.cell import Cell
+from regatta.study import Study, with_rates
 from regatta.trial.load import SEEDS_PER_BLOCK
 from regatta.trial.rig import Rig
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from regatta.errors import RegattaError
+from regatta.ledger.cell import Cell, MatchedCell
 from regatta.ledger.counters import CPU_TIME
 from regatta.ledger.probe import CLOSED, KNEE, Planned, Probe
 from regatta.ledger.result import SERVER
@@ -15,7 +16,6 @@ from regatta.ledger.samples import pack_samples
 from regatta.machine import accounting, disturbance
 from regatta.race.matched.backlog import backlog_growth
 from regatta.race.matched.judge import why_not_held
-from regatta.study import Cell, MatchedCell
 from regatta.trial.load import warm_up
 from regatta.trial.merge import due
 from regatta.trial.rig import Rig

@@ -7,12 +7,12 @@ from typing import Any
 
 import altair as alt
 
-from regatta.analysis.analyse import Analysis, Group
 from regatta.analysis.estimates import MEASURED, OVER, Estimate
-from regatta.analysis.metrics import Metric, side_of
+from regatta.analysis.results import Analysis, Group
+from regatta.ledger.axes import Axis
+from regatta.ledger.metrics import Metric, side_of
 from regatta.report.charts.palette import looks
 from regatta.report.text.numbers import interval_of, short, value_of
-from regatta.study.axes import Axis
 
 HEIGHT = 200
 MOST_BANDS = 5

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from regatta.analysis.analyse import Analysis
 from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.held import HeldGroup
-from regatta.analysis.metrics import BY_NAME, Metric
+from regatta.analysis.results import Analysis
+from regatta.ledger.axes import AXES
+from regatta.ledger.metrics import BY_NAME, Metric
 from regatta.report.charts.charts import Rows, chart_row, line_chart
 from regatta.report.tables.held import held_table, knee_tables
-from regatta.study.axes import AXES
 
 KNEES = {"p50": BY_NAME["latency_p50_ms"], "p99": BY_NAME["latency_p99_ms"]}
 

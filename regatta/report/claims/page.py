@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from regatta.analysis.analyse import Analysis
 from regatta.analysis.claims.result import NOT_MEASURABLE, ClaimResult, Part
+from regatta.analysis.results import Analysis
 from regatta.report.claims import words
 from regatta.report.claims.charts import panel_chart
 from regatta.report.claims.panels import PUBLISHED, Panel, panels

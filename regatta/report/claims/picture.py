@@ -5,8 +5,8 @@ from typing import Any
 
 import altair as alt
 
-from regatta.analysis.analyse import Analysis
 from regatta.analysis.claims.result import ClaimResult
+from regatta.analysis.results import Analysis
 from regatta.report.claims import words
 from regatta.report.claims.charts import panel_chart
 from regatta.report.claims.panels import Panel, panels

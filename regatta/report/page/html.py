@@ -8,8 +8,8 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from regatta.analysis.analyse import Analysis, CellResult, Group
-from regatta.analysis.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
+from regatta.analysis.results import Analysis, CellResult, Group
+from regatta.ledger.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report.charts.charts import (
     far_rows,
     latency_chart,
@@ -30,14 +30,8 @@ from regatta.report.tables.counters import absent, counter_lines, elapsed
 from regatta.report.tables.environment import environment_rows
 from regatta.report.tables.estimates import tables, worker_columns
 from regatta.report.text.numbers import interval_of, plural, short, value_of
-from regatta.report.text.sentences import (
-    FAMILIES,
-    LEGEND,
-    headline,
-    mark,
-    rate_words,
-    verdict_sentence,
-)
+from regatta.report.text.trials import rate_words
+from regatta.report.text.verdicts import FAMILIES, LEGEND, headline, mark, verdict_sentence
 
 SHORT_LIST = 10
 """A list of more lines is folded: a reader who wants it opens it."""

@@ -1,6 +1,6 @@
 """Clock speed of each contender: a table, and a sentence where it differs."""
 
-from regatta.analysis.analyse import Analysis
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.clock import Ran
 from regatta.report.text.numbers import DASH, times
 from regatta.report.text.table import Table

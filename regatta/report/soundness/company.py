@@ -1,6 +1,6 @@
 """What company costs: a table, and a sentence where it moves a comparison."""
 
-from regatta.analysis.analyse import Analysis
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.company import Company
 from regatta.report.text.numbers import DASH, plural, times
 from regatta.report.text.table import Table

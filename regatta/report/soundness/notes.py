@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from textwrap import shorten
 
-from regatta.analysis.analyse import Analysis, Noted
-from regatta.analysis.metrics import FRACTIONS, P99
+from regatta.analysis.results import Analysis, Noted
 from regatta.analysis.soundness.client_limit import uses_more_cpus
 from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
+from regatta.ledger.metrics import FRACTIONS, P99
 from regatta.report.soundness.clock import clock_sentence
 from regatta.report.soundness.company import company_sentence
 from regatta.report.soundness.repeated import moved_sentence
@@ -17,7 +17,7 @@ from regatta.report.soundness.restless import restless_sentence
 from regatta.report.soundness.shared_cache import shared_cache_sentence
 from regatta.report.soundness.unsteered import unsteered_sentence
 from regatta.report.text.numbers import plural, times
-from regatta.report.text.sentences import (
+from regatta.report.text.trials import (
     client_bound_sentence,
     disturbed_sentence,
     failure_sentence,

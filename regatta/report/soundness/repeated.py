@@ -1,11 +1,11 @@
 """What repeating disturbed trials did: a table, and a sentence where it changes a verdict."""
 
-from regatta.analysis.analyse import Analysis
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.repeated import Moved
 from regatta.analysis.standings import Verdict
 from regatta.report.text.numbers import plural
-from regatta.report.text.sentences import listed, place
 from regatta.report.text.table import Table
+from regatta.report.text.verdicts import listed, place
 
 TITLE = "Trials that were run again"
 SAYS = (

@@ -1,6 +1,6 @@
 """Servers that were not at rest when their account was read."""
 
-from regatta.analysis.analyse import Analysis
+from regatta.analysis.results import Analysis
 from regatta.report.text.numbers import plural
 
 

@@ -1,6 +1,6 @@
 """Under the work `scan` designs share a cache that not all of them can use."""
 
-from regatta.analysis.analyse import Analysis
+from regatta.analysis.results import Analysis
 
 SAYS = (
     "Under the work {works} designs share a cache: the server keeps descriptors and what it read "

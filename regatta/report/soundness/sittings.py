@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.results import Analysis, Group
 from regatta.analysis.statistics.between import Between
-from regatta.ledger.read import Sitting
+from regatta.ledger.records import Sitting
 from regatta.report.text.numbers import percent, plural
 from regatta.report.text.table import Table
 

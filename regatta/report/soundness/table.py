@@ -2,9 +2,9 @@
 
 import math
 
-from regatta.analysis.analyse import Analysis
-from regatta.analysis.metrics import BY_NAME
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.outliers import Outlier
+from regatta.ledger.metrics import BY_NAME
 from regatta.report.soundness.clock import clock_table
 from regatta.report.soundness.company import company_table
 from regatta.report.soundness.repeated import repeated_table

@@ -1,6 +1,6 @@
 """Without steering the server's CPU time includes the client's receiving."""
 
-from regatta.analysis.analyse import Analysis
+from regatta.analysis.results import Analysis
 from regatta.machine.steering import OWN_SIDE
 
 READ = "(docs/reading.md, who pays for what)"

@@ -6,10 +6,10 @@ blocks, and in no figure.
 
 from dataclasses import dataclass
 
-from regatta.analysis.analyse import Group
 from regatta.analysis.columns import Against
-from regatta.analysis.metrics import BY_NAME, NEAR_ZERO, STANDINGS
+from regatta.analysis.results import Group
 from regatta.analysis.standings import NO_DIFFERENCE
+from regatta.ledger.metrics import BY_NAME, NEAR_ZERO, STANDINGS
 from regatta.report.text.numbers import TOO_FEW_TO_SAY, between, more_than_one, short, times
 
 ALIKE = "≈"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from regatta.analysis.analyse import Analysis
+from regatta.analysis.results import Analysis
 from regatta.ledger.calibration import Calibration, from_plain
 from regatta.report.text.calibration import aa_state, headline
 from regatta.report.text.table import Table

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from regatta.analysis.analyse import CellResult
-from regatta.analysis.metrics import BY_NAME, SIDES
 from regatta.analysis.perf_table import Entry, Row
+from regatta.analysis.results import CellResult
 from regatta.ledger.counters import COUNTED, NOT_SUPPORTED
+from regatta.ledger.metrics import BY_NAME, SIDES
 from regatta.report.text.numbers import short
 
 DERIVED_AFTER = {

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from regatta.analysis.analyse import Analysis
+from regatta.analysis.results import Analysis
 
 LABELS = {
     "cpu_model": "CPU",

@@ -3,9 +3,9 @@
 Every form of the report has the same rows; the terminal leaves out each pool's workers.
 """
 
-from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.baseline import Difference
 from regatta.analysis.estimates import MEASURED, Estimate
+from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.report.tables.twins import twin_table
 from regatta.report.text.numbers import interval_of, plural, short, value_of
 from regatta.report.text.table import Table

@@ -6,14 +6,14 @@ from dataclasses import asdict
 from textwrap import shorten
 from typing import Any
 
-from regatta.analysis.analyse import Analysis
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, Held, HeldGroup, Point
+from regatta.analysis.results import Analysis
+from regatta.ledger.axes import AXES
 from regatta.race.matched.judge import CLIENT
 from regatta.report.soundness.notes import COLUMNS
 from regatta.report.text.numbers import DASH, interval_of, plural, value_of
 from regatta.report.text.table import Table
-from regatta.study.axes import AXES
 
 DIGITS = 3
 MOST_LINES = 6

@@ -1,6 +1,6 @@
 """How much of a design's cost is the strategy's, if its bare twin raced beside it."""
 
-from regatta.analysis.analyse import Analysis, Group
+from regatta.analysis.results import Analysis, Group
 from regatta.analysis.twins import TwinShare, twin_shares
 from regatta.report.text.numbers import percent, short, times
 from regatta.report.text.table import Table

@@ -4,9 +4,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regatta.analysis.analyse import Analysis, CellResult, Group
-from regatta.analysis.metrics import PRIMARY, STANDINGS, Metric, side_of
+from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.analysis.standings import Verdict
+from regatta.ledger.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.report.charts.palette import looks
 from regatta.report.claims.terminal import print_claims
 from regatta.report.soundness.notes import notes
@@ -20,8 +20,9 @@ from regatta.report.text.numbers import interval_of, value_of
 from regatta.report.text.plain import encodable as _encodable
 from regatta.report.text.plain import plain as _plain
 from regatta.report.text.plain import printable
-from regatta.report.text.sentences import FAMILIES, LEGEND, mark, rate_words, verdict_sentence
 from regatta.report.text.table import Table as Extra
+from regatta.report.text.trials import rate_words
+from regatta.report.text.verdicts import FAMILIES, LEGEND, mark, verdict_sentence
 
 HEADERS = {
     "cpu_time_per_request_us": "server CPU\nµs/request",

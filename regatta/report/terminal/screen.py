@@ -9,9 +9,9 @@ from textwrap import shorten
 from rich.console import Console
 from rich.text import Text
 
-from regatta.analysis.analyse import Analysis, Group
-from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.results import Analysis, Group
 from regatta.analysis.standings import LARGER, Verdict
+from regatta.ledger.metrics import PRIMARY
 from regatta.report.claims.words import tally
 from regatta.report.soundness.notes import COLUMNS, notes
 from regatta.report.soundness.sittings import sittings_line
@@ -19,7 +19,7 @@ from regatta.report.tables.held import held_lines
 from regatta.report.terminal.screen_table import RIVAL, compares, sign, tables
 from regatta.report.text.numbers import TOO_FEW_TO_SAY, between, plural
 from regatta.report.text.plain import plain
-from regatta.report.text.sentences import headline
+from regatta.report.text.verdicts import headline
 
 LINES = 24
 KEPT = 3

@@ -12,14 +12,14 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.columns import Against
-from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.analysis.standings import Verdict
+from regatta.ledger.metrics import PRIMARY
 from regatta.report.charts.palette import looks
 from regatta.report.text.numbers import around, ratio_around
 from regatta.report.text.plain import encodable, printable
-from regatta.report.text.sentences import mark
+from regatta.report.text.verdicts import mark
 
 MOST_ROWS = 17
 """As many as there are designs."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from regatta.errors import StudyError
-from regatta.study.axes import AXES
-from regatta.study.cell import PROCESS, TRAITS, Cell
+from regatta.ledger.axes import AXES
+from regatta.ledger.cell import PROCESS, TRAITS, Cell
 from regatta.study.claims.claim import Claim, Place
 from regatta.study.limits import SCOPES
 

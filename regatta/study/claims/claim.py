@@ -8,61 +8,34 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from regatta.study.form import checked
+from regatta.ledger.counters import COUNTERS, CPU_TIME, PERCENT
+from regatta.ledger.metrics import METRICS, SIDES
+from regatta.ledger.plain import checked
+from regatta.ledger.planned import TIMED
 
 ORDER, COMPARE, LINEAR, RATIO, ENGINES = "order", "compare", "linear", "ratio", "client_engines"
 BOTH = "both"
-SIDES = ("server", "client")
 ITERATIVE = "iterative"
 OVER_ITERATIVE = "_over_iterative"
 """How the name of a metric ends that is a difference to the iterative server's."""
 
-EVENT_METRICS = (
-    "task_clock",
-    "cpu_clock",
-    "user_time",
-    "system_time",
-    "context_switches",
-    "cpu_migrations",
-    "page_faults",
-    "syscalls",
-    "cycles",
-    "instructions",
-    "branches",
-    "branch_misses",
-    "cache_references",
-    "cache_misses",
-    "stalled_cycles_frontend",
-    "stalled_cycles_backend",
+EVENT_METRICS = tuple(
+    one.claimed_as for one in COUNTERS if one.unit != PERCENT and one.name != CPU_TIME
 )
 """Sums: the published figure is of a whole process or a request, ours of a request."""
-RATE_METRICS = (
-    "cpus_utilized",
-    "instructions_per_cycle",
-    "branch_miss_rate",
-    "cache_miss_rate",
-    "stalled_cycles_frontend_share",
-    "stalled_cycles_backend_share",
-    "tma_retiring",
-    "tma_bad_speculation",
-    "tma_frontend_bound",
-    "tma_backend_bound",
-)
-CLIENT_METRICS = ("latency_p50", "latency_p99", "latency_p999", "latency_max", "throughput")
-SERVER_METRICS = ("connections_per_worker_spread",)
+NO_SUMS = {metric.claimed_as: metric for metric in METRICS if "_per_request" not in metric.name}
+"""What means the same of a request and of a whole process, as the reports measure it."""
 OVER_METRICS = ("task_clock_over_iterative", "cpu_clock_over_iterative")
 METRIC_SIDES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys((*EVENT_METRICS, *RATE_METRICS), SIDES),
-    **dict.fromkeys(CLIENT_METRICS, ("client",)),
-    **dict.fromkeys((*SERVER_METRICS, *OVER_METRICS), ("server",)),
+    **dict.fromkeys((*EVENT_METRICS, "stalled_cycles_frontend_share"), SIDES),
+    **{name: metric.sides for name, metric in NO_SUMS.items()},
+    **dict.fromkeys(OVER_METRICS, ("server",)),
 }
 """What a claim may be over, and whose it can be."""
-
-
+CLIENT_METRICS = tuple(name for name, sides in METRIC_SIDES.items() if sides == ("client",))
 TIMED_METRICS = (
-    *("task_clock", "cpu_clock", "user_time", "system_time", "cpus_utilized"),
-    *CLIENT_METRICS,
-    *SERVER_METRICS,
+    *("task_clock", "cpu_clock", "user_time", "system_time"),
+    *(name for name, metric in NO_SUMS.items() if metric.kind == TIMED),
     *OVER_METRICS,
 )
 """In a window from trials to which nothing is attached; all others from counted ones."""

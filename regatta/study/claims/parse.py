@@ -9,8 +9,9 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from regatta.errors import StudyError
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import SIDES
 from regatta.study import limits
-from regatta.study.cell import Cell
 from regatta.study.claims.cells import check_cells
 from regatta.study.claims.claim import (
     BOTH,
@@ -20,7 +21,6 @@ from regatta.study.claims.claim import (
     METRIC_SIDES,
     ORDER,
     RATIO,
-    SIDES,
     Claim,
     Statement,
 )

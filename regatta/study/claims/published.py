@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import StudyError
+from regatta.ledger.metrics import SIDES
 from regatta.study import Claim, Source, Study
-from regatta.study.claims.claim import BOTH, CLIENT_METRICS, OVER_ITERATIVE, SIDES, Statement
+from regatta.study.claims.claim import BOTH, CLIENT_METRICS, OVER_ITERATIVE, Statement
 from regatta.study.published import number, read_published
 
 COLUMNS = ("report", "design", "connections", "side", "metric", "value")

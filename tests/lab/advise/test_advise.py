@@ -29,7 +29,7 @@ from regatta.analysis.statistics.best import standings
 from regatta.cli.advise import write_study
 from regatta.cli.main import app
 from regatta.errors import LedgerError, UsageError
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.schema import FILE_NAME
 from regatta.study import parse_study
 from regatta.study.design import Design
 from tests.lab.synthetic import make

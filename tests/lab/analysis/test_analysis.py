@@ -13,15 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
 from regatta.analysis.columns import Column, against_best
-from regatta.analysis.metrics import BY_NAME
-from regatta.analysis.quick import quick_standings
+from regatta.analysis.results import Analysis
+from regatta.analysis.running.quick import quick_standings
 from regatta.analysis.standings import ALONE, LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.errors import LedgerError
-from regatta.ledger.read import latencies_ns, read
+from regatta.ledger.metrics import BY_NAME
+from regatta.ledger.read import read
+from regatta.ledger.samples import latencies_ns
 from tests.lab.synthetic import make
 
 

@@ -9,7 +9,7 @@ from regatta.analysis.statistics.percentile_intervals import percentile_interval
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.analysis.statistics.serial import Interval, mean_interval
 from regatta.analysis.statistics.waits import Waits, pool
-from tests.lab.analysis.test_serial import chain
+from tests.lab.analysis.statistics.test_serial import chain
 
 ROUNDS = 400
 # Of 400 simulated races a calibrated interval misses 20, give or take 4.4: three times that.

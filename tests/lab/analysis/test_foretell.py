@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from regatta.analysis.foretell import VARIES, foretold, shapes, smallest_lead
+from regatta.analysis.running.foretell import VARIES, foretold, shapes, smallest_lead
 from regatta.analysis.standings import Entries, Entry, verdicts
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.study import Study

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 
 from regatta.analysis.grouping import Members, group, titles
-from regatta.ledger.read import Cell
 from regatta.study import parse_study
 from regatta.study.design import Design
 
@@ -14,12 +13,7 @@ DESIGNS = [Design("select", ""), Design("epoll", ""), Design("prefork", "", pool
 
 def grouped(text: str) -> list[Members]:
     cells = parse_study(f'name = "a"\n{text}', DESIGNS).cells
-    return group(
-        [
-            Cell(**asdict(cell), id=number, placement="netns")
-            for number, cell in enumerate(cells, start=1)
-        ]
-    )
+    return group([replace(cell, id=number) for number, cell in enumerate(cells, start=1)])
 
 
 def test_the_axis_is_what_varies() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from regatta.analysis.metrics import P99, P999
 from regatta.analysis.statistics.waits import Waits
 from regatta.calibrate.goals import Context
 from regatta.calibrate.instruments import counters, stopped, window
@@ -19,6 +18,7 @@ from regatta.calibrate.instruments.counters import CPU, FAULTS, SWITCHES, Accoun
 from regatta.calibrate.instruments.stopped import Stalled, Stop, true_latencies_ns
 from regatta.calibrate.instruments.taskstats import Ended
 from regatta.calibrate.instruments.window import Counted
+from regatta.ledger.metrics import P99, P999
 from regatta.machine.accounting import Reading
 from regatta.machine.perf import without_perf
 from regatta.machine.programs import discover

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.statistics.waits import Waits
 from regatta.calibrate.coverage.asked import Asked, Kind, together, within
 from regatta.calibrate.coverage.draw import Chain, correlation, scores, stretches
@@ -16,6 +15,7 @@ from regatta.calibrate.coverage.intervals import KINDS
 from regatta.calibrate.coverage.part import INDEPENDENT, goals
 from regatta.calibrate.coverage.real import Real
 from regatta.ledger.calibration import Goal
+from regatta.ledger.metrics import PRIMARY
 
 BLOCKS = Path(__file__).parents[1] / "fixtures" / "blocks.json"
 DRAWS = 120

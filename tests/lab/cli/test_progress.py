@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from regatta.cli.progress import Lines, LiveDisplay, standings_so_far
+from regatta.cli.live import LiveDisplay, standings_so_far
+from regatta.cli.progress import Lines
+from regatta.ledger.cell import Cell
+from regatta.ledger.planned import Planned
 from regatta.race.events import (
     About,
     Display,
@@ -22,8 +25,6 @@ from regatta.race.events import (
     TrialStarted,
 )
 from regatta.report.text.durations import duration
-from regatta.study import Cell
-from regatta.study.plan import Planned
 
 CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
 PLANNED = Planned(1, 1, 1, "timed")

@@ -19,7 +19,6 @@ from regatta.analysis.agreement import CONTRADICTION, SAME, agree
 from regatta.analysis.analyse import analyse
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate
-from regatta.analysis.metrics import BY_NAME
 from regatta.analysis.unpaired import Sample
 from regatta.cli.main import app
 from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, Request, compare
@@ -27,8 +26,9 @@ from regatta.compare.compare import Comparison
 from regatta.compare.decide import Pair, decide, samples
 from regatta.compare.show import print_comparison, to_dict
 from regatta.errors import UsageError
+from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.read import read
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.schema import FILE_NAME
 from tests.lab.synthetic import CPU_US, make
 
 CPU = "cpu_time_per_request_us"

@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import LedgerError
+from regatta.ledger import files
 from regatta.ledger import read as ledger_read
-from regatta.ledger import write as ledger
 from regatta.ledger.counters import Counter, not_supported
+from regatta.ledger.files import find_unfinished, open_ledger
+from regatta.ledger.planned import Planned
 from regatta.ledger.result import Result, Row
-from regatta.ledger.schema import FIRST_READABLE, SCHEMA_VERSION
-from regatta.ledger.write import FILE_NAME, find_unfinished, open_ledger
+from regatta.ledger.schema import FILE_NAME, FIRST_READABLE, SCHEMA_VERSION
+from regatta.ledger.write import Ledger
 from regatta.study import Study, parse_study
 from regatta.study.design import Design
-from regatta.study.plan import Planned, make_plan
+from regatta.study.plan import make_plan
 
 TEXT = """
 name = "mine"
@@ -39,8 +41,9 @@ def plan() -> list[Planned]:
     return make_plan(4, 2, 1, 7)
 
 
-def create(folder: Path) -> ledger.Ledger:
-    return ledger.create(folder, study(), plan(), 7, "loopback")
+def create(folder: Path) -> Ledger:
+    about = {"study_name": "mine", "study_toml": TEXT, "seed": "7"}
+    return files.create(folder, about, study().cells, plan(), "loopback")
 
 
 def result() -> Result:
@@ -70,7 +73,7 @@ def test_the_plan_is_there_from_the_start(tmp_path: Path) -> None:
         assert book.meta("study_toml") == TEXT
         assert book.meta("finished_at") is None
         assert book.placement() == "loopback"
-        book.check_cells(study())
+        book.check_cells(study().cells)
 
 
 def test_a_recorded_trial_is_not_left_even_if_it_failed(tmp_path: Path) -> None:
@@ -241,7 +244,7 @@ def test_other_cells_than_the_studys_are_refused(tmp_path: Path) -> None:
     with open_ledger(tmp_path / FILE_NAME) as book:
         other = parse_study(TEXT.replace("[1, 10]", "[1, 11]"), DESIGNS)
         with pytest.raises(LedgerError, match="cells"):
-            book.check_cells(other)
+            book.check_cells(other.cells)
 
 
 def test_the_newest_unfinished_race_of_the_study_is_found(tmp_path: Path) -> None:

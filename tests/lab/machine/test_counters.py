@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import CounterError
-from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED, Counter
-from regatta.machine.perf_output import TOPDOWN_METRICS, parse_output, read_counters, take_apart
-from regatta.study.limits import EVENTS
+from regatta.ledger.counters import COUNTED, EVENTS, NOT_COUNTED, NOT_SUPPORTED, Counter
+from regatta.ledger.perf_names import take_apart
+from regatta.machine.perf_output import TOPDOWN_METRICS, parse_output, read_counters
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"
 

@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 from regatta.analysis.analyse import analyse
-from regatta.analysis.quick import quick_standings
+from regatta.analysis.running.quick import quick_standings
 from regatta.errors import StudyError
+from regatta.ledger.planned import Planned
 from regatta.ledger.read import read
 from regatta.ledger.result import Result
-from regatta.ledger.write import FILE_NAME, Ledger
+from regatta.ledger.schema import FILE_NAME
+from regatta.ledger.write import Ledger
 from regatta.machine import disturbance
 from regatta.machine.disturbance import (
     ENDED,
@@ -32,10 +34,9 @@ from regatta.machine.disturbance import (
 )
 from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
 from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
-from regatta.report import report
-from regatta.report.text.sentences import disturbed_sentence, progress_sentence
-from regatta.study.plan import Planned, make_plan
-from tests.lab import faked
+from regatta.report.text.trials import disturbed_sentence, progress_sentence
+from regatta.study.plan import make_plan
+from tests.lab import faked, reports
 
 STUDY = f"""
 name = "disturbed"
@@ -282,13 +283,13 @@ def test_a_disturbed_trial_is_run_again_with_those_it_is_compared_with(
         "4 trials disturbed: other programs or the host took more than 10 % of a CPU meanwhile; "
         "3 run again, of which only the last attempt counts, 1 kept in the averages."
     )
-    report.write(folder / FILE_NAME)
+    reports.write(folder / FILE_NAME)
     for name in ("report.html", "summary.md"):
         text = (folder / name).read_text()
         assert text.count("rustc used 41 % of a CPU") == 4
         assert "Disturbed trials" in text
         assert "Trials that were run again" in text
-    told_json = report.summary_json(folder / FILE_NAME)
+    told_json = reports.summary_json(folder / FILE_NAME)
     assert told_json["trials"]["disturbed"] == 4
     assert sorted(one["run_again"] for one in told_json["disturbed"]) == [False, True, True, True]
     again = {one["contender"]: one["again"] for one in told_json["repeated"]["contenders"]}

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import RegattaError, StudyError
+from regatta.ledger.cell import Cell, MatchedCell
 from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned, Probe
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.schema import FILE_NAME
 from regatta.race.events import Event, Note, Searched, Searching, SearchStarted, Started
 from regatta.race.matched.judge import beyond_half
 from regatta.race.matched.search import HOPELESS
 from regatta.race.matched.stand import Stand
-from regatta.study import Cell, MatchedCell, Study, with_rates
+from regatta.study import Study, with_rates
 from tests.lab import faked
 
 STUDY = """

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
 from regatta.ledger.calibration import Calibration, Goal, to_plain
 from regatta.ledger.read import read
 from regatta.report.markdown import to_markdown

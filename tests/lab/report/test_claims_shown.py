@@ -10,7 +10,7 @@ import pytest
 import vl_convert
 from rich.console import Console
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
 from regatta.analysis.claims.result import (
     REFUTED,
     SUPPORTED,
@@ -19,6 +19,7 @@ from regatta.analysis.claims.result import (
     Part,
     ScopeResult,
 )
+from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
 from regatta.report.charts.theme import DARK, config
 from regatta.report.claims import words

@@ -12,15 +12,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
 from regatta.analysis.estimates import CLIENT_BOUND
 from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, UNKNOWN, Held
+from regatta.analysis.results import Analysis
 from regatta.analysis.standings import FAILED
 from regatta.ledger.probe import KNEE
 from regatta.ledger.read import read
-from regatta.report import report
 from regatta.report.pictures import pictures
 from regatta.report.tables.held import held_lines, held_tables, rounded_rate, sentences
+from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import CAPACITY, add_held
 
@@ -29,7 +30,7 @@ from tests.lab.synthetic_held import CAPACITY, add_held
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("held")
     path = add_held(make(folder / "ledger.sqlite", connections=[1], blocks=2, requests=20))
-    report.write(path)
+    reports.write(path)
     return path
 
 
@@ -106,7 +107,7 @@ def test_a_share_that_most_blocks_do_not_know_says_so(
     with sqlite3.connect(copy) as database:
         where = f"kind = '{KNEE}' AND share = 1.0 AND block < 4 AND search_id = 1"
         database.execute(f"UPDATE probe SET {change} WHERE {where}")
-    report.write(copy)
+    reports.write(copy)
     analysis = analyse(read(copy))
     first = analysis.held[0].kneed[0]
     last = first.knee[-1]
@@ -126,7 +127,7 @@ def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(
         database.execute(f"DELETE FROM probe WHERE kind = '{KNEE}'")
         for table in ("trial", "cell", "plan", "counter"):
             database.execute(f"DELETE FROM {table}")
-    report.write(copy)
+    reports.write(copy)
     found = held(analyse(read(copy)))
     assert found["select"].state == UNKNOWN
     assert (found["thread-per-client"].rate.trials, found["thread-per-client"].rate.low) == (
@@ -159,7 +160,7 @@ def test_every_form_of_the_report_says_what_each_holds(ledger: Path) -> None:
     )
     assert float(own["low"]) < float(own["value"]) < float(own["high"])
     assert sum(row["load"] == "matched" and row["rate"] != "" for row in rows) == 3 * 6 * 2
-    (group,) = json.loads(json.dumps(report.summary_json(ledger)))["held"]
+    (group,) = json.loads(json.dumps(reports.summary_json(ledger)))["held"]
     assert [one["says"].partition(" holds")[0] for one in group["contenders"]] == list(CAPACITY)
     assert group["contenders"][2]["says"] == line
 
@@ -171,7 +172,7 @@ def test_the_knee_is_a_picture(ledger: Path) -> None:
     assert 'data-chart="knee-p99"' in page
 
 
-@pytest.mark.parametrize("show", [report.screen, report.explain])
+@pytest.mark.parametrize("show", [reports.screen, reports.explain])
 def test_a_race_ends_with_what_each_holds(
     ledger: Path, show: Callable[[Path, Console], None]
 ) -> None:

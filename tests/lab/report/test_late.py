@@ -19,18 +19,19 @@ from hypothesis import strategies as st
 from regatta.analysis.analyse import analyse
 from regatta.analysis.contrast import by_block, paired
 from regatta.analysis.estimates import MEASURED, OVER, estimate_latency
-from regatta.analysis.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, STANDINGS
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.analysis.statistics.waits import waits
 from regatta.compare.compare import Request, compare
 from regatta.compare.decide import NO_REGRESSION, REGRESSION
-from regatta.ledger.read import Ledger, Trial, read
-from regatta.report import report
+from regatta.ledger.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, STANDINGS
+from regatta.ledger.read import read
+from regatta.ledger.records import Ledger, Trial
 from regatta.report.csv import to_csv
 from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.text.numbers import interval_of, value_of
+from tests.lab import reports
 from tests.lab.queues import Seen, overloaded, queue
 from tests.lab.report.test_special_tables import printed
 from tests.lab.synthetic import make
@@ -173,7 +174,7 @@ def open_race(path: Path, times: dict[str, float]) -> Path:
 def race(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("race")
     path = open_race(folder / "ledger.sqlite", {"select": 0.4, "iterative": 3.0, "epoll": 0.3})
-    report.write(path)
+    reports.write(path)
     return path
 
 

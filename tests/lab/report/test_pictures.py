@@ -10,8 +10,8 @@ import pytest
 from regatta.analysis.analyse import analyse
 from regatta.errors import RegattaError
 from regatta.ledger.read import read
-from regatta.report import report
-from regatta.report.pictures import WIDTH, pictures
+from regatta.report.pictures import WIDTH, pictures, write_pictures
+from tests.lab import reports
 from tests.lab.synthetic import make
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -25,7 +25,9 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def written(ledger: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return report.pictures(ledger, tmp_path_factory.mktemp("pictures") / "new" / "folder")
+    return write_pictures(
+        reports.analysed(ledger), tmp_path_factory.mktemp("pictures") / "new" / "folder"
+    )
 
 
 def test_every_chart_is_a_picture_in_both_schemes(ledger: Path, written: list[Path]) -> None:
@@ -55,4 +57,4 @@ def test_a_name_makes_no_path(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_one_line(ledger: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(RegattaError, match=r"cannot write pictures to .*taken: .* another folder"):
-        report.pictures(ledger, tmp_path / "taken")
+        write_pictures(reports.analysed(ledger), tmp_path / "taken")

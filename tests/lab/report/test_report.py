@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from regatta.report import report
+from tests.lab import reports
 from tests.lab.synthetic import make
 
 HOSTILE = (
@@ -32,14 +32,14 @@ HOSTILE = (
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a race like `quick`, with its report."""
     folder = tmp_path_factory.mktemp("race")
-    report.write(make(folder / "ledger.sqlite"))
+    reports.write(make(folder / "ledger.sqlite"))
     return folder
 
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
-    report.write(make(folder / "ledger.sqlite", contenders=HOSTILE, connections=[1, 10], blocks=5))
+    reports.write(make(folder / "ledger.sqlite", contenders=HOSTILE, connections=[1, 10], blocks=5))
     return folder
 
 
@@ -72,7 +72,7 @@ def test_hostile_names_survive_the_csv(hostile: Path) -> None:
 
 
 def test_the_json_says_what_the_csv_says(written: Path) -> None:
-    told = report.summary_json(written / "ledger.sqlite")
+    told = reports.summary_json(written / "ledger.sqlite")
     json.dumps(told)
     from_csv = {
         (row["contender"], row["connections"], row["side"], row["metric"]): row["value"]
@@ -118,7 +118,7 @@ def table(ledger: Path, width: int, terminal: bool = False) -> str:
         force_terminal=terminal,
         color_system="truecolor" if terminal else None,
     )
-    report.explain(ledger, console)
+    reports.explain(ledger, console)
     return out.getvalue()
 
 
@@ -151,7 +151,7 @@ def test_the_table_says_not_supported_and_no_zero(tmp_path: Path, width: int) ->
 
 def test_failed_trials_are_named_with_their_reason(tmp_path: Path) -> None:
     fail = {("select", 10, 3)}
-    report.write(
+    reports.write(
         make(tmp_path / "ledger.sqlite", fail=fail, fail_reason="it <b>burst</b> into flames")
     )
     page = (tmp_path / "report.html").read_text()
@@ -163,14 +163,14 @@ def test_an_unfinished_race_says_so(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite")
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM trial WHERE block > 4")
-    report.write(path)
+    reports.write(path)
     assert "not finished" in (tmp_path / "report.html").read_text()
     assert "not finished" in (tmp_path / "summary.md").read_text()
 
 
 def test_a_report_of_no_trial_at_all_can_be_made(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", blocks=0, counted_blocks=0)
-    report.write(path)
+    reports.write(path)
     assert "Nobody can be ranked" in (tmp_path / "report.html").read_text()
     assert table(path, 100)
 
@@ -178,7 +178,7 @@ def test_a_report_of_no_trial_at_all_can_be_made(tmp_path: Path) -> None:
 def test_next_to_no_switches_and_faults_have_a_difference_and_no_ratio(tmp_path: Path) -> None:
     """The best makes 0.02 switches a request: that others make 52 times as many says little."""
     path = make(tmp_path / "ledger.sqlite", counted_blocks=8, connections=[10])
-    found = report.summary_json(path)["groups"][0]["against_best"]
+    found = reports.summary_json(path)["groups"][0]["against_best"]
     scales = {one["metric"]: one["scale"] for one in found}
     assert (
         scales["context_switches_per_request"] == scales["page_faults_per_request"] == "difference"
@@ -192,7 +192,7 @@ def test_next_to_no_switches_and_faults_have_a_difference_and_no_ratio(tmp_path:
     )
     assert threads["outcome"] == "larger than the noise"
     assert 0.9 < threads["low"] < threads["value"] < threads["high"] < 1.2
-    report.write(path)
+    reports.write(path)
     summary = (tmp_path / "summary.md").read_text()
     assert re.search(r"\| \+1\.0\d* \[", summary)
     assert "the least of a count is below 0.1 a request" in summary
@@ -201,18 +201,18 @@ def test_next_to_no_switches_and_faults_have_a_difference_and_no_ratio(tmp_path:
 def test_what_was_not_told_from_the_best_says_what_would_have_been_seen(tmp_path: Path) -> None:
     costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
-    found = report.summary_json(path)["groups"][0]["against_best"]
+    found = reports.summary_json(path)["groups"][0]["against_best"]
     unseen = [one for one in found if one["outcome"] == "no difference seen"]
     assert any(one["metric"] == "cpu_time_per_request_us" for one in unseen)
     assert all(one["detectable"] is not None for one in unseen)
-    report.write(path)
+    reports.write(path)
     summary = (tmp_path / "summary.md").read_text()
     assert re.search(r"×1\.0\d+ ≈ \[0\.9\d+–1\.0\d+\]; \d+ \[", summary), (
         "the ratio, then the level"
     )
     assert re.search(r"Detectable at 80 % power: CPU per request \d", summary)
     console = Console(width=150, record=True, file=io.StringIO())
-    report.explain(path, console)
+    reports.explain(path, console)
     text = console.export_text()
     assert " ≈" in text
     assert re.search(r"Detectable at 80 % power: CPU per request \d", text)

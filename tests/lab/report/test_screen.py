@@ -15,18 +15,19 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
 from regatta.analysis.columns import Against
 from regatta.analysis.estimates import Estimate
-from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.accounts import Contradiction
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE
+from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
 from regatta.report.soundness.notes import NOTES, notes
 from regatta.report.terminal.screen import KEPT, LINES, print_screen
 from regatta.report.text.numbers import TOO_FEW_TO_SAY, around, between, more_than_one, ratio_around
-from regatta.report.text.sentences import headline, verdict_sentence
+from regatta.report.text.verdicts import headline, verdict_sentence
 from tests.lab.designs import every_design
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.report import report
+from tests.lab import reports
 from tests.lab.synthetic import make
 
 WORDS = "designs share a cache"
@@ -16,8 +16,8 @@ SAID_IN = ("report.html", "summary.md")
 def written(folder: Path, **race: object) -> tuple[list[bool], list[bool]]:
     """Whether the two reports say it, and each notice of the JSON."""
     ledger = make(folder / "ledger.sqlite", connections=[1], blocks=3, **race)
-    report.write(ledger)
-    told = report.summary_json(ledger)["notices"]
+    reports.write(ledger)
+    told = reports.summary_json(ledger)["notices"]
     said = [WORDS in (folder / name).read_text() for name in SAID_IN]
     return said, [WORDS in notice for notice in told]
 

@@ -15,17 +15,16 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.held import HeldGroup
-from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import NO_DIFFERENCE
 from regatta.analysis.statistics.units import units_of
 from regatta.compare.compare import Request, compare
 from regatta.compare.decide import samples
+from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
-from regatta.report import report
 from regatta.report.soundness.sittings import ONE, share_words, sittings_sentence, sittings_tables
 from regatta.report.terminal.screen import LINES
-from regatta.report.text.sentences import headline, verdict_sentence
-from tests.lab import synthetic
+from regatta.report.text.verdicts import headline, verdict_sentence
+from tests.lab import reports, synthetic
 
 SITTINGS = 5
 
@@ -46,7 +45,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def shown(path: Path, explain: bool) -> str:
     out = io.StringIO()
-    (report.explain if explain else report.screen)(path, Console(file=out, width=80))
+    (reports.explain if explain else reports.screen)(path, Console(file=out, width=80))
     return out.getvalue()
 
 
@@ -85,7 +84,7 @@ def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path
     assert "searched once" not in said
     searched = replace(analysis, held=[HeldGroup("", 50.0, [])])
     assert "What each contender holds was searched once" in sittings_sentence(searched)
-    for text in (shown(path, explain=True), report.summary_json(path)["sittings_say"]):
+    for text in (shown(path, explain=True), reports.summary_json(path)["sittings_say"]):
         assert "of the variance lies between them" in " ".join(text.split())
 
 
@@ -94,7 +93,7 @@ def test_the_report_says_when_each_sitting_was_and_with_what(path: Path) -> None
     assert [row[1] for row in between.rows] == ["5"]
     assert [row[0] for row in when.rows] == ["1", "2", "3", "4", "5"]
     assert when.rows[1][3:5] == ["order 1002", "200 bytes"]
-    plain = report.summary_json(path)
+    plain = reports.summary_json(path)
     assert [one["boot_id"] for one in plain["sittings"]] == [f"boot-{n}" for n in range(1, 6)]
     assert plain["units"] == {"are": "sittings", "fewest": 3}
     assert plain["groups"][0]["between_sittings"]["sittings"] == SITTINGS

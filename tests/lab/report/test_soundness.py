@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from regatta.analysis.analyse import Analysis, analyse
-from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.warmup import WarmUp
+from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
 from regatta.report.charts.charts import far_rows, metric_chart, metric_rows
 from regatta.report.markdown import to_markdown

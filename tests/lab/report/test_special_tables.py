@@ -14,16 +14,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
 from regatta.analysis.baseline import differences
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import RIVALS
 from regatta.errors import StudyError
 from regatta.ledger.read import read
-from regatta.report import report
 from regatta.report.text.numbers import interval_of, value_of
-from regatta.report.text.sentences import client_help, headline, mark, verdict_sentence
+from regatta.report.text.trials import client_help
+from regatta.report.text.verdicts import headline, mark, verdict_sentence
 from regatta.study.published import read_published
+from tests.lab import reports
 from tests.lab.synthetic import CLIENT_BOUND, DISTURBED, make
 
 POOLS = {
@@ -52,16 +54,16 @@ def analysed(path: Path) -> Analysis:
 
 def printed(path: Path) -> str:
     out = io.StringIO()
-    report.explain(path, Console(file=out, width=150))
+    reports.explain(path, Console(file=out, width=150))
     return out.getvalue()
 
 
 def all_files(path: Path) -> dict[str, str]:
     """Everything that a person may look at, by name."""
-    report.write(path)
+    reports.write(path)
     files = {name: (path.parent / name).read_text() for name in ("report.html", "summary.md")}
     csv = (path.parent / "summary.csv").read_text()
-    told = json.dumps(report.summary_json(path))
+    told = json.dumps(reports.summary_json(path))
     return files | {"summary.csv": csv, "json": told, "terminal": printed(path)}
 
 
@@ -278,7 +280,7 @@ def test_the_table_beyond_the_baseline_has_the_published_figures_beside_it(tmp_p
         assert text.count("third edition, s") == 1, "they belong to 15 workers only"
         assert "1.75" in text, name
         assert "a book" in text, name
-    told = report.summary_json(path)
+    told = reports.summary_json(path)
     (group,) = told["groups"]
     prefork = {one["at"]: one for one in group["differences"] if one["contender"] == "prefork"}
     assert prefork[15]["larger"]

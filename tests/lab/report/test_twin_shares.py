@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
 from regatta.errors import StudyError
 from regatta.ledger.read import read
 from regatta.report.json_summary import to_dict

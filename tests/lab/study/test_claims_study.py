@@ -12,11 +12,12 @@ import pytest
 from regatta.analysis.claims.measures import measure
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.errors import StudyError
-from regatta.study import PROCESS, WINDOW, Study, load_study, parse_study
+from regatta.ledger.cell import PROCESS, WINDOW
+from regatta.ledger.planned import TIMED
+from regatta.study import Study, load_study, parse_study
 from regatta.study.claims.cells import claim_cells
 from regatta.study.claims.claim import METRIC_SIDES, Place, from_plain, is_timed
 from regatta.study.claims.published import recorded_claims
-from regatta.study.plan import TIMED
 from tests.lab.designs import every_design
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"

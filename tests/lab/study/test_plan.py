@@ -7,7 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.study.plan import COUNTED, TIMED, block_kinds, make_plan
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
+from regatta.study.plan import block_kinds, make_plan
 
 sizes = st.integers(1, 12)
 counts = st.integers(0, 8)
@@ -64,8 +65,8 @@ def test_blocks_differ_in_order() -> None:
 @given(sizes, counts)
 def test_the_kinds_are_as_many_as_asked(blocks: int, counted: int) -> None:
     kinds = Counter(block_kinds(blocks, counted))
-    assert (kinds[TIMED], kinds[COUNTED]) == (blocks, counted)
+    assert (kinds[TIMED], kinds[COUNTED_TRIAL]) == (blocks, counted)
 
 
 def test_counted_blocks_are_spread_over_the_race() -> None:
-    assert [i for i, kind in enumerate(block_kinds(10, 2)) if kind == COUNTED] == [3, 9]
+    assert [i for i, kind in enumerate(block_kinds(10, 2)) if kind == COUNTED_TRIAL] == [3, 9]

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.schema import FILE_NAME
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.clock import TITLE, clock_sentence, clock_table

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
+from regatta.ledger.planned import TIMED
 from regatta.ledger.result import SERVER, Result
 from regatta.machine import placement
 from regatta.study import Study
-from regatta.study.plan import TIMED
 from regatta.trial import serve, side
 from regatta.trial.trial import run_trial
 from tests.lab import faked

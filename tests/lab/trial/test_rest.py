@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from regatta.analysis.analyse import analyse
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.read import read
 from regatta.ledger.result import SERVER, Result
 from regatta.machine import perf, placement
@@ -21,7 +22,6 @@ from regatta.machine.cgroup import find_home
 from regatta.machine.perf import without_perf
 from regatta.report.page.html import to_html
 from regatta.report.soundness.restless import restless_sentence
-from regatta.study.plan import COUNTED, TIMED
 from regatta.trial import rest
 from regatta.trial.rest import away_from, wait_for_rest
 from regatta.trial.trial import run_trial
@@ -116,7 +116,7 @@ def test_perf_counts_until_the_server_is_at_rest(
     if not perf.probe(("task-clock",)).by_group:
         pytest.skip("perf cannot follow control groups here")
     monkeypatch.setenv("BURN", "thread")
-    result = run(tmp_path, COUNTED)
+    result = run(tmp_path, COUNTED_TRIAL)
     assert 0.95 * BURNS_S < server_s(result, "task-clock") < 1.5 * BURNS_S
 
 

@@ -10,16 +10,18 @@ from pathlib import Path
 import pytest
 
 from regatta.analysis.analyse import leads_of
-from regatta.analysis.width import widest_lead
+from regatta.analysis.running.width import widest_lead
 from regatta.errors import StudyError
 from regatta.ledger.counters import Counter, counted, not_supported
-from regatta.ledger.read import latencies_ns, read
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
+from regatta.ledger.read import read
+from regatta.ledger.samples import latencies_ns
+from regatta.ledger.schema import FILE_NAME
 from regatta.machine import perf, placement
 from regatta.race.advisers import Advisers
 from regatta.race.batches import batches
 from regatta.race.events import Event, TrialFinished
-from regatta.study.plan import COUNTED, TIMED, make_plan
+from regatta.study.plan import make_plan
 from regatta.trial.load import sliced
 from regatta.trial.merge import merge_counters
 from regatta.trial.trial import run_side_by_side
@@ -62,7 +64,9 @@ def test_servers_take_turns_and_each_trial_holds_all_of_its_slices(
     cells = faked.parse(STUDY).cells
     found = perf.probe(("task-clock",)) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
-        results = run_side_by_side(faked.rig(tmp_path, place, found), cells, COUNTED, 1, slices=2)
+        results = run_side_by_side(
+            faked.rig(tmp_path, place, found), cells, COUNTED_TRIAL, 1, slices=2
+        )
     assert [result.status for result in results] == ["ok"] * 4
     for result in results:
         assert (result.requests, result.answered) == (12, 12)
@@ -162,7 +166,7 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
     faked.race(study, tmp_path, events.append, advisers, use_perf=False)
     ledger = read(tmp_path / FILE_NAME)
     assert len({trial.block for trial in ledger.trials if trial.kind == TIMED}) == blocks
-    counted = [trial for trial in ledger.trials if trial.kind == COUNTED]
+    counted = [trial for trial in ledger.trials if trial.kind == COUNTED_TRIAL]
     assert len(counted) == 2, "the counted block is run, though it comes after the second timed one"
     if blocks == 2:
         assert [event.left for event in events if isinstance(event, TrialFinished)][-3:] == [

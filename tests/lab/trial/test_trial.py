@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import RegattaError, TrialError
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.result import Result
 from regatta.ledger.samples import HEADER, pack_samples
 from regatta.machine import perf, placement
 from regatta.race.events import Event, Finished, Started, TrialFinished
-from regatta.study.plan import COUNTED, TIMED
 from regatta.trial import load, serve, side, window
 from regatta.trial.trial import run_trial
 from tests.lab import faked
@@ -33,7 +33,7 @@ def run(tmp_path: Path, kind: str = TIMED, with_perf: bool = True) -> Result:
     return result
 
 
-@pytest.mark.parametrize("kind", [TIMED, COUNTED])
+@pytest.mark.parametrize("kind", [TIMED, COUNTED_TRIAL])
 @pytest.mark.parametrize("with_perf", [True, False])
 def test_a_trial_records_both_sides(tmp_path: Path, kind: str, with_perf: bool) -> None:
     result = run(tmp_path, kind, with_perf)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from regatta.ledger.cell import Cell
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.result import Result
 from regatta.machine import perf, placement
-from regatta.study import Cell
-from regatta.study.plan import COUNTED, TIMED
 from regatta.trial.trial import run_trial
 from tests.lab import faked
 from tests.processes import commands, marked
@@ -61,7 +61,7 @@ def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Result:
         return run_trial(rig, cell, kind)
 
 
-@pytest.mark.parametrize("kind", [TIMED, COUNTED])
+@pytest.mark.parametrize("kind", [TIMED, COUNTED_TRIAL])
 @pytest.mark.parametrize("with_perf", [True, False])
 def test_all_of_a_process_is_counted_whatever_the_kind(
     tmp_path: Path, kind: str, with_perf: bool

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from regatta.analysis.columns import Column, against_best
 from regatta.analysis.estimates import CLIENT_BOUND
-from regatta.analysis.metrics import PRIMARY
 from regatta.analysis.standings import (
     ALONE,
     FAILED,
@@ -30,7 +29,8 @@ from regatta.analysis.statistics.best import Standing, standings
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.leads import leads
 from regatta.analysis.statistics.turned import turned
-from regatta.report.text.sentences import mark
+from regatta.ledger.metrics import PRIMARY
+from regatta.report.text.verdicts import mark
 
 Values = dict[str, dict[int, float]]
 Table = dict[int, dict[str, Entry]]

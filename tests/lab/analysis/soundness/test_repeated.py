@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html

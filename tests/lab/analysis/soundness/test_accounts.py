@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from regatta.analysis import metrics
-from regatta.analysis.analyse import Analysis, analyse
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.accounts import contradictions
 from regatta.analysis.statistics.units import Units
-from regatta.ledger.read import Counter, Trial, read
-from regatta.report import report
+from regatta.ledger import metrics
+from regatta.ledger.counters import counted
+from regatta.ledger.read import read
+from regatta.ledger.records import Trial
 from regatta.report.soundness.notes import notes
-from tests.lab import synthetic
+from tests.lab import reports, synthetic
 
 SAYS = "the two accounts contradict each other"
 # By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer.
@@ -128,25 +130,25 @@ def test_who_wins_is_decided_by_what_is_charged_alone(tmp_path: Path) -> None:
 
 def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None:
     path = synthetic.make(tmp_path / "ledger.sqlite", busy=OTHERWISE)
-    report.write(path)
+    reports.write(path)
     name = metrics.BUSY.name
     assert "CPU busy per request, µs" in (tmp_path / "summary.md").read_text()
     assert SAYS in (tmp_path / "summary.md").read_text()
     assert name in (tmp_path / "summary.csv").read_text()
     assert "CPU busy per request" in (tmp_path / "report.html").read_text()
-    summary = report.summary_json(path)
+    summary = reports.summary_json(path)
     group = summary["groups"][0]
     assert group["accounts_contradict"][0]["less"] == "select"
     assert all(cell["metrics"]["server"][name]["value"] > 0 for cell in group["cells"])
     assert any(one["metric"] == name for one in group["against_best"])
     json.dumps(summary)
     console = Console(width=200, record=True, file=(tmp_path / "out").open("w"))
-    report.explain(path, console)
+    reports.explain(path, console)
     assert "CPU busy" in console.export_text()
 
 
 def trial(busy_ns: float) -> Trial:
-    counter = Counter(value=busy_ns, unit="ns", running_percent=100.0, state="counted")
+    counter = counted("busy-time", busy_ns, "ns")
     given: dict[str, object] = dict.fromkeys(Trial.__dataclass_fields__)
     given |= {"answered": 10, "counters": {("server", "cpus", "busy-time"): counter}}
     return Trial(**given)  # type: ignore[arg-type]

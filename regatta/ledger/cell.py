@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
-from regatta.study.axes import AXES
+from regatta.ledger.axes import AXES
 
 WINDOW, PROCESS = "window", "process"
 TRAITS = (
@@ -52,6 +53,10 @@ class Cell:
     """What is counted: the `window` of the load, or the whole life of the server's `process`."""
     linger_s: float = 0.0
     """Of the scope process: how long the server idles after the load before it is stopped."""
+    id: int = 0
+    """In the ledger, counted from 1; 0: not in one yet."""
+    placement: str = ""
+    """Where it was raced; empty: nowhere yet."""
 
     def label(self) -> str:
         """How the progress display names it."""
@@ -79,5 +84,35 @@ class Cell:
         return tuple(getattr(self, name) for name in IDENTITY if name not in OWN)
 
 
-IDENTITY = tuple(field.name for field in fields(Cell) if field.name != "contender_order")
+AS_RACED = ("id", "placement")
+COLUMNS = tuple(field.name for field in fields(Cell) if field.name not in AS_RACED)
+IDENTITY = tuple(name for name in COLUMNS if name != "contender_order")
 OWN = ("contender", "workers", "path")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchedCell(Cell):
+    """Stands for the open cells of a contender until it is known what all of them hold."""
+
+    shares: tuple[float, ...]
+    """Of what the weakest holds: the rates that all are raced at."""
+    p99_limit_ms: float
+    """A rate with a p99 beyond it is not held."""
+    knee: bool
+    """Whether its latency is measured at shares of what it holds itself, too."""
+
+    def at(self, rate: int, duration_s: float | None = None) -> Cell:
+        """The open cell at this rate."""
+        values = {field.name: getattr(self, field.name) for field in fields(Cell)}
+        cell = Cell(**{**values, "load": "open", "rate": rate})
+        return cell if duration_s is None else replace(cell, duration_s=duration_s)
+
+    def closed(self, duration_s: float) -> Cell:
+        """The closed cell, in which each connection asks again when it has its answer."""
+        cell = self.at(0, duration_s)
+        return replace(cell, load="closed", rate=None, arrivals=None)
+
+
+def matched_cells(cells: Sequence[Cell]) -> list[MatchedCell]:
+    """Those whose rates are to be found, in their order."""
+    return [cell for cell in cells if isinstance(cell, MatchedCell)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from statistics import median
 
@@ -21,8 +22,8 @@ from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITT
 from regatta.analysis.statistics.joint import Mean
 from regatta.analysis.statistics.turned import Floats, Rows, Ways, critical, turned
 from regatta.analysis.statistics.units import rotated
-from regatta.ledger.read import Cell
-from regatta.study import WINDOW, Study, matched_cells, with_rates
+from regatta.ledger.cell import WINDOW, matched_cells
+from regatta.study import Study, with_rates
 
 VARIES = 0.05
 """A ratio in one unit, as a standard deviation."""
@@ -68,7 +69,7 @@ def shapes(study: Study) -> list[tuple[Shape, int]]:
     """Of each table with more than one contender, and how many units it has."""
     # Shares of any rate are as many steps.
     known = with_rates(study.cells, dict.fromkeys(matched_cells(study.cells), ANY_RATE))
-    cells = [Cell(**vars(cell), id=at, placement="") for at, cell in enumerate(known)]
+    cells = [replace(cell, id=at) for at, cell in enumerate(known)]
     found = []
     for members in group(cells):
         steps = [{cell.contender for cell in members.at(step)} for step in members.steps]

@@ -13,8 +13,9 @@ import numpy as np
 from regatta.analysis.analyse import analyse
 from regatta.analysis.soundness.outliers import far_out
 from regatta.analysis.soundness.warmup import change
-from regatta.ledger.read import latencies_in_order, read
-from regatta.report import report
+from regatta.ledger.read import read
+from regatta.ledger.samples import latencies_in_order
+from tests.lab import reports
 from tests.lab.synthetic import make, pack
 
 
@@ -58,7 +59,7 @@ def test_a_contender_whose_trials_begin_slowly_is_told(tmp_path: Path) -> None:
     assert 0.15 <= found["select"].share <= 0.25
     assert 1.4 < found["select"].ratio < 1.6
     assert not found["iterative"].too_short
-    report.write(path)
+    reports.write(path)
     assert "12 of 12 trials changed early" in (tmp_path / "summary.md").read_text()
     assert "warm-up was too short for select" in (tmp_path / "report.html").read_text()
 
@@ -137,7 +138,7 @@ def test_a_trial_far_from_the_others_is_listed_and_stays_in_the_average(tmp_path
         for of in (before, after)
     ]
     assert means[1] > 1.15 * means[0]
-    assert {"block": 4, "metric": name}.items() <= report.summary_json(path)["outliers"][0].items()
+    assert {"block": 4, "metric": name}.items() <= reports.summary_json(path)["outliers"][0].items()
 
 
 def test_fences_are_those_of_tukey() -> None:

@@ -1,14 +1,9 @@
 """Verdicts in plain words: who won, by how much, and whether that is a clear margin."""
 
-import math
 from collections.abc import Sequence
 
-from regatta.analysis.analyse import Analysis, CellResult, Group
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED
-from regatta.analysis.metrics import PRIMARY
-from regatta.analysis.soundness.client_limit import uses_more_cpus
-from regatta.analysis.soundness.rate import is_held
-from regatta.analysis.soundness.warmup import WarmUp
+from regatta.analysis.results import Group
 from regatta.analysis.standings import (
     ALONE,
     LARGER,
@@ -20,7 +15,8 @@ from regatta.analysis.standings import (
     TOO_SLOW,
     Verdict,
 )
-from regatta.report.text.numbers import between, percent, plural, times, value_of
+from regatta.ledger.metrics import PRIMARY
+from regatta.report.text.numbers import between, percent, times, value_of
 
 REASONS = {
     CLIENT_BOUND: "that is known at its client's limit alone",
@@ -32,7 +28,6 @@ REASONS = {
 
 STARRED = (LARGER, NO_DIFFERENCE, RIVALS)
 
-HELD_UP = "the client fell behind where others took its CPU"
 LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
     "☆ may be the least: nobody is shown to need less. Stars compare ratios within blocks."
@@ -120,136 +115,6 @@ def _why(verdict: Verdict, rival: str) -> str:
 def listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def failure_sentence(analysis: Analysis) -> str:
-    """Empty if every trial went well."""
-    if not analysis.failures:
-        return ""
-    names = sorted({failure.cell.contender for failure in analysis.failures})
-    return (
-        f"{plural(len(analysis.failures), 'trial')} of {analysis.trials} failed "
-        f"({', '.join(names)}); they are in no average."
-    )
-
-
-def rate_words(result: CellResult) -> str:
-    """What a cell of an open load says that was not what was asked for; empty if it was."""
-    if result.started is None or is_held(result.started):
-        return ""
-    # Downwards: 98.98 % is not 99 %.
-    shown = math.floor(result.started * 1000) / 10
-    return f"does not hold the rate: started {shown:.{1 if shown > 90 else 0}f} % of what was due"
-
-
-def client_bound_sentence(analysis: Analysis) -> str:
-    """Empty if the client kept up in every trial."""
-    if not analysis.client_bound:
-        return ""
-    names = sorted({noted.cell.contender for noted in analysis.client_bound})
-    bound = [result for group in analysis.groups for result in group.cells if result.client_bound]
-    rated = [result for result in bound if result.comfortable_rate is not None]
-    helps = client_help(min(rated, key=_rate)) if rated else "more CPUs for the client"
-    return (
-        f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
-        f"the bottleneck ({', '.join(names)}): their times and throughput show what the client can "
-        "do, and are in no average. What the server used stands in the table where most trials of "
-        "a cell are so, as of its client's limit; it wins nothing there. "
-        f"What helps: {helps}."
-    )
-
-
-def _rate(result: CellResult) -> int:
-    return result.comfortable_rate or 0
-
-
-def client_help(result: CellResult) -> str:
-    """What would have kept the client of this cell from being the bottleneck."""
-    what = "a `rate`" if result.cell.load == "open" else "an open load"
-    rate = f"{what} of at most {_rate(result):,} a second, where the client is at half its capacity"
-    if not uses_more_cpus(result.cell):
-        return rate
-    return f"{rate}, or more `client_cpus` in `[placement]` (--client-cpus)"
-
-
-def cell_words(result: CellResult) -> str:
-    """What a reader must know of a cell beside its figures; empty if there is nothing."""
-    if result.client_bound and result.comfortable_rate is not None:
-        return f"client-bound: {client_help(result)} would help"
-    if result.held_up:
-        return f"disturbed: {HELD_UP}"
-    return rate_words(result)
-
-
-def warm_up_sentence(analysis: Analysis) -> str:
-    """Empty if no contender was still warming up when the measuring began."""
-    parts = [_cold(one) for one in analysis.warm_ups if one.too_short]
-    if not parts:
-        return ""
-    return f"The warm-up was too short for {'; for '.join(parts)}. Raise `warmup_rounds`."
-
-
-def _cold(one: WarmUp) -> str:
-    first = (
-        f"the first {percent(one.segment)} of a trial's requests took {times(one.first)} times as "
-        "long as the last"
-    )
-    if one.share is None or one.ratio is None or 2 * one.early < one.tested:
-        return f"{one.contender}: {first}"
-    return (
-        f"{one.contender}: {first}, and {one.early} of {plural(one.tested, 'trial')} changed early "
-        f"({one.late} late), after {percent(one.share)} of their requests, which took "
-        f"{times(one.ratio)} times as long as the rest"
-    )
-
-
-def disturbed_sentence(analysis: Analysis) -> str:
-    """Empty if nothing else took the CPUs of any trial."""
-    if not analysis.disturbed:
-        return ""
-    again = sum(noted.trial.superseded for noted in analysis.disturbed)
-    late = sum(
-        noted.trial.held_up is not None and not noted.trial.superseded
-        for noted in analysis.disturbed
-    )
-    kept = len(analysis.disturbed) - again - late
-    limit = analysis.environment.get("disturbance_limit_percent")
-    parts = [f"{again} run again, of which only the last attempt counts"] if again else []
-    if kept:
-        parts.append(f"{kept} kept in the averages")
-    if late:
-        parts.append(f"{late} whose times are in no average, because {HELD_UP}")
-    more = f"more than {limit:g} % of a CPU" if isinstance(limit, int | float) else "too much"
-    return (
-        f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "
-        f"{more} meanwhile; {', '.join(parts)}."
-    )
-
-
-def left_out_sentence(analysis: Analysis) -> str:
-    """Empty if every design of the study could run."""
-    if not analysis.left_out:
-        return ""
-    parts = [f"{name} ({reason})" for name, reason in analysis.left_out.items()]
-    return f"Left out, because this machine cannot run it: {', '.join(parts)}."
-
-
-def progress_sentence(analysis: Analysis) -> str:
-    """Empty if the race ran all that was planned."""
-    if analysis.held and not analysis.planned:
-        return (
-            "This race is not finished: what each contender holds is not known yet. Finish it with "
-            "`regatta race --resume`."
-        )
-    early = analysis.meta.get("ended_early")
-    if early and analysis.trials >= analysis.planned:
-        return f"This race ended early, as its study asks it to, {early}."
-    if analysis.trials >= analysis.planned:
-        return ""
-    return (
-        f"This race is not finished: {analysis.trials} of {plural(analysis.planned, 'trial')} "
-        "so far. Finish it with `regatta race --resume`."
-    )
 
 
 def _named(group: Group, verdict: Verdict) -> list[str]:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regatta.analysis.columns import Column, against_best
-from regatta.analysis.metrics import P50, P99
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW
 from regatta.analysis.statistics.joint import AROUND, decide_jointly
 from regatta.analysis.statistics.slower import (
@@ -24,6 +23,7 @@ from regatta.analysis.statistics.slower import (
     slower,
 )
 from regatta.analysis.statistics.waits import Waits, pool
+from regatta.ledger.metrics import P50, P99
 
 MS = 1_000_000
 

@@ -26,7 +26,7 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.joint import Mean, decide_jointly
-from regatta.ledger.read import Cell
+from regatta.ledger.cell import Cell
 from regatta.study import Claim, parse_study
 from regatta.study.claims.claim import Place
 from regatta.study.design import Design
@@ -57,8 +57,7 @@ def evidence(
     cells: dict[Place, Cell] = {}
     taken: dict[tuple[int, str, str], dict[int, float] | str] = {}
     for number, ((name, count), blocks) in enumerate(values.items(), start=1):
-        fields = {**vars(like), "contender": name, "connections": count}
-        cells[Place(name, count)] = Cell(**fields, id=number, placement="netns")
+        cells[Place(name, count)] = replace(like, contender=name, connections=count, id=number)
         taken[number, side, metric] = blocks
     return Evidence(Race(list(cells.values()), {}, {}, {}, taken), "window", cells)
 

@@ -7,7 +7,8 @@ import pytest
 
 from regatta.analysis.soundness.neighbours import Beside, linked
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.study.plan import ALONE, block_kinds
+from regatta.ledger.planned import ALONE
+from regatta.study.plan import block_kinds
 
 DRAWN = 4_000
 

@@ -11,12 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.analysis.analyse import Analysis, analyse
-from regatta.analysis.metrics import PRIMARY
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
 from regatta.errors import StudyError
+from regatta.ledger.cell import Cell
+from regatta.ledger.counters import COUNTED
+from regatta.ledger.metrics import PRIMARY
+from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED
 from regatta.ledger.read import read
 from regatta.ledger.result import Result
-from regatta.ledger.write import FILE_NAME
+from regatta.ledger.schema import FILE_NAME
 from regatta.race import remaining
 from regatta.race.batches import batches
 from regatta.race.race import plan_of
@@ -25,8 +29,7 @@ from regatta.report.page.html import to_html
 from regatta.report.soundness.company import TITLE, company_sentence, company_table
 from regatta.report.soundness.notes import notes
 from regatta.report.text.numbers import times
-from regatta.study import Cell
-from regatta.study.plan import ALONE, COUNTED, TIMED, Alone, block_kinds, make_plan
+from regatta.study.plan import Alone, block_kinds, make_plan
 from regatta.trial.rig import Rig
 from tests.lab import faked
 from tests.lab.synthetic import make
@@ -70,7 +73,7 @@ def test_who_is_to_be_alone_has_nobody_beside_it() -> None:
     plan = plan_of(study, seed=3)
     of_kind = {
         kind: [batch for batch in batches(plan, study) if batch[0].kind == kind]
-        for kind in (TIMED, COUNTED, ALONE)
+        for kind in (TIMED, COUNTED_TRIAL, ALONE)
     }
     assert [len(batch) for batch in of_kind[ALONE]] == [1] * 4, "whole processes are alone anyway"
     assert sorted(len(batch) for batch in of_kind[TIMED]) == [1] * 6 + [2] * 3

@@ -20,7 +20,9 @@ from regatta.analysis.claims.result import (
 )
 from regatta.analysis.estimates import Estimates, estimate_latency
 from regatta.errors import LedgerError
-from regatta.ledger.read import Trial, read
+from regatta.ledger.read import read
+from regatta.ledger.records import Trial
+from regatta.report.charts.palette import LOOKS
 from regatta.study import load_study, parse_study
 from regatta.study.claims.published import recorded_claims
 from regatta.study.design import Design
@@ -28,7 +30,9 @@ from tests.lab import synthetic
 from tests.lab.designs import every_design
 
 THREE = ("iterative", "select", "thread-per-client")
-STUDIES = Path(__file__).resolve().parents[3] / "studies"
+STUDIES = Path(__file__).resolve().parents[4] / "studies"
+POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
+ALL_DESIGNS = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
 DESIGNS = [Design(name, "") for name in (*THREE, "fork-per-client")]
 
 

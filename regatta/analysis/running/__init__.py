@@ -1,0 +1,1 @@
+"""What a race asks of its analysis before its first trial and while it runs."""

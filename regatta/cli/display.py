@@ -1,0 +1,25 @@
+"""How a race is shown while it runs: not at all, live on a terminal, in lines elsewhere."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from regatta.analysis.running.quick import quick_standings
+from regatta.cli.live import LiveDisplay, Standings
+from regatta.cli.progress import Lines, Silent
+from regatta.ledger.schema import FILE_NAME
+from regatta.race.events import Display, Started
+
+
+def display_on(console: Console, quiet: bool) -> Display:
+    if quiet:
+        return Silent()
+    if console.is_terminal:
+        return LiveDisplay(console, standings_of)
+    return Lines(console)
+
+
+def standings_of(started: Started) -> Standings:
+    """What the live display calls for the standings so far."""
+    path = started.about.folder / FILE_NAME
+    return lambda: quick_standings(path)

@@ -1,0 +1,122 @@
+"""The files of ledgers: made, opened and found."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+from regatta import __version__
+from regatta.errors import LedgerError
+from regatta.ledger.cell import Cell, matched_cells
+from regatta.ledger.planned import Planned
+from regatta.ledger.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, check_version, is_cut
+from regatta.ledger.write import Ledger, insert, search_row, write_plan
+
+
+def create(
+    folder: Path, about: dict[str, str], cells: Sequence[Cell], plan: Sequence[Planned], place: str
+) -> Ledger:
+    """Makes the ledger of a new race with its whole plan.
+
+    It gets its name when it is complete: a ledger that is there can be resumed.
+    """
+    path = folder / FILE_NAME
+    unfinished = folder / f".{FILE_NAME}.new"
+    if path.exists():
+        raise LedgerError(f"{path} exists; resume it with --resume, or name another --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished.unlink(missing_ok=True)
+        with closing(sqlite3.connect(unfinished)) as database:
+            write_start(database, about, cells, plan, place)
+        unfinished.rename(path)
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerError(
+            f"cannot write {path}: {error}; name another folder with --out"
+        ) from error
+    return open_ledger(path)
+
+
+def write_start(
+    database: sqlite3.Connection,
+    about: dict[str, str],
+    cells: Sequence[Cell],
+    plan: Sequence[Planned],
+    place: str,
+) -> None:
+    meta = {
+        "schema_version": str(SCHEMA_VERSION),
+        "regatta_version": __version__,
+        **about,
+        "created_at": f"{time.time():.3f}",
+    }
+    database.executescript(SCHEMA)
+    with database:
+        for item in meta.items():
+            insert(database, "meta", item)
+        searched = matched_cells(cells)
+        for number, cell in enumerate(searched, start=1):
+            insert(database, "search", (number, *search_row(cell), place))
+        if not searched:
+            write_plan(database, cells, plan, place)
+
+
+def open_ledger(path: Path) -> Ledger:
+    """Opens a ledger for a race to go on, after a look at whether it is whole."""
+    if not path.is_file():
+        raise LedgerError(f"there is no ledger {path}; name the folder of a race")
+    broken = f"{path} is no ledger, or is damaged"
+    advice = "restore it from a copy, or start a new race"
+    if is_cut(path):
+        raise LedgerError(f"{broken} (its end is missing); {advice}")
+    try:
+        database = sqlite3.connect(path)
+    except sqlite3.Error as error:
+        raise LedgerError(f"cannot open {path}: {error}") from error
+    try:
+        row = database.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+        version = int(row[0]) if row else 0
+        if version > 0:
+            check_version(path, version)
+        checked = database.execute("PRAGMA quick_check(1)").fetchone()
+        if version < 1 or checked is None or checked[0] != "ok":
+            raise LedgerError(f"{broken}; {advice}")
+        for table in (
+            "environment",
+            "cell",
+            "plan",
+            "sitting",
+            "trial",
+            "search",
+            "probe",
+            "counter",
+        ):
+            database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+        # A trial must survive the death of the lab, not of the host: no sync for each is needed.
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+    except LedgerError:
+        database.close()
+        raise
+    except (sqlite3.Error, ValueError) as error:
+        database.close()
+        raise LedgerError(f"{broken} ({error}); {advice}") from error
+    return Ledger(path, database)
+
+
+def find_unfinished(races: Path, study_name: str) -> Path:
+    """The folder of the newest race of that study that is not finished."""
+    found: list[tuple[float, Path]] = []
+    for path in races.glob(f"*/{FILE_NAME}"):
+        with suppress(LedgerError), open_ledger(path) as ledger:
+            if ledger.meta("study_name") == study_name and ledger.meta("finished_at") is None:
+                found.append((float(ledger.meta("created_at") or 0), path.parent))
+    if not found:
+        raise LedgerError(
+            f"{races} holds no unfinished race of the study {study_name}; start one without "
+            "--resume, or name the race's folder"
+        )
+    return max(found)[1]

@@ -1,0 +1,49 @@
+"""The table of verbs: cheap to list, and the same words as each verb's own help."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from regatta.cli.main import VERBS
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAVY = {"altair", "jinja2", "numpy", "scipy", "vl_convert"}
+LOADED = """
+import sys
+from regatta.cli.main import main
+try:
+    main()
+finally:
+    print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """What is loaded when the program has ended."""
+    command = [sys.executable, "-c", LOADED, *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_what_races_nothing_loads_nothing_heavy(option: str) -> None:
+    loaded = modules_after(option)
+    assert "typer" in loaded
+    assert not loaded & HEAVY
+    assert not {f"regatta.cli.{verb}" for verb in VERBS} & loaded
+
+
+def test_a_verb_that_is_called_is_loaded() -> None:
+    assert {"regatta.cli.report", "numpy"} <= modules_after("report", "--help")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_is_listed_by_the_first_line_of_its_help(verb: str) -> None:
+    help_text = inspect.getdoc(getattr(import_module(f"regatta.cli.{verb}"), verb)) or ""
+    assert VERBS[verb] == help_text.split("\n\n")[0].replace("\n", " ")

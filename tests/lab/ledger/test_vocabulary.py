@@ -1,0 +1,35 @@
+"""One table of what can be counted: studies, claims and perf take theirs from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from regatta.analysis.claims.measures import measure
+from regatta.ledger.cell import PROCESS, WINDOW
+from regatta.ledger.counters import COUNTERS, CPU_TIME, EVENTS, PERCENT, TOPDOWN, CounterKind
+from regatta.machine.perf_output import parse_output, select
+from regatta.study.claims.claim import METRIC_SIDES
+
+NAMES = [one.name for one in COUNTERS]
+
+
+def test_every_counter_has_one_row() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    perf = [one.perf for one in COUNTERS if one.perf]
+    assert len(set(perf)) == len(perf)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_what_a_study_may_ask_for_has_an_answer_from_perf(event: str) -> None:
+    answered = {counter.event for counter in select([event], parse_output(""))}
+    shares = {one.name for one in COUNTERS if one.unit == PERCENT}
+    assert answered == (shares if event == TOPDOWN else {event})
+
+
+@pytest.mark.parametrize("one", COUNTERS, ids=NAMES)
+def test_a_claim_may_be_over_every_counter(one: CounterKind) -> None:
+    if one.name == CPU_TIME:
+        return  # claims call it by perf's names of it
+    assert one.claimed_as in METRIC_SIDES
+    for scope in (WINDOW, PROCESS):
+        assert measure(one.claimed_as, scope).metric

@@ -1,0 +1,37 @@
+"""The reports of a ledger, each from an analysis of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
+from regatta.ledger.read import read
+from regatta.report.files import write_files
+from regatta.report.json_summary import to_dict
+from regatta.report.terminal.explain import print_standings
+from regatta.report.terminal.screen import print_screen
+
+
+def analysed(ledger: Path) -> Analysis:
+    return analyse(read(ledger))
+
+
+def write(ledger: Path) -> None:
+    """All files, beside the ledger."""
+    write_files(analysed(ledger), ledger.parent)
+
+
+def screen(ledger: Path, console: Console) -> None:
+    print_screen(analysed(ledger), console)
+
+
+def explain(ledger: Path, console: Console) -> None:
+    print_standings(analysed(ledger), console)
+
+
+def summary_json(ledger: Path) -> dict[str, Any]:
+    return to_dict(analysed(ledger))
