@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from regatta.doctor.activity import Activity, watch
 from regatta.doctor.checks import counting, cpus, limits, others, speed
 from regatta.doctor.finding import SERIOUS, Finding, Situation, Subject
 from regatta.doctor.machine import Machine
+from regatta.doctor.probes.bench import Bench
 from regatta.errors import RegattaError
-
-if TYPE_CHECKING:
-    from regatta.doctor.probes.bench import Bench
 
 LOOK_S = 1.0
 GLANCE_S = 0.2
@@ -22,7 +19,7 @@ GLANCE_S = 0.2
 Look = Callable[[Machine, Situation, Activity], Finding]
 
 
-Measure = Callable[[Finding, "Bench"], Finding]
+Measure = Callable[[Finding, Bench], Finding]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import (
     FINE,
@@ -16,10 +14,8 @@ from regatta.doctor.finding import (
     Subject,
 )
 from regatta.doctor.machine import CAP_PERFMON, CAP_SYS_ADMIN, Machine
+from regatta.doctor.probes.bench import Bench
 from regatta.machine import kernel_config
-
-if TYPE_CHECKING:
-    from regatta.doctor.probes.bench import Bench
 
 # ---- The clock ----
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation, Subject, level_of
 from regatta.doctor.machine import Machine
+from regatta.doctor.probes.bench import Bench
 from regatta.errors import CpuError
 from regatta.machine.placement import choose_cpus
 from regatta.study.cpus import cpu_list, cpus_text
-
-if TYPE_CHECKING:
-    from regatta.doctor.probes.bench import Bench
 
 COMFORTABLE = 4
 ENOUGH = Subject(

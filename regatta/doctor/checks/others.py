@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from regatta.doctor.activity import Activity, Other
 from regatta.doctor.cgroup import cpu_quota, throttled
 from regatta.doctor.finding import (
@@ -19,10 +17,8 @@ from regatta.doctor.finding import (
     worse,
 )
 from regatta.doctor.machine import Machine
+from regatta.doctor.probes.bench import Bench
 from regatta.study.cpus import cpus_text
-
-if TYPE_CHECKING:
-    from regatta.doctor.probes.bench import Bench
 
 # ---- Other programs ----
 

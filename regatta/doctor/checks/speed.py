@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import (
     FINE,
@@ -18,11 +16,9 @@ from regatta.doctor.finding import (
     level_of,
 )
 from regatta.doctor.machine import Machine
+from regatta.doctor.probes.bench import Bench
 from regatta.machine import environment
 from regatta.study.cpus import cpus_text
-
-if TYPE_CHECKING:
-    from regatta.doctor.probes.bench import Bench
 
 CPU = "/sys/devices/system/cpu"
 
