@@ -33,13 +33,13 @@ from regatta.study.claims.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
 
 NOBODY_SERVED = 0.5
 """Of one request's cost with the others: a whole process that used less has served none."""
-NO_NUMBER = "what it is a multiple of may be nothing"
+NO_NUMBER = "its denominator may be 0"
 REASONS = {
-    NO_TRIAL: "no trial of it says anything",
+    NO_TRIAL: "it has no usable trial",
     NOT_RACED: "it was not raced",
     CLIENT_BOUND: "the client was the bottleneck",
-    DISTURBED: "the client fell behind where others took its CPU",
-    OVER: "requests that were due did not start, so nobody knows how long they took",
+    DISTURBED: "other programs took the client's CPU",
+    OVER: "requests that were due did not start, so their latency is unknown",
 }
 """Why there is no number, where the words of the trial say too little."""
 TOO_WIDE = 10.0
@@ -132,13 +132,13 @@ def undecided(case: Case) -> str | None:
     text = f"{told(comparison, part, unit_of(case, comparison))}, in {part.blocks} {units.name}"
     if comparison.relation == EQUAL:
         margin = comparison.within.words()
-        return f"{text}, which is not shown to be within {margin}, nor beyond"
+        return f"{text}, shown neither to be within {margin} nor beyond"
     if part.detectable is None or (part.scale == "ratio" and part.detectable > TOO_WIDE):
         return f"{text}: too wide to tell"
     if part.scale == "ratio" and comparison.at_least == 1:
-        return f"{text}: {(part.detectable - 1) * 100:.3g} % would have been seen"
+        return f"{text}: {(part.detectable - 1) * 100:.3g} % is detectable"
     unit = unit_of(case, comparison) if part.scale == "difference" else ""
-    return f"{text}: {digits(part.detectable)}{unit} would have been seen"
+    return f"{text}: {digits(part.detectable)}{unit} is detectable"
 
 
 def unit_of(case: Case, comparison: Comparison) -> str:
@@ -225,7 +225,7 @@ def _runs(result: ScopeResult) -> str:
 
 
 def own_figures(case: Case) -> str | None:
-    return None if case.claim.published_agrees else "the source's own figures do not bear it out"
+    return None if case.claim.published_agrees else "the source's own figures contradict it"
 
 
 def because(case: Case, comparison: Comparison, part: Part) -> str:

@@ -7,11 +7,11 @@ from regatta.report.text.numbers import plural
 from regatta.report.text.table import Table
 from regatta.report.text.verdicts import listed, place
 
-TITLE = "Trials that were run again"
+TITLE = "Repeated trials"
 SAYS = (
-    "Others took the CPUs of a trial beyond the limit; then it was run again together with those "
-    "of its block that it is compared with, and the last attempt counts. Beside what was disturbed "
-    "at the first attempt stands what would have been if lots were drawn within the blocks."
+    "A disturbed trial is repeated together with those of its block that it is compared with; only "
+    "the last attempt is kept. By chance: how many first attempts would be disturbed if it were "
+    "drawn at random within the blocks."
 )
 MOST = 3
 
@@ -30,15 +30,15 @@ def repeated_table(analysis: Analysis) -> Table | None:
         ]
         for hit in analysis.repeated.hits
     ]
-    header = ["design", "trials", "disturbed at first", "by chance", "run again"]
+    header = ["design", "trials", "disturbed at first", "by chance", "repeated"]
     return Table(TITLE, f"{SAYS} {_unequal(analysis)}", header, rows)
 
 
 def _unequal(analysis: Analysis) -> str:
     found = analysis.repeated
     if not found.is_unequal:
-        return "Nobody was seen to be disturbed more often than chance makes it."
-    beyond = f"was disturbed more often than chance makes it (p = {found.p_value:.2g})"
+        return "No design was disturbed more often than by chance."
+    beyond = f"was disturbed more often than by chance (p = {found.p_value:.2g})"
     return f"{found.furthest} {beyond}."
 
 
@@ -49,10 +49,7 @@ def moved_sentence(analysis: Analysis) -> str:
         return ""
     told = [_told(analysis, one) for one in moved[:MOST]]
     more = f"; and {plural(len(moved) - MOST, 'other verdict')}" if len(moved) > MOST else ""
-    return (
-        "Which attempts count decides: with the first ones in place of those that were run again "
-        f"{'; '.join(told)}{more}."
-    )
+    return f"Repeated trials change verdicts: with the first attempts {'; '.join(told)}{more}."
 
 
 def _told(analysis: Analysis, moved: Moved) -> str:
@@ -60,7 +57,7 @@ def _told(analysis: Analysis, moved: Moved) -> str:
     where = place(group, moved.then)
     table = f" ({group.title})" if len(analysis.groups) > 1 else ""
     now, then = (f"{_best(one)} ({one.outcome})" for one in (moved.now, moved.then))
-    return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, and not {now}"
+    return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, not {now}"
 
 
 def _best(verdict: Verdict) -> str:

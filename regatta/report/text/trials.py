@@ -8,7 +8,7 @@ from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.report.text.numbers import percent, plural, times
 
-HELD_UP = "the client fell behind where others took its CPU"
+HELD_UP = "other programs took the client's CPU"
 
 
 def failure_sentence(analysis: Analysis) -> str:
@@ -41,10 +41,9 @@ def client_bound_sentence(analysis: Analysis) -> str:
     helps = client_help(min(rated, key=_rate)) if rated else "more CPUs for the client"
     return (
         f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
-        f"the bottleneck ({', '.join(names)}): their times and throughput show what the client can "
-        "do, and are in no average. What the server used stands in the table where most trials of "
-        "a cell are so, as of its client's limit; it wins nothing there. "
-        f"What helps: {helps}."
+        f"the bottleneck ({', '.join(names)}): their times and throughput are in no average. If "
+        "most trials of a cell are so, the table shows the server's CPU at the client's limit, "
+        f"which wins no star. Remedy: {helps}."
     )
 
 
@@ -55,7 +54,7 @@ def _rate(result: CellResult) -> int:
 def client_help(result: CellResult) -> str:
     """What would have kept the client of this cell from being the bottleneck."""
     what = "a `rate`" if result.cell.load == "open" else "an open load"
-    rate = f"{what} of at most {_rate(result):,} a second, where the client is at half its capacity"
+    rate = f"{what} of at most {_rate(result):,} a second, half the client's capacity"
     if not uses_more_cpus(result.cell):
         return rate
     return f"{rate}, or more `client_cpus` in `[placement]` (--client-cpus)"
@@ -103,11 +102,11 @@ def disturbed_sentence(analysis: Analysis) -> str:
     )
     kept = len(analysis.disturbed) - again - late
     limit = analysis.environment.get("disturbance_limit_percent")
-    parts = [f"{again} run again, of which only the last attempt counts"] if again else []
+    parts = [f"{again} repeated (only the last attempt is kept)"] if again else []
     if kept:
         parts.append(f"{kept} kept in the averages")
     if late:
-        parts.append(f"{late} whose times are in no average, because {HELD_UP}")
+        parts.append(f"{late} whose times are in no average: {HELD_UP}")
     more = f"more than {limit:g} % of a CPU" if isinstance(limit, int | float) else "too much"
     return (
         f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "
@@ -120,7 +119,7 @@ def left_out_sentence(analysis: Analysis) -> str:
     if not analysis.left_out:
         return ""
     parts = [f"{name} ({reason})" for name, reason in analysis.left_out.items()]
-    return f"Left out, because this machine cannot run it: {', '.join(parts)}."
+    return f"Left out, as this machine cannot run it: {', '.join(parts)}."
 
 
 def progress_sentence(analysis: Analysis) -> str:

@@ -19,9 +19,9 @@ from regatta.ledger.metrics import PRIMARY
 from regatta.report.text.numbers import between, percent, times, value_of
 
 REASONS = {
-    CLIENT_BOUND: "that is known at its client's limit alone",
-    DISTURBED: "others took its client's CPU, so that is at another pace",
-    TOO_SLOW: "it does not hold the rate, so that is under another load",
+    CLIENT_BOUND: "that is known only at its client's limit",
+    DISTURBED: "other programs took its client's CPU",
+    TOO_SLOW: "it does not hold the rate",
     TOO_FEW: "too few of its blocks or sittings can be paired with another's",
 }
 """Why somebody cannot win, in a sentence."""
@@ -30,12 +30,12 @@ STARRED = (LARGER, NO_DIFFERENCE, RIVALS)
 
 LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
-    "☆ may be the least: nobody is shown to need less. Stars compare ratios within blocks."
+    "☆ one of several that may need the least. Stars rest on ratios within blocks."
 )
 FAMILIES = (
-    "Server CPU per request is what a race is about: all contenders at all steps of a table are "
-    "one family, right as a whole in 19 of 20 tables. All else is secondary, and each a family of "
-    "its own: every other column, the differences to a baseline, the claims."
+    "Server CPU per request is the primary metric: all contenders at all steps of a table are one "
+    "family, right as a whole in 19 of 20 tables. Every other column, the differences to a "
+    "baseline and the claims are secondary, each a family of its own."
 )
 
 
@@ -54,25 +54,24 @@ def verdict_sentence(group: Group, verdict: Verdict) -> str:
     where = place(group, verdict)
     names = _named(group, verdict)
     if verdict.outcome == NOT_MEASURED:
-        return f"{where} nobody can be ranked: {_missing(verdict)}."
+        return f"{where} no ranking: {_missing(verdict)}."
     if verdict.outcome in (ALONE, ONLY):
         return f"{where} {_only(verdict, names)}"
     if verdict.outcome == TOO_FEW:
         return (
-            f"{where} {names[0]} needed the least server CPU per request, but whether that is "
-            f"noise cannot be said: fewer than {group.units.fewest} {group.units.name} can be "
-            "paired."
+            f"{where} {names[0]} needed the least server CPU per request, but that may be noise: "
+            f"fewer than {group.units.fewest} {group.units.name} can be paired."
         )
     if verdict.outcome == NO_DIFFERENCE:
         return (
-            f"{where} there is no difference that this race could see between {listed(names)} in "
-            f"server CPU per request{_worse(verdict)}. {_lead(group, verdict)}{_rivals(verdict)}"
+            f"{where} {listed(names)} are not distinguishable by server CPU per request"
+            f"{_worse(verdict)}. {_lead(group, verdict)}{_rivals(verdict)}"
         ).strip()
     if verdict.outcome == RIVALS:
         return f"{where} {_held_back(group, verdict, names)}"
     return (
-        f"{where} {names[0]} needs the least server CPU per request. {_lead(group, verdict)} That "
-        "is larger than the noise."
+        f"{where} {names[0]} needs the least server CPU per request, by a clear margin. "
+        f"{_lead(group, verdict)}"
     )
 
 
@@ -81,14 +80,14 @@ def headline(group: Group) -> str:
     verdict = group.overall
     first = verdict.front
     if verdict.outcome == NOT_MEASURED or first is None:
-        return "Nobody can be ranked"
+        return "No ranking"
     if verdict.outcome == LARGER and verdict.lead is not None:
         return (
             f"{first} needs the least server CPU; "
             f"{verdict.runner_up} takes {times(verdict.lead)} times as much"
         )
     says = {
-        NO_DIFFERENCE: f"No difference seen between {listed(verdict.best)}{_beside(verdict)}",
+        NO_DIFFERENCE: f"{listed(verdict.best)} are not distinguishable{_beside(verdict)}",
         RIVALS: _ahead(verdict, first),
         ALONE: f"{first} raced alone",
         ONLY: f"{first} is the only one that could be measured",
@@ -178,11 +177,8 @@ def _with(verdict: Verdict, why: str) -> list[str]:
 
 def _detectable(group: Group, verdict: Verdict) -> str:
     if verdict.detectable is None:
-        return f"It had too few {group.units.name} to say what difference it would have seen."
-    return (
-        "The smallest difference it would have seen four times in five: "
-        f"{percent(verdict.detectable - 1)}."
-    )
+        return f"Too few {group.units.name} to say what would be detectable."
+    return f"Detectable at 80 % power: {percent(verdict.detectable - 1)}."
 
 
 def _cpu(group: Group, verdict: Verdict, contender: str) -> str:

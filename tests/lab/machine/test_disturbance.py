@@ -281,14 +281,14 @@ def test_a_disturbed_trial_is_run_again_with_those_it_is_compared_with(
     assert (analysis.trials, analysis.planned) == (12, 12)
     assert disturbed_sentence(analysis) == (
         "4 trials disturbed: other programs or the host took more than 10 % of a CPU meanwhile; "
-        "3 run again, of which only the last attempt counts, 1 kept in the averages."
+        "3 repeated (only the last attempt is kept), 1 kept in the averages."
     )
     reports.write(folder / FILE_NAME)
     for name in ("report.html", "summary.md"):
         text = (folder / name).read_text()
         assert text.count("rustc used 41 % of a CPU") == 4
         assert "Disturbed trials" in text
-        assert "Trials that were run again" in text
+        assert "Repeated trials" in text
     told_json = reports.summary_json(folder / FILE_NAME)
     assert told_json["trials"]["disturbed"] == 4
     assert sorted(one["run_again"] for one in told_json["disturbed"]) == [False, True, True, True]

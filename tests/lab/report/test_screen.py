@@ -357,11 +357,11 @@ def test_a_headline_without_a_winner_names_who_may_be_as_good_and_cannot_win(
     (group, *_) = analysis_of(tmp_path).groups
     tied = replace(group.overall, outcome=NO_DIFFERENCE, best=("select", "iterative"), rivals={})
     assert headline(replace(group, overall=tied)) == (
-        "No difference seen between select and iterative"
+        "select and iterative are not distinguishable"
     )
     beside = replace(tied, rivals={"epoll": "client-bound", "poll": "failed"})
     assert headline(replace(group, overall=beside)) == (
-        "No difference seen between select and iterative, and epoll and poll may be as good"
+        "select and iterative are not distinguishable, and epoll and poll may be as good"
     )
 
 

@@ -104,7 +104,7 @@ def test_nobody_wins_past_a_contender_whose_client_set_the_pace(tmp_path: Path) 
     sentence = verdict_sentence(group, verdict)
     assert sentence.startswith("At 10 connections nobody wins: epoll (")
     assert headline(group) == (
-        "epoll needs the least server CPU, but that is known at its client's limit alone"
+        "epoll needs the least server CPU, but that is known only at its client's limit"
     )
     assert "its client's limit" in sentence
     (epoll,) = (result for result in group.at(10) if result.cell.contender == "epoll")
