@@ -50,10 +50,10 @@ def test_connections_that_only_wait_are_closed(
 def test_a_request_that_was_accepted_is_answered(
     start: Callable[..., Server], dialect: Dialect
 ) -> None:
-    """Forty clients have asked and wait, in the backlog of most designs, when the signal comes."""
+    """Twenty clients have asked and wait, in the backlog of most designs, when the signal comes."""
     server = start("--work", "scan")
     with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(server.connect()) for _ in range(40)]
+        connections = [stack.enter_context(server.connect()) for _ in range(20)]
         for connection in connections:
             connection.sendall(dialect.request(3))
         for connection in connections:
@@ -62,7 +62,7 @@ def test_a_request_that_was_accepted_is_answered(
         for connection in connections:
             connection.shutdown(socket.SHUT_WR)
             assert [len(rows) for rows in dialect.answers(read_all(connection))] == [3]
-    assert server.stop()["requests"] == 40
+    assert server.stop()["requests"] == 20
 
 
 def test_all_that_one_client_had_asked_is_answered(
