@@ -39,6 +39,7 @@ static void *map(int fd, size_t from, size_t bytes, int protection) {
 
 static void unmap(const void *mapped, size_t bytes) {
     if (mapped != NULL)
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): it was mapped to be read only */
         munmap((void *)(uintptr_t)mapped, bytes);
 }
 
