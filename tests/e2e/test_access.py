@@ -64,7 +64,7 @@ def test_where_others_can_connect_it_must_be_said_who_may_ask(
     assert "--allow" in refusal("--listen", listen, *token)
     assert "--allow" in refusal("--listen", listen, "--no-token")
     assert "--token-file" in refusal("--listen", listen, *networks)
-    assert "without --token-file" in refusal("--listen", listen, *networks, *token, "--no-token")
+    assert "exclude each other" in refusal("--listen", listen, *networks, *token, "--no-token")
 
 
 GIVE = """

@@ -219,7 +219,7 @@ def test_a_machine_that_is_always_busy_makes_no_race_longer() -> None:
     repeats = Repeats()
     asked = [repeats.wanted(True, 1) for _ in range(FIRST_HEATS + 5)]
     assert asked == [True] * (FIRST_HEATS - 1) + [False] * 6
-    assert "in 11 of 11 groups of trials" in (repeats.note() or "")
+    assert "disturbed 11 of 11 groups of compared trials" in (repeats.note() or "")
     assert repeats.note() is None, "it is said once"
     for _ in range(100):
         repeats.wanted(False, 1)
