@@ -395,7 +395,7 @@ def test_a_busy_machine_is_said_once_and_its_trials_are_kept(
     folder = race(tmp_path, events)
     notes = [event.text for event in events if isinstance(event, Note)]
     assert len(notes) == 1
-    assert "in 6 of 6 groups of trials" in notes[0]
+    assert "disturbed 6 of 6 groups of compared trials" in notes[0]
     with sqlite3.connect(folder / FILE_NAME) as database:
         counts = database.execute(
             "SELECT max(attempt), count(*) FROM trial GROUP BY cell_id, block"
