@@ -38,7 +38,7 @@ REASONS = {
     NO_TRIAL: "it has no usable trial",
     NOT_RACED: "it was not raced",
     CLIENT_BOUND: "the client was the bottleneck",
-    DISTURBED: "other programs took the client's CPU",
+    DISTURBED: "other programs took CPU from the client",
     OVER: "requests that were due did not start, so their latency is unknown",
 }
 """Why there is no number, where the words of the trial say too little."""

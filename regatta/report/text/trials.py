@@ -8,7 +8,7 @@ from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.report.text.numbers import percent, plural, times
 
-HELD_UP = "other programs took the client's CPU"
+HELD_UP = "other programs took CPU from the client"
 
 
 def failure_sentence(analysis: Analysis) -> str:

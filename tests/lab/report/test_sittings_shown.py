@@ -135,7 +135,7 @@ def test_what_is_too_few_is_called_by_its_name(path: Path, tmp_path: Path) -> No
     unseen = replace(
         group.by_step[0], outcome=NO_DIFFERENCE, lead=1.1, low=0.1, high=9.0, detectable=None
     )
-    assert "It had too few sittings to say what" in verdict_sentence(group, unseen)
+    assert "Too few sittings to say what would be detectable" in verdict_sentence(group, unseen)
     assert "interval, by sitting" in shown(path, explain=False)
 
 
