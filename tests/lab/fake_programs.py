@@ -13,20 +13,20 @@ import socket
 import struct
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from regatta.study.design import Design  # noqa: E402  (the package is not installed in a clone)
 
 # The fake server's designs, and one that it says it cannot run.
 DESIGNS = (
-    Design("iterative", "one by one"),
-    Design("thread-per-client", "a thread each"),
-    Design("select", "a loop"),
-    Design("pool", "workers", pool=True),
-    Design("absent", "something newer", missing="this kernel is too old"),
+    {"name": "iterative", "summary": "one by one", "pool": False, "missing": None},
+    {"name": "thread-per-client", "summary": "a thread each", "pool": False, "missing": None},
+    {"name": "select", "summary": "a loop", "pool": False, "missing": None},
+    {"name": "pool", "summary": "workers", "pool": True, "missing": None},
+    {
+        "name": "absent",
+        "summary": "something newer",
+        "pool": False,
+        "missing": "this kernel is too old",
+    },
 )
 FAKE = os.environ.get("FAKE", "")
 
@@ -145,7 +145,7 @@ def main() -> int:
         print(f"regatta-{role} 0.0-fake")
         return 0
     if options.list_designs:
-        print(json.dumps([asdict(design) for design in DESIGNS]))
+        print(json.dumps(DESIGNS))
         return 0
     return serve(options) if role == "server" else ask(options)
 

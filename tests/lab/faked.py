@@ -16,6 +16,7 @@ from regatta.race.events import Tell
 from regatta.race.options import Options
 from regatta.race.race import begin, reopen
 from regatta.study import Study, parse_study
+from regatta.study.design import Design
 from regatta.trial.rig import Rig
 from tests.lab.fake_programs import DESIGNS
 
@@ -44,7 +45,7 @@ def ignore(_: object) -> None:
 
 
 def parse(text: str, folder: Path | None = None) -> Study:
-    return parse_study(text, DESIGNS, folder)
+    return parse_study(text, tuple(Design(**one) for one in DESIGNS), folder)
 
 
 def race(
