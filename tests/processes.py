@@ -26,6 +26,16 @@ def marked(mark: object) -> list[int]:
     return [pid for pid in found if pid != os.getpid() and not is_gone(pid)]
 
 
+def network_namespaces(of: list[int] | None = None) -> set[str]:
+    """Those of these processes, or of all. The kernel soon reuses the number of a gone one."""
+    found = set()
+    pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")] if of is None else of
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
+    return found
+
+
 def commands(pids: list[int]) -> list[str]:
     """Their command lines; of those that ended meanwhile none."""
     found = []

@@ -12,6 +12,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ from tests.e2e.racing import (
     regatta,
     rows,
 )
-from tests.processes import marked
+from tests.processes import marked, network_namespaces
 from tests.waiting import wait_until
 
 TINY = """
@@ -200,20 +201,14 @@ def test_the_ledger_and_the_report_are_left_in_the_folder(accounting: Path) -> N
     assert ".trial" not in names
 
 
-def network_namespaces() -> set[str]:
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/ns/net"):
-        try:
-            found.add(str(path.readlink()))
-        except OSError:
-            continue
-    return found
-
-
 def begin_or_resume(out: Path) -> list[str]:
     """What a person would type: on a slow machine the last one died before it had begun."""
     begun = (out / "ledger.sqlite").exists()
     return ["--resume", str(out)] if begun else ["study.toml", "--out", str(out)]
+
+
+def is_all_gone(mark: str, networks: set[str]) -> bool:
+    return not marked(mark) and not networks & network_namespaces()
 
 
 def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
@@ -230,11 +225,10 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
             stderr=subprocess.DEVNULL,
         )
         time.sleep(moment_s)
-        its_own = network_namespaces_of(mark)
+        its_own = network_namespaces(marked(mark)) - network_namespaces([os.getpid()])
         lab.send_signal(signal.SIGKILL)
         lab.wait()
-        wait_until(lambda mark=mark: marked(mark) == [], "something has survived")
-        assert not its_own & network_namespaces()
+        wait_until(partial(is_all_gone, mark, its_own), "something has survived")
     end_well(folder, "race", *begin_or_resume(out))
     planned = rows(out, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
     trials = rows(out, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
@@ -248,17 +242,6 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
             GROUP BY trial.id) GROUP BY kind
     """
     assert rows(out, query) == [(1,), (1,)]
-
-
-def network_namespaces_of(mark: str) -> set[str]:
-    """The network namespaces of the race, without the one it shares with this test."""
-    found = set()
-    for pid in marked(mark):
-        try:
-            found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
-        except OSError:
-            continue
-    return found - {str(Path("/proc/self/ns/net").readlink())}
 
 
 def moments(count: int, seed: int) -> list[float]:

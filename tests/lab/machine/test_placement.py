@@ -6,8 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +14,8 @@ from regatta.machine import placement
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import choose_cpus, make_placement
 from tests.lab import rootless
+from tests.processes import is_gone, network_namespaces
+from tests.waiting import wait_until
 
 TWO_CPUS = len(os.sched_getaffinity(0)) >= 2
 NEEDS_TWO_CPUS = pytest.mark.skipif(not TWO_CPUS, reason="this machine has one CPU only")
@@ -38,26 +38,6 @@ def run_in(side: placement.Side, *command: str) -> str:
         check=True,
     )
     return done.stdout.strip()
-
-
-def network_namespaces() -> set[str]:
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/ns/net"):
-        try:
-            found.add(str(path.readlink()))
-        except OSError:
-            continue
-    return found
-
-
-def wait_for(condition: object, timeout_s: float = 10) -> bool:
-    assert callable(condition)
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def test_without_a_wish_the_server_has_one_cpu_and_the_client_the_others() -> None:
@@ -114,7 +94,9 @@ def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -
         assert len({server, client, *before}) == len(before) + 2
         assert "198.18.0.1/30" in run_in(place.server, "ip", "-br", "address")
         assert "198.18.0.2/30" in run_in(place.client, "ip", "-br", "address")
-    assert not {server, client} & network_namespaces()
+    wait_until(
+        lambda: not {server, client} & network_namespaces(), "a network has outlived its race"
+    )
 
 
 ROOTLESS_PLACEMENT = """
@@ -190,7 +172,6 @@ sys.stdin.read()
 def test_when_the_lab_is_killed_nothing_of_it_survives(kind: str) -> None:
     if kind == "netns" and os.geteuid() != 0:
         rootless.need_user_namespaces()
-    before = network_namespaces()
     lab = subprocess.Popen(
         [sys.executable, "-c", HOLD, kind],
         cwd=rootless.ROOT,
@@ -201,10 +182,12 @@ def test_when_the_lab_is_killed_nothing_of_it_survives(kind: str) -> None:
     assert lab.stdout
     pids = [int(pid) for pid in lab.stdout.readline().split()]
     assert len(pids) == (3 if kind == "netns" else 1)
+    its_own = network_namespaces(pids) - network_namespaces([os.getpid()])
+    assert len(its_own) == (2 if kind == "netns" else 0)
     lab.kill()
     lab.wait()
-    assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
-    assert wait_for(lambda: network_namespaces() <= before)
+    wait_until(lambda: all(is_gone(pid) for pid in pids), "a process has survived")
+    wait_until(lambda: not its_own & network_namespaces(), "a network has survived")
 
 
 def test_a_guarded_command_whose_parent_is_gone_does_not_start() -> None:
