@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.users import runnable_by_all
 from tests.waiting import PATIENCE_S
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -164,12 +165,13 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
     summary.unlink(missing_ok=True)
     ready_read, ready_write = os.pipe()
 
+    path = binary or program("regatta-server")
     if descriptors is not None:
         prefix = [*prefix, needs("prlimit"), f"--nofile={descriptors}:{descriptors}"]
     process = subprocess.Popen(
         [
             *prefix,
-            binary or program("regatta-server"),
+            runnable_by_all(path) if prefix else path,
             "--quiet",
             *("--listen", listen),
             *("--ready-fd", str(ready_write)),

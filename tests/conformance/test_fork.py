@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Server, is_refusal, needs, read_reply, rows_of, running
+from tests.users import as_user
 from tests.waiting import wait_until
 
 NOBODY = 54322
@@ -45,8 +46,7 @@ def test_children_that_have_served_are_reaped_although_nobody_comes(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without processes")
 def test_where_no_process_can_be_made_clients_are_told_so(start: Callable[..., Server]) -> None:
     """The server and one child are allowed."""
-    user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    server = start(*user, needs("prlimit"), "--nproc=2")
+    server = start(*as_user(NOBODY), needs("prlimit"), "--nproc=2")
     with server.connect() as served:
         served.sendall(b"top 2\n")
         read_reply(served)

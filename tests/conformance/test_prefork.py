@@ -29,6 +29,7 @@ from tests.servers import (
     table,
 )
 from tests.sockets import wait_until_arrived
+from tests.users import as_user, runnable_by_all
 from tests.waiting import wait_until
 
 PREFORK = [row.name for row in table() if row.name.startswith("prefork-")]
@@ -180,10 +181,11 @@ def test_a_signal_to_all_processes_at_once_is_a_drain(
 def test_more_workers_than_the_system_allows_are_refused_in_one_line(pool: str) -> None:
     """The server itself and three more are allowed to its user."""
     limit = 4 if os.geteuid() == 0 else 1
-    user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    prefix = [*(user if os.geteuid() == 0 else []), needs("prlimit"), f"--nproc={limit}"]
+    user = as_user(NOBODY) if os.geteuid() == 0 else []
+    command = [*user, needs("prlimit"), f"--nproc={limit}"]
+    command += [runnable_by_all(program("regatta-server")), "--design", pool]
     ended = subprocess.run(
-        [*prefix, program("regatta-server"), "--design", pool, "--listen", "127.0.0.1:0"],
+        [*command, "--listen", "127.0.0.1:0"],
         check=False,
         capture_output=True,
         text=True,

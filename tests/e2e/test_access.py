@@ -8,13 +8,14 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.servers import PATIENCE_S, Server, needs, program, running
+from tests.users import as_user, runnable_by_all
 
 TOKEN = "correct-horse-battery-staple"
 NOBODY = 65534
@@ -37,10 +38,10 @@ def written(path: Path, text: str, mode: int = 0o600) -> Path:
     return path
 
 
-def refusal(*arguments: str, prefix: tuple[str, ...] = (), name: str = "regatta-server") -> str:
+def refusal(*arguments: str, prefix: Sequence[str] = (), name: str = "regatta-server") -> str:
     """The one line with which a program refuses to start; nothing of it is on stdout."""
     done = subprocess.run(
-        [*prefix, program(name), *arguments],
+        [*prefix, runnable_by_all(program(name)), *arguments],
         check=False,
         capture_output=True,
         text=True,
@@ -140,11 +141,10 @@ def test_a_token_file_that_is_not_there_or_no_file_refuses_to_start(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_token_file_of_somebody_else_refuses_to_start() -> None:
-    user = (f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         path = written(Path(folder) / "token", TOKEN)
-        said = refusal("--token-file", str(path), prefix=(needs("setpriv"), *user))
+        said = refusal("--token-file", str(path), prefix=as_user(NOBODY))
     assert "Permission denied" in said
 
 

@@ -28,6 +28,7 @@ from tests.e2e.racing import (
     rows,
 )
 from tests.processes import marked, network_namespaces
+from tests.users import as_user
 from tests.waiting import wait_until
 
 TINY = """
@@ -287,8 +288,7 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_without_rights_it_races_too(open_folder: Path) -> None:
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    prefix = nobody if os.geteuid() == 0 else []
+    prefix = as_user(65534) if os.geteuid() == 0 else []
     probe = [*prefix, sys.executable, "-c", "import regatta.cli.main"]
     able = subprocess.run(probe, cwd=ROOT, capture_output=True, text=True, check=False)
     if able.returncode != 0:

@@ -33,6 +33,7 @@ from tests.servers import (
     runnable,
     running,
 )
+from tests.users import as_user, runnable_by_all
 
 IS_ROOT = os.geteuid() == 0
 SECCOMP_FILTER = "2"
@@ -305,10 +306,10 @@ def test_what_a_service_manager_gives_is_gone_when_it_serves(
 ) -> None:
     """As the unit does: a user without rights, and capabilities that its programs inherit."""
     given = "+net_raw,+sys_ptrace"
-    prefix = [needs("setpriv"), "--reuid=54323", "--regid=54323", "--clear-groups"]
+    prefix = as_user(54323)
     prefix += [f"--inh-caps={given}", f"--ambient-caps={given}", f"--bounding-set=-all,{given}"]
     show = subprocess.run([*prefix, "cat", "/proc/self/status"], check=False, capture_output=True)
-    version = [*prefix, program("regatta-server"), "--version"]
+    version = [*prefix, runnable_by_all(program("regatta-server")), "--version"]
     run = subprocess.run(version, check=False, capture_output=True)
     if show.returncode != 0 or run.returncode != 0:
         pytest.skip("capabilities cannot be given here, or another user cannot run the server")

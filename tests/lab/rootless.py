@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.users import as_user
+
 ROOT = Path(__file__).resolve().parents[2]
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+NOBODY = 65534
 
 
 def prefix() -> list[str]:
-    return NOBODY if os.geteuid() == 0 else []
+    return as_user(NOBODY) if os.geteuid() == 0 else []
 
 
 def need_python() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tests.processes import state
 from tests.servers import PATIENCE_S, built, program
 from tests.truth.proc import Seen
+from tests.users import runnable_by_all
 
 SOURCE_SCAN = built("tests/truth/source-scan")
 LIVES = built("tests/truth/lives")
@@ -108,7 +109,12 @@ class Scanner:
 def scanning(source: str, *options: str, prefix: Sequence[str] = ()) -> Iterator[Scanner]:
     """Raises CannotOpenError where the source cannot be had."""
     with subprocess.Popen(
-        [*prefix, SOURCE_SCAN, *options_of(source), *options],
+        [
+            *prefix,
+            runnable_by_all(SOURCE_SCAN) if prefix else SOURCE_SCAN,
+            *options_of(source),
+            *options,
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

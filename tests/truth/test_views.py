@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import Server, needs, running
+from tests.servers import Server, needs, program, running
 from tests.truth.proc import TICK_NS, Seen, read_all
 from tests.truth.programs import CLASSIC, CannotOpenError, Scan, Scanner, living, scanning
+from tests.users import as_user, runnable_by_all
 
-NOBODY = "65534"
+NOBODY = 65534
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="mounts and other users are for root to make"
@@ -36,10 +37,6 @@ def in_own_mounts(script: str) -> list[str]:
     """Runs what follows where `script` has mounted something that nobody else sees."""
     shell = f'{script} && exec "$@"'
     return [needs("unshare"), "--mount", "sh", "-c", shell, "sh"]
-
-
-def as_nobody() -> list[str]:
-    return [needs("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 
 
 HIDDEN = "mount -t proc -o hidepid=2 proc /proc"
@@ -87,7 +84,7 @@ def test_more_processes_than_may_be_kept_open_are_all_scanned(source: str) -> No
 def test_hidepid_hides_from_procfs_what_is_not_ones_own_and_nothing_from_bpf(source: str) -> None:
     """Whoever opened it as root and scans as nobody: hidepid goes by who reads."""
     hidden = in_own_mounts(HIDDEN)
-    with scanning_or_skip(source, "--then-user", NOBODY, prefix=hidden) as scanner:
+    with scanning_or_skip(source, "--then-user", str(NOBODY), prefix=hidden) as scanner:
         before = read_all()
         found = scanner.scan().by_pid().keys()
         if source in ("procfs", CLASSIC):
@@ -119,7 +116,7 @@ def test_in_another_pid_namespace_its_own_processes_have_its_own_numbers(source:
 
 @pytest.mark.parametrize("how", ["no-btf", "nobody"])
 def test_without_what_bpf_needs_procfs_answers_and_says_why(how: str) -> None:
-    prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_nobody()
+    prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_user(NOBODY)
     with scanning("auto", prefix=prefix) as scanner:
         assert scanner.source == "procfs"
         assert len(scanner.reason.split()) >= 2
@@ -144,7 +141,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.mark.parametrize("how", ["no-btf", "nobody"])
 def test_a_reply_names_the_source_that_was_left(folder: Path, how: str) -> None:
-    prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_nobody()
+    prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_user(NOBODY)
     with running(folder, "--design", "epoll", "--work", "scan", prefix=prefix) as server:
         assert ask(server)["source"] == "procfs"
 
@@ -153,7 +150,7 @@ def test_a_source_that_cannot_be_had_is_refused_by_name_and_not_replaced(source:
     if source in ("procfs", CLASSIC):
         pytest.skip(f"{source} can be had everywhere")
     refused = subprocess.run(
-        [*as_nobody(), str(Path(os.environ.get("REGATTA_BIN", "bin")) / "regatta-server")]
+        [*as_user(NOBODY), runnable_by_all(program("regatta-server"))]
         + ["--source", source, "--listen", "127.0.0.1:0"],
         capture_output=True,
         text=True,
