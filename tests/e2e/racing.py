@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,10 @@ def regatta(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "regatta", *arguments]
 
 
-def end_well(folder: Path, *arguments: str) -> None:
+def end_well(folder: Path, *arguments: str, prefix: Sequence[str] = ()) -> None:
     """The verb runs to its end, with status 0."""
     done = subprocess.run(
-        regatta(*arguments),
+        [*prefix, *regatta(*arguments)],
         cwd=folder,
         env=environment(),
         capture_output=True,
@@ -42,11 +43,11 @@ def end_well(folder: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr + done.stdout
 
 
-def race(folder: Path, study: str, *options: str) -> Path:
+def race(folder: Path, study: str, *options: str, prefix: Sequence[str] = ()) -> Path:
     """Runs a race of the study to its end and returns its folder."""
     (folder / "study.toml").write_text(study)
     out = folder / "race"
-    end_well(folder, "race", "study.toml", "--out", str(out), *options)
+    end_well(folder, "race", "study.toml", "--out", str(out), *options, prefix=prefix)
     return out
 
 
