@@ -137,9 +137,13 @@ def open_at_once(stack: contextlib.ExitStack, server: Server, count: int) -> lis
 
 
 def test_a_thousand_connections_opened_at_once_are_all_answered(
-    server: Server, dialect: Dialect
+    start: Callable[..., Server], dialect: Dialect
 ) -> None:
-    """All are opened, then all ask and end, then all are read: nobody waits for anybody."""
+    """All are opened, then all ask and end, then all are read: nobody waits for anybody.
+
+    One reading answers them: a thousand of a host with ten thousand processes take a minute.
+    """
+    server = start("--work", "snapshot")
     with contextlib.ExitStack() as stack:
         connections = open_at_once(stack, server, CROWD)
         for connection in connections:
