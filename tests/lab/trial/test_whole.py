@@ -78,7 +78,9 @@ def test_all_of_a_process_is_counted_whatever_the_kind(
         clock = found[side, "perf", "task-clock"]
         assert clock.state == ("counted" if with_perf else "not supported")
     if with_perf:
-        assert found["server", "perf", "task-clock"].value == pytest.approx(kernel, rel=0.5)
+        clock_ns = found["server", "perf", "task-clock"].value or 0
+        # perf counts what a hypervisor took meanwhile, the kernel's account does not.
+        assert 0.5 * kernel < clock_ns < 5 * kernel
     assert marked(tmp_path) == []
 
 
