@@ -3,7 +3,7 @@
 from collections import Counter as Tally
 from typing import Any
 
-from regatta.analysis.baseline import Baseline, differences, read_baseline
+from regatta.analysis.baseline import differences
 from regatta.analysis.claims.evidence import Race
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.columns import Column, against_best
@@ -34,6 +34,7 @@ from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import Units, units_of
 from regatta.ledger.cell import Cell
+from regatta.ledger.given.records import Baseline
 from regatta.ledger.metrics import BUSY, PRIMARY, STANDINGS, Metric, side_of
 from regatta.ledger.records import Ledger, Trial
 from regatta.ledger.result import OK
@@ -52,11 +53,11 @@ def analyse(ledger: Ledger) -> Analysis:
     cpus = _client_cpus(ledger.environment)
     units = units_of(ledger)
     results = {cell.id: _result(cell, ledger.trials_of(cell), cpus, units) for cell in ledger.cells}
-    baseline = read_baseline(ledger.environment)
+    given = ledger.given
     last = ledger.last_attempts
     kinds = Tally(trial.kind for trial in last if trial.status == OK)
     groups = [
-        _group(title, members, results, baseline, units)
+        _group(title, members, results, given.baseline, units)
         for title, members in zip(titles(grouped), grouped, strict=True)
     ]
     tables = [
@@ -66,6 +67,7 @@ def analyse(ledger: Ledger) -> Analysis:
     return Analysis(
         meta=ledger.meta,
         environment=ledger.environment,
+        calibration=given.calibration,
         contenders=sorted(order, key=lambda name: (order[name], name)),
         groups=groups,
         failures=[Noted(cells[trial.cell_id], trial) for trial in last if trial.status != OK],
@@ -77,7 +79,7 @@ def analyse(ledger: Ledger) -> Analysis:
             for trial in ledger.trials
             if trial.disturbed is not None
         ],
-        baseline=baseline,
+        baseline=given.baseline,
         outliers=[
             one
             for cell in sorted(ledger.cells, key=lambda cell: cell.id)
@@ -95,7 +97,7 @@ def analyse(ledger: Ledger) -> Analysis:
         clocks=clocks(ledger, grouped),
         company=in_company(ledger, units),
         claims=judge_all(
-            ledger.environment.get("claims"),
+            given.claims,
             Race(
                 cells=sorted(ledger.cells, key=lambda cell: cell.id),
                 trials=ledger.by_cell,

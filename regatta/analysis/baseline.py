@@ -7,7 +7,6 @@ noise, and all intervals hold.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -29,33 +28,6 @@ class Difference:
     blocks: int
     larger: bool
     """Than the noise."""
-
-
-@dataclass(frozen=True)
-class Published:
-    """Somebody else's figures of the same kind, from a CSV file that the race recorded."""
-
-    source: str
-    columns: list[str]
-    rows: dict[str, list[float | None]]
-    """By contender."""
-    at: int | None
-    """The step of the axis that they belong to; None: any."""
-
-
-@dataclass(frozen=True)
-class Baseline:
-    contender: str
-    published: Published | None
-
-
-def read_baseline(environment: dict[str, Any]) -> Baseline | None:
-    """As the race recorded it."""
-    known = environment.get("baseline")
-    if not isinstance(known, dict):
-        return None
-    published = known.get("published")
-    return Baseline(known["contender"], Published(**published) if published else None)
 
 
 def differences(

@@ -1,9 +1,10 @@
 """What an analysis comes to, as plain data: all that tables and pictures show."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from regatta.analysis.baseline import Baseline, Difference
+from regatta.analysis.baseline import Difference
 from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.columns import Against
 from regatta.analysis.estimates import (
@@ -29,8 +30,11 @@ from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.axes import Axis
 from regatta.ledger.cell import Cell
+from regatta.ledger.given.calibration import Calibration
+from regatta.ledger.given.records import Baseline
 from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.records import Sitting, Trial
+from regatta.study.names import Names, names_in
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,8 @@ class Noted:
 class Analysis:
     meta: dict[str, str]
     environment: dict[str, Any]
+    calibration: Calibration | str | None
+    """As the race was given it."""
     contenders: list[str]
     """In their order: the same in every table and picture."""
     groups: list[Group]
@@ -144,6 +150,11 @@ class Analysis:
     """At what clock each contender ran; empty where nothing told it."""
     company: list[Company] = field(default_factory=list)
     """What it costs each to stand beside the others; empty where nobody was raced alone."""
+
+    @cached_property
+    def names(self) -> Names:
+        """That the study gave."""
+        return names_in(self.meta.get("study_toml", ""))
 
     @property
     def left_out(self) -> dict[str, str]:

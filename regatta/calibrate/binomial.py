@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.calibrate.sizes import LEVEL, TOO_OFTEN
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
 
 CHANCE = 0.005
 """Probability of missing a met goal: small, since a calibration has a dozen goals."""

@@ -18,8 +18,8 @@ from regatta.analysis.results import Analysis
 from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.store import machine
 from regatta.errors import LedgerError
-from regatta.ledger.calibration import Goal
 from regatta.ledger.counters import COUNTED
+from regatta.ledger.given.calibration import Goal
 from regatta.ledger.read import connect, read
 from regatta.ledger.records import Ledger
 from regatta.ledger.schema import FILE_NAME

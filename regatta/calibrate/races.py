@@ -8,7 +8,7 @@ from pathlib import Path
 
 from regatta.calibrate.goals import Context
 from regatta.calibrate.shape import Shape, about_s
-from regatta.ledger.files import open_ledger
+from regatta.ledger.read import read_meta
 from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import Programs
 from regatta.race.advisers import Advisers
@@ -20,10 +20,7 @@ from regatta.study import Study
 
 
 def is_finished(path: Path) -> bool:
-    if not path.exists():
-        return False
-    with open_ledger(path) as book:
-        return book.meta("finished_at") is not None
+    return path.exists() and "finished_at" in read_meta(path)
 
 
 def race_with(

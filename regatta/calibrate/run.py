@@ -13,7 +13,7 @@ from regatta import __version__
 from regatta.calibrate import store
 from regatta.calibrate.goals import Context, Part
 from regatta.errors import CalibrationError, RegattaError, UsageError
-from regatta.ledger.calibration import VERSION, Calibration, Goal, read_goals
+from regatta.ledger.given.calibration import VERSION, Calibration, Goal, read_goals
 from regatta.race.folder import RACES, held
 
 STATE = "calibration.json"

@@ -37,7 +37,7 @@ from regatta.calibrate.sizes import (
     Sizes,
     sizes,
 )
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
 from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.read import read
 from regatta.study import Study, parse_study

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import CalibrationError
-from regatta.ledger.calibration import VERSION, Calibration, from_plain, to_plain
+from regatta.ledger.given.calibration import Calibration, from_plain, to_plain
 from regatta.machine import environment
 
 MOST_BYTES = 1 << 20
@@ -81,10 +81,9 @@ def load() -> Calibration | None:
         raise CalibrationError(f"{path} is no calibration: {told}; {again}") from error
 
 
-def for_ledger() -> dict[str, Any] | None:
-    """What a race records of it. A race needs none: a problem with the file is recorded instead."""
+def for_ledger() -> Calibration | str | None:
+    """What a race is given. A race needs none: it is told instead why a file cannot be read."""
     try:
-        stored = load()
+        return load()
     except CalibrationError as error:
-        return {"version": VERSION, "problem": str(error)}
-    return None if stored is None else to_plain(stored)
+        return str(error)

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from regatta.ledger.calibration import MET, MISSED, NOT_MEASURED, NOT_REFUTED, Goal
+from regatta.ledger.given.calibration import MET, MISSED, NOT_MEASURED, NOT_REFUTED, Goal
 
 STYLES = {MET: "green", NOT_REFUTED: "yellow", MISSED: "bold red", NOT_MEASURED: "yellow"}
 

@@ -19,7 +19,7 @@ from regatta.calibrate.table import details, goals_table
 from regatta.cli.advisers import ADVISERS
 from regatta.cli.display import display_on
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.ledger.calibration import NOT_MEASURED, Calibration, to_plain
+from regatta.ledger.given.calibration import NOT_MEASURED, Calibration, to_plain
 from regatta.machine.programs import discover
 from regatta.race.folder import new_folder
 from regatta.race.options import Options

@@ -6,19 +6,33 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from regatta import __version__
 from regatta.errors import LedgerError
 from regatta.ledger.cell import Cell, matched_cells
+from regatta.ledger.given.records import Given
+from regatta.ledger.given.tables import write_given
 from regatta.ledger.planned import Planned
-from regatta.ledger.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, check_version, is_cut
+from regatta.ledger.read import read_meta
+from regatta.ledger.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, TABLES, check_version, is_cut
 from regatta.ledger.write import Ledger, insert, search_row, write_plan
 
 
-def create(
-    folder: Path, about: dict[str, str], cells: Sequence[Cell], plan: Sequence[Planned], place: str
-) -> Ledger:
+@dataclass(frozen=True)
+class Start:
+    """What a race has before its first trial."""
+
+    about: dict[str, str]
+    """Its study and its settings, for `meta`."""
+    given: Given
+    cells: Sequence[Cell]
+    plan: Sequence[Planned]
+    placement: str
+
+
+def create(folder: Path, start: Start) -> Ledger:
     """Makes the ledger of a new race with its whole plan.
 
     It gets its name when it is complete: a ledger that is there can be resumed.
@@ -31,7 +45,7 @@ def create(
         folder.mkdir(parents=True, exist_ok=True)
         unfinished.unlink(missing_ok=True)
         with closing(sqlite3.connect(unfinished)) as database:
-            write_start(database, about, cells, plan, place)
+            write_start(database, start)
         unfinished.rename(path)
     except (OSError, sqlite3.Error) as error:
         raise LedgerError(
@@ -40,28 +54,23 @@ def create(
     return open_ledger(path)
 
 
-def write_start(
-    database: sqlite3.Connection,
-    about: dict[str, str],
-    cells: Sequence[Cell],
-    plan: Sequence[Planned],
-    place: str,
-) -> None:
+def write_start(database: sqlite3.Connection, start: Start) -> None:
     meta = {
         "schema_version": str(SCHEMA_VERSION),
         "regatta_version": __version__,
-        **about,
+        **start.about,
         "created_at": f"{time.time():.3f}",
     }
     database.executescript(SCHEMA)
     with database:
         for item in meta.items():
             insert(database, "meta", item)
-        searched = matched_cells(cells)
+        write_given(database, start.given)
+        searched = matched_cells(start.cells)
         for number, cell in enumerate(searched, start=1):
-            insert(database, "search", (number, *search_row(cell), place))
+            insert(database, "search", (number, *search_row(cell), start.placement))
         if not searched:
-            write_plan(database, cells, plan, place)
+            write_plan(database, start.cells, start.plan, start.placement)
 
 
 def open_ledger(path: Path) -> Ledger:
@@ -80,20 +89,11 @@ def open_ledger(path: Path) -> Ledger:
         row = database.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
         version = int(row[0]) if row else 0
         if version > 0:
-            check_version(path, version)
+            check_version(path, version, "to go on")
         checked = database.execute("PRAGMA quick_check(1)").fetchone()
         if version < 1 or checked is None or checked[0] != "ok":
             raise LedgerError(f"{broken}; {advice}")
-        for table in (
-            "environment",
-            "cell",
-            "plan",
-            "sitting",
-            "trial",
-            "search",
-            "probe",
-            "counter",
-        ):
+        for table in TABLES:
             database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
         # A trial must survive the death of the lab, not of the host: no sync for each is needed.
         database.execute("PRAGMA journal_mode = WAL")
@@ -111,9 +111,10 @@ def find_unfinished(races: Path, study_name: str) -> Path:
     """The folder of the newest race of that study that is not finished."""
     found: list[tuple[float, Path]] = []
     for path in races.glob(f"*/{FILE_NAME}"):
-        with suppress(LedgerError), open_ledger(path) as ledger:
-            if ledger.meta("study_name") == study_name and ledger.meta("finished_at") is None:
-                found.append((float(ledger.meta("created_at") or 0), path.parent))
+        with suppress(LedgerError):
+            meta = read_meta(path)
+            if meta.get("study_name") == study_name and "finished_at" not in meta:
+                found.append((float(meta["created_at"]), path.parent))
     if not found:
         raise LedgerError(
             f"{races} holds no unfinished race of the study {study_name}; start one without "

@@ -14,9 +14,12 @@ from typing import Any
 from regatta.errors import LedgerError
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import COUNTED, Counter
+from regatta.ledger.given.records import Given
+from regatta.ledger.given.tables import read_given
+from regatta.ledger.migrate import BEFORE, migrate
 from regatta.ledger.probe import Planned, Probe
 from regatta.ledger.records import Ledger, SearchRecord, Sitting, Trial
-from regatta.ledger.schema import FIRST_READABLE, SUPERSEDED, check_version, is_cut
+from regatta.ledger.schema import SUPERSEDED, check_version, has_wal, is_cut
 
 TRIALS = f"""
 SELECT trial.*, scope, {SUPERSEDED} AS superseded
@@ -32,9 +35,9 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise LedgerError(f"{path}: no such ledger; run `regatta race` first")
     uri = path.resolve().as_uri()
-    # On a read-only medium SQLite cannot make the shared-memory file that WAL needs. Without a
-    # -wal file beside it nobody is writing, so the file may be read as it stands.
-    still = not path.with_name(path.name + "-wal").exists()
+    # On a read-only medium SQLite cannot make the shared-memory file that WAL needs. With nothing
+    # in a -wal file beside it nobody is writing, so the file may be read as it stands.
+    still = not has_wal(path)
     if is_cut(path):
         raise LedgerError(f"{path}: its end is missing; is the file whole?")
     try:
@@ -61,9 +64,19 @@ def _open(uri: str, still: bool) -> sqlite3.Connection:
 
 
 def _check_version(path: Path, connection: sqlite3.Connection) -> None:
-    row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
-    if row is not None and str(row["value"]).isdigit():
-        check_version(path, int(row["value"]), FIRST_READABLE)
+    version = str(_meta(connection).get("schema_version"))
+    if version.isdigit():
+        check_version(path, int(version), "to be read", BEFORE)
+
+
+def _meta(connection: sqlite3.Connection) -> dict[str, str]:
+    return dict(connection.execute("SELECT key, value FROM meta").fetchall())
+
+
+def read_meta(path: Path) -> dict[str, str]:
+    """What it says of its race: its study, its settings, its times."""
+    with connect(path) as connection:
+        return _meta(connection)
 
 
 def read_failures(path: Path) -> list[str]:
@@ -76,11 +89,7 @@ def read(path: Path) -> Ledger:
     """The whole ledger as plain data; samples stay compressed until somebody asks."""
     with connect(path) as connection:
         connection.execute("BEGIN")  # one moment of a race that may still be running
-        meta = {row["key"]: row["value"] for row in connection.execute("SELECT * FROM meta")}
-        environment = {
-            row["key"]: _from_json(row["value"])
-            for row in connection.execute("SELECT * FROM environment ORDER BY rowid")
-        }
+        meta, environment, given = _about(path, connection)
         cells = [
             Cell(**{name: row[name] for name in Cell.__dataclass_fields__})
             for row in connection.execute("SELECT * FROM cell ORDER BY contender_order, id")
@@ -89,17 +98,30 @@ def read(path: Path) -> Ledger:
         trials = [_trial(row, counters.get(row["id"], {})) for row in connection.execute(TRIALS)]
         planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
         searches = _searches(connection)
-        sittings = _sittings(connection)
-    return Ledger(meta, environment, cells, trials, planned, searches, sittings)
+        sittings = [
+            Sitting(**{name: row[name] for name in Sitting.__dataclass_fields__})
+            for row in connection.execute("SELECT * FROM sitting ORDER BY id")
+        ]
+    return Ledger(meta, environment, given, cells, trials, planned, searches, sittings)
 
 
-def _sittings(connection: sqlite3.Connection) -> list[Sitting]:
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sitting'").fetchone():
-        return []
-    return [
-        Sitting(**{name: row[name] for name in Sitting.__dataclass_fields__})
-        for row in connection.execute("SELECT * FROM sitting ORDER BY id")
-    ]
+def _about(
+    path: Path, connection: sqlite3.Connection
+) -> tuple[dict[str, str], dict[str, Any], Given]:
+    """What it says of its race and of where that ran, and what the race was given."""
+    meta = _meta(connection)
+    environment = {
+        row["key"]: _from_json(row["value"])
+        for row in connection.execute("SELECT * FROM environment ORDER BY rowid")
+    }
+    try:
+        if meta.get("schema_version") == str(BEFORE):
+            return migrate(meta, environment)
+        return meta, environment, read_given(connection)
+    except ValueError as error:
+        raise LedgerError(
+            f"{path}: what its race was given cannot be read ({error}); is the file whole?"
+        ) from error
 
 
 def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
@@ -139,7 +161,7 @@ def _counters(
 
 
 def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> Trial:
-    made = ("conditions", "workers", "counters", "superseded", "unstarted", "sitting")
+    made = ("conditions", "workers", "counters", "superseded", "unstarted")
     plain = [name for name in Trial.__dataclass_fields__ if name not in made]
     client = _from_json(row["client"])
     conditions = _from_json(row["conditions"])
@@ -147,7 +169,6 @@ def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> T
         **{name: row[name] for name in plain},
         unstarted=client.get("unstarted", 0) if isinstance(client, dict) else 0,
         superseded=bool(row["superseded"]),
-        sitting=row["sitting"] if "sitting" in row.keys() else 1,  # noqa: SIM118  (a row of SQLite)
         conditions=conditions if isinstance(conditions, dict) else {},
         workers=_worker_connections(row["server"]),
         counters=counters,

@@ -6,6 +6,7 @@ from typing import Any
 
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import Counter
+from regatta.ledger.given.records import Given
 from regatta.ledger.probe import Probe
 from regatta.ledger.result import OK
 
@@ -103,14 +104,17 @@ class Trial:
 @dataclass(frozen=True)
 class Ledger:
     meta: dict[str, str]
+    """What it says of its race: its study, its settings, its times."""
     environment: dict[str, Any]
+    """Facts of where and with what it ran."""
+    given: Given
     cells: list[Cell]
     trials: list[Trial]
     planned: int
     searches: list[SearchRecord]
     """Of matched loads; empty if the study has none."""
     sittings: list[Sitting] = field(default_factory=list)
-    """In the order in which they were begun or gone on with; an older race did not record it."""
+    """In the order in which they were begun or gone on with."""
 
     @cached_property
     def last_attempts(self) -> list[Trial]:

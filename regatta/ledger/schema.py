@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from regatta.errors import LedgerError
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 5
-FIRST_READABLE = 4
-"""The oldest that can be read still: a race in one sitting."""
+SCHEMA_VERSION = 6
 
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE claim(
+  id TEXT PRIMARY KEY, says TEXT, source TEXT, source_title TEXT, per TEXT,
+  published_agrees INTEGER, engine TEXT, workers INTEGER, work TEXT, load TEXT, dialect TEXT,
+  rate INTEGER, idle INTEGER, slow INTEGER, process_engines TEXT);
+CREATE TABLE claim_statement(
+  claim_id TEXT, position INTEGER, kind TEXT, metric TEXT, side TEXT, connections TEXT,
+  designs TEXT, groups TEXT, at_least REAL, within_share REAL, within_amount REAL,
+  within_unit TEXT, PRIMARY KEY (claim_id, position));
+CREATE TABLE claim_published(
+  claim_id TEXT, design TEXT, connections INTEGER, side TEXT, metric TEXT, column TEXT,
+  value REAL, unit TEXT, per TEXT);
+CREATE TABLE baseline(contender TEXT, published_source TEXT, published_at INTEGER);
+CREATE TABLE baseline_published(
+  contender TEXT, column TEXT, value REAL, PRIMARY KEY (contender, column));
+CREATE TABLE calibration(
+  taken_at REAL, elapsed_s REAL, regatta_version TEXT, quick INTEGER, inject TEXT, machine TEXT,
+  problem TEXT);
+CREATE TABLE calibration_goal(
+  name TEXT, goal TEXT, measured TEXT, met INTEGER, value REAL, outcome TEXT, detail TEXT);
 CREATE TABLE cell(
   id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
   connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
@@ -46,6 +64,7 @@ CREATE TABLE counter(
   trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
 """
+TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 
 # A trial that is to be run again says so itself, until it is, too: a later attempt stands for it.
 SUPERSEDED = """(coalesce(json_extract(trial.conditions, '$.repeated'), 0)
@@ -62,15 +81,27 @@ def ledger_path(race: Path) -> Path:
     return race / FILE_NAME if race.is_dir() else race
 
 
-def check_version(path: Path, version: int, oldest: int = SCHEMA_VERSION) -> None:
-    """Ledgers are kept, programs are not: one older than `oldest` is for who wrote it."""
+def check_version(path: Path, version: int, to: str, oldest: int = SCHEMA_VERSION) -> None:
+    """Ledgers are kept, programs are not: one older than `oldest` is for who wrote it.
+
+    `to`: what is wanted of it, in a word or two.
+    """
     if not oldest <= version <= SCHEMA_VERSION:
         age = "a newer" if version > SCHEMA_VERSION else "an older"
         advice = "update Regatta" if version > SCHEMA_VERSION else "use that version, or race again"
+        known = " or ".join(str(one) for one in range(oldest, SCHEMA_VERSION + 1))
         raise LedgerError(
-            f"{path} was written by {age} Regatta (schema {version}, this one knows "
-            f"{SCHEMA_VERSION}); {advice}"
+            f"{path} was written by {age} Regatta (schema {version}; {to} it must be {known}); "
+            f"{advice}"
         )
+
+
+def has_wal(path: Path) -> bool:
+    """Whether a part of it is in the file beside it: the lab was killed, or is racing."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except OSError:
+        return False
 
 
 def is_cut(path: Path) -> bool:
@@ -78,8 +109,8 @@ def is_cut(path: Path) -> bool:
 
     SQLite reads a file whose last page was cut off as if the page had been empty, and then writes.
     """
-    if path.with_name(path.name + "-wal").exists():
-        return False  # the rest may be there: the lab was killed, or is racing
+    if has_wal(path):
+        return False  # the rest may be there
     try:
         with path.open("rb") as file:
             header = file.read(HEADER_BYTES)

@@ -126,14 +126,10 @@ def facts() -> dict[str, Callable[[], Any]]:
     }
 
 
-def describe(
-    study: Study, programs: Programs, perf: Perf, placement: Placement, seed: int
-) -> dict[str, Any]:
+def describe(study: Study, programs: Programs, perf: Perf, placement: Placement) -> dict[str, Any]:
     """Everything that the ledger keeps about where and with what the race was run."""
     described = {name: fact() for name, fact in facts().items()}
     described["placement"] = placement.describe()
-    described["seed"] = seed
-    described["disturbance_limit_percent"] = study.disturbance_limit_percent
     described["perf_version"] = perf.version
     described["perf_note"] = perf.note
     described["perf_events"] = list(perf.openable)
@@ -147,11 +143,5 @@ def describe(
         "python": platform.python_version(),
     }
     described["designs"] = {design.name: design.summary for design in programs.designs}
-    described["contenders"] = {
-        name: entry.title or name for name, entry in study.contenders.items()
-    }
-    described["twins"] = {
-        name: entry.twin_of for name, entry in study.contenders.items() if entry.twin_of is not None
-    }
     described["left_out"] = dict(study.left_out)
     return described

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from regatta.ledger.given.calibration import Calibration
 from regatta.machine.placement import Placement
 from regatta.race.remaining import WidestLead
 from regatta.study import Study
@@ -19,8 +19,8 @@ class Advisers:
     """What on this machine spoils the race, by the doctor's check."""
     unseen: Callable[[Study], tuple[str, ...]] = lambda _: ()
     """What the study's verdicts cannot show, said before the first trial."""
-    calibration: Callable[[], dict[str, Any] | None] = lambda: None
-    """The calibration of this machine, as the ledger notes it."""
+    calibration: Callable[[], Calibration | str | None] = lambda: None
+    """That of this machine, as the ledger is given it."""
     widest_lead: WidestLead = lambda _: None
     """Whether a race that asks for a width may end."""
 

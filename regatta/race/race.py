@@ -9,11 +9,10 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from regatta.errors import StudyError, UsageError
 from regatta.ledger.cell import WINDOW, matched_cells
-from regatta.ledger.files import create, open_ledger
+from regatta.ledger.files import Start, create, open_ledger
 from regatta.ledger.planned import Planned
 from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
@@ -22,15 +21,14 @@ from regatta.machine.programs import Programs, find_tool
 from regatta.race.advisers import NOBODY, Advisers
 from regatta.race.events import About, Finished, SearchStarted, Started, Tell
 from regatta.race.folder import held, new_folder
+from regatta.race.given import given_to
 from regatta.race.matched.run import find_cells
 from regatta.race.notes import notes, warnings
 from regatta.race.options import Options, Setting, apply, choose_seed
 from regatta.race.resume import keep_accounts, keep_sittings, restore_place, settled
 from regatta.race.sittings import run_sittings
 from regatta.study import Study, parse_study
-from regatta.study.claims.published import recorded_claims
 from regatta.study.plan import Alone, make_plan
-from regatta.study.published import read_published
 from regatta.trial.canary import canary_on
 from regatta.trial.rig import Rig
 
@@ -50,12 +48,11 @@ def begin(
             "or name another --out"
         )
     check_programs(study)
-    known = {"baseline": read_baseline(study), "claims": recorded_claims(study)}
+    given = given_to(study, advisers)
     with placed(study) as place, held(folder):
         plan = plan_of(study, setting.seed)
-        with create(folder, about(setting), study.cells, plan, place.kind) as book:
-            book.record_environment({"use_perf": setting.use_perf, **known})
-            book.record_environment({"calibration": advisers.calibration()})
+        start = Start(about(setting), given, study.cells, plan, place.kind)
+        with create(folder, start) as book:
             run(book, setting, programs, place, tell, advisers)
     return folder
 
@@ -64,13 +61,14 @@ def about(setting: Setting) -> dict[str, str]:
     """What a ledger says of its race from the start."""
     study = setting.study
     return {
-        "study_name": study.name,
-        "study_title": study.title,
+        "study_name": study.name,  # its text says it too: for whoever asks in SQL
         "study_toml": study.toml,
         "study_folder": str(study.folder),
         "seed": str(setting.seed),
         "sittings": str(study.sittings),
         "pause_s": str(study.pause_s),
+        "use_perf": "yes" if setting.use_perf else "no",
+        "disturbance_limit_percent": str(study.disturbance_limit_percent),
     }
 
 
@@ -99,18 +97,6 @@ def check_programs(study: Study) -> None:
             )
 
 
-def read_baseline(study: Study) -> dict[str, Any] | None:
-    """`[baseline]` as the ledger keeps it: a report needs only the ledger."""
-    baseline = study.baseline
-    if baseline is None:
-        return None
-    published = None
-    if baseline.published is not None:
-        published = read_published(study.folder / baseline.published)
-        published["at"] = baseline.published_at
-    return {"contender": baseline.contender, "published": published}
-
-
 def reopen(
     folder: Path,
     study: Study | None,
@@ -136,7 +122,7 @@ def reopen(
         setting = Setting(
             study=restore_place(keep_sittings(book, own), book),
             seed=int(book.meta("seed") or 0),
-            use_perf=book.environment("use_perf") is not False,
+            use_perf=book.meta("use_perf") == "yes",
         )
         if book.settled() and not book.left():
             run_nothing(book, tell)
@@ -168,7 +154,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     found = keep_accounts(book, place, found)
     spoilers = advisers.spoilers(study, place)
     if book.environment("placement") is None:
-        book.record_environment(environment.describe(study, programs, found, place, setting.seed))
+        book.record_environment(environment.describe(study, programs, found, place))
         book.record_environment({"doctor": spoilers or "nothing serious"})
     rig = Rig(
         programs=programs,

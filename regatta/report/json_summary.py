@@ -13,6 +13,7 @@ from regatta.ledger.metrics import BY_NAME, PRIMARY
 from regatta.report.claims.words import detectable, seen_of
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
+from regatta.report.tables.calibration import calibration_json
 from regatta.report.tables.held import held_json
 from regatta.report.tables.twins import shares, twin_sentence
 from regatta.report.text.trials import cell_words
@@ -22,7 +23,7 @@ from regatta.report.text.verdicts import FAMILIES, verdict_sentence
 def to_dict(analysis: Analysis) -> dict[str, Any]:
     return {
         "study": analysis.meta.get("study_name"),
-        "title": analysis.meta.get("study_title"),
+        "title": analysis.names.heading,
         "regatta_version": analysis.meta.get("regatta_version"),
         "seed": analysis.meta.get("seed"),
         "created_at": analysis.meta.get("created_at"),
@@ -68,6 +69,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         },
         "clocks": [asdict(ran) for ran in analysis.clocks],
         "company": [asdict(one) for one in analysis.company],
+        "calibration": calibration_json(analysis),
         "environment": analysis.environment,
     }
 

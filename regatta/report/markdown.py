@@ -20,7 +20,7 @@ from regatta.report.text.verdicts import FAMILIES, LEGEND, headline, mark, verdi
 
 def to_markdown(analysis: Analysis) -> str:
     lines = [
-        f"# {escape(analysis.meta.get('study_title', 'A race'))}",
+        f"# {escape(analysis.names.heading)}",
         "",
         "<!-- Made from ledger.sqlite by regatta; make it again with `regatta report`. -->",
         "",
@@ -87,7 +87,7 @@ def _calibration(analysis: Analysis) -> list[str]:
     sentence, table = calibration_sentence(analysis), calibration_table(analysis)
     if table is not None:
         return [*_table(table, "##"), escape(sentence), ""]
-    return [escape(sentence), ""] if sentence else []
+    return [escape(sentence), ""]
 
 
 def _table(table: Table, heading: str) -> list[str]:

@@ -3,8 +3,8 @@
 Everything is checked before anything starts. Each complaint names the key and what it may be.
 """
 
+from regatta.ledger.given.claim import Claim
 from regatta.study.baseline import Baseline
-from regatta.study.claims.claim import Claim
 from regatta.study.claims.parse import Source
 from regatta.study.contender import Contender
 from regatta.study.cpus import cpus_option

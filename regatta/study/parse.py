@@ -12,10 +12,10 @@ from pydantic import ValidationInfo, field_validator
 from regatta.errors import StudyError
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.counters import EVENTS
+from regatta.ledger.given.claim import Claim
 from regatta.study import limits
 from regatta.study.baseline import Baseline, read_baseline
 from regatta.study.cells import read_cells
-from regatta.study.claims.claim import Claim
 from regatta.study.claims.parse import Source, read_claims
 from regatta.study.contender import Contender
 from regatta.study.design import Design

@@ -9,15 +9,15 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
-from typing import Any
 
 from regatta.errors import StudyError
+from regatta.ledger.given.records import PublishedTable
 
 MAX_COLUMNS = 12
 
 
-def read_published(path: Path, key: str = "baseline.published") -> dict[str, Any]:
-    """`source`, `columns` and `rows` (by contender), as plain data for the ledger."""
+def read_published(path: Path, key: str = "baseline.published") -> PublishedTable:
+    """`key`: which of the study names the file."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -30,7 +30,7 @@ def read_published(path: Path, key: str = "baseline.published") -> dict[str, Any
     rows: dict[str, list[float | None]] = {}
     for row in reader:
         rows[str(row["design"])] = [number(path, row[column]) for column in columns]
-    return {"source": source.removeprefix("Source: "), "columns": columns, "rows": rows}
+    return PublishedTable(source.removeprefix("Source: "), columns, rows)
 
 
 def number(path: Path, text: str | None) -> float | None:

@@ -10,6 +10,7 @@ import numpy as np
 from regatta.calibrate.equals.copies import DESIGNS, design_of, in_order
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import counted
+from regatta.ledger.given.records import Given
 from regatta.ledger.records import Ledger, Trial
 
 CPU_US = dict(zip(DESIGNS, (640.0, 150.0, 110.0, 90.0), strict=True))
@@ -37,7 +38,7 @@ def of(cpu_us: Mapping[str, float], number: int, within: float = WITHIN) -> Ledg
         for one in cells:
             used_us = cpu_us[one.contender] * np.exp(drift + chance.normal(0, within))
             trials.append(trial(chance, len(trials) + 1, block, one, used_us))
-    return Ledger({}, {}, cells, trials, len(trials), [])
+    return Ledger({}, {}, Given(), cells, trials, len(trials), [])
 
 
 def cell(number: int, contender: str, order: int, connections: int) -> Cell:

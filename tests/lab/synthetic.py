@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from regatta.ledger.cell import Cell
+from regatta.ledger.given.records import Given
+from regatta.ledger.given.tables import write_given
 from regatta.ledger.schema import SCHEMA, SCHEMA_VERSION
 from regatta.ledger.write import cell_row
 
@@ -80,6 +82,9 @@ class Race:
     steps: Sequence[int] = ()
     """Of an axis that is not connections."""
     environment: dict[str, Any] = field(default_factory=dict)
+    given: Given = Given()
+    study: str = ""
+    """What its text says beside the name and the title."""
     fail_reason: str = "the server did not exit within 10 s of SIGTERM"
     title: str = "Three designs, with real work"
     works: Sequence[str] = ("classic",)
@@ -104,6 +109,7 @@ def make(path: Path, race: Race | None = None, **changes: Any) -> Path:
             "environment",
             [(key, json.dumps(value)) for key, value in environment(race).items()],
         )
+        write_given(database, race.given)
         fill(database, race, generator)
     return path
 
@@ -328,10 +334,13 @@ def meta(race: Race) -> dict[str, str]:
         "schema_version": str(SCHEMA_VERSION),
         "regatta_version": "0.1.0",
         "study_name": "quick",
-        "study_title": race.title,
-        "study_toml": 'name = "quick"\n',
+        "study_toml": (
+            f'name = "quick"\ntitle = {json.dumps(race.title, ensure_ascii=False)}\n{race.study}'
+        ),
         "seed": "4711",
         "sittings": str(race.sittings),
+        "use_perf": "yes" if race.perf else "no",
+        "disturbance_limit_percent": "10.0",
         "created_at": "1760000000.000",
         "finished_at": "1760000060.000",
     }
@@ -363,7 +372,6 @@ def environment(race: Race) -> dict[str, Any]:
             "client_cpus": [1],
             "steering": "own-side",
         },
-        "seed": 4711,
         "perf_version": "perf version 6.1.0" if race.perf else None,
         "perf_note": None if race.perf else "perf is not installed",
         "versions": {"regatta": "0.1.0", "server": "0.1.0", "client": "0.1.0", "python": "3.11.2"},

@@ -12,10 +12,10 @@ from regatta.analysis.claims.result import (
     ClaimResult,
     Figure,
     Part,
-    PublishedFigure,
     ScopeResult,
     Verdict,
 )
+from regatta.ledger.given.records import PublishedFigure
 
 THREAD, SELECT, ITERATIVE = "thread-per-client", "select", "iterative"
 REPORT_A = "report A, a hybrid Intel desktop"

@@ -14,7 +14,7 @@ import pytest
 from regatta.calibrate.goals import Context, Part
 from regatta.calibrate.instruments import counters, stopped, window
 from regatta.calibrate.instruments.stopped import CLOSED, NOT_BELOW
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
 from regatta.machine.programs import discover
 from regatta.race.options import Options
 

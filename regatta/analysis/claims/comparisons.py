@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from regatta.ledger.axes import AXES
-from regatta.study.claims.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement, Within
+from regatta.ledger.given.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement, Within
 
 LESS, EQUAL, GROWS = "less", "equal", "grows"
 

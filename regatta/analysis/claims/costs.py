@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.evidence import Evidence
 from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.study.claims.claim import EVENT_METRICS, Place
+from regatta.ledger.given.claim import Place
+from regatta.study.claims.metrics import EVENT_METRICS
 
 CPU_METRICS = ("task_clock", "cpu_clock", "user_time", "system_time")
 CAUSES = {

@@ -16,9 +16,10 @@ from regatta.analysis.statistics.serial import mean_interval
 from regatta.analysis.statistics.slower import Requests
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.cell import Cell
+from regatta.ledger.given.claim import ITERATIVE, Place, Within
 from regatta.ledger.metrics import FRACTIONS
 from regatta.ledger.records import Trial
-from regatta.study.claims.claim import ITERATIVE, MICROSECONDS, Place, Within
+from regatta.study.claims.metrics import MICROSECONDS
 
 NOT_RACED = "not raced"
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from regatta.analysis.claims.comparisons import comparisons
 from regatta.analysis.claims.decide import decide, together
@@ -12,66 +11,51 @@ from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     ClaimResult,
     Part,
-    PublishedFigure,
     ScopeResult,
     Verdict,
 )
 from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.claims.why import Case, why
-from regatta.errors import LedgerError
+from regatta.ledger.given.claim import Claim
+from regatta.ledger.given.records import RecordedClaim
 from regatta.study.claims.cells import claim_cells
-from regatta.study.claims.claim import Claim, from_plain
 from regatta.study.limits import SCOPES
 
 
-def judge_all(recorded: Any, race: Race) -> list[ClaimResult]:
-    """One result for each claim, in the order of the study; `recorded` is the ledger's."""
-    if not isinstance(recorded, list):
-        return []
-    read = [read_recorded(content) for content in recorded]
-    evidence = [raced(claim, race) for claim, _ in read]
-    found: list[dict[str, ScopeResult]] = [{} for _ in read]
+def judge_all(recorded: Sequence[RecordedClaim], race: Race) -> list[ClaimResult]:
+    """One result for each claim, in the order of the study."""
+    claims = [one.claim for one in recorded]
+    evidence = [raced(claim, race) for claim in claims]
+    found: list[dict[str, ScopeResult]] = [{} for _ in claims]
     for scope in SCOPES:
         there = [number for number, one in enumerate(evidence) if scope in one]
-        cases = [(evidence[number][scope], comparisons(read[number][0])) for number in there]
+        cases = [(evidence[number][scope], comparisons(claims[number])) for number in there]
         for number, (verdict, parts) in zip(there, decide(cases), strict=True):
             found[number][scope] = _in_scope(
-                evidence[number][scope], read[number][0], verdict, parts
+                evidence[number][scope], claims[number], verdict, parts
             )
     return [
-        judge(content, *one, scopes, known)
-        for content, one, scopes, known in zip(recorded, read, found, evidence, strict=True)
+        judge(one, scopes, known)
+        for one, scopes, known in zip(recorded, found, evidence, strict=True)
     ]
 
 
-def read_recorded(content: Mapping[str, Any]) -> tuple[Claim, list[PublishedFigure]]:
-    """A claim as the race wrote it into the ledger."""
-    try:
-        published = [PublishedFigure(**figure) for figure in content["published"]]
-        return from_plain(content), published
-    except (KeyError, TypeError, ValueError) as error:
-        raise LedgerError(f"its claims cannot be read ({error!r}); is the ledger whole?") from error
-
-
 def judge(
-    content: Mapping[str, Any],
-    claim: Claim,
-    published: list[PublishedFigure],
-    scopes: Mapping[str, ScopeResult],
-    evidence: Mapping[str, Evidence],
+    recorded: RecordedClaim, scopes: Mapping[str, ScopeResult], evidence: Mapping[str, Evidence]
 ) -> ClaimResult:
     """What this race says of one claim."""
-    case = Case(claim, published, comparisons(claim), scopes, evidence)
+    claim = recorded.claim
+    case = Case(claim, recorded.published, comparisons(claim), scopes, evidence)
     first = claim.statements[0]
     return ClaimResult(
         id=claim.id,
         says=claim.says,
-        source=str(content.get("title") or ""),
+        source=recorded.source,
         metric=first.metric,
         side=first.side,
         claimed=" and ".join(said.signs() for said in claim.statements),
         connections=sorted({count for said in claim.statements for count in said.connections}),
-        published=published,
+        published=recorded.published,
         published_agrees=claim.published_agrees,
         scopes=dict(scopes),
         verdict=verdict(scopes),

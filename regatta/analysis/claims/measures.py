@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from regatta.ledger import metrics
 from regatta.ledger.cell import PROCESS
+from regatta.ledger.given.claim import OVER_ITERATIVE
 from regatta.ledger.metrics import BY_NAME, SIDES, Metric
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.readings import PerTrial, Reading, event, per_request, plain, ratio
 from regatta.ledger.records import Trial
-from regatta.study.claims.claim import EVENT_METRICS, OVER_ITERATIVE
+from regatta.study.claims.metrics import EVENT_METRICS
 
 CPU_NAMES = ("task_clock", "cpu_clock")
 TIMES = {"user_time": "user-time", "system_time": "system-time"}

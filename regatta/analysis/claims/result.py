@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
+
+from regatta.ledger.given.records import PublishedFigure
 
 SUPPORTED: Final = "supported"
 REFUTED: Final = "refuted"
@@ -15,24 +18,6 @@ VERDICTS = (SUPPORTED, REFUTED, UNDECIDED, TOO_FEW, NOT_MEASURABLE)
 Verdict = Literal["supported", "refuted", "undecided", "too few blocks", "not measurable here"]
 
 Scale = Literal["ratio", "difference", "exponent"]
-
-
-@dataclass(frozen=True)
-class PublishedFigure:
-    """One number of the source."""
-
-    design: str
-    connections: int
-    value: float
-    unit: str
-    """`ms`, `s`, `%`, or empty for a plain number."""
-    per: str
-    """`process`: the whole process once; `request`: divided by requests; empty: neither, a rate."""
-    side: str = "server"
-    metric: str = ""
-    """As the source names it, where it is not the claim's own: `elapsed`."""
-    column: str = ""
-    """Of several that the source has: the book's machines and editions."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +94,7 @@ class ClaimResult:
     claimed: str
     """The claim in signs: `select < iterative ~ thread-per-client`."""
     connections: list[int]
-    published: list[PublishedFigure]
+    published: Sequence[PublishedFigure]
     published_agrees: bool
     """False: the source's own figures do not bear out its words."""
     scopes: dict[str, ScopeResult]

@@ -21,15 +21,16 @@ from regatta.analysis.claims.result import (
     TOO_FEW,
     UNDECIDED,
     Part,
-    PublishedFigure,
     ScopeResult,
 )
 from regatta.analysis.claims.words import NEEDS, told, words_of
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
 from regatta.analysis.numbers import digits
 from regatta.ledger.cell import PROCESS, WINDOW
+from regatta.ledger.given.claim import OVER_ITERATIVE, Claim
+from regatta.ledger.given.records import PublishedFigure
 from regatta.ledger.metrics import NO_TRIAL
-from regatta.study.claims.claim import EVENT_METRICS, OVER_ITERATIVE, Claim
+from regatta.study.claims.metrics import EVENT_METRICS
 
 NOBODY_SERVED = 0.5
 """Of one request's cost with the others: a whole process that used less has served none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from regatta.analysis.claims.comparisons import GROWS, Comparison, Term
 from regatta.analysis.claims.result import Part
 from regatta.analysis.numbers import digits
-from regatta.study.claims.claim import OVER_ITERATIVE
+from regatta.ledger.given.claim import OVER_ITERATIVE
 
 WORDS = {
     "task_clock": "CPU time",

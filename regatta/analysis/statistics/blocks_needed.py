@@ -12,7 +12,7 @@ import math
 from regatta.ledger.cell import WINDOW
 from regatta.study import Study
 from regatta.study.claims.cells import claim_cells
-from regatta.study.claims.claim import ALSO_TIMED, is_timed
+from regatta.study.claims.metrics import ALSO_TIMED, is_timed
 
 LEVEL = 0.05
 """Of a table: with this probability something in it is called different that is not."""

@@ -21,7 +21,7 @@ from regatta.calibrate.coverage.draw import Chain, stretches
 from regatta.calibrate.coverage.intervals import KINDS, independent
 from regatta.calibrate.coverage.real import Real, read_real
 from regatta.calibrate.goals import Context, Part
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
 from regatta.study import Study, parse_study
 
 INDEPENDENT = "independent"

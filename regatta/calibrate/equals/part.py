@@ -23,7 +23,7 @@ from regatta.calibrate.races import folder_of, run_races
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import LEVEL, QUICK_RACES, RACES
 from regatta.calibrate.workers import on_all_cpus
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
 from regatta.ledger.metrics import BY_NAME, PRIMARY, STANDINGS
 from regatta.ledger.read import read
 from regatta.ledger.records import Ledger

@@ -19,9 +19,10 @@ from regatta.analysis.results import Analysis, Group
 from regatta.analysis.standings import LARGER, TOO_FEW
 from regatta.calibrate.equals.copies import design_of, is_linked_anew, pairs
 from regatta.ledger.cell import Cell
+from regatta.ledger.given.claim import ORDER, Claim, Statement
+from regatta.ledger.given.records import Given, RecordedClaim
 from regatta.ledger.metrics import PRIMARY, STANDINGS
 from regatta.ledger.records import Ledger
-from regatta.study.claims.claim import ORDER, Claim, Statement
 
 FIRST, SECOND = "first", "second"
 FURTHER = 100_000
@@ -83,8 +84,8 @@ def in_pairs(ledger: Ledger) -> Ledger:
         if cell.contender in of_design[design]
     ]
     kept = {key: value for key, value in ledger.environment.items() if key in ("placement",)}
-    claims = [{**claim.plain(), "title": "", "published": []} for claim in claims_on(cells)]
-    return replace(ledger, cells=cells, environment={**kept, CLAIMS: claims})
+    given = Given(claims=tuple(map(RecordedClaim, claims_on(cells))))
+    return replace(ledger, cells=cells, environment=kept, given=given)
 
 
 def claims_on(cells: Sequence[Cell]) -> list[Claim]:

@@ -17,9 +17,9 @@ from regatta.calibrate.goals import Context, Part, within
 from regatta.calibrate.instruments.bench import bench, burst_cell
 from regatta.calibrate.instruments.taskstats import Ended, Listener, TaskstatsError
 from regatta.errors import TrialError
-from regatta.ledger.calibration import Goal
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import EVENTS
+from regatta.ledger.given.calibration import Goal
 from regatta.ledger.result import SERVER
 from regatta.machine import accounting, perf
 from regatta.machine.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat

@@ -25,8 +25,8 @@ from regatta.analysis.statistics.waits import Waits, waits_of
 from regatta.calibrate.goals import Context, Part, within
 from regatta.calibrate.instruments.bench import bench, open_cell
 from regatta.errors import TrialError
-from regatta.ledger.calibration import Goal
 from regatta.ledger.cell import Cell
+from regatta.ledger.given.calibration import Goal
 from regatta.ledger.metrics import FRACTIONS, P50, P99, P999, Metric
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples, records_in

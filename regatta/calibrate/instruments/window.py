@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from regatta.calibrate.goals import Context, Part, within
 from regatta.calibrate.instruments.bench import bench, burst_cell, closed_cell, open_cell
-from regatta.ledger.calibration import Goal
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import CPU_TIME
+from regatta.ledger.given.calibration import Goal
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import records_in
 from regatta.machine import accounting

@@ -32,7 +32,8 @@ from regatta.calibrate.sizes import (
 )
 from regatta.calibrate.workers import on_all_cpus
 from regatta.errors import CalibrationError
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
+from regatta.ledger.given.records import Given
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.planned import TIMED
 from regatta.ledger.read import read
@@ -108,7 +109,7 @@ def only(ledger: Ledger, names: Sequence[str]) -> Ledger:
         for trial in ledger.trials
         if trial.cell_id in kept and trial.kind == TIMED
     ]
-    return replace(ledger, cells=cells, trials=trials, environment={})
+    return replace(ledger, cells=cells, trials=trials, environment={}, given=Given())
 
 
 def readings(path: Path) -> dict[int, Read]:

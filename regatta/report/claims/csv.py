@@ -3,7 +3,8 @@
 import csv
 from io import StringIO
 
-from regatta.analysis.claims.result import ClaimResult, Figure, Part, PublishedFigure
+from regatta.analysis.claims.result import ClaimResult, Figure, Part
+from regatta.ledger.given.records import PublishedFigure
 from regatta.report.claims.words import seen_of
 
 HEADER = (

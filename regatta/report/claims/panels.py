@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regatta.analysis.claims.result import ClaimResult, Figure, PublishedFigure
+from regatta.analysis.claims.result import ClaimResult, Figure
 from regatta.analysis.estimates import MEASURED
+from regatta.ledger.given.records import PublishedFigure
 from regatta.report.claims.words import SCOPES, WHOLE, figure, published_value, unit_words
 
 PUBLISHED = "published"

@@ -16,6 +16,7 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.standings import seen
 from regatta.ledger.cell import PROCESS, WINDOW
+from regatta.ledger.given.claim import Within
 from regatta.report.text.numbers import (
     TOO_FEW_TO_SAY,
     between,
@@ -26,7 +27,6 @@ from regatta.report.text.numbers import (
     times,
     value_of,
 )
-from regatta.study.claims.claim import Within
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", TOO_FEW: "…", NOT_MEASURABLE: "–"}
 """Colour never stands alone."""

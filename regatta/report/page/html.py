@@ -47,14 +47,12 @@ def to_html(analysis: Analysis) -> str:
     groups = [
         _group(analysis, group, number, charts) for number, group in enumerate(analysis.groups)
     ]
-    summaries: dict[str, Any] = {}
-    for key in ("designs", "contenders"):
-        known = analysis.environment.get(key)
-        summaries |= known if isinstance(known, dict) else {}
+    designs = analysis.environment.get("designs")
+    summaries = (designs if isinstance(designs, dict) else {}) | analysis.names.titles
     template = _environment().get_template("report.html.j2")
     return template.render(
         analysis=analysis,
-        title=analysis.meta.get("study_title", "A race"),
+        title=analysis.names.heading,
         groups=groups,
         held=held_section(analysis, charts),
         claims=claims_section(analysis, charts),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from regatta.analysis.results import Analysis
-from regatta.ledger.calibration import Calibration, from_plain
+from regatta.ledger.given.calibration import Calibration, to_plain
 from regatta.report.text.calibration import aa_state, headline
 from regatta.report.text.table import Table
 
-KEY = "calibration"
 NONE = (
     "This machine had not been calibrated: how often its verdicts are wrong is unknown. "
     "`regatta calibrate` measures it."
@@ -19,12 +20,12 @@ SAYS = (
 
 
 def calibration_sentence(analysis: Analysis) -> str:
-    """In one sentence; empty for a ledger that says nothing of it."""
-    if KEY not in analysis.environment:
-        return ""
-    calibration = _stored(analysis)
+    """In one sentence."""
+    calibration = analysis.calibration
+    if calibration is None:
+        return NONE
     if isinstance(calibration, str):
-        return calibration
+        return f"The calibration of this machine could not be read: {calibration}."
     missed = ", ".join(goal.name for goal in calibration.missed)
     told = headline(calibration)
     said = f"{told[0].upper()}{told[1:]}{f'; missed: {missed}' if missed else ''}"
@@ -33,8 +34,8 @@ def calibration_sentence(analysis: Analysis) -> str:
 
 def calibration_table(analysis: Analysis) -> Table | None:
     """A row a goal; None where there is none to show."""
-    calibration = _stored(analysis)
-    if isinstance(calibration, str):
+    calibration = analysis.calibration
+    if not isinstance(calibration, Calibration):
         return None
     rows = [
         [goal.name, goal.goal, goal.measured, goal.outcome, goal.detail]
@@ -44,14 +45,9 @@ def calibration_table(analysis: Analysis) -> Table | None:
     return Table("How sound the instrument is", SAYS, header, rows)
 
 
-def _stored(analysis: Analysis) -> Calibration | str:
-    plain = analysis.environment.get(KEY)
-    if plain is None:
-        return NONE
-    problem = plain.get("problem") if isinstance(plain, dict) else None
-    if isinstance(problem, str):
-        return f"The calibration of this machine could not be read: {problem}."
-    try:
-        return from_plain(plain)
-    except ValueError as error:
-        return f"The calibration in this ledger cannot be read: {error}."
+def calibration_json(analysis: Analysis) -> dict[str, Any] | None:
+    """All of it, or the problem with it; None where there was none."""
+    calibration = analysis.calibration
+    if isinstance(calibration, str):
+        return {"problem": calibration}
+    return None if calibration is None else to_plain(calibration)

@@ -34,8 +34,10 @@ LABELS = {
     "versions": "versions",
     "seed": "seed",
 }
-ELSEWHERE = ("designs", "contenders", "twins", "left_out", "baseline", "claims", "calibration")
+ELSEWHERE = ("designs", "left_out")
 """Shown beside the designs themselves."""
+SETTINGS = ("seed", "use_perf", "disturbance_limit_percent")
+"""Of the race; shown with what it found."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,15 @@ class Row:
 
 def environment_rows(analysis: Analysis) -> list[Row]:
     """The known facts in a fixed order, then all others: nothing recorded is hidden."""
-    environment = dict(analysis.environment)
-    environment.setdefault("seed", analysis.meta.get("seed"))
+    settings = {key: analysis.meta[key] for key in SETTINGS if key in analysis.meta}
+    known = {**analysis.environment, **settings}
     rows = [
         Row("raced", _moment(analysis.meta.get("created_at")), []),
         Row("study", analysis.meta.get("study_name", "unknown"), []),
     ]
-    keys = [key for key in LABELS if key in environment]
-    keys += [key for key in environment if key not in LABELS and key not in ELSEWHERE]
-    return rows + [_row(key, environment[key]) for key in keys]
+    keys = [key for key in LABELS if key in known]
+    keys += [key for key in known if key not in LABELS and key not in ELSEWHERE]
+    return rows + [_row(key, known[key]) for key in keys]
 
 
 def _row(key: str, value: Any) -> Row:

@@ -7,8 +7,7 @@ from regatta.report.text.table import Table
 
 
 def shares(analysis: Analysis, group: Group) -> list[TwinShare]:
-    twins = analysis.environment.get("twins")
-    return twin_shares(group, twins if isinstance(twins, dict) else {})
+    return twin_shares(group, analysis.names.twins)
 
 
 def twin_sentence(share: TwinShare) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from regatta.ledger.calibration import MET, MISSED, NOT_REFUTED, Calibration
+from regatta.ledger.given.calibration import MET, MISSED, NOT_REFUTED, Calibration
 from regatta.report.text.durations import duration
 
 EQUALS = "equals: "

@@ -101,13 +101,13 @@ def disturbed_sentence(analysis: Analysis) -> str:
         for noted in analysis.disturbed
     )
     kept = len(analysis.disturbed) - again - late
-    limit = analysis.environment.get("disturbance_limit_percent")
+    limit = analysis.meta.get("disturbance_limit_percent")
     parts = [f"{again} repeated (only the last attempt is kept)"] if again else []
     if kept:
         parts.append(f"{kept} kept in the averages")
     if late:
         parts.append(f"{late} whose times are in no average: {HELD_UP}")
-    more = f"more than {limit:g} % of a CPU" if isinstance(limit, int | float) else "too much"
+    more = "too much" if limit is None else f"more than {float(limit):g} % of a CPU"
     return (
         f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "
         f"{more} meanwhile; {', '.join(parts)}."

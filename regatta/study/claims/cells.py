@@ -13,7 +13,7 @@ from typing import TypeVar
 from regatta.errors import StudyError
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import PROCESS, TRAITS, Cell
-from regatta.study.claims.claim import Claim, Place
+from regatta.ledger.given.claim import Claim, Place
 from regatta.study.limits import SCOPES
 
 ALIKE = (

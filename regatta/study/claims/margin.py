@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from regatta.study.claims.claim import LINEAR, Within, unit_of
+from regatta.ledger.given.claim import LINEAR, Within
+from regatta.study.claims.metrics import unit_of
 from regatta.study.form import listed, wrong
 
 MARGIN = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(%|[a-z][a-z ]*)")

@@ -10,21 +10,22 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 
 from regatta.errors import StudyError
 from regatta.ledger.cell import Cell
-from regatta.ledger.metrics import SIDES
-from regatta.study import limits
-from regatta.study.claims.cells import check_cells
-from regatta.study.claims.claim import (
+from regatta.ledger.given.claim import (
     BOTH,
     COMPARE,
     ENGINES,
     LINEAR,
-    METRIC_SIDES,
     ORDER,
     RATIO,
+    WHERE_KEYS,
     Claim,
     Statement,
 )
+from regatta.ledger.metrics import SIDES
+from regatta.study import limits
+from regatta.study.claims.cells import check_cells
 from regatta.study.claims.margin import read_within
+from regatta.study.claims.metrics import METRIC_SIDES
 from regatta.study.form import (
     Flag,
     Form,
@@ -56,7 +57,6 @@ KINDS = {
     "ratio": RATIO,
     "client_engines": ENGINES,
 }
-WHERE_KEYS = ("engine", "workers", "work", "load", "dialect", "rate", "idle", "slow")
 COMPARED = re.compile(r"\s*(server|client)\s*([<~])\s*(server|client)\s*")
 MAX_TIMES = 1e9
 

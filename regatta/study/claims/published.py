@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from regatta.errors import StudyError
+from regatta.ledger.given.claim import BOTH, OVER_ITERATIVE, Statement
+from regatta.ledger.given.records import PublishedFigure, RecordedClaim
 from regatta.ledger.metrics import SIDES
 from regatta.study import Claim, Source, Study
-from regatta.study.claims.claim import BOTH, CLIENT_METRICS, OVER_ITERATIVE, Statement
+from regatta.study.claims.metrics import CLIENT_METRICS
 from regatta.study.published import number, read_published
 
 COLUMNS = ("report", "design", "connections", "side", "metric", "value")
@@ -39,39 +39,25 @@ Figures = dict[tuple[str, int, str, str], float]
 """By design, connections, side and metric."""
 
 
-@dataclass(frozen=True)
-class Published:
-    """One published figure, as the ledger keeps it."""
-
-    design: str
-    connections: int
-    value: float
-    unit: str
-    per: str
-    side: str
-    metric: str
-    column: str
-
-
-def recorded_claims(study: Study) -> list[dict[str, Any]]:
-    """What the ledger keeps of the claims: a report needs nothing but the ledger."""
+def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
+    """The claims with what their sources published, as the ledger keeps them."""
     sources = study.sources
-    loaded: dict[str, list[Published] | Figures] = {}
+    loaded: dict[str, list[PublishedFigure] | Figures] = {}
     for name in sorted({claim.source for claim in study.claims if claim.source is not None}):
         loaded[name] = load(name, sources[name], study.folder)
-    found: list[dict[str, Any]] = []
-    for claim in study.claims:
-        figures: list[Published] = []
-        title = ""
-        if claim.source is not None:
-            title = sources[claim.source].title or claim.source
-            figures = figures_of(claim, loaded[claim.source])
-        published = [asdict(figure) for figure in figures]
-        found.append({**claim.plain(), "title": title, "published": published})
-    return found
+    return tuple(
+        RecordedClaim(claim)
+        if claim.source is None
+        else RecordedClaim(
+            claim,
+            sources[claim.source].title or claim.source,
+            tuple(figures_of(claim, loaded[claim.source])),
+        )
+        for claim in study.claims
+    )
 
 
-def load(name: str, source: Source, folder: Path) -> list[Published] | Figures:
+def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Figures:
     """The figures of one source, from its file."""
     if source.published is None:
         return []
@@ -82,7 +68,7 @@ def load(name: str, source: Source, folder: Path) -> list[Published] | Figures:
         raise StudyError(f"`sources.{name}` has a `metric` and no `connections`; add it")
     wide = read_published(path, f"sources.{name}.published")
     return [
-        Published(
+        PublishedFigure(
             design=design,
             connections=source.connections,
             value=value,
@@ -92,8 +78,8 @@ def load(name: str, source: Source, folder: Path) -> list[Published] | Figures:
             metric=source.metric,
             column=column.removesuffix("_s").replace("_", " "),
         )
-        for design, row in wide["rows"].items()
-        for column, value in zip(wide["columns"], row, strict=True)
+        for design, row in wide.rows.items()
+        for column, value in zip(wide.columns, row, strict=True)
         if value is not None
     ]
 
@@ -127,9 +113,9 @@ def read_rows(path: Path, report: str) -> Figures:
     return found
 
 
-def figures_of(claim: Claim, loaded: list[Published] | Figures) -> list[Published]:
+def figures_of(claim: Claim, loaded: list[PublishedFigure] | Figures) -> list[PublishedFigure]:
     """Those that the claim is about, in its order."""
-    found: list[Published] = []
+    found: list[PublishedFigure] = []
     for statement in claim.statements:
         if isinstance(loaded, dict):
             found += from_rows(claim, statement, loaded)
@@ -145,7 +131,7 @@ def figures_of(claim: Claim, loaded: list[Published] | Figures) -> list[Publishe
     return list(dict.fromkeys(found))
 
 
-def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[Published]:
+def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[PublishedFigure]:
     sides: Sequence[str] = SIDES if statement.side == BOTH else (statement.side,)
     for connections in statement.connections:
         for design in statement.designs:
@@ -159,7 +145,7 @@ def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[Pub
                 if told is not None:
                     value, unit, name, whole = told
                     per = claim.per if whole else ""
-                    yield Published(design, connections, value, unit, per, side, name, "")
+                    yield PublishedFigure(design, connections, value, unit, per, side, name)
 
 
 def tell(metric: str, here: Mapping[str, float]) -> tuple[float, str, str, bool] | None:

@@ -14,7 +14,7 @@ from regatta.calibrate import run, sizes, stars
 from regatta.calibrate.goals import Context, Part
 from regatta.cli import main as cli
 from regatta.errors import RegattaError, UsageError
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
 from regatta.machine.programs import Programs
 from regatta.race.options import Options
 from regatta.study import Study

@@ -11,7 +11,8 @@ import pytest
 
 from regatta.calibrate import raced
 from regatta.calibrate.goals import Context
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
+from regatta.ledger.given.records import Given
 from regatta.study import parse_study
 from regatta.study.claims.published import recorded_claims
 from regatta.study.design import Design
@@ -113,7 +114,7 @@ def test_only_a_missing_counter_keeps_a_claim_from_a_verdict(
     hardware: bool, met: bool, words: str
 ) -> None:
     recorded = recorded_claims(parse_study(CLAIMS, DESIGNS))
-    how = {"hardware": hardware, "counted_blocks": 6, "environment": {"claims": recorded}}
+    how = {"hardware": hardware, "counted_blocks": 6, "given": Given(claims=recorded)}
     race("reports", NOW, **how)
     assert only(raced.claims(context())).met is None, "the other study was not raced"
     race("chapter-30", NOW, **how)
@@ -125,7 +126,7 @@ def test_only_a_missing_counter_keeps_a_claim_from_a_verdict(
 def test_a_claim_that_has_too_few_blocks_for_a_verdict_misses_the_goal() -> None:
     recorded = recorded_claims(parse_study(CLAIMS, DESIGNS))
     for study in ("reports", "chapter-30"):
-        race(study, NOW, hardware=True, counted_blocks=2, environment={"claims": recorded})
+        race(study, NOW, hardware=True, counted_blocks=2, given=Given(claims=recorded))
     goal = only(raced.claims(context()))
     assert goal.met is False
     assert "X2 have too few blocks" in goal.measured

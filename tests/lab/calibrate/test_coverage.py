@@ -14,7 +14,7 @@ from regatta.calibrate.coverage.draw import Chain, correlation, scores, stretche
 from regatta.calibrate.coverage.intervals import KINDS
 from regatta.calibrate.coverage.part import INDEPENDENT, goals
 from regatta.calibrate.coverage.real import Real
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
 from regatta.ledger.metrics import PRIMARY
 
 BLOCKS = Path(__file__).parents[1] / "fixtures" / "blocks.json"

@@ -31,7 +31,7 @@ from regatta.calibrate.run import newest_folder
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.cli import main as cli
 from regatta.errors import GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.ledger.calibration import Goal
+from regatta.ledger.given.calibration import Goal
 from regatta.ledger.records import Ledger
 from regatta.machine.programs import Programs
 from regatta.race.options import Options

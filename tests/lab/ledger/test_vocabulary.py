@@ -8,7 +8,7 @@ from regatta.analysis.claims.measures import measure
 from regatta.ledger.cell import PROCESS, WINDOW
 from regatta.ledger.counters import COUNTERS, CPU_TIME, EVENTS, PERCENT, TOPDOWN, CounterKind
 from regatta.machine.perf_output import parse_output, select
-from regatta.study.claims.claim import METRIC_SIDES
+from regatta.study.claims.metrics import METRIC_SIDES
 
 NAMES = [one.name for one in COUNTERS]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from rich.console import Console
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
-from regatta.ledger.calibration import Calibration, Goal, to_plain
+from regatta.ledger.given.calibration import Calibration, Goal, to_plain
+from regatta.ledger.given.records import Given
 from regatta.ledger.read import read
+from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.tables.calibration import calibration_sentence, calibration_table
@@ -26,17 +29,17 @@ GOALS = (
     Goal("context switches", "within 1 %", "no perf here", None),
     Goal("equals: claims", "at most 5 %", "2 of 40", None, value=5.0),
 )
-STORED = to_plain(Calibration(1_790_000_000.0, 1234.0, "0.1.0", {"cpus": 2}, GOALS))
+STORED = Calibration(1_790_000_000.0, 1234.0, "0.1.0", {"cpus": 2}, GOALS)
 
 
-def analysed(folder: Path, **environment: Any) -> Analysis:
+def analysed(folder: Path, calibration: Calibration | str | None) -> Analysis:
     path = folder / "ledger.sqlite"
-    make(path, connections=[10], blocks=2, requests=20, environment=environment)
-    return analyse(read(path))
+    given = Given(calibration=calibration)
+    return analyse(read(make(path, connections=[10], blocks=2, requests=20, given=given)))
 
 
 def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, calibration=STORED)
+    analysis = analysed(tmp_path, STORED)
     console = Console(width=200, file=io.StringIO())
     print_standings(analysis, console)
     assert isinstance(console.file, io.StringIO)
@@ -57,13 +60,11 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
     ("stored", "told"),
     [
         (None, "This machine had not been calibrated"),
-        ({"version": 1, "problem": "it is no JSON"}, "could not be read: it is no JSON."),
-        ({"version": 99}, "cannot be read: its version is 99 and not 2."),
-        ("nonsense", "cannot be read: it is no object."),
+        ("it is no JSON", "could not be read: it is no JSON."),
     ],
 )
-def test_what_is_lacking_is_said(tmp_path: Path, stored: object, told: str) -> None:
-    analysis = analysed(tmp_path, calibration=stored)
+def test_what_is_lacking_is_said(tmp_path: Path, stored: str | None, told: str) -> None:
+    analysis = analysed(tmp_path, stored)
     assert told in calibration_sentence(analysis)
     assert calibration_table(analysis) is None
     assert told.split(":", maxsplit=1)[0] in to_html(analysis)
@@ -85,11 +86,16 @@ def test_a_report_says_whether_equal_copies_were_raced(
     found = [Goal("window", "within 1 %", "0.1 %", True)]
     if goals:
         found.append(Goal(f"{PAIRS}, CPU per request", "in 6 of 40 or fewer", *goals))
-    stored = to_plain(Calibration(1_790_000_000.0, 1234.0, "0.1.0", {}, tuple(found)))
-    assert told in calibration_sentence(analysed(tmp_path, calibration=stored))
+    stored = Calibration(1_790_000_000.0, 1234.0, "0.1.0", {}, tuple(found))
+    assert told in calibration_sentence(analysed(tmp_path, stored))
 
 
-def test_a_ledger_that_says_nothing_of_it_shows_nothing(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path)
-    assert calibration_sentence(analysis) == ""
-    assert 'id="calibration"' not in to_html(analysis)
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [(STORED, to_plain(STORED)), ("it is no JSON", {"problem": "it is no JSON"}), (None, None)],
+)
+def test_programs_get_all_of_it(
+    tmp_path: Path, stored: Calibration | str | None, told: dict[str, Any] | None
+) -> None:
+    found = json.dumps(to_dict(analysed(tmp_path, stored))["calibration"])
+    assert found == json.dumps(told)

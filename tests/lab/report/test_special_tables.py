@@ -20,6 +20,7 @@ from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import RIVALS
 from regatta.errors import StudyError
+from regatta.ledger.given.records import Baseline, Given, PublishedTable
 from regatta.ledger.read import read
 from regatta.report.text.numbers import interval_of, value_of
 from regatta.report.text.trials import client_help
@@ -37,15 +38,15 @@ POOLS = {
     "cpu_us": {"iterative": 600.0, "prefork": 660.0, "select": 600.0},
     "blocks": 8,
 }
-BASELINE = {
-    "contender": "iterative",
-    "published": {
-        "source": "a book",
-        "columns": ["solaris_s", "third_edition_s"],
-        "rows": {"iterative": [0.0, 0.0], "prefork": [None, 1.75]},
-        "at": 15,
-    },
-}
+BASELINE = Baseline(
+    "iterative",
+    PublishedTable(
+        source="a book",
+        columns=["solaris_s", "third_edition_s"],
+        rows={"iterative": [0.0, 0.0], "prefork": [None, 1.75]},
+        at=15,
+    ),
+)
 
 
 def analysed(path: Path) -> Analysis:
@@ -272,7 +273,7 @@ def test_who_shares_no_block_with_the_baseline_has_no_difference() -> None:
 
 
 def test_the_table_beyond_the_baseline_has_the_published_figures_beside_it(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", **POOLS, environment={"baseline": BASELINE})
+    path = make(tmp_path / "ledger.sqlite", **POOLS, given=Given(baseline=BASELINE))
     for name, text in all_files(path).items():
         if name in ("summary.csv", "json"):
             continue
@@ -341,6 +342,6 @@ def test_a_file_of_published_figures_that_is_none_is_refused(
 
 def test_published_figures_are_read_with_their_source() -> None:
     found = read_published(Path(__file__).parents[3] / "studies" / "published" / "unp30.csv")
-    assert found["source"].startswith("W. R. Stevens")
-    assert found["rows"]["fork-per-client"] == [504.2, 168.9, 29.6, 20.9]
-    assert found["rows"]["prefork-accept"][0] is None
+    assert found.source.startswith("W. R. Stevens")
+    assert found.rows["fork-per-client"] == [504.2, 168.9, 29.6, 20.9]
+    assert found.rows["prefork-accept"][0] is None

@@ -31,11 +31,12 @@ dialect = "http"
 load = "burst"
 connections = 1
 """
+TWIN = '[contenders.bare]\ncommand = ["true", "{port}"]\ntwin_of = "TWIN"\n'
 RACE = {
     "contenders": ["select", "bare", "iterative"],
     "connections": [10, 100],
     "blocks": 8,
-    "environment": {"twins": {"bare": "select"}},
+    "study": TWIN.replace("TWIN", "select"),
 }
 
 
@@ -84,8 +85,8 @@ def test_a_twin_that_costs_more_leaves_nothing_to_the_design(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"environment": {}},
-        {"environment": {"twins": {"bare": "poll"}}},
+        {"study": ""},
+        {"study": TWIN.replace("TWIN", "poll")},
         {"fail": {("bare", at, block) for at in (10, 100) for block in range(1, 11)}},
     ],
     ids=["none", "its design was not raced", "it failed"],

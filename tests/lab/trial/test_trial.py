@@ -124,7 +124,7 @@ def test_a_race_tells_what_happens_and_leaves_a_complete_ledger(tmp_path: Path) 
     assert len(done) == 6
     keys = {key for (key,) in faked.rows(folder, "SELECT key FROM environment")}
     assert {"cpu_model", "cpus", "kernel", "mitigations", "governor", "versions"} <= keys
-    assert {"perf_version", "placement", "seed"} <= keys
+    assert {"perf_version", "placement"} <= keys
     assert faked.rows(folder, "SELECT value FROM meta WHERE key = 'finished_at'")
 
 

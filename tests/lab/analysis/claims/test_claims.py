@@ -27,8 +27,8 @@ from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.joint import Mean, decide_jointly
 from regatta.ledger.cell import Cell
+from regatta.ledger.given.claim import Place
 from regatta.study import Claim, parse_study
-from regatta.study.claims.claim import Place
 from regatta.study.design import Design
 from tests.lab import synthetic
 

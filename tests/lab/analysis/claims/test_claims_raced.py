@@ -19,7 +19,7 @@ from regatta.analysis.claims.result import (
     ClaimResult,
 )
 from regatta.analysis.estimates import Estimates, estimate_latency
-from regatta.errors import LedgerError
+from regatta.ledger.given.records import Given
 from regatta.ledger.read import read
 from regatta.ledger.records import Trial
 from regatta.report.charts.palette import LOOKS
@@ -45,9 +45,8 @@ def raced(tmp_path: Path, bodies: str, **race: Any) -> dict[str, ClaimResult]:
         f"scope = {json.dumps(list(whole.scopes))}\n"
     )
     study = parse_study(cells + bodies, DESIGNS, tmp_path)
-    recorded = json.loads(json.dumps(recorded_claims(study)))
-    environment = {**whole.environment, "claims": recorded}
-    path = synthetic.make(tmp_path / "ledger.sqlite", whole, environment=environment)
+    given = Given(claims=recorded_claims(study))
+    path = synthetic.make(tmp_path / "ledger.sqlite", whole, given=given)
     return {found.id: found for found in analyse(read(path)).claims}
 
 
@@ -146,13 +145,13 @@ def test_a_design_that_cannot_run_here_makes_its_claims_not_measurable(tmp_path:
     order = 'order = ["iterative", "select"]'
     body = claim("X", f'metric = "task_clock"\nconnections = 10\n{order}')
     cells = 'name = "mine"\n[[cells]]\ndesigns = ["iterative", "select"]\nconnections = 10\n'
-    (content,) = recorded_claims(parse_study(cells + body, DESIGNS))
-    environment = {"claims": [content], "left_out": {"select": "no such call"}}
+    given = Given(claims=recorded_claims(parse_study(cells + body, DESIGNS)))
     path = synthetic.make(
         tmp_path / "ledger.sqlite",
         contenders=["iterative"],
         connections=[10],
-        environment=environment,
+        environment={"left_out": {"select": "no such call"}},
+        given=given,
     )
     (found,) = analyse(read(path)).claims
     assert found.verdict == NOT_MEASURABLE
@@ -244,8 +243,7 @@ def test_every_claim_of_the_shipped_studies_gets_a_verdict(
             trials.setdefault(trial.cell_id, []).append(trial)
         cells = sorted(ledger.cells, key=lambda cell: cell.id)
         race = Race(cells, trials, WhenAsked(trials), {})
-        recorded = json.loads(json.dumps(recorded_claims(study)))
-        found |= {result.id: result for result in judge_all(recorded, race)}
+        found |= {result.id: result for result in judge_all(recorded_claims(study), race)}
     assert len(found) == 32
     absent = {name for name, result in found.items() if result.verdict == NOT_MEASURABLE}
     assert absent == (set() if hardware else needing)
@@ -254,8 +252,3 @@ def test_every_claim_of_the_shipped_studies_gets_a_verdict(
         assert "\n" not in result.why
     assert set(found["A1"].scopes) == {"window", "process"}
     assert set(found["U1"].scopes) == {"window", "process"}
-
-
-def test_claims_that_no_regatta_wrote_are_told_in_one_line() -> None:
-    with pytest.raises(LedgerError, match="is the ledger whole"):
-        judge_all([{"id": "A1"}], Race([], {}, {}, {}))

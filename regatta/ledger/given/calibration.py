@@ -1,4 +1,4 @@
-"""The record of a calibration: its goals, and its form in JSON, in a ledger and in its own file."""
+"""The record of a calibration: its goals, and its form in JSON, in its own file."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Calibration:
 
 
 def to_plain(calibration: Calibration) -> dict[str, Any]:
-    """As JSON has it, in the file, in `--json` and in a ledger's environment."""
+    """As JSON has it, in the file and in `--json`."""
     plain = asdict(calibration)
     return {
         "version": VERSION,

@@ -1,0 +1,64 @@
+"""Ledgers of the schema before today's, read as if they were of it. The file stays as it is.
+
+Schema 5 kept in `environment`, as JSON, what has tables of its own now, the race's settings, and
+what the study's text says too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from regatta.ledger.given.calibration import Calibration, from_plain
+from regatta.ledger.given.records import BASELINE, RECORDED, Given, RecordedClaim
+from regatta.ledger.plain import checked
+
+BEFORE = 5
+"""The oldest schema that is read still. A race goes on in today's alone."""
+GIVEN = ("claims", "baseline", "calibration")
+SETTINGS = ("use_perf", "disturbance_limit_percent")
+SAID_ELSEWHERE = ("seed", "contenders", "twins")
+
+Environment = dict[str, Any]
+CLAIMS = TypeAdapter(list[dict[str, Any]])
+
+
+def migrate(
+    meta: dict[str, str], environment: Environment
+) -> tuple[dict[str, str], Environment, Given]:
+    """Three parts of today's ledger from two of schema 5.
+
+    ValueError, in a few words, where these hold something else.
+    """
+    settings = {key: setting(environment[key]) for key in SETTINGS if key in environment}
+    moved = (*GIVEN, *SETTINGS, *SAID_ELSEWHERE)
+    facts = {key: value for key, value in environment.items() if key not in moved}
+    claims, baseline, calibration = (environment.get(key) for key in GIVEN)
+    plain = checked(CLAIMS, claims or [])
+    given = Given(
+        claims=tuple(map(claim_of, plain)),
+        baseline=checked(BASELINE, baseline) if baseline else None,
+        calibration=calibration_of(calibration),
+    )
+    return meta | settings, facts, given
+
+
+def setting(value: Any) -> str:
+    """As `meta` has it."""
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def claim_of(plain: dict[str, Any]) -> RecordedClaim:
+    source, published = plain.get("title") or "", plain.get("published")
+    return checked(RECORDED, {"claim": plain, "source": source, "published": published})
+
+
+def calibration_of(plain: Any) -> Calibration | str | None:
+    if plain is None:
+        return None
+    problem = plain.get("problem") if isinstance(plain, dict) else None
+    try:
+        return from_plain(plain) if problem is None else str(problem)
+    except ValueError as error:
+        return str(error)

@@ -1,0 +1,26 @@
+"""What a study and its machine give a race: a report needs nothing but the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from regatta.ledger.given.records import Baseline, Given
+from regatta.race.advisers import Advisers
+from regatta.study import Study
+from regatta.study.claims.published import recorded_claims
+from regatta.study.published import read_published
+
+
+def given_to(study: Study, advisers: Advisers) -> Given:
+    return Given(recorded_claims(study), recorded_baseline(study), advisers.calibration())
+
+
+def recorded_baseline(study: Study) -> Baseline | None:
+    """`[baseline]` with its published figures."""
+    said = study.baseline
+    if said is None:
+        return None
+    if said.published is None:
+        return Baseline(said.contender)
+    table = read_published(study.folder / said.published)
+    return Baseline(said.contender, replace(table, at=said.published_at))

@@ -1,0 +1,52 @@
+"""What the text of a study calls things, for a report; the race has checked the rest of it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+
+from pydantic import TypeAdapter
+
+from regatta.errors import LedgerError
+from regatta.ledger.plain import checked
+
+
+@dataclass(frozen=True)
+class Named:
+    """One of `[contenders]`."""
+
+    title: str | None = None
+    twin_of: str | None = None
+    """The design of whose strategy it is the smallest correct server."""
+
+
+@dataclass(frozen=True)
+class Names:
+    name: str = "A race"
+    title: str | None = None
+    contenders: dict[str, Named] = field(default_factory=dict)
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.name
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Of the contenders."""
+        return {name: one.title or name for name, one in self.contenders.items()}
+
+    @property
+    def twins(self) -> dict[str, str]:
+        """The design of each twin."""
+        return {name: one.twin_of for name, one in self.contenders.items() if one.twin_of}
+
+
+def names_in(toml: str) -> Names:
+    """`toml`: as a ledger holds it."""
+    try:
+        return checked(NAMES, tomllib.loads(toml))
+    except ValueError as error:
+        raise LedgerError(f"its study cannot be read ({error}); is the ledger whole?") from error
+
+
+NAMES = TypeAdapter(Names)

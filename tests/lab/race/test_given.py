@@ -1,0 +1,91 @@
+"""What a race is given is in its ledger before its first trial, and its study is there once."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from regatta.ledger.given.calibration import Calibration, Goal
+from regatta.ledger.given.records import Baseline
+from regatta.ledger.read import read, read_meta
+from regatta.ledger.schema import FILE_NAME
+from regatta.race.advisers import Advisers
+from regatta.race.events import Event, Started
+from tests.lab import faked
+
+pytestmark = pytest.mark.usefixtures("programs_folder")
+
+TITLE, OTHER = "Two tiny ones", "somebody else's server"
+STUDY = f"""
+title = "{TITLE}"
+{faked.TINY}
+[contenders.other]
+title = "{OTHER}"
+command = ["true", "{{port}}"]
+[baseline]
+contender = "iterative"
+[[claim]]
+id = "X1"
+says = "A loop needs less."
+metric = "task_clock"
+connections = 3
+order = ["select", "iterative"]
+"""
+GOALS = (Goal("power of quick", "8 % is found", "4.9 %", True),)
+CALIBRATION = Calibration(1_790_000_000.0, 1234.0, "0.1.0", {"cpus": 2}, GOALS)
+
+
+def stop(event: Event) -> None:
+    if isinstance(event, Started):
+        raise faked.StopError
+
+
+def stopped(folder: Path, **options: bool) -> Path:
+    """Before the first trial; returns its ledger."""
+    with pytest.raises(faked.StopError):
+        faked.race(STUDY, folder, stop, Advisers(calibration=lambda: CALIBRATION), **options)
+    return folder / FILE_NAME
+
+
+def test_it_is_there_before_the_first_trial(tmp_path: Path) -> None:
+    given = read(stopped(tmp_path)).given
+    assert [one.claim.id for one in given.claims] == ["X1"]
+    assert given.baseline == Baseline("iterative")
+    assert given.calibration == CALIBRATION
+
+
+def test_the_study_is_in_the_ledger_once(tmp_path: Path) -> None:
+    path = stopped(tmp_path)
+    assert read_meta(path)["study_toml"] == STUDY
+    with closing(sqlite3.connect(path)) as database:
+        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        held = [
+            (table, row)
+            for (table,) in tables
+            for row in database.execute(f"SELECT * FROM {table}")
+            if TITLE in str(row) or OTHER in str(row)
+        ]
+    assert [(table, row[0]) for table, row in held] == [("meta", "study_toml")]
+
+
+def test_the_environment_holds_what_was_found_and_not_what_was_asked(tmp_path: Path) -> None:
+    keys = set(read(stopped(tmp_path)).environment)
+    assert {"cpu_model", "placement", "designs", "left_out"} <= keys
+    asked = {"seed", "use_perf", "disturbance_limit_percent", "contenders", "twins"}
+    assert not keys & {"claims", "baseline", "calibration", *asked}
+
+
+def test_a_race_without_perf_goes_on_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped(tmp_path, use_perf=False)
+
+    def probe(_: object) -> None:
+        raise AssertionError("it was asked to do without")
+
+    monkeypatch.setattr("regatta.machine.perf.probe", probe)
+    faked.resume(tmp_path)
+    assert read_meta(tmp_path / FILE_NAME)["finished_at"]
