@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sum {
-    int64_t user_ns, system_ns;
-};
-
 /* An answer in progress. */
 struct answer {
     struct history *history;
@@ -71,26 +67,30 @@ static bool begin(struct answer *answer) {
     return true;
 }
 
-/* Changes of a slot's former process are older than the first reading of the present one. */
-static void add_change(void *context, const struct change *change, uint32_t number) {
-    const struct answer *answer = context;
-    if (number < answer->history->table.members[change->slot].first)
-        return;
-    answer->sums[change->slot].user_ns += change->user_us * (int64_t)NS_PER_US;
-    answer->sums[change->slot].system_ns += change->system_us * (int64_t)NS_PER_US;
+/* What is noted. Returns false if memory ran out. */
+static bool sum_changes(struct answer *answer) {
+    const struct history *history = answer->history;
+    answer->sums = calloc(history->table.slots + 1, sizeof *answer->sums);
+    if (answer->sums == NULL)
+        return false;
+    struct summing summing = {history, answer->sums};
+    changes_each(answer->changes, answer->since, history_add_up, &summing);
+    if (answer->changes == &history->tens)
+        history_each_since_tens(history, history_add_up, &summing);
+    return true;
+}
+
+static int64_t not_noted_ns(int64_t used_ns, uint32_t noted_us) {
+    return (int64_t)(history_low_us(used_ns) - noted_us) * NS_PER_US;
 }
 
 static struct sum used(const struct answer *answer, uint32_t slot) {
-    const struct table *table = &answer->history->table;
-    const struct member *member = &table->members[slot];
-    struct sum sum = {member->user_ns, member->system_ns};
+    const struct member *member = &answer->history->table.members[slot];
     if (answer->changes == NULL)
-        return sum;
-    bool is_long = answer->changes == &answer->history->tens;
-    sum.user_ns -= is_long ? member->noted_long_user_ns : member->noted_user_ns;
-    sum.system_ns -= is_long ? member->noted_long_system_ns : member->noted_system_ns;
-    sum.user_ns += answer->sums[slot].user_ns;
-    sum.system_ns += answer->sums[slot].system_ns;
+        return (struct sum){member->user_ns, member->system_ns};
+    struct sum sum = answer->sums[slot];
+    sum.user_ns += not_noted_ns(member->user_ns, member->noted_user_us);
+    sum.system_ns += not_noted_ns(member->system_ns, member->noted_system_us);
     return sum;
 }
 
@@ -151,11 +151,12 @@ static void sum_groups(struct answer *answer) {
     bool is_by_name = answer->ask->group == GROUP_NAME;
     answer->labels = is_by_name ? &history->names : &history->cgroups;
     for (uint32_t i = 0; i < history->table.count; i++) {
-        const struct member *member = table_member(&history->table, i);
-        uint32_t number = is_by_name ? history_group_of(history, member->name) : member->cgroup;
+        uint32_t slot = table_order(&history->table)[i];
+        const struct member *member = &history->table.members[slot];
+        uint32_t number =
+            is_by_name ? history_group_of(history, member->name) : history->lookups[slot].cgroup;
         if (member->gone_ms == 0 && number != 0)
-            add_to_group(answer, number, used(answer, table_order(&history->table)[i]), 1,
-                         member->started_ns);
+            add_to_group(answer, number, used(answer, slot), 1, member->started_ns);
     }
 }
 
@@ -272,12 +273,8 @@ static bool answer_locked(struct answer *answer) {
         history->wants_cgroups = true;
         history_look_for_cgroups(history);
     }
-    if (answer->changes != NULL) {
-        answer->sums = calloc(history->table.slots + 1, sizeof *answer->sums);
-        if (answer->sums == NULL)
-            return false;
-        changes_each(answer->changes, answer->since, add_change, answer);
-    }
+    if (answer->changes != NULL && !sum_changes(answer))
+        return false;
     make(answer);
     free(answer->sums);
     return true;

@@ -33,24 +33,24 @@ static uint32_t look(struct history *history, int32_t pid) {
     return labels_use(&history->cgroups, cgroup, length);
 }
 
-static bool is_due(const struct member *member, uint32_t now_s) {
+static bool is_due(const struct member *member, const struct lookup *lookup, uint32_t now_s) {
     uint32_t started_s = (uint32_t)(member->started_ns / NS_PER_S);
-    if (member->cgroup == 0)
+    if (lookup->cgroup == 0)
         return true;
-    if (member->looked_s < started_s + YOUNG_S && now_s >= started_s + YOUNG_S)
+    if (lookup->looked_s < started_s + YOUNG_S && now_s >= started_s + YOUNG_S)
         return true;
-    return now_s - member->looked_s >= AGAIN_S + (uint32_t)member->pid % SPREAD_S;
+    return now_s - lookup->looked_s >= AGAIN_S + (uint32_t)member->pid % SPREAD_S;
 }
 
 void history_look_for_cgroups(struct history *history) {
     uint32_t now_s = (uint32_t)(clock_boot_ns() / NS_PER_S);
     for (uint32_t i = 0; i < history->table.count; i++) {
-        struct member *member = table_member(&history->table, i);
-        if (member->gone_ms != 0 || !is_due(member, now_s))
+        const struct member *member = table_member(&history->table, i);
+        struct lookup *lookup = &history->lookups[table_slot(&history->table, member)];
+        if (member->gone_ms != 0 || !is_due(member, lookup, now_s))
             continue;
-        uint32_t before = member->cgroup;
-        member->cgroup = look(history, member->pid);
-        member->looked_s = now_s;
+        uint32_t before = lookup->cgroup;
+        *lookup = (struct lookup){look(history, member->pid), now_s};
         labels_leave(&history->cgroups, before);
     }
 }

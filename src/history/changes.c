@@ -93,6 +93,13 @@ static void each(const struct changes *changes, uint32_t number, uint32_t blocks
     }
 }
 
+uint32_t changes_find(const struct changes *changes, uint32_t number) {
+    for (uint32_t i = 0; i < changes->count; i++)
+        if (changes->kept[i].number == number)
+            return i;
+    return CHANGES_SINCE_EVER;
+}
+
 void changes_each(const struct changes *changes, uint32_t since, change_visit *visit,
                   void *context) {
     for (uint32_t i = since + 1; i < changes->count; i++)

@@ -59,8 +59,14 @@ bool changes_add(struct changes *changes, uint32_t slot, int64_t user_us, int64_
 /* Keeps a reading, with the changes added before it. Drops the oldest if there are too many. */
 void changes_keep(struct changes *changes, const struct kept_reading *reading);
 
-/* Calls visit for each change after the kept reading `since`, with the number of the change's
- * reading; UINT32_MAX: since the newest. */
+/* In place of an index: from the first change on. */
+#define CHANGES_SINCE_EVER UINT32_MAX
+
+/* Index of the kept reading of this number; CHANGES_SINCE_EVER: it is not there. */
+uint32_t changes_find(const struct changes *changes, uint32_t number);
+
+/* Calls visit for each change after the kept reading at index `since`, with the number of the
+ * change's reading; UINT32_MAX: since the newest. */
 typedef void change_visit(void *context, const struct change *change, uint32_t number);
 void changes_each(const struct changes *changes, uint32_t since, change_visit *visit,
                   void *context);

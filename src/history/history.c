@@ -10,34 +10,44 @@
 
 static const char kernel_worker[] = "kworker";
 
+/* With nothing in the table and no labels. */
+static void begin(struct history *history) {
+    changes_begin(&history->seconds, &history->pool, SHORT_READINGS);
+    changes_begin(&history->tens, &history->pool, LONG_READINGS);
+    history->kernel_workers = labels_use(&history->names, kernel_worker, sizeof kernel_worker - 1);
+}
+
 /* Back to before the first reading. The counters of /metrics stay. */
 static void forget(struct history *history) {
     atomic_store(&history->taken_mono_ns, 0);
+    memset(history->lookups, 0, history->table.slots * sizeof *history->lookups);
+    memset(history->sums, 0, history->table.slots * sizeof *history->sums);
     table_reset(&history->table);
     labels_reset(&history->names);
     labels_reset(&history->cgroups);
     labels_reset(&history->units);
     history->pool.count = history->pool.free = 0;
-    changes_begin(&history->seconds, &history->pool, SHORT_READINGS);
-    changes_begin(&history->tens, &history->pool, LONG_READINGS);
     history->number = 0;
     history->alive = 0;
     history->told_ns = 0;
-    history->kernel_workers = labels_use(&history->names, kernel_worker, sizeof kernel_worker - 1);
+    begin(history);
     metric_groups_relabel(&history->metric_groups, &history->names);
 }
 
 static size_t bytes_for(uint32_t capacity) {
     uint32_t labels = capacity + LABELS_RESTING;
     return region_share(sizeof(struct history)) + table_bytes(capacity) +
-           labels_bytes(NAME_LIMIT, labels) + 2 * labels_bytes(HISTORY_NAME_LIMIT, labels) +
-           changes_pool_bytes();
+           region_share(capacity * sizeof(struct lookup)) +
+           region_share(capacity * sizeof(struct sum)) + labels_bytes(NAME_LIMIT, labels) +
+           2 * labels_bytes(HISTORY_NAME_LIMIT, labels) + changes_pool_bytes();
 }
 
 static struct history *open_in(struct region *region, uint32_t capacity) {
     struct history *history = region_take(region, sizeof *history);
     uint32_t labels = capacity + LABELS_RESTING;
     table_open(&history->table, capacity, region);
+    history->lookups = region_take(region, capacity * sizeof(struct lookup));
+    history->sums = region_take(region, capacity * sizeof(struct sum));
     labels_open(&history->names, NAME_LIMIT, labels, region);
     labels_open(&history->cgroups, HISTORY_NAME_LIMIT, labels, region);
     labels_open(&history->units, HISTORY_NAME_LIMIT, labels, region);
@@ -64,7 +74,7 @@ int history_open(struct history **opened) {
     struct history *history = open_in(&region, capacity);
     history->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     shared_mutex_open(&history->lock);
-    forget(history);
+    begin(history); /* the memory is zeroed; what is not touched is not there */
     *opened = history;
     return 0;
 }

@@ -43,15 +43,23 @@ static uint32_t use_name(struct history *history, const struct process *process)
     return number;
 }
 
+/* Of what was used at the reading before, less than an hour is not noted: that reading was kept, or
+ * followed a kept one within a second. */
+static int64_t not_noted_us(uint32_t noted_us, int64_t before_ns, int64_t now_ns) {
+    return (int64_t)(history_low_us(before_ns) - noted_us) + now_ns / NS_PER_US -
+           before_ns / NS_PER_US;
+}
+
 /* Notes what was used and not noted, in whole microseconds. */
-static void note(struct changes *changes, uint32_t slot, const struct member *member,
-                 int64_t *noted_user_ns, int64_t *noted_system_ns) {
-    int64_t user_us = (member->user_ns - *noted_user_ns) / NS_PER_US;
-    int64_t system_us = (member->system_ns - *noted_system_ns) / NS_PER_US;
-    if ((user_us == 0 && system_us == 0) || !changes_add(changes, slot, user_us, system_us))
+static void note(struct history *history, struct member *member, struct sum before) {
+    int64_t user_us = not_noted_us(member->noted_user_us, before.user_ns, member->user_ns);
+    int64_t system_us = not_noted_us(member->noted_system_us, before.system_ns, member->system_ns);
+    uint32_t slot = table_slot(&history->table, member);
+    if ((user_us == 0 && system_us == 0) ||
+        !changes_add(&history->seconds, slot, user_us, system_us))
         return; /* later */
-    *noted_user_ns += user_us * NS_PER_US;
-    *noted_system_ns += system_us * NS_PER_US;
+    member->noted_user_us = history_low_us(member->user_ns);
+    member->noted_system_us = history_low_us(member->system_ns);
 }
 
 static void begin_member(const struct reading *reading, struct member *member,
@@ -61,8 +69,10 @@ static void begin_member(const struct reading *reading, struct member *member,
     member->first = history->number & INT32_MAX;
     if (is_born(member->started_ns, reading->before_ns))
         return;
-    member->user_ns = member->noted_user_ns = member->noted_long_user_ns = process->user_ns;
-    member->system_ns = member->noted_system_ns = member->noted_long_system_ns = process->system_ns;
+    member->user_ns = process->user_ns;
+    member->system_ns = process->system_ns;
+    member->noted_user_us = history_low_us(process->user_ns);
+    member->noted_system_us = history_low_us(process->system_ns);
 }
 
 static void rename_member(struct history *history, struct member *member,
@@ -90,7 +100,12 @@ static void advance(struct history *history, struct member *member, const struct
 static void leave(void *context, struct member *member) {
     struct history *history = ((const struct reading *)context)->history;
     labels_leave(&history->names, member->name);
-    labels_leave(&history->cgroups, member->cgroup);
+    member->has_ended = true;
+    if (!history->wants_cgroups)
+        return;
+    struct lookup *lookup = &history->lookups[table_slot(&history->table, member)];
+    labels_leave(&history->cgroups, lookup->cgroup);
+    lookup->cgroup = 0;
 }
 
 static void visit(void *context, const struct process *process) {
@@ -107,13 +122,10 @@ static void visit(void *context, const struct process *process) {
         begin_member(reading, member, process);
     else
         rename_member(history, member, process);
+    const struct sum before = {member->user_ns, member->system_ns};
     advance(history, member, process, reading->now_ns);
-    uint32_t slot = (uint32_t)(member - history->table.members);
     if (reading->is_kept)
-        note(&history->seconds, slot, member, &member->noted_user_ns, &member->noted_system_ns);
-    if (reading->is_kept_long)
-        note(&history->tens, slot, member, &member->noted_long_user_ns,
-             &member->noted_long_system_ns);
+        note(history, member, before);
 }
 
 /* The final times of a process that a reading saw, or that lived between two readings. Only one
@@ -135,6 +147,42 @@ static void visit_ended(void *context, const struct process *process) {
     }
 }
 
+void history_add_up(void *summing, const struct change *change, uint32_t number) {
+    const struct summing *to = summing;
+    const struct member *member = &to->history->table.members[change->slot];
+    /* Changes of a former process are older than the first reading of the present one. */
+    if (member->has_ended || number < member->first)
+        return;
+    to->sums[change->slot].user_ns += change->user_us * (int64_t)NS_PER_US;
+    to->sums[change->slot].system_ns += change->system_us * (int64_t)NS_PER_US;
+}
+
+void history_each_since_tens(const struct history *history, change_visit *each, void *context) {
+    const struct changes *tens = &history->tens;
+    uint32_t since = CHANGES_SINCE_EVER;
+    if (tens->count > 0)
+        since = changes_find(&history->seconds, tens->kept[tens->count - 1].number);
+    changes_each(&history->seconds, since, each, context);
+}
+
+/* A slot's first change takes the whole sum. */
+static void note_sum(void *context, const struct change *change, uint32_t number) {
+    struct history *history = context;
+    struct sum *sum = &history->sums[change->slot];
+    (void)number;
+    if (sum->user_ns + sum->system_ns > 0)
+        changes_add(&history->tens, change->slot, sum->user_ns / NS_PER_US,
+                    sum->system_ns / NS_PER_US);
+    *sum = (struct sum){0};
+}
+
+/* Notes in `tens` what each process used since its newest reading. */
+static void add_up_seconds(struct history *history) {
+    struct summing summing = {history, history->sums};
+    history_each_since_tens(history, history_add_up, &summing);
+    history_each_since_tens(history, note_sum, history);
+}
+
 static void keep(const struct reading *reading) {
     struct history *history = reading->history;
     const struct kept_reading kept = {
@@ -143,12 +191,14 @@ static void keep(const struct reading *reading) {
         .system_ns = reading->scan.system_ns,
         .number = history->number,
     };
-    if (reading->is_kept)
-        changes_keep(&history->seconds, &kept);
-    if (reading->is_kept_long)
+    if (reading->is_kept_long) {
+        add_up_seconds(history);
         changes_keep(&history->tens, &kept);
-    if (reading->is_kept)
+    }
+    if (reading->is_kept) {
+        changes_keep(&history->seconds, &kept);
         history->number++;
+    }
 }
 
 static void count_alive(struct history *history) {

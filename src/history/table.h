@@ -19,12 +19,10 @@ enum { PIDS_LEAST = 1 << 12 }; /* for which a table has room, however little mem
 /* A process as of the last reading that saw it. */
 struct member {
     int64_t started_ns, user_ns, system_ns;
-    /* How much of its times was noted as changes: each second, each ten. */
-    int64_t noted_user_ns, noted_system_ns;
-    int64_t noted_long_user_ns, noted_long_system_ns;
+    /* How much of its times was noted as changes, in microseconds: low bits. */
+    uint32_t noted_user_us, noted_system_us;
     int32_t pid;
-    uint32_t name, cgroup; /* labels; cgroup 0: not looked up yet */
-    uint32_t looked_s;     /* when it was looked up, in seconds since boot */
+    uint32_t name; /* a label */
     /* Number of the next kept reading when it was first seen. */
     uint32_t first : 31;
     uint32_t has_ended : 1; /* its final times were reported */
@@ -50,6 +48,10 @@ void table_open(struct table *table, uint32_t capacity, struct region *region);
 
 /* Forgets all processes. */
 void table_reset(struct table *table);
+
+static inline uint32_t table_slot(const struct table *table, const struct member *member) {
+    return (uint32_t)(member - table->members);
+}
 
 /* By ascending pid. */
 static inline uint32_t *table_order(const struct table *table) {

@@ -90,6 +90,28 @@ TEST(recently_is_what_was_used_since_the_reading_nearest_to_then) {
     history_close(history);
 }
 
+/* 2^32 microseconds are 72 minutes. */
+TEST(hours_of_cpu_count_between_two_readings) {
+    struct history *history = open_history();
+    sim_start(7, "busy");
+    sim_use(7, INT64_C(4294000000), 4294967295);
+    record(history);
+    for (int hour = 0; hour < 2; hour++) {
+        pass_ms(500);
+        sim_use(7, 1000000, 2000000);
+        record(history); /* not kept */
+        pass_ms(3600 * 1000);
+        sim_use(7, INT64_C(4) * 3600 * 1000000, INT64_C(4) * 4294967296);
+        record(history);
+        struct history_answer answer = ask(history, BY_RECENT, GROUP_NONE, 60, 1);
+        assert_int_equal(answer.elapsed_ns, INT64_C(3600500) * NS_PER_MS);
+        assert_int_equal(answer.rows[0].user_ns, INT64_C(14401) * NS_PER_S);
+        assert_int_equal(answer.rows[0].system_ns,
+                         INT64_C(4) * 4294967296 * NS_PER_US + INT64_C(2) * NS_PER_S);
+    }
+    history_close(history);
+}
+
 TEST(the_rest_is_what_the_machine_did_beyond_the_rows) {
     struct history *history = open_history();
     sim_start(3, "a");
@@ -197,6 +219,17 @@ TEST(control_groups_are_looked_for_when_somebody_asks) {
     assert_int_equal(processes, 2);
     answer = ask(history, BY_TOTAL, GROUP_UNIT, 0, 5);
     assert_int_equal(answer.rows[0].processes + answer.rows[1].processes, 2);
+    sim_end(1);
+    for (int second = 0; second < 3; second++) {
+        pass_ms(1000);
+        record(history);
+    }
+    sim_start(39997, "successor"); /* in the same slot */
+    record(history);
+    answer = ask(history, BY_TOTAL, GROUP_CGROUP, 0, 5);
+    assert_int_equal(answer.count, 1);
+    assert_int_equal(answer.rows[0].name[0], '?');
+    assert_int_equal(answer.rows[0].processes, 2);
     history_close(history);
 }
 
