@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/shared_mutex.h"
 #include "top/from_record.h"
-#include "top/order.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -25,8 +24,8 @@ enum {
 static int open_shared(struct bpf *bpf, bool gathers) {
     const size_t room = bpf->room;
     const size_t bytes = sizeof(struct bpf_shared) +
-                         room * (2 * sizeof(struct monotonic_entry) + 2 * sizeof(uint32_t) +
-                                 sizeof(struct record) + sizeof(struct group));
+                         room * (2 * sizeof(struct monotonic_entry) + sizeof(struct record) +
+                                 sizeof(struct group) + sizeof(struct run));
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED)
@@ -35,11 +34,10 @@ static int open_shared(struct bpf *bpf, bool gathers) {
     bpf->shared_bytes = bytes;
     struct monotonic_entry *entries = (struct monotonic_entry *)(shared + 1);
     shared->monotonic =
-        (struct monotonic){.entries = {entries, entries + room}, .limit = bpf->room};
+        (struct monotonic){.entries = entries, .waiting = entries + room, .limit = bpf->room};
     struct record *records = (struct record *)(entries + 2 * room);
     struct group *groups = (struct group *)(records + room);
-    bpf->order = (uint32_t *)(groups + room);
-    bpf->spare_order = bpf->order + room;
+    bpf->runs = (struct run *)(groups + room);
     if (gathers)
         shared->gather = (struct gather){.records = records, .groups = groups, .room = bpf->room};
     return shared_mutex_open(&shared->turn);
@@ -169,9 +167,10 @@ static int take_all(const struct bpf *bpf, const struct record *records, uint32_
         scan->seen++;
         pass_on(pass, &first);
     }
-    const uint32_t *order = order_by_pid(records, count, bpf->order, bpf->spare_order);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct record *record = &records[order[i]];
+    struct order order;
+    const struct record *record;
+    order_begin(&order, records, count, bpf->runs);
+    while ((record = order_next(&order)) != NULL) {
         struct process process;
         if (record->threads == 0) {
             int error = procfs_read(procfs, record->pid, &process);
@@ -216,7 +215,7 @@ static int scan_in_turn(struct bpf *bpf, struct procfs *procfs, struct scan *sca
 
 int bpf_scan(struct bpf *bpf, struct procfs *procfs, struct scan *scan, scan_visit *visit,
              void *context) {
-    /* If its holder died in a scan, that scan's times are forgotten; everything else is intact. */
+    /* If its holder died in a scan, everything is intact, or monotonic_begin notices. */
     shared_mutex_lock(&bpf->shared->turn);
     int error = scan_in_turn(bpf, procfs, scan, visit, context);
     pthread_mutex_unlock(&bpf->shared->turn);

@@ -1,31 +1,25 @@
 /* Whether the kernel's iterators show all processes. */
 #include "base/clock.h"
 #include "top/bpf_state.h"
-#include "top/order.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
 /* What bpf_complete compares, and finds. */
 struct comparison {
-    const struct record *records;
-    const uint32_t *order; /* of the records, by pid */
-    uint32_t count, where;
-    int64_t before_ns; /* since boot: processes started earlier must have been seen */
+    struct order order;
+    const struct record *next; /* in that order; NULL: none */
+    int64_t before_ns;         /* since boot: processes started earlier must have been seen */
     struct procfs *procfs;
     bool misses_first, misses_others;
 };
 
 static void compare(void *context, const struct process *process) {
     struct comparison *comparison = context;
-    const struct record *records = comparison->records;
-    const uint32_t *order = comparison->order;
     struct process again;
-    while (comparison->where < comparison->count &&
-           records[order[comparison->where]].pid < process->pid)
-        comparison->where++;
-    if (comparison->where < comparison->count &&
-        records[order[comparison->where]].pid == process->pid)
+    while (comparison->next != NULL && comparison->next->pid < process->pid)
+        comparison->next = order_next(&comparison->order);
+    if (comparison->next != NULL && comparison->next->pid == process->pid)
         return;
     if (process->started_ns > comparison->before_ns ||
         procfs_read(comparison->procfs, process->pid, &again) != 0 ||
@@ -40,16 +34,16 @@ static void compare(void *context, const struct process *process) {
 int bpf_complete(struct bpf *bpf, struct procfs *procfs, const char **reason) {
     struct comparison comparison = {.procfs = procfs, .before_ns = clock_boot_ns() - NS_PER_S};
     struct scan scan;
-    int64_t count = bpf_read(bpf, &comparison.records);
+    const struct record *records;
+    int64_t count = bpf_read(bpf, &records);
     if (count == -ENOSPC)
         return 0; /* it is not used then */
     if (count < 0) {
         *reason = kernel_side_reason((int)count);
         return (int)count;
     }
-    comparison.count = (uint32_t)count;
-    comparison.order =
-        order_by_pid(comparison.records, comparison.count, bpf->order, bpf->spare_order);
+    order_begin(&comparison.order, records, (uint32_t)count, bpf->runs);
+    comparison.next = order_next(&comparison.order);
     int error = procfs_scan(procfs, &scan, compare, &comparison);
     if (comparison.misses_others) {
         *reason = "this kernel hides processes from it";

@@ -4,6 +4,7 @@
 #include "top/gather.h"
 #include "top/kernel_side.h"
 #include "top/monotonic.h"
+#include "top/order.h"
 
 #include <pthread.h>
 
@@ -26,8 +27,8 @@ struct bpf {
     int64_t tick_ns;
     struct bpf_shared *shared;
     size_t shared_bytes;
-    uint32_t *order, *spare_order; /* for order_by_pid */
-    int first; /* /proc/1/stat, if the kernel's iterators skip that process; else -1 */
+    struct run *runs; /* for order_begin */
+    int first;        /* /proc/1/stat, if the kernel's iterators skip that process; else -1 */
 };
 
 /* Has the kernel read all processes. Returns how many are in *records, or -errno; -ENOSPC: too

@@ -3,26 +3,32 @@
  * The kernel splits a process's run time into user and system time by what clock ticks happened
  * to see, so the split may move back and forth. As the kernel does for /proc, a reported time
  * never decreases. A process is known by (pid, start time) and forgotten when a scan does not
- * see it. */
+ * see it.
+ *
+ * There is one table, changed in place: most scans find the processes of the one before. */
 #pragma once
 #include "top/process.h"
 
+#include <stdatomic.h>
+
 struct monotonic_entry {
-    uint64_t identity; /* pid and start time in one number, ordered by pid */
+    uint64_t identity : 63; /* pid and start time in one number, ordered by pid */
+    uint64_t turn : 1;      /* of the last scan that saw it */
     int64_t user_ns, system_ns;
 };
 
-/* Two tables of `limit` entries by ascending pid: of the last complete scan, and of the current
- * one. */
 struct monotonic {
-    struct monotonic_entry *entries[2];
-    uint32_t limit;
-    uint32_t counts[2];
-    uint32_t old;   /* index of the last scan's table */
-    uint32_t where; /* the current scan's position in it */
+    struct monotonic_entry *entries; /* by ascending pid */
+    struct monotonic_entry *waiting; /* new ones that belong between them, until the scan ends */
+    uint32_t limit;                  /* there is room for so many in each */
+    uint32_t known;                  /* entries that earlier scans left */
+    uint32_t seen, added, waits;     /* in this scan: known ones, new ones after them, waiting */
+    uint32_t where;                  /* its position among the known ones */
+    unsigned turn;                   /* 0 or 1, in turns */
+    atomic_bool is_moving;           /* entries; if the process dies then, they are unusable */
 };
 
-/* Around a scan. Without monotonic_end its times are forgotten. */
+/* Around a scan. Without monotonic_end its new processes are forgotten. */
 void monotonic_begin(struct monotonic *monotonic);
 void monotonic_end(struct monotonic *monotonic);
 

@@ -1,49 +1,46 @@
 #include "top/order.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
-static bool is_after(const struct record *records, uint32_t a, uint32_t b) {
-    return records[a].pid > records[b].pid;
-}
-
-/* The end of the run that begins at `from`. */
-static uint32_t run_end(const struct record *records, const uint32_t *order, uint32_t from,
-                        uint32_t count) {
-    while (from + 1 < count && !is_after(records, order[from], order[from + 1]))
+static uint32_t run_end(const struct record *records, uint32_t from, uint32_t count) {
+    while (from + 1 < count && records[from].pid <= records[from + 1].pid)
         from++;
-    return from + 1 < count ? from + 1 : count;
+    return from + 1;
 }
 
-static void merge(const struct record *records, const uint32_t *from, uint32_t first,
-                  uint32_t middle, uint32_t end, uint32_t *to) {
-    uint32_t left = first, right = middle;
-    for (uint32_t at = first; at < end; at++) {
-        if (right == end || (left < middle && !is_after(records, from[left], from[right])))
-            to[at] = from[left++];
-        else
-            to[at] = from[right++];
-    }
-}
-
-uint32_t *order_by_pid(const struct record *records, uint32_t count, uint32_t *order,
-                       uint32_t *spare) {
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = i;
+static void sift_down(struct order *order, uint32_t at) {
     for (;;) {
-        uint32_t at = 0, runs = 0;
-        while (at < count) {
-            uint32_t middle = run_end(records, order, at, count);
-            if (at == 0 && middle == count)
-                return order;
-            uint32_t end = middle < count ? run_end(records, order, middle, count) : count;
-            merge(records, order, at, middle, end, spare);
-            at = end;
-            runs++;
-        }
-        uint32_t *merged = spare;
-        spare = order;
-        order = merged;
-        if (runs <= 1)
-            return order;
+        uint32_t least = at;
+        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < order->count; child++)
+            if (order->runs[child].pid < order->runs[least].pid)
+                least = child;
+        if (least == at)
+            return;
+        const struct run kept = order->runs[at];
+        order->runs[at] = order->runs[least];
+        order->runs[least] = kept;
+        at = least;
     }
+}
+
+void order_begin(struct order *order, const struct record *records, uint32_t count,
+                 struct run *runs) {
+    *order = (struct order){.records = records, .runs = runs};
+    for (uint32_t at = 0; at < count; at = runs[order->count - 1].end)
+        runs[order->count++] = (struct run){records[at].pid, at, run_end(records, at, count)};
+    for (uint32_t i = order->count / 2; i-- > 0;)
+        sift_down(order, i);
+}
+
+const struct record *order_next(struct order *order) {
+    if (order->count == 0)
+        return NULL;
+    struct run *first = &order->runs[0];
+    const struct record *record = &order->records[first->at++];
+    if (first->at < first->end)
+        first->pid = order->records[first->at].pid;
+    else
+        *first = order->runs[--order->count];
+    sift_down(order, 0);
+    return record;
 }

@@ -16,7 +16,7 @@ static struct monotonic told;
 
 static int empty(void **state) {
     (void)state;
-    told = (struct monotonic){.entries = {tables[0], tables[1]}, .limit = ROOM};
+    told = (struct monotonic){.entries = tables[0], .waiting = tables[1], .limit = ROOM};
     return 0;
 }
 #undef TEST_SETUP
@@ -59,14 +59,60 @@ TEST(another_process_with_the_pid_begins_anew) {
     assert_times(pass(5, 3 * TICK_NS + 5, 0, 0), 1, 1);
 }
 
-TEST(a_scan_that_was_broken_off_changes_nothing) {
+TEST(what_a_scan_told_that_was_broken_off_stays_told) {
     monotonic_begin(&told);
     pass(5, 0, 100, 50);
+    pass(9, 0, 10, 10);
     monotonic_end(&told);
     monotonic_begin(&told);
-    pass(5, 0, 500, 500);
+    pass(3, 0, 1, 1);
+    pass(5, 0, 200, 50);
+    for (int scan = 0; scan < 2; scan++) {
+        monotonic_begin(&told);
+        assert_times(pass(5, 0, 190, 70), 200, 60);
+        assert_times(pass(9, 0, 5, 15), 10, 10);
+        monotonic_end(&told);
+    }
+}
+
+TEST(what_somebody_was_moving_who_died_is_forgotten) {
+    for (int is_moving = 0; is_moving < 2; is_moving++) {
+        monotonic_begin(&told);
+        pass(5, 0, 100, 50);
+        monotonic_end(&told);
+        told.is_moving = is_moving;
+    }
     monotonic_begin(&told);
-    assert_times(pass(5, 0, 101, 50), 101, 50);
+    assert_times(pass(5, 0, 10, 10), 10, 10);
+    monotonic_end(&told);
+    monotonic_begin(&told);
+    assert_times(pass(5, 0, 5, 5), 10, 10);
+}
+
+/* Against a table by pid, over lives at random. */
+TEST(processes_come_and_go_anywhere) {
+    enum { PIDS = 60, SCANS = 2000 };
+    static struct monotonic_entry entries[PIDS], waiting[PIDS];
+    int64_t alive[PIDS] = {0}, floors[PIDS] = {0}; /* when it began; what was told of it */
+    uint64_t random = 1;
+    told = (struct monotonic){.entries = entries, .waiting = waiting, .limit = PIDS};
+    for (int scan = 1; scan <= SCANS; scan++) {
+        monotonic_begin(&told);
+        for (int pid = 0; pid < PIDS; pid++) {
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            if ((random >> 60) == 0) {
+                alive[pid] = (random >> 59 & 1) != 0 ? scan : 0;
+                floors[pid] = 0;
+            }
+            int64_t user_ns = (int64_t)(random >> 40);
+            if (alive[pid] == 0)
+                continue;
+            if (user_ns > floors[pid])
+                floors[pid] = user_ns;
+            assert_times(pass(pid + 1, alive[pid] * TICK_NS, user_ns, 0), floors[pid], 0);
+        }
+        monotonic_end(&told);
+    }
 }
 
 TEST(beyond_the_limit_all_are_let_through) {
@@ -83,15 +129,19 @@ TEST(records_come_by_ascending_pid) {
                            {1, 30, 40, 2, 3, 35, 50},
                            {7, 6, 5, 4, 3, 2, 1},
                            {5, 1, 6, 2, 7, 3, 4}};
-    uint32_t room[7], spare[7];
+    struct run runs[7];
     for (size_t i = 0; i < sizeof pids / sizeof pids[0]; i++) {
         struct record records[7];
         for (int k = 0; k < 7; k++)
             records[k].pid = pids[i][k];
         for (uint32_t count = 0; count <= 7; count++) {
-            const uint32_t *order = order_by_pid(records, count, room, spare);
-            for (uint32_t k = 1; k < count; k++)
-                assert_true(records[order[k - 1]].pid < records[order[k]].pid);
+            struct order order;
+            uint32_t visited = 0;
+            order_begin(&order, records, count, runs);
+            for (const struct record *next, *last = NULL; (next = order_next(&order)) != NULL;
+                 last = next, visited++)
+                assert_true(last == NULL || last->pid < next->pid);
+            assert_int_equal(visited, count);
         }
     }
 }
