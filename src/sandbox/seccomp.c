@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <malloc.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
@@ -150,6 +151,7 @@ void seccomp_enter(struct layer *layer, const struct sandbox_options *options) {
     if (filter.error == 0)
         filter.error = seccomp_load(filter.context);
     seccomp_release(filter.context);
+    malloc_trim(0); /* the filter's tree took a quarter of a MiB */
     if (filter.error == 0)
         layer_say(layer, true, "%u system calls and ways to call them allowed, all others refused",
                   filter.calls);

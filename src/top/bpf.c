@@ -4,7 +4,6 @@
 #include "base/shared_mutex.h"
 #include "top/from_record.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -65,7 +64,7 @@ int bpf_open(struct bpf **opened, enum bpf_path path, uint32_t room, const char 
         free(bpf);
         return error;
     }
-    error = open_shared(bpf, bpf->kernel.link >= 0);
+    error = open_shared(bpf, bpf->kernel.loaded.link >= 0);
     if (error != 0) {
         bpf_close(bpf);
         return error;
@@ -86,9 +85,8 @@ void bpf_close(struct bpf *bpf) {
 /* As bpf_read. */
 static int64_t run(struct bpf *bpf, const struct record **records) {
     struct reading reading = {0};
-    LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &reading, .ctx_size_in = sizeof reading);
-    int error = bpf_prog_test_run_opts(bpf->kernel.run, &options);
-    if (error < 0)
+    int error = kernel_side_run(&bpf->kernel, &reading);
+    if (error != 0)
         return error;
     if (reading.count > bpf->room)
         return -ENOSPC;
@@ -103,9 +101,9 @@ static int64_t iterate(struct bpf *bpf, const struct record **records) {
     char *buffer = bpf->shared->buffer;
     size_t filled = 0;
     ssize_t got;
-    int iterator = bpf_iter_create(bpf->kernel.link);
+    int iterator = kernel_side_iterate(&bpf->kernel);
     if (iterator < 0)
-        return -errno;
+        return iterator;
     gather_begin(gather);
     while ((got = read(iterator, buffer + filled, BPF_ITERATOR_BYTES - filled)) > 0 ||
            (got < 0 && (errno == EAGAIN || errno == EINTR))) {
@@ -129,7 +127,7 @@ static int64_t iterate(struct bpf *bpf, const struct record **records) {
 }
 
 int64_t bpf_read(struct bpf *bpf, const struct record **records) {
-    return bpf->kernel.run >= 0 ? run(bpf, records) : iterate(bpf, records);
+    return bpf->kernel.loaded.program >= 0 ? run(bpf, records) : iterate(bpf, records);
 }
 
 /* A scan in progress. */

@@ -47,10 +47,13 @@ void ended_take(struct ended *ended, ended_visit *visit, void *context, uint32_t
     const uint64_t now = __atomic_load_n(ended->kernel.lost, __ATOMIC_RELAXED);
     *lost = (uint32_t)(now - ended->lost);
     ended->lost = now;
+    if (ring_is_empty(&ended->kernel.ring) || kernel_ends_map(&ended->kernel) != 0)
+        return; /* what could not be mapped is there the next time */
     struct record record;
     while (ring_take(&ended->kernel.ring, &record)) {
         struct process process;
         process_of_record(&process, &record, ended->tick_ns);
         visit(context, &process);
     }
+    kernel_ends_unmap(&ended->kernel);
 }

@@ -18,9 +18,13 @@ static void copy(const struct ring *ring, unsigned long from, struct record *rec
     memcpy((char *)record + first, ring->bytes, sizeof *record - first);
 }
 
+bool ring_is_empty(const struct ring *ring) {
+    return *ring->read_to == __atomic_load_n(ring->written_to, __ATOMIC_ACQUIRE);
+}
+
 bool ring_take(const struct ring *ring, struct record *record) {
     const unsigned long at = *ring->read_to;
-    if (at == __atomic_load_n(ring->written_to, __ATOMIC_ACQUIRE))
+    if (ring_is_empty(ring))
         return false;
     const void *header = ring->bytes + at % ring->size;
     if ((__atomic_load_n((const uint32_t *)header, __ATOMIC_ACQUIRE) & is_being_written) != 0)

@@ -1,4 +1,4 @@
-/* A BPF ring buffer of records, mapped: the kernel writes, one thread reads. No system call. */
+/* A BPF ring buffer of records: the kernel writes, one thread reads. No system call. */
 #pragma once
 #include "top/programs/record.h"
 
@@ -9,9 +9,11 @@
 struct ring {
     unsigned long *read_to;          /* the reader's; the bytes before it are free */
     const unsigned long *written_to; /* the kernel's */
-    const char *bytes;
-    size_t size; /* a power of two */
+    const char *bytes;               /* mapped when a record is taken */
+    size_t size;                     /* of them, a power of two */
 };
+
+bool ring_is_empty(const struct ring *ring);
 
 /* Takes the next record; false: there is none yet. */
 bool ring_take(const struct ring *ring, struct record *record);

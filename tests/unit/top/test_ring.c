@@ -55,10 +55,12 @@ static void assert_takes_none(void) {
 }
 
 TEST(records_come_in_order_also_around_the_end) {
+    assert_true(ring_is_empty(&ring));
     assert_takes_none();
     for (int pid = 1; pid <= 100; pid += 2) {
         write_length(reserve(pid), 0);
         write_length(reserve(pid + 1), 0);
+        assert_false(ring_is_empty(&ring));
         assert_takes(pid);
         assert_takes(pid + 1);
         assert_takes_none();
