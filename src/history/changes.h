@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum {
-    CHANGES_BLOCK = 340,    /* changes in a block: a page */
-    CHANGES_BLOCKS = 16384, /* 64 MiB reserved: 5.5 million changes */
+    CHANGES_BLOCK = 84,     /* changes in a block: a quarter of a page */
+    CHANGES_BLOCKS = 65536, /* 64 MiB reserved: 5.5 million changes */
     CHANGES_KEPT_LIMIT = 16,
 };
 

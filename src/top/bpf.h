@@ -27,7 +27,7 @@ void bpf_close(struct bpf *bpf);
 
 /* Compares it with /proc once: the iterators of some kernels skip the first process, which each
  * scan then reads from /proc. Returns -ENOTSUP if others are missing: bpf must not be used. */
-int bpf_complete(struct bpf *bpf, struct procfs *procfs, const char **reason);
+int bpf_complete(struct bpf *bpf, const char **reason);
 
 /* As source_scan. Reads from procfs what it cannot read otherwise. */
 int bpf_scan(struct bpf *bpf, struct procfs *procfs, struct scan *scan, scan_visit *visit,

@@ -31,10 +31,10 @@ static void compare(void *context, const struct process *process) {
         comparison->misses_others = true;
 }
 
-int bpf_complete(struct bpf *bpf, struct procfs *procfs, const char **reason) {
+static int compare_all(struct bpf *bpf, struct procfs *procfs, const char **reason) {
     struct comparison comparison = {.procfs = procfs, .before_ns = clock_boot_ns() - NS_PER_S};
     struct scan scan;
-    const struct record *records;
+    const struct record *records = NULL;
     int64_t count = bpf_read(bpf, &records);
     if (count == -ENOSPC)
         return 0; /* it is not used then */
@@ -51,5 +51,16 @@ int bpf_complete(struct bpf *bpf, struct procfs *procfs, const char **reason) {
     }
     if (error == 0 && comparison.misses_first)
         bpf->first = openat(procfs->directory, "1/stat", O_RDONLY | O_CLOEXEC);
+    return error;
+}
+
+int bpf_complete(struct bpf *bpf, const char **reason) {
+    struct procfs once;
+    int error = procfs_open(&once, "/proc");
+    if (error != 0)
+        return error;
+    scan_cache_forgo(&once.cache);
+    error = compare_all(bpf, &once, reason);
+    procfs_close(&once);
     return error;
 }

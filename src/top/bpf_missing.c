@@ -11,9 +11,8 @@ int bpf_open(struct bpf **opened, enum bpf_path path, uint32_t room, const char 
     return -ENOTSUP;
 }
 
-int bpf_complete(struct bpf *bpf, struct procfs *procfs, const char **reason) {
+int bpf_complete(struct bpf *bpf, const char **reason) {
     (void)bpf;
-    (void)procfs;
     (void)reason;
     return -ENOTSUP;
 }

@@ -26,21 +26,21 @@ static struct {
     unsigned users;
 } common = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int open_bpf(struct procfs *procfs, const char **reason) {
+static int open_bpf(const char **reason) {
     int error = bpf_open(&common.bpf, BPF_PATH_BEST, 0, reason);
     if (error != 0)
         return error;
-    error = bpf_complete(common.bpf, procfs, reason);
+    error = bpf_complete(common.bpf, reason);
     if (error != 0)
         bpf_close(common.bpf);
     return error;
 }
 
-static int share_bpf(struct bpf **shared, struct procfs *procfs, const char **reason) {
+static int share_bpf(struct bpf **shared, const char **reason) {
     int error = 0;
     pthread_mutex_lock(&common.lock);
     if (common.users == 0)
-        error = open_bpf(procfs, reason);
+        error = open_bpf(reason);
     if (error == 0) {
         common.users++;
         *shared = common.bpf;
@@ -63,7 +63,7 @@ static int choose(struct source *source, enum source_kind wanted, unsigned flags
     strcpy(source->reason, "as asked");
     if (wanted == SOURCE_PROCFS)
         return 0;
-    int error = share_bpf(&source->bpf, &source->procfs, &why);
+    int error = share_bpf(&source->bpf, &why);
     if (error != 0) {
         problem = why;
         snprintf(source->reason, sizeof source->reason, "no bpf: %s", why);
