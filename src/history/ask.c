@@ -122,7 +122,7 @@ static void offer(struct answer *answer, uint32_t number, int64_t ns) {
 static void rank_processes(struct answer *answer) {
     const struct table *table = &answer->history->table;
     for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t slot = table_order(table)[i];
+        uint32_t slot = table->order[i];
         struct sum sum = used(answer, slot);
         if (table->members[slot].gone_ms == 0)
             offer(answer, slot, sum.user_ns + sum.system_ns);
@@ -151,7 +151,7 @@ static void sum_groups(struct answer *answer) {
     bool is_by_name = answer->ask->group == GROUP_NAME;
     answer->labels = is_by_name ? &history->names : &history->cgroups;
     for (uint32_t i = 0; i < history->table.count; i++) {
-        uint32_t slot = table_order(&history->table)[i];
+        uint32_t slot = history->table.order[i];
         const struct member *member = &history->table.members[slot];
         uint32_t number =
             is_by_name ? history_group_of(history, member->name) : history->lookups[slot].cgroup;

@@ -34,15 +34,12 @@ size_t table_bytes(uint32_t capacity) {
 void table_open(struct table *table, uint32_t capacity, struct region *region) {
     *table = (struct table){.capacity = capacity};
     table->members = region_take(region, members_bytes(capacity));
-    table->orders = region_take(region, orders_bytes(capacity));
+    table->order = region_take(region, orders_bytes(capacity));
+    table->waiting = table->order + capacity;
 }
 
 void table_reset(struct table *table) {
     table->slots = table->free = table->count = 0;
-}
-
-static uint32_t *next_order(const struct table *table) {
-    return table->orders + (size_t)(1 - table->newest) * table->capacity;
 }
 
 static int compare(const struct member *member, int32_t pid, int64_t started_ns) {
@@ -69,7 +66,7 @@ struct member *table_find(const struct table *table, int32_t pid, int64_t starte
 }
 
 void table_begin(struct table *table) {
-    table->at = table->next_count = 0;
+    table->at = table->left = table->added = table->waits = table->last = 0;
 }
 
 static void drop(struct table *table, uint32_t slot, table_dropped *dropped, void *context) {
@@ -80,7 +77,7 @@ static void drop(struct table *table, uint32_t slot, table_dropped *dropped, voi
 }
 
 static void carry_over(struct table *table) {
-    next_order(table)[table->next_count++] = table_order(table)[table->at++];
+    table->order[table->left++] = table->order[table->at++];
 }
 
 /* The member at `at` was not visited. */
@@ -92,21 +89,24 @@ static void miss(struct table *table, int64_t now_ns, table_dropped *dropped, vo
     if (now_ms - member->gone_ms < (uint32_t)(TABLE_LINGER_NS / NS_PER_MS))
         carry_over(table);
     else
-        drop(table, table_order(table)[table->at++], dropped, context);
+        drop(table, table->order[table->at++], dropped, context);
 }
 
 static struct member *add(struct table *table, const struct process *process) {
-    uint32_t slot = table->free;
-    /* The members still to be merged need room too. */
-    if (table->next_count + (table->count - table->at) >= table->capacity)
-        return NULL;
+    uint32_t slot = table->free, end = table->count + table->added;
     if (slot != 0)
         table->free = table->members[--slot].name;
     else if (table->slots < table->capacity)
         slot = table->slots++;
     else
         return NULL;
-    next_order(table)[table->next_count++] = slot;
+    if (table->at == table->count && end < table->capacity) {
+        table->order[end] = slot;
+        table->added++;
+    } else {
+        table->waiting[table->waits++] = slot;
+    }
+    table->last = slot + 1;
     table->members[slot] = (struct member){.pid = process->pid, .started_ns = process->started_ns};
     return &table->members[slot];
 }
@@ -120,12 +120,10 @@ static bool is_another(const struct member *member, const struct process *proces
 struct member *table_visit(struct table *table, const struct process *process, bool *is_new,
                            int64_t now_ns, table_dropped *dropped, void *context) {
     *is_new = false;
-    if (table->next_count > 0) {
-        uint32_t last = next_order(table)[table->next_count - 1];
-        if (compare(&table->members[last], process->pid, process->started_ns) >= 0)
-            return NULL;
-    }
     int order = 1;
+    if (table->last != 0 &&
+        compare(&table->members[table->last - 1], process->pid, process->started_ns) >= 0)
+        return NULL;
     while (table->at < table->count) {
         order = compare(table_member(table, table->at), process->pid, process->started_ns);
         if (order >= 0)
@@ -136,13 +134,28 @@ struct member *table_visit(struct table *table, const struct process *process, b
         struct member *member = table_member(table, table->at);
         if (!is_another(member, process)) {
             member->gone_ms = 0;
+            table->last = table->order[table->at] + 1;
             carry_over(table);
             return member;
         }
-        drop(table, table_order(table)[table->at++], dropped, context);
+        drop(table, table->order[table->at++], dropped, context);
     }
     *is_new = true;
     return add(table, process);
+}
+
+/* Those that wait belong between others. */
+static void insert_waiting(struct table *table) {
+    uint32_t from = table->count, to = from + table->waits;
+    table->count = to;
+    while (table->waits > 0) {
+        const struct member *waiting = &table->members[table->waiting[table->waits - 1]];
+        if (from > 0 &&
+            compare(table_member(table, from - 1), waiting->pid, waiting->started_ns) > 0)
+            table->order[--to] = table->order[--from];
+        else
+            table->order[--to] = table->waiting[--table->waits];
+    }
 }
 
 void table_end(struct table *table, bool is_whole, int64_t now_ns, table_dropped *dropped,
@@ -152,6 +165,8 @@ void table_end(struct table *table, bool is_whole, int64_t now_ns, table_dropped
             miss(table, now_ns, dropped, context);
         else
             carry_over(table);
-    table->newest = 1 - table->newest;
-    table->count = table->next_count;
+    memmove(table->order + table->left, table->order + table->count,
+            table->added * sizeof *table->order);
+    table->count = table->left + table->added;
+    insert_waiting(table);
 }

@@ -34,9 +34,12 @@ struct table {
     uint32_t slots, free; /* ever in use; the first free one, linked by `name`, from 1 */
     uint32_t count;       /* in the order */
     struct member *members;
-    uint32_t *orders;        /* slots, twice: of the newest reading, and of the current one */
-    uint32_t newest;         /* index of the newest reading's, 0 or 1 */
-    uint32_t at, next_count; /* merged of the newest; merged into the next */
+    uint32_t *order;   /* slots, by ascending pid and start */
+    uint32_t *waiting; /* slots of new ones that belong between them, until the reading ends */
+    /* Of the current reading: */
+    uint32_t at, left;     /* so many of the order were looked at, and are left at its front */
+    uint32_t added, waits; /* new ones after the order, and waiting */
+    uint32_t last;         /* visited: a slot, from 1; 0: none */
 };
 
 /* For all processes that can exist at once. */
@@ -53,13 +56,8 @@ static inline uint32_t table_slot(const struct table *table, const struct member
     return (uint32_t)(member - table->members);
 }
 
-/* By ascending pid. */
-static inline uint32_t *table_order(const struct table *table) {
-    return table->orders + (size_t)table->newest * table->capacity;
-}
-
 static inline struct member *table_member(const struct table *table, uint32_t place) {
-    return &table->members[table_order(table)[place]];
+    return &table->members[table->order[place]];
 }
 
 /* A process by its identity; NULL: unknown. */
