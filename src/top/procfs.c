@@ -44,7 +44,7 @@ struct reading {
     struct scan *scan;
     scan_visit *visit;
     void *context;
-    struct scan_cache_news news;
+    struct scan_cache_news *news;
 };
 
 /* Returns whether the process was there and was visited. */
@@ -120,18 +120,18 @@ static void keep(struct reading *reading, const char *pid, int fd) {
     bool pays =
         rest != STAT_MANY_THREADS && now.turns != 0 && process.name_length <= SCAN_CACHE_NAME_LIMIT;
     if (schedstat >= 0 && pays)
-        entry.schedstat = scan_cache_move(&reading->procfs->cache, &reading->news, schedstat);
+        entry.schedstat = scan_cache_move(&reading->procfs->cache, reading->news, schedstat);
     else if (schedstat >= 0)
         close(schedstat);
     if (entry.schedstat >= 0 && rest == STAT_SLEEPS)
         remember(&entry, now, &process);
     if (is_there && entry.at.turns == 0)
-        entry.stat = scan_cache_move(&reading->procfs->cache, &reading->news, fd);
+        entry.stat = scan_cache_move(&reading->procfs->cache, reading->news, fd);
     else
         close(fd);
     entry.pid = is_there ? process.pid : 0;
     if (entry.stat >= 0 || entry.schedstat >= 0)
-        scan_cache_add(&reading->news, &entry);
+        scan_cache_add(reading->news, &entry);
 }
 
 /* Returns 0, also if the process is gone; -errno if descriptors ran out. */
@@ -146,7 +146,7 @@ static int read_new(struct reading *reading, const char *pid) {
     if (length > 0 && !is_there)
         reading->scan->lost++; /* alive, in an unknown format */
     if (is_there && reading->started_ns - process.started_ns > SCAN_CACHE_YOUNG_NS &&
-        scan_cache_may_add(&reading->procfs->cache, &reading->news))
+        scan_cache_may_add(&reading->procfs->cache, reading->news))
         keep(reading, pid, fd);
     else
         close(fd);
@@ -158,9 +158,9 @@ static void keep_again(struct reading *reading, const struct scan_cache_entry *e
                        struct schedstat now, enum stat_rest rest, const struct process *process) {
     const struct scan_cache *cache = &reading->procfs->cache;
     struct scan_cache_entry changed = *entry;
-    bool is_new = fd != entry->stat, may_change = scan_cache_may_change(&reading->news);
+    bool is_new = fd != entry->stat, may_change = scan_cache_may_change(reading->news);
     if (is_new && may_change)
-        changed.stat = scan_cache_move(cache, &reading->news, fd);
+        changed.stat = scan_cache_move(cache, reading->news, fd);
     else if (is_new)
         close(fd);
     if (!may_change)
@@ -172,7 +172,7 @@ static void keep_again(struct reading *reading, const struct scan_cache_entry *e
     if (remembers)
         remember(&changed, now, process);
     if (remembers || changed.stat != entry->stat || changed.schedstat != entry->schedstat)
-        scan_cache_change(cache, &reading->news, entry, &changed);
+        scan_cache_change(cache, reading->news, entry, &changed);
 }
 
 /* Returns 0 if it was visited, -ESRCH if it has ended, or another -errno if descriptors ran out. */
@@ -186,7 +186,7 @@ static int read_kept(struct reading *reading, const struct scan_cache_entry *ent
         return -ESRCH;
     if (schedstat_is(now, entry->at)) {
         visit_remembered(reading, entry);
-        scan_cache_known(&procfs->cache, &reading->news, entry);
+        scan_cache_known(&procfs->cache, reading->news, entry);
         return 0;
     }
     int fd = entry->stat >= 0 ? entry->stat : open_file(reading, pid, "stat");
@@ -198,7 +198,7 @@ static int read_kept(struct reading *reading, const struct scan_cache_entry *ent
             close(fd);
         return -ESRCH;
     }
-    scan_cache_known(&procfs->cache, &reading->news, entry);
+    scan_cache_known(&procfs->cache, reading->news, entry);
     keep_again(reading, entry, fd, now, stat_rest(text, (size_t)length), &process);
     return 0;
 }
@@ -209,7 +209,7 @@ static int read_process(struct reading *reading, const char *name) {
     if (number_parse_bytes(name, strlen(name), 1, INT32_MAX, &pid) != 0)
         return 0; /* not a process */
     const struct scan_cache_entry *entry =
-        scan_cache_find(&reading->procfs->cache, &reading->news, (int32_t)pid);
+        scan_cache_find(&reading->procfs->cache, reading->news, (int32_t)pid);
     int error = entry != NULL ? read_kept(reading, entry, name) : -ESRCH;
     return error == -ESRCH ? read_new(reading, name) : error;
 }
@@ -264,6 +264,7 @@ void procfs_busy(const struct procfs *procfs, struct scan *scan) {
 }
 
 int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, void *context) {
+    struct scan_cache_news news; /* 33 KiB, of which most scans touch little: not initialized */
     /* Each scan has a descriptor of its own, with its own position in the directory. */
     struct reading reading = {
         .procfs = procfs,
@@ -271,15 +272,16 @@ int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, voi
         .scan = scan,
         .visit = visit,
         .context = context,
+        .news = &news,
     };
     if (reading.root < 0)
         return -errno;
     scan_begin(scan, "procfs");
     reading.started_ns = scan->taken_at_ns - scan->boot_at_ns;
     procfs_busy(procfs, scan);
-    scan_cache_lock(&procfs->cache, &reading.news);
+    scan_cache_lock(&procfs->cache, &news);
     int error = read_directory(&reading);
-    scan_cache_unlock(&procfs->cache, &reading.news, error == 0);
+    scan_cache_unlock(&procfs->cache, &news, error == 0);
     close(reading.root);
     return error;
 }
