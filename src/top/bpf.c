@@ -170,14 +170,14 @@ static int take_all(const struct bpf *bpf, const struct record *records, uint32_
     order_begin(&order, records, count, bpf->runs);
     while ((record = order_next(&order)) != NULL) {
         struct process process;
-        if (record->threads == 0) {
+        if (record->is_torn) {
             int error = procfs_read(procfs, record->pid, &process);
             if (error == -ESRCH)
                 continue; /* it has ended */
             if (error != 0)
                 return error;
         } else {
-            process_of_record(&process, record, bpf->tick_ns);
+            process_of_record(&process, record);
         }
         scan->seen++;
         pass_on(pass, &process);

@@ -1,18 +1,15 @@
 #include "top/bpf.h"
 
-#include "base/clock.h"
 #include "top/from_record.h"
 #include "top/kernel_side.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct ended {
     struct kernel_ends kernel;
     uint64_t lost; /* already reported */
-    int64_t tick_ns;
 };
 
 /* The kernel writes pids of the first pid namespace, which differ from those of any other. */
@@ -28,7 +25,6 @@ int ended_open(struct ended **opened) {
     struct ended *ended = calloc(1, sizeof *ended);
     if (ended == NULL)
         return -ENOMEM;
-    ended->tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
     int error = kernel_ends_open(&ended->kernel);
     if (error != 0) {
         free(ended);
@@ -52,7 +48,7 @@ void ended_take(struct ended *ended, ended_visit *visit, void *context, uint32_t
     struct record record;
     while (ring_take(&ended->kernel.ring, &record)) {
         struct process process;
-        process_of_record(&process, &record, ended->tick_ns);
+        process_of_record(&process, &record);
         visit(context, &process);
     }
     kernel_ends_unmap(&ended->kernel);

@@ -14,11 +14,11 @@ static int64_t system_share(const struct record *record) {
                      (record->user_ns + record->system_ns));
 }
 
-void process_of_record(struct process *process, const struct record *record, int64_t tick_ns) {
+void process_of_record(struct process *process, const struct record *record) {
     process->pid = record->pid;
     process->name_length = (uint8_t)strnlen(record->name, sizeof record->name);
     memcpy(process->name, record->name, process->name_length);
-    process->started_ns = (int64_t)record->started_ns / tick_ns * tick_ns;
+    process->started_ns = (int64_t)record->started * RECORD_START_NS;
     process->system_ns = system_share(record);
     process->user_ns = (int64_t)record->run_ns - process->system_ns;
     monotonic_hold(process, (int64_t)record->told_user_ns, (int64_t)record->told_system_ns);

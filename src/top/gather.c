@@ -20,20 +20,21 @@ static struct record *find(const struct gather *gather, int pid) {
     return low < gather->count && gather->records[low].pid == pid ? &gather->records[low] : NULL;
 }
 
-/* thread: its times, and in .started_ns the count of changes it saw. */
+/* thread: its times, and in .started the count of changes it saw. */
 static void join(struct gather *gather, struct record *process, const struct record *thread) {
     struct group *group = &gather->groups[process - gather->records];
     process->run_ns += thread->run_ns;
     process->user_ns += thread->user_ns;
     process->system_ns += thread->system_ns;
-    process->threads++;
-    if ((uint32_t)thread->started_ns != group->changes)
+    group->added++;
+    if ((uint32_t)thread->started != group->changes)
         group->expected = 0;
 }
 
 static void add_process(struct gather *gather, const struct thread_record *thread) {
     bool is_torn = (thread->changes & 1) != 0;
-    gather->groups[gather->count] = (struct group){thread->changes, is_torn ? 0 : thread->threads};
+    gather->groups[gather->count] =
+        (struct group){thread->changes, is_torn ? 0 : thread->threads, 1};
     gather->records[gather->count++] = thread->record;
 }
 
@@ -51,8 +52,8 @@ void gather_add(struct gather *gather, const struct thread_record *thread) {
     }
     struct record part = thread->record;
     part.pid = thread->process;
-    part.started_ns = thread->changes;
-    struct record *process = find(gather, part.pid);
+    part.started = thread->changes;
+    struct record *process = find(gather, thread->process);
     if (process != NULL)
         join(gather, process, &part);
     else if (gather->count + gather->waiting < gather->room)
@@ -69,6 +70,5 @@ void gather_end(struct gather *gather) {
             join(gather, process, part);
     }
     for (uint32_t i = 0; i < gather->count; i++)
-        if (gather->records[i].threads != gather->groups[i].expected)
-            gather->records[i].threads = 0;
+        gather->records[i].is_torn = gather->groups[i].added != gather->groups[i].expected;
 }

@@ -9,6 +9,7 @@
 struct group {
     uint32_t changes;  /* of its sums, when its first thread was read */
     uint32_t expected; /* threads it had then */
+    uint32_t added;    /* threads */
 };
 
 /* records and groups have the same room. Processes are added at the front, by ascending pid;
@@ -27,6 +28,6 @@ void gather_begin(struct gather *gather);
 /* Threads by ascending tid; a repeated one counts once. */
 void gather_add(struct gather *gather, const struct thread_record *thread);
 
-/* Afterwards .records holds .count processes. One whose threads changed meanwhile has .threads 0
+/* Afterwards .records holds .count processes. One whose threads changed meanwhile is torn
  * (record.h). */
 void gather_end(struct gather *gather);

@@ -8,7 +8,7 @@
 enum { HEADER_BYTES = 8 };
 static const uint32_t is_being_written = UINT32_C(1) << 31;
 
-static_assert(sizeof(struct record) % HEADER_BYTES == 0, "each record ends where a header may be");
+static_assert(sizeof(struct record) == 64, "a cache line; it ends where a header may be");
 
 /* A record may wrap around the end of the ring. */
 static void copy(const struct ring *ring, unsigned long from, struct record *record) {

@@ -34,9 +34,7 @@ int process_free(__u64 *arguments) {
         return 0;
     }
     take_ended(record, signal);
-    describe(record, task, signal);
-    record->pid = task->pid;
-    record->threads = 1;
+    describe(record, task->pid, 0, task, signal);
     bpf_ringbuf_submit(record, NO_WAKEUP);
     return 0;
 }

@@ -2,19 +2,21 @@
 #pragma once
 
 enum {
-    RECORD_NAME_BYTES = 16,   /* the kernel's TASK_COMM_LEN; a zero byte ends it */
-    ENDED_BYTES = 256 * 1024, /* room for 3,276 ended processes between two readings */
+    RECORD_NAME_BYTES = 16,          /* the kernel's TASK_COMM_LEN; a zero byte ends it */
+    RECORD_START_NS = 10000000,      /* unit of starts, the finest that all sources have */
+    RECORD_PID_MOST = (1 << 22) - 1, /* the kernel's PID_MAX_LIMIT - 1 */
+    ENDED_BYTES = 256 * 1024,        /* room for 3,640 ended processes between two readings */
 };
 
-/* One process, in nanoseconds. The kernel measures a task's run time exactly and samples user
- * and system time by clock ticks: user_ns and system_ns are only the proportion in which to
- * split run_ns. */
+/* One process, in a cache line. The kernel measures a task's run time exactly and samples user and
+ * system time by clock ticks: user_ns and system_ns are only the proportion in which to split
+ * run_ns. */
 struct record {
-    unsigned long long started_ns; /* since boot */
+    unsigned long long started : 41; /* since boot */
+    unsigned long long pid : 22;     /* in the reader's pid namespace */
+    unsigned long long is_torn : 1;  /* its threads kept changing: read /proc instead */
     unsigned long long run_ns, user_ns, system_ns;
     unsigned long long told_user_ns, told_system_ns; /* as /proc last showed them */
-    int pid;                                         /* in the reader's pid namespace */
-    unsigned threads; /* that were counted; 0: they kept changing, read /proc instead */
     char name[RECORD_NAME_BYTES];
 };
 
@@ -27,9 +29,9 @@ struct reading {
 /* Way 2: one thread and its own times; the first thread's include those of the process's ended
  * threads. */
 struct thread_record {
-    struct record record; /* .pid is the thread's; told_*, started_ns and name: first thread only */
-    int process;          /* pid of the process */
-    unsigned threads;     /* of the process at this moment */
-    unsigned changes;     /* of the process's sums so far; odd: they were changing */
+    struct record record;  /* .pid is the thread's; told_*, started and name: first thread only */
+    unsigned process : 22; /* its pid */
+    unsigned threads;      /* of the process at this moment */
+    unsigned changes;      /* of the process's sums so far; odd: they were changing */
     unsigned reserved;
 };

@@ -66,13 +66,15 @@ static __always_inline void add_thread(struct record *record, const struct task_
     record->run_ns += thread->se.sum_exec_runtime;
     record->user_ns += thread->utime;
     record->system_ns += thread->stime;
-    record->threads++;
 }
 
-/* A process's name, start, and times as /proc last showed them. */
-static __always_inline void describe(struct record *record, const struct task_struct *leader,
+/* All but the times that it has used. */
+static __always_inline void describe(struct record *record, int pid, int is_torn,
+                                     const struct task_struct *leader,
                                      const struct signal_struct *signal) {
-    record->started_ns = leader->start_boottime;
+    record->started = leader->start_boottime / RECORD_START_NS;
+    record->pid = pid;
+    record->is_torn = is_torn;
     record->told_user_ns = signal->prev_cputime.utime;
     record->told_system_ns = signal->prev_cputime.stime;
     __builtin_memcpy(record->name, leader->comm, sizeof record->name);

@@ -6,6 +6,8 @@ char LICENSE[] SEC("license") = "GPL"; /* the kernel lends its iterators to no o
 
 enum { ITERATE_PROCESSES = 0, ITERATE_THREADS_OF = 2, TRIES = 4 };
 
+enum { REAPED, TORN, WHOLE };
+
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
                              unsigned flags) __ksym;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym;
@@ -35,8 +37,7 @@ static __always_inline void add_threads(struct record *record, struct task_struc
     bpf_task_release(held);
 }
 
-/* Threads that end meanwhile would count twice or not at all, so it tries again. False if the
- * process has been reaped. */
+/* Threads that end meanwhile would count twice or not at all, so it tries again. */
 static __always_inline int read_process(struct record *record, struct task_struct *leader,
                                         const struct signal_struct *signal) {
     for (int attempt = 0; attempt < TRIES; attempt++) {
@@ -44,19 +45,17 @@ static __always_inline int read_process(struct record *record, struct task_struc
         if (before & 1)
             continue;
         if (leader->exit_state & TASK_REAPED)
-            return 0;
+            return REAPED;
         take_ended(record, signal);
-        record->threads = 0;
         if (signal->nr_threads == 1) {
             add_thread(record, leader);
         } else {
             add_threads(record, leader);
         }
         if (changes(signal) == before)
-            return 1;
+            return WHOLE;
     }
-    record->threads = 0;
-    return 1;
+    return TORN;
 }
 
 SEC("syscall")
@@ -79,10 +78,10 @@ int read_processes(struct reading *reading) {
             break;
         }
         const struct signal_struct *signal = leader->signal;
-        if (!read_process(record, leader, signal))
+        int how = read_process(record, leader, signal);
+        if (how == REAPED)
             continue;
-        describe(record, leader, signal);
-        record->pid = pid;
+        describe(record, pid, how == TORN, leader, signal);
         count++;
     }
     bpf_iter_task_destroy(&processes);

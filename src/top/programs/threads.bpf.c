@@ -17,13 +17,15 @@ int write_thread(struct bpf_iter__task *context) {
     const struct task_struct *leader = task->group_leader;
     out.changes = changes(signal);
     out.threads = (unsigned)signal->nr_threads;
-    out.process = seen_as(&view, leader);
-    out.record.pid = seen_as(&view, task);
-    if (out.process <= 0 || out.record.pid <= 0)
+    int process = seen_as(&view, leader), thread = seen_as(&view, task);
+    if (process <= 0 || thread <= 0)
         return 0;
-    if (out.process == out.record.pid) {
-        describe(&out.record, task, signal);
+    out.process = process;
+    if (process == thread) {
+        describe(&out.record, thread, 0, task, signal);
         take_ended(&out.record, signal);
+    } else {
+        out.record.pid = thread;
     }
     add_thread(&out.record, task);
     if (changes(signal) != out.changes)

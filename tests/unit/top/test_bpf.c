@@ -227,7 +227,7 @@ static void a_zombie_keeps_its_times(void **state) {
 static void no_process_is_lost_where_a_buffer_ends(void **state) {
     enum {
         CHILDREN = 700
-    }; /* with the existing processes at least two buffers; one holds 292 records */
+    }; /* with the existing processes at least two buffers; one holds 409 records */
     struct bpf *bpf = way_of(state);
     static pid_t children[CHILDREN];
     for (int i = 0; i < CHILDREN; i++) {

@@ -33,7 +33,8 @@ static void write_length(unsigned long at, uint32_t bits) {
 
 /* As the kernel does: reserves, fills in, submits. Returns where it is. */
 static unsigned long reserve(int pid) {
-    const struct record record = {.pid = pid, .run_ns = UINT64_MAX, .name = "fifteen letters"};
+    const struct record record = {
+        .pid = (unsigned)pid & RECORD_PID_MOST, .run_ns = UINT64_MAX, .name = "fifteen letters"};
     const unsigned long at = written_to;
     write_length(at, UINT32_C(1) << 31);
     write_bytes(at + 8, &record, sizeof record);
