@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,6 +108,20 @@ def test_every_queue_of_a_card_is_steered_and_read_back(tmp_path: Path) -> None:
 def test_an_end_without_queues_or_with_one_that_goes_elsewhere_is_not_steered() -> None:
     assert not End("x", None, None, (), 0).goes_to((0,))
     assert not End("x", None, None, ((0,), (1,)), 0).goes_to((0,))
+
+
+@pytest.mark.parametrize("only", ["server", "client"])
+def test_a_cable_that_is_steered_at_one_end_only_is_not_steered(
+    only: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(_: Sequence[str], device: str, cpus: Sequence[int]) -> dict[str, Any]:
+        end = {"device": device, "cable": "veth", "gro": False, "rfs_flows": 0, "refused": None}
+        return {**end, "rps_cpus": [list(cpus) if device == only else []]}
+
+    monkeypatch.setattr(steering, "ask", half)
+    found = steering.steer(OWN_SIDE, {"server": ((), (0,)), "client": ((), (1,))})
+    assert found.kind == NONE
+    assert "the kernel ignored it" in str(found.note)
 
 
 @NEEDS_ROOT

@@ -10,10 +10,11 @@ import pytest
 
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.ledger.read import read
-from regatta.machine.placement import Placement, make_placement
+from regatta.machine.placement import Placement, Side, make_placement
+from regatta.machine.steering import STEERINGS, Steering
 from regatta.race import sittings
 from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
-from regatta.race.sittings import MOST_BYTES, drawn, kept_as_they_are
+from regatta.race.sittings import MOST_BYTES, drawn, kept_as_they_are, made_anew
 from regatta.study import Study
 from tests.lab import faked
 
@@ -97,6 +98,17 @@ def test_every_sitting_has_networks_of_its_own(
     assert len(made) == SITTINGS - 1
     assert {place.kind for place in made} == {"loopback"}
     assert all(not place.holders for place in made)
+
+
+@pytest.mark.parametrize("kind", STEERINGS)
+def test_every_sitting_is_placed_and_steered_as_the_first(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(sittings, "make_placement", lambda *wanted: asked.append(wanted))
+    sides = (Side((), (0, 2)), Side((), (1,)))
+    made_anew(Placement("netns", None, *sides, "198.18.0.1", steering=Steering(kind)))
+    assert asked == [("netns", (0, 2), (1,), kind)]
 
 
 def test_a_sitting_says_when_and_where_it_was(tmp_path: Path, slept: list[float]) -> None:
