@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from regatta.ledger.result import CLIENT, SERVER
-from regatta.machine import sleep
+from regatta.machine import sleep, whole_cpu
 from regatta.machine.cgroup import find_home
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import make_placement
 from regatta.machine.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
 from regatta.machine.sleep import STAT, TIMER_LIST, Slept, State
-from regatta.machine.whole_cpu import Moment, WholeCpu, counters
+from regatta.machine.whole_cpu import Lab, Moment, WholeCpu, counters
 
 CPUS = sorted(os.sched_getaffinity(0))
 NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
@@ -157,6 +157,26 @@ def test_packets_are_seen_that_nobody_is_charged_with() -> None:
     assert busy is not None
     assert busy >= PACKETS * LEAST_NS_A_PACKET
     assert charged_ns <= busy / 5
+
+
+def test_a_cpu_sleeps_in_its_idle_ticks_and_in_those_it_waits_for_a_disk() -> None:
+    (found,) = sleep.in_ticks({3: (1, 2, 4, 8, 16, 32, 64, 128)}).values()
+    assert found.slept_ns == (8 + 16) * NS_PER_TICK
+
+
+@pytest.mark.parametrize("asleep", [False, True])
+def test_of_each_cpu_its_own_lines_are_read(
+    asleep: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / STAT).write_text("cpu4 0 0 0 0 0 0 0 7\ncpu9 0 0 0 0 0 0 0 11\n")
+    states = {cpu: State(Slept(0, 10 * cpu), tick_stopped=asleep) for cpu in (4, 9)}
+    monkeypatch.setattr(whole_cpu, "PROC", tmp_path)
+    monkeypatch.setattr(sleep, "states", lambda: states)
+    monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None)
+    for cpus in ((4, 9), (9, 4)):
+        found = WholeCpu(TIMER_LIST, (4,), (9,)).look(Lab(), cpus)
+        read = {cpu: (one.slept_ns, one.steal_ns // NS_PER_TICK) for cpu, one in found.items()}
+        assert read == {4: (40, 7), 9: (90, 11)}
 
 
 def test_of_cpus_that_both_sides_have_nothing_is_said() -> None:
