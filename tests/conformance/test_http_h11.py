@@ -30,7 +30,7 @@ plain_names = token.filter(
 targets = st.sampled_from(
     ["/top", "/top?n=3", "/healthz", "/", "/x", "/top?format=json", "/top?n="]
 )
-FAST = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+FAST = settings(max_examples=300, suppress_health_check=list(HealthCheck))
 
 
 @FAST

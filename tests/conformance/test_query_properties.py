@@ -27,7 +27,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 # /proc/stat was rounded down to a tick for itself, the source `bpf` may use one that is a tick old,
 # in which every CPU was busy, and all of ours are cut to a microsecond.
 SLACK_US = (4 + (os.cpu_count() or 1)) * TICK_US + 2 * 65
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")

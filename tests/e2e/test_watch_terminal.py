@@ -29,7 +29,7 @@ from tests.servers import PATIENCE_S, Server
 def test_nothing_is_echoed_and_the_cursor_is_off_meanwhile(pair: tuple[Server, Server]) -> None:
     with on_screen(pair[0].address) as terminal:
         terminal.until("ok, ")
-        assert terminal.screen.cursor.hidden
+        terminal.until(lambda: terminal.screen.cursor.hidden)  # the last that is drawn
         assert terminal.modes() != terminal.modes_before
         terminal.press("xyzxyz")
         terminal.pump(0.3)
@@ -83,7 +83,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(pair: tuple[Server
             assert not terminal.screen.cursor.hidden
             terminal.press("fg\n")
             terminal.until(lambda: "ok, " in terminal.text and "Stopped" not in terminal.text)
-            assert terminal.screen.cursor.hidden
+            terminal.until(lambda: terminal.screen.cursor.hidden)  # the last that is drawn
             assert terminal.modes() != before
         terminal.press("q")
         terminal.until(lambda: terminal.text.rstrip().endswith("ready>"))

@@ -180,7 +180,7 @@ def test_fewer_blocks_than_six_decide_nothing(blocks: int, verdict: str) -> None
     st.lists(st.sampled_from([560.0, 600.0, 630.0, 660.0, 700.0]), min_size=3, max_size=3),
     st.integers(1, 9),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_verdicts_agree_with_the_intervals_that_are_shown(means: list[float], blocks: int) -> None:
     """Of orders and of equality, of parts with blocks enough and without."""
     chance = np.random.default_rng(blocks)

@@ -164,7 +164,7 @@ def columns(table: dict[int, Values]) -> list[Column]:
 
 
 @given(tables())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_stars_and_the_column_below_them_never_disagree(table: dict[int, Values]) -> None:
     found = verdicts({step: entries(values) for step, values in table.items()})
     against = against_best(columns(table), found.beside)
@@ -188,7 +188,7 @@ def test_stars_and_the_column_below_them_never_disagree(table: dict[int, Values]
 
 
 @given(tables())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_somebody_may_always_be_the_best(table: dict[int, Values]) -> None:
     found = verdicts({step: entries(values) for step, values in table.items()})
     for verdict, values in zip(found.by_step, table.values(), strict=True):
@@ -197,7 +197,7 @@ def test_somebody_may_always_be_the_best(table: dict[int, Values]) -> None:
 
 
 @given(tables(), st.floats(0.01, 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_unit_changes_nothing(table: dict[int, Values], factor: float) -> None:
     def told(scale: float) -> list[tuple[set[str], set[str], str]]:
         scaled = {
@@ -213,7 +213,7 @@ def test_a_unit_changes_nothing(table: dict[int, Values], factor: float) -> None
 
 
 @given(tables(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_other_names_have_the_same_stars(table: dict[int, Values], random: object) -> None:
     names = sorted(next(iter(table.values())))
     others = names[:]
@@ -230,7 +230,7 @@ def test_other_names_have_the_same_stars(table: dict[int, Values], random: objec
 
 
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=8, max_size=8), COST, COST)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_whoever_is_worse_at_every_step_is_worse_over_all(
     noise: list[tuple[float, float]], first: float, second: float
 ) -> None:

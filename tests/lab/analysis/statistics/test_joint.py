@@ -85,7 +85,7 @@ def test_all_intervals_hold_together() -> None:
 
 
 @given(differences(), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_order_of_differences_and_blocks_decides_nothing(
     rows: list[dict[int, float]], random: object
 ) -> None:
@@ -102,7 +102,7 @@ def test_the_order_of_differences_and_blocks_decides_nothing(
 
 
 @given(differences())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_is_turned_round_is_told_from_the_other_side(rows: list[dict[int, float]]) -> None:
     back = [{block: -value for block, value in row.items()} for row in rows]
     there = [one.side for one in decide_jointly(rows).sides]
@@ -110,7 +110,7 @@ def test_what_is_turned_round_is_told_from_the_other_side(rows: list[dict[int, f
 
 
 @given(differences())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_fewer_blocks_than_are_needed_never_tell(rows: list[dict[int, float]]) -> None:
     for row, one in zip(rows, decide_jointly(rows).sides, strict=True):
         if len(row) < FEWEST_BLOCKS:
@@ -118,7 +118,7 @@ def test_fewer_blocks_than_are_needed_never_tell(rows: list[dict[int, float]]) -
 
 
 @given(differences(fewest=FEWEST_BLOCKS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_an_interval_holds_0_where_and_only_where_no_side_is_told(
     rows: list[dict[int, float]],
 ) -> None:

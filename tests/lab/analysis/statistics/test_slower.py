@@ -102,7 +102,7 @@ def test_an_interval_holds_the_truth_and_a_true_difference_is_seen() -> None:
 
 
 @given(st.integers(0, 50), st.sampled_from([0.7, 1.0, 1.2]), st.sampled_from([0.5, 0.9]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_what_is_turned_round_has_the_ends_turned_round(
     seed: int, times: float, fraction: float
 ) -> None:

@@ -1,0 +1,10 @@
+"""For all tests: the time that an example of a property takes is no failure on a busy machine."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("busy machine")
