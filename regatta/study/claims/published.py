@@ -1,8 +1,8 @@
 """The published figures of a study's claims, so that a report can show them beside what was raced.
 
-Two forms of file: one figure a row (`report`, `design`, `connections`, `side`, `metric`, `value`;
-the metric's name ends in its unit), or one row a design with a column for each machine
-(regatta/study/published.py), whose metric the source names.
+Two forms of file: a row for each side of a process that a report shows (`report`, `design`,
+`connections`, `side`) with a column for each metric, whose name ends in its unit; or a row a design
+with a column for each machine (regatta/study/published.py), whose metric the source names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from regatta.study import Claim, Source, Study
 from regatta.study.claims.metrics import CLIENT_METRICS
 from regatta.study.published import number, read_published
 
-COLUMNS = ("report", "design", "connections", "side", "metric", "value")
+KEYS = ("report", "design", "connections", "side")
 MOST_ROWS = 100_000
 UNITS = {"ms": "_ms", "s": "_s", "%": "_percent"}
 SHARES = {
@@ -91,25 +91,27 @@ def read_rows(path: Path, report: str) -> Figures:
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"`sources.{report}.published`: cannot read {path} ({error})") from error
     reader = csv.DictReader(line for line in lines if line and not line.startswith("#"))
-    if not set(COLUMNS) <= set(reader.fieldnames or []):
+    metrics = [name for name in reader.fieldnames or [] if name not in KEYS]
+    if not metrics or not set(KEYS) <= set(reader.fieldnames or []):
         raise StudyError(
-            f"{path}: the header must hold {', '.join(COLUMNS)}; for a file with a column for "
-            f"each machine add `metric` and `connections` to `sources.{report}`"
+            f"{path}: the header must hold {', '.join(KEYS)} and metrics; for a file with a column "
+            f"for each machine add `metric` and `connections` to `sources.{report}`"
         )
     found: Figures = {}
     for count, row in enumerate(reader, start=1):
         if count > MOST_ROWS:
             raise StudyError(f"{path} has more than {MOST_ROWS:,} rows; shorten it")
-        connections = row["connections"] or ""
-        value = number(path, row["value"])
-        if row["report"] != report or value is None:
+        if row["report"] != report:
             continue
+        connections = row["connections"] or ""
         if not connections.isdecimal() or row["side"] not in SIDES:
             raise StudyError(
                 f"{path}: row {count} has connections {connections!r} and side {row['side']!r}; "
                 "they must be a number, and server or client"
             )
-        found[row["design"], int(connections), row["side"], row["metric"]] = value
+        for metric in metrics:
+            if (value := number(path, row[metric])) is not None:
+                found[row["design"], int(connections), row["side"], metric] = value
     return found
 
 

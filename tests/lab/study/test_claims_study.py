@@ -172,8 +172,8 @@ def test_the_claim_of_the_documentation_is_one(tmp_path: Path) -> None:
     example = page.partition("```toml\n")[2].partition("```")[0]
     study = parse_study(CELLS.replace("20]", "20, 100]") + example, DESIGNS, tmp_path)
     (tmp_path / "figures.csv").write_text(
-        "# Source: a blog\nreport,design,connections,side,metric,value\n"
-        "blog,select,100,server,task_clock_ms,3.5\n"
+        "# Source: a blog\nreport,design,connections,side,task_clock_ms\n"
+        "blog,select,100,server,3.5\n"
     )
     (recorded,) = recorded_claims(study)
     assert [figure.value for figure in recorded.published] == [3.5]
@@ -275,8 +275,9 @@ SOURCE = '[sources.A]\ntitle = "report A"\npublished = "figures.csv"\n'
     ("text", "words"),
     [
         ("design,value\nselect,1\n", "the header must hold report, design"),
-        ("report,design,connections,side,metric,value\nA,select,ten,server,x,1\n", "row 1"),
-        ("report,design,connections,side,metric,value\nA,select,10,server,x,many\n", "'many'"),
+        ("report,design,connections,side\nA,select,10,server\n", "and metrics"),
+        ("report,design,connections,side,x\nA,select,ten,server,1\n", "row 1"),
+        ("report,design,connections,side,x\nA,select,10,server,many\n", "'many'"),
         (None, "cannot read"),
     ],
 )

@@ -52,10 +52,10 @@ def raced(tmp_path: Path, bodies: str, **race: Any) -> dict[str, ClaimResult]:
 
 SOURCE = '[sources.E]\ntitle = "report E"\npublished = "figures.csv"\n'
 FIGURES = """# Source: made up
-report,design,connections,side,metric,value
-E,iterative,5,server,task_clock_ms,460.31
-E,thread-per-client,5,server,task_clock_ms,421.18
-E,select,5,server,task_clock_ms,3.19
+report,design,connections,side,task_clock_ms
+E,iterative,5,server,460.31
+E,thread-per-client,5,server,421.18
+E,select,5,server,3.19
 """
 
 
