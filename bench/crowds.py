@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,20 @@ class Crowd:
 NOBODY = Crowd()
 
 
+def start_beside(command: Sequence[str]) -> subprocess.Popen[str]:
+    """A program that stays beside trials and is spoken with in lines."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        env=guard_environment(),
+        start_new_session=True,
+    )
+
+
 class Crowds:
     """The crowd that is there now. `want` may leave it as it is; `end` must be called."""
 
@@ -69,15 +84,8 @@ class Crowds:
 
     def start(self, crowd: Crowd) -> None:
         self.make_room(crowd)
-        self.process = subprocess.Popen(
-            [str(BUILT / "crowd"), str(crowd.processes), str(crowd.threads)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=guard_environment(),
-            start_new_session=True,
-        )
+        command = [str(BUILT / "crowd"), str(crowd.processes), str(crowd.threads)]
+        self.process = start_beside(command)
         assert self.process.stdout
         assert self.process.stderr
         if self.process.stdout.readline() != "ready\n":

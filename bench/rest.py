@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.crowds import start_beside
 from bench.paths import HERE
 from bench.servers import Load, Server, Serving
 from bench.stand import Figures, Stand
 from regatta.errors import TrialError
 from regatta.machine import accounting
-from regatta.machine.guard import guard_environment
 
 FOOTPRINT = "resident memory of the server's first process, KiB"
 
@@ -62,15 +62,7 @@ class Held:
 def holding(stand: Stand, serving: Serving, asks: bool) -> Iterator[Held]:
     command = [sys.executable, "-S", str(HERE / "hold.py"), stand.host, str(serving.port)]
     command.append("asked" if asks else "silent")
-    with subprocess.Popen(
-        stand.place.client.command(command),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=guard_environment(),
-        start_new_session=True,
-    ) as process:
+    with start_beside(stand.place.client.command(command)) as process:
         held = Held(process)
         try:
             yield held

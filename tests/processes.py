@@ -16,21 +16,24 @@ MARK = "REGATTA_TEST_MARK"
 """In the environment of what a test starts: whatever descends from that has it too."""
 
 
+def everybody() -> list[int]:
+    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+
+
 def marked(mark: object) -> list[int]:
     """The living processes, but this one, whose environment has this mark."""
     found = []
-    for path in Path("/proc").glob("[0-9]*"):
+    for pid in everybody():
         with contextlib.suppress(OSError):
-            if f"{MARK}={mark}".encode() in (path / "environ").read_bytes().split(b"\0"):
-                found.append(int(path.name))
+            if f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.append(pid)
     return [pid for pid in found if pid != os.getpid() and not is_gone(pid)]
 
 
 def network_namespaces(of: list[int] | None = None) -> set[str]:
     """Those of these processes, or of all. The kernel soon reuses the number of a gone one."""
     found = set()
-    pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")] if of is None else of
-    for pid in pids:
+    for pid in everybody() if of is None else of:
         with contextlib.suppress(OSError):
             found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
 import subprocess
 import time
 import urllib.error
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers import PATIENCE_S, needs
+from tests.sockets import free_port
 from tests.waiting import wait_until
 
 Series = list[dict[str, Any]]
@@ -60,11 +60,6 @@ def number(series: Series) -> float:
     """The value of a query that gives one."""
     assert len(series) == 1, series
     return float(series[0]["value"][1])
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 @contextlib.contextmanager

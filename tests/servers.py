@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.commands import run_well
 from tests.users import runnable_by_all
 from tests.waiting import PATIENCE_S
 
@@ -47,25 +48,21 @@ class Design:
     missing: str | None
     """Why it cannot run on this machine."""
 
+    def workers(self, count: int) -> tuple[str, ...]:
+        """Options for so many, where it has a pool."""
+        return ("--workers", str(count)) if self.pool else ()
+
     def serving(self, clients: int) -> tuple[str, ...]:
         """Options that make it serve just so many silent clients, where it has such a limit."""
         assert self.serves != "one" or clients == 1, f"{self.name} serves one client at a time"
-        return ("--workers", str(clients)) if self.serves == "workers" else ()
+        return self.workers(clients) if self.serves == "workers" else ()
 
 
 @functools.cache
 def table() -> tuple[Design, ...]:
     """Every design that the server lists."""
-    listed = subprocess.run(
-        [program("regatta-server"), "--list-designs", "--json"],
-        check=True,
-        capture_output=True,
-        timeout=PATIENCE_S,
-    )
-    return tuple(
-        Design(row["name"], row["pool"], row["serves"], row["missing"])
-        for row in json.loads(listed.stdout)
-    )
+    listed = json.loads(run_well(program("regatta-server"), "--list-designs", "--json"))
+    return tuple(Design(row["name"], row["pool"], row["serves"], row["missing"]) for row in listed)
 
 
 def runnable() -> list[Design]:
@@ -107,6 +104,12 @@ class Server:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.connect((self.host, self.port))
         return connection
+
+    @contextlib.contextmanager
+    def crowd(self, count: int) -> Iterator[list[socket.socket]]:
+        """So many connections at a time."""
+        with contextlib.ExitStack() as stack:
+            yield [stack.enter_context(self.connect()) for _ in range(count)]
 
     def connect_when_there_is_room(self) -> socket.socket:
         """A connection that is served: those who left before must first be noticed."""

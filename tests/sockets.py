@@ -14,6 +14,12 @@ SOCK_DIAG_BY_FAMILY = 20
 NO_COOKIE = 0xFFFFFFFF
 
 
+def free_port() -> int:
+    """One of loopback that nobody has just now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
 def reset(connection: socket.socket) -> None:
     """Closes with a reset in place of an end."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

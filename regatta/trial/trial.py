@@ -231,11 +231,6 @@ def fresh_scratch(folder: Path) -> None:
     folder.mkdir(parents=True)
 
 
-def run_trial(rig: Rig, cell: Cell, kind: str, block: int = 0) -> Result:
-    """Runs one trial by itself."""
-    return run_side_by_side(rig, [cell], kind, block, slices=1)[0]
-
-
 def run_side_by_side(
     rig: Rig, cells: Sequence[Cell], kind: str, block: int, slices: int
 ) -> list[Result]:

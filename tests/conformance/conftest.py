@@ -86,7 +86,7 @@ def start(design: Design, tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
         def start_one(*options: str, **settings: object) -> Server:
             return stack.enter_context(
-                running(tmp_path, "--design", design.name, *options, **settings)  # type: ignore[arg-type]
+                running(tmp_path, "--design", design.name, *options, **settings)
             )
 
         yield start_one

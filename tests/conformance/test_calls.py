@@ -4,7 +4,6 @@ to have epoll watch who is gone by then. How long they take is measured elsewher
 
 from __future__ import annotations
 
-import contextlib
 import mmap
 import struct
 from collections.abc import Callable
@@ -46,10 +45,10 @@ def counting(
     def count(clients_come: Callable[[Server], None]) -> Calls:
         counts = tmp_path / "calls"
         counts.write_bytes(bytes(mmap.PAGESIZE))
-        pool = ("--workers", str(WORKERS)) if design.pool else ()
         environment = {"LD_PRELOAD": str(library), "CALLS": str(counts)}
         # Who is accepted has asked: else it is luck whether he is watched.
-        server = start("--defer-accept", "--work", "snapshot", *pool, environment=environment)
+        options = ("--defer-accept", "--work", "snapshot", *design.workers(WORKERS))
+        server = start(*options, environment=environment)
         clients_come(server)
         calls = Calls(*struct.unpack_from("@3Q", counts.read_bytes()))
         assert server.stop()["requests"] == CLIENTS
@@ -66,8 +65,7 @@ def one_after_the_other(server: Server) -> None:
 
 
 def all_at_once(server: Server) -> None:
-    with contextlib.ExitStack() as stack:
-        clients = [stack.enter_context(server.connect()) for _ in range(CLIENTS)]
+    with server.crowd(CLIENTS) as clients:
         for client in clients:
             client.sendall(REQUEST)
         for client in clients:

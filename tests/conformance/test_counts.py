@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 from collections.abc import Callable
 
@@ -25,9 +24,8 @@ def test_every_request_and_connection_is_counted_once(
 
 def test_what_the_workers_served_adds_up(start: Callable[..., Server], design: Design) -> None:
     """In a design without a pool, the one entry is all there is."""
-    server = start("--work", "snapshot", *(("--workers", "3") if design.pool else ()))
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(server.connect()) for _ in range(60)]
+    server = start("--work", "snapshot", *design.workers(3))
+    with server.crowd(60) as connections:
         for connection in connections:
             connection.sendall(b"top 1\n" * 2)
             connection.shutdown(socket.SHUT_WR)
@@ -57,8 +55,7 @@ def test_concurrent_requests_of_the_snapshot_work_share_one_scan(
     start: Callable[..., Server], dialect: Dialect
 ) -> None:
     server = start("--work", "snapshot", "--max-age", "86400000")
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(server.connect()) for _ in range(50)]
+    with server.crowd(50) as connections:
         for connection in connections:
             connection.sendall(dialect.request(2) * 4)
             connection.shutdown(socket.SHUT_WR)

@@ -28,7 +28,7 @@ NO_SCAN = b"error: cannot read the processes: out of descriptors\n\n"
 def crowd() -> Iterator[Callable[[Server], list[socket.socket]]]:
     """Opens connections that nobody may be able to accept."""
     with contextlib.ExitStack() as stack:
-        yield lambda server: [stack.enter_context(server.connect()) for _ in range(CROWD)]
+        yield lambda server: stack.enter_context(server.crowd(CROWD))
 
 
 def ask(connection: socket.socket) -> None:
@@ -55,7 +55,7 @@ def waiting(crowd: list[socket.socket], timeout: float) -> list[socket.socket]:
         while selector.get_map() and (ready := selector.select(timeout)):
             for key, _ in ready:
                 selector.unregister(key.fileobj)
-        return [key.fileobj for key in selector.get_map().values()]  # type: ignore[misc]
+        return [key.fileobj for key in selector.get_map().values()]
 
 
 def watch_them_wait(server: Server, crowd: list[socket.socket], reason: str) -> None:

@@ -52,8 +52,7 @@ def test_a_request_that_was_accepted_is_answered(
 ) -> None:
     """Twenty clients have asked and wait, in the backlog of most designs, when the signal comes."""
     server = start("--work", "scan")
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(server.connect()) for _ in range(20)]
+    with server.crowd(20) as connections:
         for connection in connections:
             connection.sendall(dialect.request(3))
         for connection in connections:

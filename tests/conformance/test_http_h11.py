@@ -12,7 +12,7 @@ from tests.servers import Server, running
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-def]
+def server(tmp_path_factory: pytest.TempPathFactory):
     with running(tmp_path_factory.mktemp("h11"), "--work", "snapshot") as started:
         yield started
 

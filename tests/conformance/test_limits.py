@@ -13,7 +13,7 @@ ALLOWED = 5
 
 def hold(stack: contextlib.ExitStack, server: Server, count: int) -> list[socket.socket]:
     """Clients that are being served."""
-    held = [stack.enter_context(server.connect()) for _ in range(count)]
+    held = stack.enter_context(server.crowd(count))
     for connection in held:
         connection.sendall(b"top 1\n")
         read_reply(connection)
@@ -29,7 +29,7 @@ def test_more_clients_than_allowed_are_told_so_or_wait_for_their_turn(
     server = start("--max-connections", str(allowed), *surplus_workers)
     with contextlib.ExitStack() as stack:
         held = hold(stack, server, allowed)
-        surplus = [stack.enter_context(server.connect()) for _ in range(3)]
+        surplus = stack.enter_context(server.crowd(3))
         refused = [each for each in surplus if is_told_at_once(each, design)]
         for connection in refused:
             assert is_refusal(read_all(connection))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
+from tests.commands import assert_refused, run
 from tests.servers import PATIENCE_S, Design, Server, program, read_reply, rows_of
 
 
@@ -27,25 +27,12 @@ def test_it_listens_on_every_address_when_told(
         assert len(rows_of(read_reply(connection))) == 2
 
 
-def run_second(design: str, server: Server) -> subprocess.CompletedProcess[str]:
-    """A server that is to listen where the first one does."""
-    return subprocess.run(
-        [program("regatta-server"), "--design", design, "--listen", server.address],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-
-
 def test_a_second_server_on_the_same_port_is_refused(server: Server, design: Design) -> None:
     """Of the same design, with which the port might be shared, and of another."""
     for second in (design.name, "select"):
-        done = run_second(second, server)
-        assert done.returncode == 1
-        assert done.stderr.startswith(f"regatta-server: cannot listen on {server.address}: ")
-        assert done.stderr.count("\n") == 1
-        assert done.stdout == ""
+        done = run(program("regatta-server"), "--design", second, "--listen", server.address)
+        assert_refused(done, status=1)
+        assert f"cannot listen on {server.address}: " in done.stderr
     for _ in range(20):
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from collections.abc import Callable
@@ -42,9 +41,8 @@ def test_open_connections_are_those_that_are_open(
     start: Callable[..., Server], design: Design
 ) -> None:
     held = 0 if design.serves == "one" else 5
-    server = start("--work", "snapshot", *(("--workers", "6") if design.pool else ()))
-    with contextlib.ExitStack() as stack:
-        asked = [stack.enter_context(server.connect()) for _ in range(held)]
+    server = start("--work", "snapshot", *design.workers(6))
+    with server.crowd(held) as asked:
         for connection in asked:
             connection.sendall(b"top 1\n")
             read_reply(connection)
@@ -56,13 +54,11 @@ def test_open_connections_are_those_that_are_open(
 def test_a_worker_that_is_killed_holds_nothing_open(
     start: Callable[..., Server], design: Design
 ) -> None:
-    server = start("--work", "snapshot", *(("--workers", "3") if design.pool else ()))
+    server = start("--work", "snapshot", *design.workers(3))
     with server.connect() as connection:
         connection.sendall(b"top 1\n")
         read_reply(connection)
-        workers = children(server.process.pid)
-        if not workers:
-            pytest.skip("it has no worker processes")
+        workers = children(server.process.pid) or pytest.skip("it has no worker processes")
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
         wait_until(lambda: all(map(is_gone, workers)), "SIGKILL ended none")
@@ -74,7 +70,7 @@ def test_a_worker_that_is_killed_holds_nothing_open(
 def test_the_time_of_all_workers_is_told_and_never_falls(
     start: Callable[..., Server], design: Design
 ) -> None:
-    server = start("--work", "spin=5ms", *(("--workers", "3") if design.pool else ()))
+    server = start("--work", "spin=5ms", *design.workers(3))
     last = value(server, "process_cpu_seconds_total")
     first = last
     for _ in range(20):

@@ -8,13 +8,13 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.commands import assert_refused, run
 from tests.processes import children, cpu_seconds, descriptor_limits, descriptors, is_gone
 from tests.servers import (
     AS_US,
@@ -157,10 +157,8 @@ def test_a_signal_to_all_processes_at_once_is_a_drain(
     """As a supervisor sends it to a whole service, or a terminal: here the workers have it first,
     and ten clients wait in the backlog."""
     server = start("--workers", "2")
-    with contextlib.ExitStack() as stack:
-        busy = [stack.enter_context(server.connect()) for _ in range(2)]
+    with server.crowd(2) as busy, server.crowd(10) as waiting:
         assert all(ask(client) for client in busy)
-        waiting = [stack.enter_context(server.connect()) for _ in range(10)]
         for client in waiting:
             client.sendall(b"top 2\n")
         for client in waiting:
@@ -184,17 +182,10 @@ def test_more_workers_than_the_system_allows_are_refused_in_one_line(pool: str) 
     user = as_user(NOBODY) if os.geteuid() == 0 else []
     command = [*user, needs("prlimit"), f"--nproc={limit}"]
     command += [runnable_by_all(program("regatta-server")), "--design", pool]
-    ended = subprocess.run(
-        [*command, "--listen", "127.0.0.1:0"],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-    assert ended.returncode == 1
+    ended = run(*command, "--listen", "127.0.0.1:0")
+    assert_refused(ended, status=1)
     assert ended.stderr.startswith(f"regatta-server: {pool}: ")
     assert "--workers" in ended.stderr
-    assert ended.stderr.count("\n") == 1
     left = [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) == NOBODY]
     assert left == []
 

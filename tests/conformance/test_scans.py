@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import time
 from collections.abc import Callable
@@ -17,8 +16,7 @@ LASTING_S = 0.3
 
 def ask_all_at_once(server: Server, clients: int) -> int:
     """So many connections at a time, each with one request. Returns how many were answered."""
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(server.connect()) for _ in range(clients)]
+    with server.crowd(clients) as connections:
         for connection in connections:
             connection.sendall(b"top 2\n")
             connection.shutdown(socket.SHUT_WR)

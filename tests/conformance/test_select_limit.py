@@ -15,15 +15,15 @@ CROWD = 1060
 
 
 @pytest.fixture
-def server(tmp_path: Path):  # type: ignore[no-untyped-def]
+def server(tmp_path: Path):
     with running(tmp_path, "--design", "select", "--work", "snapshot") as started:
         yield started
 
 
-def open_crowd(stack: contextlib.ExitStack, server: Server) -> tuple[list, list]:  # type: ignore[type-arg]
+def open_crowd(stack: contextlib.ExitStack, server: Server) -> tuple[list, list]:
     """Opens CROWD connections; returns those that are served and the answers to the others."""
     served, refused = [], []
-    for connection in [stack.enter_context(server.connect()) for _ in range(CROWD)]:
+    for connection in stack.enter_context(server.crowd(CROWD)):
         with contextlib.suppress(ConnectionError):
             connection.sendall(b"top 1\n")
         reply = read_reply(connection)
@@ -51,6 +51,5 @@ def test_it_serves_to_the_limit_and_refuses_beyond(server: Server) -> None:
 
 
 def test_the_refusal_can_be_read_without_asking(server: Server) -> None:
-    with contextlib.ExitStack() as stack:
-        crowd = [stack.enter_context(server.connect()) for _ in range(FD_SETSIZE)]
+    with server.crowd(FD_SETSIZE) as crowd:
         assert is_refusal(read_all(crowd[-1]))

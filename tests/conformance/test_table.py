@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
-from tests.servers import PATIENCE_S, Design, program, runnable, table
+from tests.commands import assert_refused, run
+from tests.servers import Design, program, runnable, table
 
 
 def test_names_are_words_for_a_command_line_and_differ() -> None:
@@ -20,13 +19,7 @@ def test_the_design_runs_here_or_the_server_says_why_not(listed: Design) -> None
     if listed.missing is None:
         assert listed in runnable()
         return
-    done = subprocess.run(
-        [program("regatta-server"), "--design", listed.name, "--listen", "127.0.0.1:0"],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
+    done = run(program("regatta-server"), "--design", listed.name, "--listen", "127.0.0.1:0")
     assert done.returncode == 1
     assert done.stderr == f"regatta-server: --design {listed.name}: {listed.missing}\n"
     pytest.skip(f"{listed.name} is not tested here: {listed.missing}")
@@ -36,12 +29,6 @@ def test_only_a_pool_takes_workers(design: Design) -> None:
     assert design.serves in ("one", "workers", "all")
     assert design.pool or design.serves != "workers"
     if not design.pool:
-        done = subprocess.run(
-            [program("regatta-server"), "--design", design.name, "--workers", "2"],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-        )
-        assert done.returncode == 2
+        done = run(program("regatta-server"), "--design", design.name, "--workers", "2")
+        assert_refused(done)
         assert "no pool of workers" in done.stderr

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from bench.paths import BUILT
-from tests.processes import is_gone, tree
+from tests.processes import is_gone, tasks, tree
 from tests.servers import PATIENCE_S, Design, running
-from tests.sockets import reset, wait_until_read
+from tests.sockets import free_port, reset, wait_until_read
 from tests.waiting import wait_until
 
 BODY = b"rank pid name\n1 7 x\n"
@@ -36,12 +36,6 @@ class Twin:
         connection = socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def listens(twin: Twin) -> bool:
@@ -78,11 +72,6 @@ def read_exactly(connection: socket.socket, length: int) -> bytes:
     while len(data) < length and (piece := connection.recv(length - len(data))):
         data += piece
     return data
-
-
-def tasks(pid: int) -> tuple[int, int]:
-    """Its processes, and the threads of the first."""
-    return len(tree(pid)), len(list(Path(f"/proc/{pid}/task").iterdir()))
 
 
 def test_a_connection_that_stays_has_every_request_answered(twin: Twin) -> None:
@@ -156,7 +145,8 @@ def test_it_has_as_many_workers_as_our_own_server(
         connection.sendall(LAST_REQUEST)
         read_exactly(connection, 2 * len(LAST_REPLY))
     with running(tmp_path, "--design", design.name, "--no-recorder") as ours:
-        assert tasks(twin.process.pid) == tasks(ours.process.pid)
+        for count in (tree, tasks):
+            assert len(count(twin.process.pid)) == len(count(ours.process.pid))
 
 
 def test_sigterm_ends_it_and_leaves_no_child(twin: Twin, design: Design) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import socket
@@ -17,6 +16,11 @@ from tests.waiting import wait_until
 
 HELD = 3
 WORKERS = 4
+
+
+def workers_of(server: Server) -> list[int]:
+    """Skips where it has no worker processes."""
+    return children(server.process.pid) or pytest.skip("it has no worker processes")
 
 
 def is_lost(connection: socket.socket) -> bool:
@@ -60,19 +64,15 @@ def test_a_worker_that_is_killed_costs_its_own_client_alone(
     start: Callable[..., Server], design: Design
 ) -> None:
     """A pool replaces it; wherever it was: waiting for a client, or serving one."""
-    server = start(*(("--workers", str(WORKERS)) if design.pool else ()))
-    with contextlib.ExitStack() as stack:
-        count = 1 if design.serves == "one" else HELD
-        held = [stack.enter_context(server.connect()) for _ in range(count)]
+    server = start(*design.workers(WORKERS))
+    with server.crowd(1 if design.serves == "one" else HELD) as held:
         for connection in held:
             connection.sendall(b"top 1\n")
             read_reply(connection)
-        workers = children(server.process.pid)
-        if not workers:
-            pytest.skip("it has no worker processes")
+        workers = workers_of(server)
         for killed, pid in enumerate(workers, start=1):
             os.kill(pid, signal.SIGKILL)
-            wait_until(lambda pid=pid: is_gone(pid), "it survives")  # type: ignore[misc]
+            wait_until(lambda pid=pid: is_gone(pid), "it survives")
             assert len(rows_of(server.ask(b"top 2\n"))) == 2
             assert sum(map(is_lost, held)) <= killed
         wait_until(lambda: all(map(is_lost, held)), "a connection outlives its worker")
@@ -86,10 +86,8 @@ def test_workers_that_are_killed_all_at_once_are_all_replaced(
     start: Callable[..., Server], design: Design
 ) -> None:
     """Among them whoever has the lock under which they accept, if there is one."""
-    server = start(*(("--workers", str(WORKERS)) if design.pool else ()))
-    workers = children(server.process.pid)
-    if not workers:
-        pytest.skip("it has no worker processes")
+    server = start(*design.workers(WORKERS))
+    workers = workers_of(server)
     kill(*workers)
     for _ in range(2 * WORKERS):
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
@@ -104,9 +102,7 @@ def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(
     with server.connect() as stalled:
         stalled.sendall(b"top 1\n")
         read_reply(stalled)
-        workers = children(server.process.pid)
-        if not workers:
-            pytest.skip("it has no worker processes")
+        workers = workers_of(server)
         begun = time.monotonic()
         kill(*workers)
         server.stop()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.commands import run_well
 from tests.processes import MARK
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,16 +28,16 @@ def regatta(*arguments: str) -> list[str]:
 
 def end_well(folder: Path, *arguments: str, prefix: Sequence[str] = ()) -> None:
     """The verb runs to its end, with status 0."""
-    done = subprocess.run(
-        [*prefix, *regatta(*arguments)],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr + done.stdout
+    command = (*prefix, *regatta(*arguments))
+    run_well(*command, cwd=folder, env=environment(), timeout=300)
+
+
+def study(cells: str, blocks: int = 1, counted_blocks: int = 0, **race: object) -> str:
+    """A race of these cells; tests run beside others, so nothing in it is called disturbed."""
+    race |= {"blocks": blocks, "counted_blocks": counted_blocks, "seed": 3}
+    race["disturbance_limit_percent"] = 1e6
+    keys = "".join(f"{key} = {value}\n" for key, value in race.items())
+    return f'name = "tested"\n[race]\n{keys}{cells}'
 
 
 def race(folder: Path, study: str, *options: str, prefix: Sequence[str] = ()) -> Path:
@@ -49,8 +46,3 @@ def race(folder: Path, study: str, *options: str, prefix: Sequence[str] = ()) ->
     out = folder / "race"
     end_well(folder, "race", "study.toml", "--out", str(out), *options, prefix=prefix)
     return out
-
-
-def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(folder / "ledger.sqlite")) as ledger:
-        return ledger.execute(query).fetchall()

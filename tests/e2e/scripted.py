@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.commands import Done, assert_refused, run, run_well
 from tests.servers import program
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE_S, wait_until
 
 ENGINES = ["epoll", "thread", "fork"]
 DIALECTS = ["line", "http"]
-PATIENCE_S = 20.0
 
 TITLE = b"rank pid user_seconds system_seconds name\n"
 ROWS = b"1 4242 12.340000 1.250000 postgres: writer\n2 7 0.500000 0.250000 sh\n"
@@ -51,11 +51,6 @@ def read_request(connection: socket.socket) -> bytes:
             return b""
         request += more
     return request
-
-
-def reset(connection: socket.socket) -> None:
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    connection.close()
 
 
 def address_of(listener: socket.socket) -> str:
@@ -150,25 +145,30 @@ def always(reply: bytes, counts: dict[int, int] | None = None) -> Handler:
 # Running the client
 
 
-def client(*options: str, **settings: Any) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [program("regatta-client"), *options],
-        capture_output=True,
-        timeout=PATIENCE_S,
-        stdin=subprocess.DEVNULL,
-        check=False,
-        **settings,
-    )
+def client(*options: str, **settings: Any) -> Done:
+    return run(program("regatta-client"), *options, **settings)
+
+
+def refusal(*options: str, status: int = 2, **settings: Any) -> str:
+    """The line with which the client refuses."""
+    done = client(*options, **settings)
+    assert_refused(done, status, "regatta-client")
+    return done.stderr
+
+
+def shown_by(*options: str, **settings: Any) -> str:
+    """What a person sees of a load that went well."""
+    return run_well(program("regatta-client"), *options, **settings)
 
 
 def result_of(*options: str) -> tuple[dict[str, Any], int]:
     """The JSON object and the exit status; a failed load says so in one line."""
     finished = client("--json", *options)
     if finished.returncode == 0:
-        assert finished.stderr == b""
+        assert finished.stderr == ""
     else:
-        assert finished.stderr.startswith(b"regatta-client: ")
-        assert finished.stderr.count(b"\n") == 1
+        assert finished.stderr.startswith("regatta-client: ")
+        assert finished.stderr.count("\n") == 1
     return json.loads(finished.stdout), finished.returncode
 
 
@@ -199,9 +199,13 @@ class Gated:
 
     def result(self) -> dict[str, Any]:
         assert self.outside.recv(100) == b"done\n"
+        return self.end()
+
+    def end(self) -> dict[str, Any]:
         self.outside.sendall(b"closed\n")
-        self.outside.close()
         out, _ = self.process.communicate(timeout=PATIENCE_S)
+        assert self.outside.recv(100) == b""
+        self.outside.close()
         result: dict[str, Any] = json.loads(out)
         return result
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.commands import assert_refused, run, run_well
 from tests.servers import PATIENCE_S, Server, needs, program, running
 from tests.users import as_user, runnable_by_all
 
@@ -40,15 +39,8 @@ def written(path: Path, text: str, mode: int = 0o600) -> Path:
 
 def refusal(*arguments: str, prefix: Sequence[str] = (), name: str = "regatta-server") -> str:
     """The one line with which a program refuses to start; nothing of it is on stdout."""
-    done = subprocess.run(
-        [*prefix, runnable_by_all(program(name)), *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert re.fullmatch(rf"{name}: [^\n]+\n", done.stderr)
+    done = run(*prefix, runnable_by_all(program(name)), *arguments)
+    assert_refused(done, name=name)
     assert TOKEN not in done.stderr
     return done.stderr
 
@@ -79,15 +71,8 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 def test_a_socket_of_the_service_manager_needs_it_as_well() -> None:
     """Though it is not the server that chose where it listens."""
-    done = subprocess.run(
-        [sys.executable, "-c", GIVE, "0.0.0.0", program("regatta-server"), "--quiet"],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"regatta-server: [^\n]+\n", done.stderr)
+    done = run(sys.executable, "-c", GIVE, "0.0.0.0", program("regatta-server"), "--quiet")
+    assert_refused(done, status=1)
     assert "--allow" in done.stderr
     assert "--token-file" in done.stderr
 
@@ -167,13 +152,7 @@ def test_the_token_is_nowhere_to_be_seen(tmp_path: Path, token_file: Path) -> No
 
 def ask(server: Server, *options: str) -> tuple[dict[str, Any], int]:
     """What our client says of a load, and its exit status."""
-    done = subprocess.run(
-        [program("regatta-client"), "--json", *options, server.address],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
+    done = run(program("regatta-client"), "--json", *options, server.address)
     return json.loads(done.stdout), done.returncode
 
 
@@ -230,11 +209,5 @@ def test_curl_is_told_and_answered(server: Server) -> None:
     url = f"http://{server.address}/top?n=3"
     header = f"Authorization: Bearer {TOKEN}"
     for options, status in (((), "401"), (("-H", header), "200")):
-        done = subprocess.run(
-            [needs("curl"), "-sS", "-w", "\n%{http_code}", *options, url],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-        )
-        assert done.stdout.splitlines()[-1] == status
+        printed = run_well(needs("curl"), "-sS", "-w", "\n%{http_code}", *options, url)
+        assert printed.splitlines()[-1] == status

@@ -27,6 +27,7 @@ from bench.servers import Memcached, Nginx, Ours, Redis, Twin, serving
 from bench.side_by_side import Measured
 from bench.stand import Stand
 from regatta.errors import UsageError
+from tests.commands import Done, run
 from tests.servers import REPOSITORY, running
 
 TIMEOUT_S = 100
@@ -38,15 +39,9 @@ def stand() -> Iterator[Stand]:
         yield made
 
 
-def bench(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bench", "--blocks", "2", *options],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+def bench(*options: str) -> Done:
+    command = (sys.executable, "-m", "bench", "--blocks", "2", *options)
+    return run(*command, cwd=REPOSITORY, timeout=TIMEOUT_S)
 
 
 def test_one_comparison_as_json() -> None:
@@ -150,8 +145,6 @@ def test_connections_that_the_server_closed_were_not_held(tmp_path: Path) -> Non
             text=True,
         ) as holder,
     ):
-        assert holder.stdin
-        assert holder.stdout
         print(5, file=holder.stdin, flush=True)
         assert holder.stdout.readline() == "5\n"
         server.stop()

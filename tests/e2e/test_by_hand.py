@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import assert_refused, run, run_well
 from tests.servers import PATIENCE_S, Server, designs, needs, program, rows_of, running
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -24,24 +25,20 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
         yield stack.enter_context(running(tmp_path, "--design", request.param))
 
 
-def run(*command: str, stdin: bytes = b"") -> bytes:
-    """Runs a command that must end with status 0; returns what it printed."""
-    done = subprocess.run(
-        command, check=False, input=stdin, capture_output=True, timeout=3 * PATIENCE_S
-    )
-    assert done.returncode == 0, done.stderr.decode(errors="replace")
-    return done.stdout
+def printed_by(*command: str, stdin: str = "") -> str:
+    """It must end with status 0."""
+    return run_well(*command, stdin=stdin, timeout=3 * PATIENCE_S)
 
 
 def cpu_times() -> dict[int, float]:
     """User plus system seconds of every process, as `ps` tells: another program's reading."""
-    listed = run(needs("ps"), "-e", "-o", "pid=,cputimes=").decode()
+    listed = printed_by(needs("ps"), "-e", "-o", "pid=,cputimes=")
     return {
         int(pid): float(seconds) for pid, seconds in (line.split() for line in listed.splitlines())
     }
 
 
-def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, float]) -> None:  # type: ignore[type-arg]
+def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, float]) -> None:
     """ps cuts to whole seconds: ours lies between its reading before and the next second after."""
     assert rows
     for row in rows:
@@ -60,7 +57,7 @@ def test_our_client_prints_a_hundred_correct_answers(
     before = cpu_times()
     command = [program("regatta-client"), "-c", str(CONNECTIONS), "--engine", engine]
     command += ["--timeout", "60000"]  # each reads all processes of the host anew
-    printed = run(*command, "--dialect", dialect, server.address).decode()
+    printed = printed_by(*command, "--dialect", dialect, server.address)
     after = cpu_times()
     answers = re.split(r"^connection \d+ of 100, answered in .*$", printed, flags=re.MULTILINE)[1:]
     assert len(answers) == CONNECTIONS
@@ -81,15 +78,15 @@ def test_our_client_prints_a_hundred_correct_answers(
 
 def test_nc_is_answered(server: Server) -> None:
     before = cpu_times()
-    printed = run(needs("nc"), "-N", server.host, str(server.port), stdin=b"top 5\n")
-    assert_agrees(rows_of(printed), before, cpu_times())
+    printed = printed_by(needs("nc"), "-N", server.host, str(server.port), stdin="top 5\n")
+    assert_agrees(rows_of(printed.encode()), before, cpu_times())
 
 
 def test_curl_is_answered_in_text_and_json(server: Server) -> None:
     before = cpu_times()
     url = f"http://{server.address}/top?n=5"
-    text = rows_of(run(needs("curl"), "-sS", "--fail", url) + b"\n")
-    answer = json.loads(run(needs("curl"), "-sS", "-H", "Accept: application/json", url))
+    text = rows_of(printed_by(needs("curl"), "-sS", "--fail", url).encode() + b"\n")
+    answer = json.loads(printed_by(needs("curl"), "-sS", "-H", "Accept: application/json", url))
     after = cpu_times()
     assert_agrees(text, before, after)
     assert_agrees(answer["processes"], before, after)
@@ -100,10 +97,10 @@ def test_wrk_finds_no_error(tmp_path: Path, design: str) -> None:
     """One reading answers all: a hundred of a busy host can take more than the second of wrk."""
     with running(tmp_path, "--design", design, "--work", "snapshot") as server:
         url = f"http://{server.address}/top"
-        printed = run(needs("wrk"), "-t1", f"-c{CONNECTIONS}", "-d1s", url).decode()
+        printed = printed_by(needs("wrk"), "-t1", f"-c{CONNECTIONS}", "-d1s", url)
         assert "Socket errors" not in printed
         assert "Non-2xx" not in printed
-        assert int(re.search(r"(\d+) requests in", printed)[1]) > 0  # type: ignore[index]
+        assert int(re.search(r"(\d+) requests in", printed)[1]) > 0
         summary = server.stop()
     assert sum(summary["errors"].values()) - summary["errors"]["disconnected"] == 0
 
@@ -140,55 +137,33 @@ def test_wrk_finds_no_error(tmp_path: Path, design: str) -> None:
 def test_the_server_says_in_one_line_what_is_wrong(
     arguments: list[str], status: int, complaint: str
 ) -> None:
-    done = subprocess.run(
-        [program("regatta-server"), *arguments],
-        check=False,
-        capture_output=True,
-        timeout=PATIENCE_S,
-    )
-    error = done.stderr.decode()
-    assert done.returncode == status, error
-    assert complaint in error
-    assert error.startswith("regatta-server: ")
-    assert error.count("\n") == 1
-    assert done.stdout == b""
+    done = run(program("regatta-server"), *arguments)
+    assert_refused(done, status)
+    assert complaint in done.stderr
 
 
 def test_a_port_in_use_is_told(tmp_path: Path) -> None:
     with running(tmp_path) as server:
-        done = subprocess.run(
-            [program("regatta-server"), "--listen", server.address],
-            check=False,
-            capture_output=True,
-            timeout=PATIENCE_S,
-        )
-    assert done.returncode == 1
-    assert b"Address already in use" in done.stderr
-    assert done.stderr.count(b"\n") == 1
+        done = run(program("regatta-server"), "--listen", server.address)
+    assert_refused(done, status=1)
+    assert "Address already in use" in done.stderr
 
 
 def test_a_summary_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """At once: when it has served, it is too late."""
     missing = tmp_path / "missing" / "summary.json"
-    done = subprocess.run(
-        [program("regatta-server"), "--listen", "127.0.0.1:0", "--summary", str(missing)],
-        check=False,
-        capture_output=True,
-        timeout=PATIENCE_S,
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith(b"regatta-server: ")
-    assert b"No such file" in done.stderr
-    assert done.stderr.count(b"\n") == 1
+    done = run(program("regatta-server"), "--listen", "127.0.0.1:0", "--summary", missing)
+    assert_refused(done, status=1)
+    assert "No such file" in done.stderr
 
 
 def test_verbose_prints_each_client_and_its_request(tmp_path: Path) -> None:
     with running(tmp_path, "--verbose") as server, server.connect() as connection:
         host, port = connection.getsockname()
         connection.sendall(b"top 7\n")
-        line = server.process.stdout.readline()  # type: ignore[union-attr]
+        line = server.process.stdout.readline()
         assert line.split() == [f"{host}:{port}".encode(), b"connected"]
-        line = server.process.stdout.readline()  # type: ignore[union-attr]
+        line = server.process.stdout.readline()
         assert line.split(b"  ", 1)[0] == f"{host}:{port}".encode()
         assert b"top 7: 200" in line
 
@@ -203,8 +178,9 @@ def test_standard_descriptors_are_never_a_clients() -> None:
         with os.fdopen(ready_read) as ready:
             word, address = ready.readline().split()
             assert word == "ready"
-            printed = run(needs("nc"), "-N", *address.split(":"), stdin=b"top 2\n")
-            assert rows_of(printed)
+            host, _, port = address.partition(":")
+            printed = printed_by(needs("nc"), "-N", host, port, stdin="top 2\n")
+            assert rows_of(printed.encode())
     finally:
         process.terminate()
         assert process.wait(PATIENCE_S) == 0
@@ -212,7 +188,7 @@ def test_standard_descriptors_are_never_a_clients() -> None:
 
 def test_a_reader_of_its_output_who_leaves_does_not_end_the_server(tmp_path: Path) -> None:
     with running(tmp_path, "--verbose") as server:
-        server.process.stdout.close()  # type: ignore[union-attr]
+        server.process.stdout.close()
         server.process.stdout = None
         for _ in range(3):
             assert rows_of(server.ask(b"top 2\n"))

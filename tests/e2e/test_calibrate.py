@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.commands import Done, run
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
@@ -23,16 +24,10 @@ PARTS = (
 )
 
 
-def calibrate(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(ROOT / "bin/regatta"), "calibrate", "--quick", "--out", "here", *options],
-        cwd=folder,
-        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+def calibrate(folder: Path, *options: str) -> Done:
+    command = (ROOT / "bin/regatta", "calibrate", "--quick", "--out", "here", *options)
+    state = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    return run(*command, cwd=folder, env=state, timeout=900)
 
 
 @pytest.mark.long

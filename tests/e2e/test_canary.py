@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
 
 import pytest
 
-from tests.servers import PATIENCE_S, program
+from tests.commands import run
+from tests.servers import program
 
 CPU = str(min(os.sched_getaffinity(0)))
 
 
-def run(cpus: str, asked: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [program("regatta-canary"), cpus],
-        input=asked,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("cpus", [CPU, ",".join(map(str, sorted(os.sched_getaffinity(0))))])
 def test_each_byte_is_answered_with_two_times(cpus: str) -> None:
-    answer = run(cpus, "???")
+    answer = run(program("regatta-canary"), cpus, stdin="???")
     assert (answer.returncode, answer.stderr) == (0, "")
     lines = [[int(word) for word in line.split()] for line in answer.stdout.splitlines()]
     assert len(lines) == 3
@@ -36,12 +25,12 @@ def test_each_byte_is_answered_with_two_times(cpus: str) -> None:
 
 @pytest.mark.parametrize("cpus", ["", "x", "0,", "-1", "1-3"])
 def test_what_is_no_list_of_cpus_is_refused(cpus: str) -> None:
-    answer = run(cpus, "?")
+    answer = run(program("regatta-canary"), cpus, stdin="?")
     assert (answer.returncode, answer.stdout) == (2, "")
     assert "is not a list of CPUs" in answer.stderr
 
 
 def test_a_cpu_that_is_not_there_is_named() -> None:
-    answer = run("1023", "?")
+    answer = run(program("regatta-canary"), "1023", stdin="?")
     assert answer.returncode == 1
     assert "CPU 1023 cannot be used" in answer.stderr

@@ -315,7 +315,7 @@ def test_a_refused_port_is_a_connect_error_that_says_what_to_do(engine: str) -> 
     assert finished.returncode == 1
     assert json.loads(finished.stdout)["errors"] == errors(connect=3)
     assert json.loads(finished.stdout)["connections_opened"] == 0
-    assert finished.stderr.decode() == (
+    assert finished.stderr == (
         "regatta-client: 3 of 3 requests failed, for example connect: Connection refused; "
         f"see whether a regatta-server runs at {address}\n"
     )

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import socket
-import subprocess
 import threading
 import time
 from pathlib import Path
 
 from tests.e2e.scripted import (
     LINE_REPLY,
-    PATIENCE_S,
     REPLIES,
+    Gated,
     always,
-    client,
     errors,
     read_request,
+    refusal,
     result_of,
     serving,
+    shown_by,
 )
-from tests.servers import program, running
+from tests.servers import running
 
 CLOSED = ["--load", "closed", "--duration"]
 
@@ -39,26 +38,13 @@ def test_idle_and_slow_connections_are_there_and_not_in_the_samples(tmp_path: Pa
 
 
 def test_they_are_connected_before_the_window() -> None:
-    outside, inside = socket.socketpair()
-    outside.settimeout(PATIENCE_S)
-    with serving(always(LINE_REPLY)) as server, outside, inside:
-        gated = subprocess.Popen(
-            [
-                *(program("regatta-client"), "--json", "--idle", "3", "--slow", "4"),
-                *("--gate-fd", str(inside.fileno()), server.address),
-            ],
-            pass_fds=[inside.fileno()],
-            stdout=subprocess.PIPE,
-        )
-        inside.close()
-        assert outside.recv(100) == b"ready\n"
+    with serving(always(LINE_REPLY)) as server:
+        gated = Gated("--idle", "3", "--slow", "4", server.address)
         server.wait_for(7)
-        outside.sendall(b"go\n")
-        assert outside.recv(100) == b"done\n"
+        gated.go()
+        result = gated.result()
         assert server.accepted == 8
-        outside.sendall(b"closed\n")
-        out, _ = gated.communicate(timeout=PATIENCE_S)
-    assert json.loads(out)["answered"] == 1
+    assert result["answered"] == 1
 
 
 def test_idle_connections_say_nothing_and_those_that_the_server_ends_are_counted() -> None:
@@ -185,16 +171,11 @@ def test_connections_that_cannot_be_made_are_one_line_and_no_load() -> None:
         listener.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{listener.getsockname()[1]}"
         for options in (["--idle", "5"], ["--slow", "5"]):
-            finished = client(*options, address)
-            assert finished.returncode == 1
-            assert finished.stdout == b""
-            assert finished.stderr.startswith(b"regatta-client: not all ")
-            assert finished.stderr.count(b"\n") == 1
+            assert "regatta-client: not all " in refusal(*options, address, status=1)
 
 
 def test_a_person_sees_them_in_the_summary(tmp_path: Path) -> None:
     with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
-        finished = client("--idle", "2", "--slow", "1", "--quiet", server.address)
-    assert finished.returncode == 0
-    assert b"idle       2 connections\n" in finished.stdout
-    assert b"slow       1 connection, 0 requests answered\n" in finished.stdout
+        shown = shown_by("--idle", "2", "--slow", "1", "--quiet", server.address)
+    assert "idle       2 connections\n" in shown
+    assert "slow       1 connection, 0 requests answered\n" in shown

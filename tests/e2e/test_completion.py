@@ -7,12 +7,12 @@ import pty
 import re
 import select
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.e2e.test_manual import PROGRAMS, help_of, helped
 from tests.servers import PATIENCE_S, REPOSITORY, designs, needs, program, table
 
@@ -28,14 +28,8 @@ def complete(name: str, *words: str) -> list[str]:
         {function}
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(
-        [needs("bash"), "--norc", "-c", script, "bash", program(name), *words],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-    assert done.stderr == ""
+    done = run(needs("bash"), "--norc", "-c", script, "bash", program(name), *words)
+    assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.servers import built
 
 BUILD = Path(built("."))
@@ -51,12 +51,6 @@ def test_an_include_upwards_does_not_build(unit: str, header: str, is_seen: bool
     source = f"../src/{unit}"
     (command,) = (each["command"] for each in UNITS if each["file"] == source)
     flags = [word for word in shlex.split(command) if word.startswith(("-I", "-D", "-std"))]
-    done = subprocess.run(
-        ["cc", *flags, "-fsyntax-only", "-include", header, source],
-        cwd=BUILD,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run("cc", *flags, "-fsyntax-only", "-include", header, source, cwd=BUILD)
     assert (done.returncode == 0) == is_seen
     assert is_seen or f"{header}: No such file" in done.stderr

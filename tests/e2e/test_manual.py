@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.servers import PATIENCE_S, REPOSITORY, needs, program
+from tests.commands import run, run_well
+from tests.servers import REPOSITORY, needs, program
 
 FOLDER = REPOSITORY / "docs/man"
 PROGRAMS = ["regatta-server", "regatta-client"]
@@ -16,13 +16,7 @@ LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
 def help_of(name: str, *mode: str) -> str:
-    return subprocess.run(
-        [program(name), *mode, "--help"],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    ).stdout
+    return run_well(program(name), *mode, "--help")
 
 
 def helped(name: str, *mode: str) -> set[str]:
@@ -57,14 +51,7 @@ def test_the_program_knows_every_option_that_the_manual_describes(name: str) -> 
     """Told wrongly to, it complains about something else than the option's name."""
     for option in sorted(described(name)):
         mode = [] if option in helped(name) else ["--watch"]
-        done = subprocess.run(
-            [program(name), *mode, option, "", "surplus", "surplus"],
-            check=False,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-        )
+        done = run(program(name), *mode, option, "", "surplus", "surplus")
         assert not re.search(r"unknown option|^\S+: option .*unknown", done.stderr), option
 
 
@@ -82,15 +69,9 @@ def test_the_manual_says_that_bpf_sees_past_hidepid() -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_shown_without_a_complaint(name: str) -> None:
-    done = subprocess.run(
-        [needs("man"), "-l", "--warnings", "-E", "UTF-8", str(FOLDER / f"{name}.1")],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        env={"MANWIDTH": "80", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
-    )
-    assert done.stderr == ""
+    command = (needs("man"), "-l", "--warnings", "-E", "UTF-8", FOLDER / f"{name}.1")
+    done = run(*command, env={"MANWIDTH": "80", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+    assert (done.returncode, done.stderr) == (0, "")
     assert "SECURITY" in done.stdout
 
 
@@ -98,13 +79,7 @@ def test_an_installation_has_manuals_and_completion(tmp_path: Path) -> None:
     """What scripts/install puts into PREFIX/share, by its own lines for it."""
     script = (REPOSITORY / "scripts/install").read_text()
     lines = script[script.index("for page in") :]
-    subprocess.run(
-        [needs("bash"), "-euc", f"prefix={tmp_path}\n{lines}"],
-        check=True,
-        capture_output=True,
-        cwd=REPOSITORY,
-        timeout=PATIENCE_S,
-    )
+    run_well(needs("bash"), "-euc", f"prefix={tmp_path}\n{lines}", cwd=REPOSITORY)
     for name in PROGRAMS:
         assert (tmp_path / f"share/man/man1/{name}.1").read_text() == page_of(name)
         assert (tmp_path / f"share/bash-completion/completions/{name}").is_file()

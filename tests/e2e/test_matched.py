@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.racing import needs_programs, race, rows
+from tests.e2e.racing import needs_programs, race, study
+from tests.ledgers import rows
 
-STUDY = """
-name = "equal"
-[race]
-disturbance_limit_percent = 1e6  # tests run beside others
-blocks = 2
-counted_blocks = 0
-search_blocks = 2
-seed = 3
+EQUAL = """
 [contenders.dead]
 command = ["false", "{port}"]
 [[cells]]
@@ -39,7 +33,8 @@ AHEAD = ("nice", "-n", "-15")
 
 @pytest.fixture(scope="module")
 def equal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return race(tmp_path_factory.mktemp("equal"), STUDY, prefix=AHEAD)
+    text = study(EQUAL, blocks=2, search_blocks=2)
+    return race(tmp_path_factory.mktemp("equal"), text, prefix=AHEAD)
 
 
 def test_both_race_at_the_same_rates_and_who_is_dead_stops_nobody(equal: Path) -> None:

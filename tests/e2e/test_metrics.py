@@ -18,9 +18,11 @@ from typing import Any
 import pytest
 
 from tests import prometheus
+from tests.commands import run
 from tests.metrics import OPENMETRICS, Labels, families, fetch, labels, samples
 from tests.prometheus import Prometheus, number
 from tests.servers import PATIENCE_S, REPOSITORY, Server, needs, running
+from tests.sockets import free_port
 from tests.waiting import wait_until
 
 DEPLOY = REPOSITORY / "deploy"
@@ -60,18 +62,11 @@ def churn(names: list[tuple[bytes, float]], until_told: bool = False) -> subproc
     return subprocess.Popen(command, stdin=subprocess.PIPE if until_told else None)
 
 
-def promtool(*arguments: str, text: bytes = b"") -> str:
+def promtool(*arguments: str, text: str = "") -> str:
     """What promtool says; fails if it finds anything wrong."""
-    done = subprocess.run(
-        [needs("promtool"), *arguments],
-        check=False,
-        input=text,
-        capture_output=True,
-        timeout=PATIENCE_S,
-    )
-    said = (done.stdout + done.stderr).decode()
-    assert done.returncode == 0, said
-    return said
+    done = run(needs("promtool"), *arguments, stdin=text)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> None:
@@ -124,7 +119,7 @@ def test_promtool_finds_nothing(tmp_path: Path, design: str) -> None:
         for _ in range(2):
             reply = fetch(server)
             assert reply.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-            assert promtool("check", "metrics", text=reply.body) == ""
+            assert promtool("check", "metrics", text=reply.body.decode()) == ""
 
 
 def test_a_browser_and_curl_get_text_and_prometheus_openmetrics(tmp_path: Path) -> None:
@@ -196,7 +191,7 @@ def burning(log: Path) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
     folder = tmp_path_factory.mktemp("prometheus")
-    port = prometheus.free_port()
+    port = free_port()
     file = configure(folder, f"127.0.0.1:{port}")
     token = str(folder / "regatta.token")
     log = folder / "burner.log"
@@ -280,7 +275,7 @@ def test_the_dashboards_variables_have_values(scraped: Scraped) -> None:
         if variable["type"] == "query":
             metric, label = re.fullmatch(
                 r"label_values\((.+), (\w+)\)", variable["definition"]
-            ).groups()  # type: ignore[union-attr]
+            ).groups()
             assert label == variable["name"]
             found = scraped.prometheus.query(metric.replace("$job", "regatta"))
             assert found[0]["metric"][label]

@@ -7,7 +7,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from regatta.machine.programs import find_tool
+from tests.commands import run_well
 from tests.e2e.racing import (
     ROOT,
     end_well,
@@ -25,47 +25,23 @@ from tests.e2e.racing import (
     needs_programs,
     race,
     regatta,
-    rows,
+    study,
 )
+from tests.lab import rootless
+from tests.ledgers import rows
 from tests.processes import marked, network_namespaces
-from tests.users import as_user
 from tests.waiting import wait_until
 
-TINY = """
-name = "tiny"
-[race]
-disturbance_limit_percent = 1e6  # tests run beside others
-blocks = 3
-counted_blocks = 1
-seed = 3
+THREE = """
 [[cells]]
 designs = ["iterative", "thread-per-client", "select"]
 connections = [1, 4]
 requests = 8
 """
-ONE = TINY.replace('"iterative", "thread-per-client", "select"', '"select"').replace("[1, 4]", "4")
-ACCOUNTING = """
-name = "accounting"
-[race]
-disturbance_limit_percent = 1e6  # tests run beside others
-blocks = 1
-counted_blocks = 1
-seed = 3
-[[cells]]
-designs = ["iterative", "thread-per-client", "select"]
-connections = [10]
-requests = 200
-"""
-
-pytestmark = needs_programs
-
+TINY = study(THREE, blocks=3, counted_blocks=1)
+ONE = study('[[cells]]\ndesigns = ["select"]\nconnections = 4\nrequests = 8', 3, 1)
+ACCOUNTING = THREE.replace("[1, 4]", "10").replace("requests = 8", "requests = 200")
 TWIN = f"""
-name = "twin"
-[race]
-disturbance_limit_percent = 1e6  # tests run beside others
-blocks = 3
-counted_blocks = 0
-seed = 3
 [contenders.bare]
 command = ["{ROOT}/build/bench/twin-fork-per-client", "{{host}}:{{port}}"]
 twin_of = "fork-per-client"
@@ -79,9 +55,11 @@ connections = 4
 requests = 40
 """
 
+pytestmark = needs_programs
+
 
 def test_a_design_is_raced_beside_its_bare_twin(tmp_path: Path) -> None:
-    folder = race(tmp_path, TWIN)
+    folder = race(tmp_path, study(TWIN, blocks=3))
     assert rows(folder, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
     said = (folder / "summary.md").read_text()
     assert "### What is the strategy" in said
@@ -90,7 +68,7 @@ def test_a_design_is_raced_beside_its_bare_twin(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def accounting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return race(tmp_path_factory.mktemp("accounting"), ACCOUNTING)
+    return race(tmp_path_factory.mktemp("accounting"), study(ACCOUNTING, counted_blocks=1))
 
 
 def test_every_trial_of_every_design_is_answered(accounting: Path) -> None:
@@ -174,15 +152,9 @@ def test_without_perf_it_races_with_the_kernels_accounting(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("load", "design"), [("burst", "select"), ("closed", "thread-per-client")])
 def test_every_load_and_dialect_is_answered(tmp_path: Path, load: str, design: str) -> None:
-    study = """
-        name = "loads"
-        [race]
-        disturbance_limit_percent = 1e6  # tests run beside others
-        blocks = 1
-        counted_blocks = 0
-    """
+    cells = ""
     for dialect in ("line", "http"):
-        study += f"""
+        cells += f"""
         [[cells]]
         designs = ["{design}"]
         connections = [5]
@@ -192,7 +164,7 @@ def test_every_load_and_dialect_is_answered(tmp_path: Path, load: str, design: s
         dialect = "{dialect}"
         {"requests = 10" if load == "burst" else "duration_s = 0.1"}
         """
-    folder = race(tmp_path, study)
+    folder = race(tmp_path, study(cells))
     assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 6, None)]
 
 
@@ -256,8 +228,8 @@ def test_a_race_killed_three_times_is_the_race_undisturbed(tmp_path: Path) -> No
 
 
 def test_every_sitting_has_a_server_of_its_own_also_where_it_was_killed(tmp_path: Path) -> None:
-    study = TINY.replace("\nblocks = 3", "\nblocks = 1\nsittings = 2")
-    kill_and_resume(tmp_path, study, moments(2, seed=4))
+    two = study(THREE, counted_blocks=1, sittings=2)
+    kill_and_resume(tmp_path, two, moments(2, seed=4))
     folder = tmp_path / "race"
     query = "SELECT number, count(DISTINCT link_order), min(link_order) FROM sitting GROUP BY 1"
     first, second = rows(folder, query)
@@ -270,8 +242,8 @@ def test_every_sitting_has_a_server_of_its_own_also_where_it_was_killed(tmp_path
 @pytest.mark.long
 def test_a_race_killed_at_twenty_moments_is_the_race_undisturbed(tmp_path: Path) -> None:
     # Long enough that the last death still meets it at work.
-    study = TINY.replace("\nblocks = 3", "\nblocks = 15")
-    kill_and_resume(tmp_path, study, moments(20, seed=2))
+    long = study(THREE, blocks=15, counted_blocks=1)
+    kill_and_resume(tmp_path, long, moments(20, seed=2))
 
 
 @pytest.fixture
@@ -288,23 +260,15 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_without_rights_it_races_too(open_folder: Path) -> None:
-    prefix = as_user(65534) if os.geteuid() == 0 else []
-    probe = [*prefix, sys.executable, "-c", "import regatta.cli.main"]
-    able = subprocess.run(probe, cwd=ROOT, capture_output=True, text=True, check=False)
-    if able.returncode != 0:
-        pytest.skip(f"a user without rights cannot run this Python: {able.stderr.strip()[-200:]}")
+    rootless.need_python()
     (open_folder / "study.toml").write_text(ONE)
     out = open_folder / "race"
-    done = subprocess.run(
-        [*prefix, *regatta("race", "study.toml", "--out", str(out), "--blocks", "1")],
+    run_well(
+        *(*rootless.prefix(), *regatta("race", "study.toml", "--out", str(out), "--blocks", "1")),
         cwd=open_folder,
         env={**environment(), "REGATTA_BIN": str(open_folder), "HOME": str(open_folder)},
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr + done.stdout
     assert rows(out, "SELECT DISTINCT status FROM trial") == [("ok",)]
     query = """
         SELECT DISTINCT event, state FROM counter
@@ -314,12 +278,7 @@ def test_without_rights_it_races_too(open_folder: Path) -> None:
 
 
 def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
-    study = """
-        name = "loads"
-        [race]
-        disturbance_limit_percent = 1e6  # tests run beside others
-        blocks = 2
-        counted_blocks = 0
+    cells = """
         [[cells]]
         designs = ["epoll"]
         connections = 5
@@ -339,7 +298,7 @@ def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
         dialect = "http"
         path = "/healthz"
     """
-    folder = race(tmp_path, study)
+    folder = race(tmp_path, study(cells, blocks=2))
     assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 16, None)]
     query = """
         SELECT DISTINCT workers, json_array_length(server, '$.workers') FROM trial
@@ -359,12 +318,12 @@ def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
 @pytest.mark.skipif(find_tool("nginx") is None, reason="nginx is not installed")
 def test_nginx_races_beside_ours_and_both_its_processes_are_counted(tmp_path: Path) -> None:
     text = (ROOT / "contenders" / "nginx" / "nginx.toml").read_text()
-    study = text.replace("{folder}", str(ROOT / "contenders" / "nginx"))
-    study = study.replace("blocks = 8", "blocks = 1").replace('"uring"', '"select"')
-    study = study.replace("[race]", "[race]\ndisturbance_limit_percent = 1e6")
+    text = text.replace("{folder}", str(ROOT / "contenders" / "nginx"))
+    text = text.replace("blocks = 8", "blocks = 1").replace('"uring"', '"select"')
+    text = text.replace("[race]", "[race]\ndisturbance_limit_percent = 1e6")
     # To find what each holds would take a minute.
-    study = study.replace("duration_s = 0.5", 'load = "closed"\nduration_s = 0.3')
-    folder = race(tmp_path, study.replace("counted_blocks = 2", "counted_blocks = 1"))
+    text = text.replace("duration_s = 0.5", 'load = "closed"\nduration_s = 0.3')
+    folder = race(tmp_path, text.replace("counted_blocks = 2", "counted_blocks = 1"))
     query = "SELECT DISTINCT contender, status, reason FROM trial JOIN cell ON cell.id = cell_id"
     assert set(rows(folder, query)) == {(name, "ok", None) for name in ("epoll", "select", "nginx")}
     # All the work is the worker's, a child of the process that the lab has started.

@@ -7,7 +7,7 @@ import math
 import sys
 from pathlib import Path
 
-from tests.e2e.racing import needs_programs, race
+from tests.e2e.racing import needs_programs, race, study
 from tests.lab.reports import summary_json
 
 pytestmark = needs_programs
@@ -18,12 +18,7 @@ def test_a_race_at_three_times_the_capacity_has_no_percentile_below_the_truth(
 ) -> None:
     """One client at a time, 10 ms each: the k-th request that is due is not served before k times
     that, however busy the machine is."""
-    study = """
-        name = "over"
-        [race]
-        disturbance_limit_percent = 1e6  # tests run beside others
-        blocks = 2
-        counted_blocks = 0
+    cells = """
         [[cells]]
         designs = ["iterative"]
         connections = [1]
@@ -32,7 +27,7 @@ def test_a_race_at_three_times_the_capacity_has_no_percentile_below_the_truth(
         rate = [300]
         duration_s = 0.6
     """
-    folder = race(tmp_path, study, "--no-perf")
+    folder = race(tmp_path, study(cells, blocks=2), "--no-perf")
     with (folder / "summary.csv").open(newline="") as file:
         told = {row["metric"]: row for row in csv.DictReader(file) if row["side"] == "client"}
     # All of them are among the two thirds that did not start; were each a number, it would be less.
@@ -67,11 +62,6 @@ async def main():
 asyncio.run(main())
 """
 OUTRUN = f"""
-name = "outrun"
-[race]
-disturbance_limit_percent = 1e6  # tests run beside others
-blocks = 6
-counted_blocks = 0
 [contenders.asyncio]
 command = ["{sys.executable}", "{{folder}}/slow.py", "{{host}}:{{port}}"]
 dialect = "http"
@@ -93,7 +83,7 @@ path = "/healthz"
 def test_nobody_wins_a_closed_load_past_a_server_that_outruns_the_client(tmp_path: Path) -> None:
     """Whether epoll outruns the client depends on the machine; asyncio wins on none."""
     (tmp_path / "slow.py").write_text(SLOW)
-    folder = race(tmp_path, OUTRUN.replace("{folder}", str(tmp_path)))
+    folder = race(tmp_path, study(OUTRUN.replace("{folder}", str(tmp_path)), blocks=6))
     told = summary_json(folder / "ledger.sqlite")
     (group,) = told["groups"]
     cells = {cell["contender"]: cell for cell in group["cells"]}

@@ -85,7 +85,7 @@ class Opened:
     def __init__(self, browser: Browser, path: Path, width: int, scheme: str) -> None:
         self.page: Page = browser.new_page(
             viewport={"width": width, "height": 900},
-            color_scheme=scheme,  # type: ignore[arg-type]
+            color_scheme=scheme,
         )
         self.complaints: list[str] = []
         self.fetched: list[str] = []

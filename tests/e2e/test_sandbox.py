@@ -17,9 +17,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.commands import assert_refused, run, run_well
 from tests.dialects import DIALECTS
 from tests.processes import tree
 from tests.servers import (
@@ -60,13 +62,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="module")
 def layers() -> dict[str, bool]:
     """Which layers can be had here."""
-    listed = subprocess.run(
-        [program("regatta-server"), "--list-sandbox", "--json"],
-        check=True,
-        capture_output=True,
-        timeout=PATIENCE_S,
-    )
-    return {row["layer"]: row["holds"] for row in json.loads(listed.stdout)}
+    return {row["layer"]: row["holds"] for row in listed("--json")}
+
+
+def listed(*options: str) -> list[dict[str, Any]]:
+    """What can be had here, as the server lists it."""
+    return list(json.loads(run_well(program("regatta-server"), "--list-sandbox", *options)))
 
 
 def status_of(pid: int) -> dict[str, str]:
@@ -104,8 +105,7 @@ def test_every_process_and_thread_serves_without_rights(
     design: Design, layers: dict[str, bool], tmp_path: Path
 ) -> None:
     """It answers in both dialects, and a client is connected when its processes are looked at."""
-    pool = ("--workers", "3") if design.pool else ()
-    with running(tmp_path, "--design", design.name, *pool) as server:
+    with running(tmp_path, "--design", design.name, *design.workers(3)) as server:
         for dialect in DIALECTS:
             for _ in range(3):
                 (rows,) = dialect.answers(server.ask(dialect.request(2)))
@@ -187,23 +187,17 @@ def test_it_says_on_start_what_holds(layers: dict[str, bool], tmp_path: Path) ->
 
 
 def test_the_list_names_every_layer_in_both_forms() -> None:
-    command = [program("regatta-server"), "--list-sandbox"]
-    text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
-    assert [line.split()[0] for line in text.stdout.splitlines()] == LAYERS
-    listed = subprocess.run(
-        [*command, "--json"], check=True, capture_output=True, timeout=PATIENCE_S
-    )
-    rows = json.loads(listed.stdout)
+    text = run_well(program("regatta-server"), "--list-sandbox")
+    assert [line.split()[0] for line in text.splitlines()] == LAYERS
+    rows = listed("--json")
     assert [row["layer"] for row in rows] == LAYERS
     assert all(isinstance(row["holds"], bool) and row["what"] for row in rows)
-    off = [*command, "--json", "--sandbox", "off"]
-    listed = subprocess.run(off, check=True, capture_output=True, timeout=PATIENCE_S)
-    assert not any(row["holds"] for row in json.loads(listed.stdout))
+    assert not any(row["holds"] for row in listed("--json", "--sandbox", "off"))
 
 
 def test_root_of_a_user_namespace_alone_stays_and_says_so(tmp_path: Path) -> None:
     unshare = [needs("unshare"), "--user", "--map-root-user"]
-    if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode != 0:
+    if run(*unshare, "true").returncode != 0:
         pytest.skip("user namespaces are not permitted here")
     with running(tmp_path, prefix=unshare) as server:
         assert rows_of(server.ask(b"top 2\n"))
@@ -215,7 +209,7 @@ def test_root_of_a_user_namespace_alone_stays_and_says_so(tmp_path: Path) -> Non
 def test_hidden_processes_are_told(tmp_path: Path) -> None:
     mount = 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'
     prefix = [needs("unshare"), "--mount", "sh", "-c", mount, "sh"]
-    if subprocess.run([*prefix, "true"], check=False, capture_output=True).returncode != 0:
+    if run(*prefix, "true").returncode != 0:
         pytest.skip("/proc cannot be mounted here")
     with running(tmp_path, "--source", "procfs", prefix=prefix) as server:
         rows_of(server.ask(b"top 2\n"))
@@ -239,25 +233,18 @@ def test_a_listener_that_was_given_is_served(
 ) -> None:
     """As by systemd: it is the one that the starter opened, in every design."""
     prefix = [sys.executable, "-c", ACTIVATE, "1"]
-    pool = ("--workers", "3") if design.pool else ()
-    with running(tmp_path, "--design", design.name, *pool, prefix=prefix) as server:
+    with running(tmp_path, "--design", design.name, *design.workers(3), prefix=prefix) as server:
         assert server.host == GIVEN_HOST
         for _ in range(10):
-            (rows,) = dialect.answers(server.ask(dialect.request(2)))  # type: ignore[attr-defined]
+            (rows,) = dialect.answers(server.ask(dialect.request(2)))
             assert len(rows) == 2
         assert server.stop()["connections"] == 10
 
 
 def test_more_than_one_given_socket_is_refused() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ACTIVATE, "2", program("regatta-server")],
-        check=False,
-        capture_output=True,
-        timeout=PATIENCE_S,
-    )
-    assert done.returncode == 1
-    assert done.stderr.count(b"\n") == 1
-    assert b"LISTEN_FDS" in done.stderr
+    done = run(sys.executable, "-c", ACTIVATE, "2", program("regatta-server"))
+    assert_refused(done, status=1)
+    assert "LISTEN_FDS" in done.stderr
 
 
 def test_what_was_given_to_another_process_is_not_taken(tmp_path: Path) -> None:
@@ -268,14 +255,9 @@ def test_what_was_given_to_another_process_is_not_taken(tmp_path: Path) -> None:
 
 def test_a_given_socket_that_does_not_listen_is_refused() -> None:
     code = ACTIVATE.replace("socket.create_server", "(lambda *_: socket.socket())")
-    done = subprocess.run(
-        [sys.executable, "-c", code, "1", program("regatta-server")],
-        check=False,
-        capture_output=True,
-        timeout=PATIENCE_S,
-    )
-    assert done.returncode == 1
-    assert b"a listening TCP socket is expected" in done.stderr
+    done = run(sys.executable, "-c", code, "1", program("regatta-server"))
+    assert_refused(done, status=1)
+    assert "a listening TCP socket is expected" in done.stderr
 
 
 @contextlib.contextmanager
@@ -308,12 +290,11 @@ def test_what_a_service_manager_gives_is_gone_when_it_serves(
     given = "+net_raw,+sys_ptrace"
     prefix = as_user(54323)
     prefix += [f"--inh-caps={given}", f"--ambient-caps={given}", f"--bounding-set=-all,{given}"]
-    show = subprocess.run([*prefix, "cat", "/proc/self/status"], check=False, capture_output=True)
-    version = [*prefix, runnable_by_all(program("regatta-server")), "--version"]
-    run = subprocess.run(version, check=False, capture_output=True)
-    if show.returncode != 0 or run.returncode != 0:
+    show = run(*prefix, "cat", "/proc/self/status")
+    version = run(*prefix, runnable_by_all(program("regatta-server")), "--version")
+    if show.returncode != 0 or version.returncode != 0:
         pytest.skip("capabilities cannot be given here, or another user cannot run the server")
-    assert b"CapEff:\t" + b"0" * 16 not in show.stdout
+    assert "CapEff:\t" + "0" * 16 not in show.stdout
     open_to_all = tmp_path / "open"
     open_to_all.mkdir(mode=0o777)
     open_to_all.chmod(0o777)
@@ -343,9 +324,7 @@ def analyze(*words: str) -> str:
     tool = shutil.which("systemd-analyze")
     if tool is None:
         pytest.skip("systemd is not installed")
-    done = subprocess.run(
-        [tool, *words], check=False, capture_output=True, text=True, timeout=PATIENCE_S
-    )
+    done = run(tool, *words)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
@@ -377,7 +356,6 @@ def test_systemd_can_activate_it() -> None:
     process = subprocess.Popen(
         [tool, "--listen", where, program("regatta-server"), "--quiet"], stderr=subprocess.PIPE
     )
-    assert process.stderr
     while line := process.stderr.readline():
         if b"Listening" in line:
             break

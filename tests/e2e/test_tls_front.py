@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import Done, run, run_well
 from tests.servers import PATIENCE_S, REPOSITORY, Server, needs, read_reply, rows_of, running
+from tests.sockets import free_port
 from tests.waiting import wait_until
 
 NGINX = """
@@ -27,13 +29,7 @@ TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 def make_certificates(folder: Path, host: str, address: str) -> None:
     for wanted in (["server", host, address], ["client", "client"]):
-        subprocess.run(
-            [REPOSITORY / "deploy/tls/certificates", *wanted],
-            cwd=folder,
-            check=True,
-            capture_output=True,
-            timeout=PATIENCE_S,
-        )
+        run_well(REPOSITORY / "deploy/tls/certificates", *wanted, cwd=folder)
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +44,6 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with running(tmp_path_factory.mktemp("server"), "--work", "snapshot") as started:
         yield started
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def filled(name: str, folder: Path, tls: Path, server: Server, port: int) -> Path:
@@ -117,17 +107,9 @@ def front(
         process.wait(PATIENCE_S)
 
 
-def curl(tls: Path, port: int, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [
-            *(needs("curl"), "-sS", "--fail", "--cacert", str(tls / "ca.pem"), *options),
-            f"https://localhost:{port}/top?n=3",
-        ],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
+def curl(tls: Path, port: int, *options: str) -> Done:
+    url = f"https://localhost:{port}/top?n=3"
+    return run(needs("curl"), "-sS", "--fail", "--cacert", tls / "ca.pem", *options, url)
 
 
 def certificate(tls: Path, name: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run_well
 from tests.e2e.scripted import http, serving
 from tests.e2e.watching import (
     CLIENT,
@@ -120,15 +121,10 @@ def test_nothing_that_a_server_says_reaches_the_terminal_raw() -> None:
             ):
                 assert seen in shown
             check_clean(terminal.raw)
-        result = subprocess.run(
-            [CLIENT, "--watch", "--count", "1", server.address],
-            capture_output=True,
-            timeout=PATIENCE_S,
-            check=True,
-        )
-        assert b"\x1b" not in result.stdout
-        assert result.stdout.isascii()  # of this locale, C, nothing else can be shown
-        check_clean(result.stdout)
+        printed = run_well(CLIENT, "--watch", "--count", "1", server.address)
+        assert "\x1b" not in printed
+        assert printed.isascii()  # of this locale, C, nothing else can be shown
+        check_clean(printed.encode())
 
 
 def test_a_process_with_a_hostile_name_is_shown_escaped(pair: tuple[Server, Server]) -> None:
@@ -246,7 +242,7 @@ def test_a_body_without_end_is_bounded_and_costs_the_other_nothing(
         shown = terminal.until("the answer is too long")
         assert "ok, " in shown
         status = Path(f"/proc/{terminal.pid}/status").read_text()
-        assert int(re.search(r"VmHWM:\s+(\d+)", status)[1]) < 16 * 1024  # type: ignore[index]
+        assert int(re.search(r"VmHWM:\s+(\d+)", status)[1]) < 16 * 1024
         check_clean(terminal.raw)
         terminal.press("q")
         terminal.end()

@@ -12,7 +12,7 @@ from tests.servers import read_reply, rows_of, running
 MS = 1_000_000
 
 
-def cpu_ns(summary: dict) -> int:  # type: ignore[type-arg]
+def cpu_ns(summary: dict) -> int:
     used = summary["usage"]["serving"]["self"]
     return int(used["user_ns"] + used["system_ns"])
 

@@ -6,14 +6,14 @@ import contextlib
 import json
 import os
 import socket
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.commands import Done, run
 from tests.e2e.scripted import http
 from tests.e2e.terminal import Terminal, in_terminal
-from tests.servers import PATIENCE_S, Server, program, running
+from tests.servers import Server, program, running
 
 CLIENT = program("regatta-client")
 
@@ -70,17 +70,10 @@ class Asked:
         connection.sendall(self.reply)
 
 
-def watch(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def watch(*options: str, **environment: str) -> Done:
     """Without a terminal."""
-    return subprocess.run(
-        [CLIENT, "--watch", *options],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        stdin=subprocess.DEVNULL,
-        check=False,
-        env={**os.environ, "LC_ALL": "C.UTF-8", **environment},
-    )
+    utf_8 = {**os.environ, "LC_ALL": "C.UTF-8", **environment}
+    return run(CLIENT, "--watch", *options, env=utf_8)
 
 
 def on_screen(*options: str, **settings: Any) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from regatta.ledger.schema import FILE_NAME
+from regatta.ledger.cell import Cell
+from regatta.ledger.result import Result
 from regatta.machine.perf import Perf, without_perf
 from regatta.machine.placement import Placement
 from regatta.machine.programs import discover
@@ -18,22 +17,21 @@ from regatta.race.race import begin, reopen
 from regatta.study import Study, parse_study
 from regatta.study.design import Design
 from regatta.trial.rig import Rig
+from regatta.trial.trial import run_side_by_side
 from tests.lab.fake_programs import DESIGNS
 
 # For a study: the fake programs are raced anywhere.
 ON_ONE_CPU = '[placement]\nkind = "loopback"\nserver_cpus = [0]\nclient_cpus = [0]'
-TINY = f"""
-name = "tiny"
-[race]
-blocks = 2
-counted_blocks = 1
-seed = 5
-{ON_ONE_CPU}
-[[cells]]
-designs = ["iterative", "select"]
-connections = [3]
-requests = 6
-"""
+PAIR = '[[cells]]\ndesigns = ["iterative", "select"]\n'
+
+
+def on_one_cpu(cells: str, **race: object) -> str:
+    """A race of these cells, with what its [race] says."""
+    keys = "".join(f"{key} = {value}\n" for key, value in race.items())
+    return f'name = "tiny"\n[race]\n{keys}{ON_ONE_CPU}\n{cells}'
+
+
+TINY = on_one_cpu(f"{PAIR}connections = [3]\nrequests = 6", blocks=2, counted_blocks=1, seed=5)
 
 
 class StopError(Exception):
@@ -64,12 +62,6 @@ def resume(folder: Path, tell: Tell = ignore, study: Study | None = None) -> Pat
     return reopen(folder, study, discover(), tell)
 
 
-def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    """Of a race's ledger."""
-    with closing(sqlite3.connect(folder / FILE_NAME)) as ledger:
-        return ledger.execute(query).fetchall()
-
-
 def rig(tmp_path: Path, place: Placement, found: Perf | None = None, **more: Any) -> Rig:
     """For trials by themselves; without perf, if none was found."""
     settings = {"events": ("task-clock",), "warmup_rounds": 1, **more}
@@ -80,3 +72,8 @@ def rig(tmp_path: Path, place: Placement, found: Perf | None = None, **more: Any
         scratch=tmp_path / "scratch",
         **settings,
     )
+
+
+def run_trial(rig: Rig, cell: Cell, kind: str) -> Result:
+    """Runs one trial by itself."""
+    return run_side_by_side(rig, [cell], kind, block=0, slices=1)[0]

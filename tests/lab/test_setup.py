@@ -6,22 +6,19 @@ import os
 import re
 import resource
 import shutil
-import subprocess
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("regatta", "regatta-server", "regatta-client")
 
 
-def run(
-    *command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, cwd=cwd, env=env, capture_output=True, text=True, timeout=300, check=False
-    )
+run = partial(commands.run, timeout=300)
 
 
 def version() -> str:
@@ -31,7 +28,6 @@ def version() -> str:
 def test_make_alone_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
-    assert phony is not None
     rules = re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE)
     assert sorted(rules) == sorted(phony[1].split())
     answer = run("make", "--no-print-directory", "-C", ROOT, env=environment_without_make())
@@ -46,7 +42,6 @@ def environment_without_make() -> dict[str, str]:
 
 def test_one_version_everywhere() -> None:
     meson = re.search(r"^  version: '(.*)',$", (ROOT / "meson.build").read_text(), re.MULTILINE)
-    assert meson is not None
     assert meson[1] == version()
 
 

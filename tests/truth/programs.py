@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tests.commands import run
 from tests.processes import state
 from tests.servers import PATIENCE_S, built, program
 from tests.truth.proc import Seen
@@ -24,13 +25,7 @@ CANNOT_OPEN = 3
 @functools.cache
 def sources() -> tuple[str, ...]:
     """Every source that the server knows, `auto` left out: it names them where it refuses one."""
-    refused = subprocess.run(
-        [program("regatta-server"), "--source", "?"],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    refused = run(program("regatta-server"), "--source", "?")
     listed = re.search(r"there are: (.*)", refused.stderr)
     assert listed, f"the server does not say which sources there are: {refused.stderr}"
     return tuple(name for name in listed[1].split(", ") if name != "auto")
@@ -77,14 +72,11 @@ class Scanner:
     """A source that stays open and is scanned again and again, as a server does."""
 
     def __init__(self, running: subprocess.Popen[str]) -> None:
-        assert running.stdin
-        assert running.stdout
         self.pid = running.pid
         self._asks, self._answers = running.stdin, running.stdout
         opened = self._answers.readline().split(" ", 2)
         if opened[0] != "open":
             assert running.wait(PATIENCE_S) == CANNOT_OPEN, running.communicate()[1]
-            assert running.stderr
             raise CannotOpenError(running.stderr.read().strip())
         self.source, self.reason = opened[1], opened[2].strip()
 
@@ -122,7 +114,6 @@ def scanning(source: str, *options: str, prefix: Sequence[str] = ()) -> Iterator
     ) as running:
         try:
             yield Scanner(running)
-            assert running.stdin
             running.stdin.close()
             assert running.wait(PATIENCE_S) == 0
         finally:
@@ -133,7 +124,6 @@ class Life:
     """A process of one of the lives in lives.c."""
 
     def __init__(self, running: subprocess.Popen[bytes]) -> None:
-        assert running.stdout
         self.process = running
         self.pid = running.pid
         self._said = running.stdout
@@ -144,13 +134,11 @@ class Life:
 
     def go_on(self, told: bytes = b"") -> None:
         """For one that waits in between."""
-        assert self.process.stdin
         self.process.stdin.write(told + b"\n")
         self.process.stdin.flush()
 
     def end(self) -> bytes:
         """The end of stdin; what it says last."""
-        assert self.process.stdin
         self.process.stdin.close()
         said = self._said.read()
         assert self.process.wait(PATIENCE_S) == 0

@@ -69,7 +69,6 @@ def test_counters_of_real_servers_miss_no_thread_and_no_child(
     for goal in run(counters.PART, context(None)).values():
         if goal.met is None:
             pytest.skip(goal.measured)
-        assert goal.value is not None
         assert goal.value > -50, goal
 
 

@@ -25,7 +25,6 @@ def assert_has_burnt(process: Seen) -> None:
 def assert_is_as_in_proc(process: Seen) -> None:
     """For one that sleeps: its times cannot move between the scan and here."""
     seen = read_process(process.pid)
-    assert seen is not None
     assert process.name == seen.name
     assert abs(process.user_ns - seen.user_ns) < TICK_NS
     assert abs(process.system_ns - seen.system_ns) < TICK_NS
@@ -128,7 +127,6 @@ def both_of_one_tick(scanner: Scanner, it: Life, pid: int) -> tuple[Seen, Seen] 
     it.wait_until_ready()
     second = scanner.scan().one(pid)
     now = read_process(pid)
-    assert now is not None
     if first.started_ns // TICK_NS != now.started_ns // TICK_NS:
         return None
     return first, second

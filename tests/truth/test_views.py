@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.servers import Server, needs, program, running
 from tests.truth.proc import TICK_NS, Seen, read_all
 from tests.truth.programs import CLASSIC, CannotOpenError, Scan, Scanner, living, scanning
@@ -149,13 +149,7 @@ def test_a_reply_names_the_source_that_was_left(folder: Path, how: str) -> None:
 def test_a_source_that_cannot_be_had_is_refused_by_name_and_not_replaced(source: str) -> None:
     if source in ("procfs", CLASSIC):
         pytest.skip(f"{source} can be had everywhere")
-    refused = subprocess.run(
-        [*as_user(NOBODY), runnable_by_all(program("regatta-server"))]
-        + ["--source", source, "--listen", "127.0.0.1:0"],
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-    )
+    command = (*as_user(NOBODY), runnable_by_all(program("regatta-server")))
+    refused = run(*command, "--source", source, "--listen", "127.0.0.1:0")
     assert refused.returncode != 0
     assert source in refused.stderr

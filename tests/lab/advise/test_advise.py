@@ -6,9 +6,7 @@ import io
 import json
 import math
 import re
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +32,7 @@ from regatta.study import parse_study
 from regatta.study.design import Design
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import add_held
+from tests.ledgers import change
 
 MACHINE = {"cpu_model": "Example CPU 9000 at 3.2 GHz", "cpus": 2, "architecture": "x86_64"}
 DESIGNS = ("iterative", "fork-per-client", "thread-per-client", "select", "epoll", "reactors")
@@ -55,11 +54,6 @@ def races(place: Path, **changes: Any) -> Path:
     return folder
 
 
-def change(folder: Path, statement: str) -> None:
-    with closing(sqlite3.connect(folder / FILE_NAME)) as database, database:
-        database.execute(statement)
-
-
 def advised(place: Path, asked: Situation, ledgers: Sequence[Path] = ()) -> Advice:
     return advise(Request(asked, ledgers, place / "races", MACHINE, DESIGNS))
 
@@ -71,7 +65,6 @@ def shown(advice: Advice) -> str:
 
 
 def favoured(advice: Advice) -> list[str]:
-    assert advice.ranking is not None
     return [one.measured.design for one in advice.ranking.favoured]
 
 
@@ -169,7 +162,6 @@ def test_a_percentile_that_may_be_anything_is_no_best_that_others_are_out_by(
 ) -> None:
     races(tmp_path, blocks=12)
     ranking = advised(tmp_path, situation()).ranking
-    assert ranking is not None
 
     def out(**known: Estimate) -> set[str]:
         measured = [replace(one, p99=known[one.design]) for one in ranking.place.measured]
@@ -198,7 +190,6 @@ def test_without_any_race_it_says_so_and_proposes_one(tmp_path: Path) -> None:
 
 def checked(advice: Advice) -> Any:
     """The study, as `regatta race` would read it."""
-    assert advice.deciding is not None
     pools = ("prefork", "prethread", "reactors")
     known = [Design(name, "", name.startswith(pools)) for name in (*DESIGNS, "prethread-queue")]
     return parse_study(advice.deciding.toml, known)
@@ -228,7 +219,6 @@ def test_noise_asks_for_more_blocks(tmp_path: Path) -> None:
     alike = {"iterative": 612.0, "thread-per-client": 612.0, "select": 612.0}
     races(tmp_path, blocks=8, noise=0.1, cpu_us=alike)
     advice = advised(tmp_path, situation())
-    assert advice.deciding is not None
     assert advice.deciding.blocks > 8
     assert ": not distinguishable; " in shown(advice)
 
@@ -310,7 +300,6 @@ def test_the_nearest_race_counts_and_of_equals_the_newest(tmp_path: Path) -> Non
     races(tmp_path, connections=(90,))
     change(first, "UPDATE meta SET value = '1760000001' WHERE key = 'created_at'")
     advice = advised(tmp_path, situation())
-    assert advice.ranking is not None
     assert advice.ranking.place.race == first / FILE_NAME
     assert advice.others[0].race == second / FILE_NAME
 
@@ -354,7 +343,6 @@ def test_equal_designs_are_told_apart_as_seldom_as_the_level_says(tmp_path: Path
     alike = {"iterative": 612.0, "thread-per-client": 612.0, "select": 612.0}
     races(tmp_path, blocks=12, cpu_us=alike)
     advice = advised(tmp_path, situation())
-    assert advice.ranking is not None
     place = advice.ranking.place
     verdict = verdicts({1: {one.design: Entry(one.blocks) for one in place.measured}}).overall
     best, *others = advice.ranking.favoured
@@ -375,7 +363,6 @@ def test_the_best_size_of_a_pool_stands_where_its_figure_puts_it(tmp_path: Path)
     )
     advice = advised(tmp_path, situation())
     assert favoured(advice)[0] == "select"
-    assert advice.ranking is not None
     assert advice.ranking.favoured[0].measured.cell.workers == 5
     assert all(one.against_best for one in advice.ranking.favoured[1:])
 
@@ -406,7 +393,6 @@ def test_memory_is_not_measured(tmp_path: Path) -> None:
 
 def test_more_cpus_than_there_are_cannot_be_decided_here(tmp_path: Path) -> None:
     advice = advised(tmp_path, situation(cpus=2))
-    assert advice.deciding is not None
     assert "needs 2 CPUs and one for the client; here are 2" in advice.deciding.cannot
     assert checked(advice).server_cpus == (0, 1)
 
@@ -443,7 +429,6 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], words: str) -> None:
 
 def test_a_study_of_a_persons_own_is_not_overwritten(tmp_path: Path) -> None:
     deciding = advised(tmp_path, situation()).deciding
-    assert deciding is not None
     path = tmp_path / "advise.toml"
     write_study(path, deciding)
     write_study(path, deciding)
@@ -452,9 +437,3 @@ def test_a_study_of_a_persons_own_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--study"):
         write_study(path, deciding)
     assert path.read_text() == "precious"
-
-
-def test_help_teaches() -> None:
-    text = CliRunner().invoke(app, ["advise", "--help"]).output
-    assert "Examples" in text
-    assert "not measured" in " ".join(text.replace("│", " ").split())

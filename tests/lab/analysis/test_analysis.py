@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +18,11 @@ from regatta.analysis.running.quick import quick_standings
 from regatta.analysis.standings import ALONE, LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.percentiles import nearest_rank
-from regatta.errors import LedgerError
 from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_ns
 from tests.lab.synthetic import make
+from tests.ledgers import change
 
 
 def analysed(path: Path) -> Analysis:
@@ -38,11 +36,6 @@ def estimate(analysis: Analysis, contender: str, connections: int, side: str, na
         if result.cell.contender == contender
     )
     return found
-
-
-def change(path: Path, statement: str) -> None:
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute(statement)
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=300), st.integers(1, 1000))
@@ -223,22 +216,6 @@ def test_the_standings_so_far_agree_with_the_final_ones(tmp_path: Path) -> None:
             analysis, row["contender"], row["connections"], "server", "cpu_time_per_request_us"
         )
         assert row["cpu_us_per_request"] == pytest.approx(final.value)
-
-
-@pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\0" + b"\0" * 200])
-def test_a_file_that_is_no_ledger_is_told_in_one_line(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "ledger.sqlite"
-    path.write_bytes(content)
-    with pytest.raises(LedgerError) as told:
-        read(path)
-    assert "\n" not in str(told.value)
-
-
-def test_a_ledger_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite")
-    change(path, "UPDATE meta SET value = '99' WHERE key = 'schema_version'")
-    with pytest.raises(LedgerError, match="newer"):
-        read(path)
 
 
 def test_each_contender_is_held_against_the_best_of_each_column(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_wrk_with_an_error_is_no_measurement(trouble: str) -> None:
 @pytest.mark.parametrize("reader", [loads.read_wrk, loads.read_json, loads.read_regatta_client])
 def test_output_of_another_form_is_refused(reader: object) -> None:
     with pytest.raises(TrialError):
-        reader("the moon is in the way")  # type: ignore[operator]
+        reader("the moon is in the way")
 
 
 def test_redis_benchmark_is_read() -> None:
@@ -105,11 +105,9 @@ def test_a_ratio_is_as_sure_as_swaps_are_and_a_value_as_blocks_that_may_be_alike
     ours = [1.0, 1.01, 0.98, 1.02, 0.97, 1.03, 0.99, 1.0, 1.02, 1.6]
     paired = side_by_side.estimate(row(), measured(ours=ours, peer=[2.0] * 10))
     by_swaps = Swapped(np.log(np.array(ours) / 2.0)).interval()
-    assert by_swaps is not None
     assert (paired.low, paired.high) == pytest.approx(tuple(np.exp(by_swaps)))
     alone = side_by_side.estimate(row(peer=None), measured(ours=ours))
     mean, reach = np.log(ours).mean(), reach_of(np.log(ours))
-    assert reach is not None
     assert (alone.low, alone.high) == pytest.approx(tuple(np.exp([mean - reach, mean + reach])))
 
 
@@ -117,8 +115,6 @@ def test_a_ratio_and_its_inverse_agree() -> None:
     ours, peer = [1.0, 2.0, 3.0, 5.0, 4.0, 3.0], [2.0, 2.5, 3.0, 4.0, 5.0, 6.0]
     there = side_by_side.estimate(row(), measured(ours=ours, peer=peer))
     back = side_by_side.estimate(row(), measured(ours=peer, peer=ours))
-    assert there.value is not None
-    assert there.low is not None
     assert there.value == pytest.approx(1 / (back.value or math.nan))
     assert there.low == pytest.approx(1 / (back.high or math.nan))
     assert there.low < there.value
@@ -184,8 +180,8 @@ def test_a_classic_scan_is_what_it_costs_beyond_a_snapshot_for_each_process(
     """A pool of sixteen makes the scan longer, and no dearer."""
     monkeypatch.setattr(loads, "serving", lambda _stand, _server: nullcontext())
     monkeypatch.setattr(loads, "processes_read", lambda _stand, _started: 80)
-    load = loads.BeyondSnapshot(OfTwoWorks())  # type: ignore[arg-type]
-    found = load.run(None, Ours("select", work="classic"), None)  # type: ignore[arg-type]
+    load = loads.BeyondSnapshot(OfTwoWorks())
+    found = load.run(None, Ours("select", work="classic"), None)
     assert found == {loads.BEYOND: 10.0}
 
 
@@ -224,7 +220,7 @@ def test_servers_take_turns_and_what_goes_straight_up_costs_all_the_same(
     told: tuple[list[str]] = ([],)
     stay, go = Told("stay", told), Told("go", told)
     turns = Turns((Ours("a"), Twin("a")), (stay, go), turns=2)
-    stand = Stand(None, tmp_path, b"")  # type: ignore[arg-type]
+    stand = Stand(None, tmp_path, b"")
     found = turns.run(stand)
     first = ["a stay", "bare a stay", "a go", "bare a go"]
     assert told[0] == [*first, *reversed(first)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from regatta.study import parse_study
 from regatta.study.claims.published import recorded_claims
 from regatta.study.design import Design
 from tests.lab import synthetic
+from tests.ledgers import change
 
 DESIGNS = [Design(name, "") for name in ("iterative", "thread-per-client", "select")]
 CLAIMS = """
@@ -55,14 +54,13 @@ def race(study: str, at: float, **changes: Any) -> Path:
     folder = Path("races") / f"{study}-{at:.0f}"
     folder.mkdir(parents=True)
     path = synthetic.make(folder / "ledger.sqlite", **changes)
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("UPDATE meta SET value = ? WHERE key = 'study_name'", (study,))
-        database.execute("UPDATE meta SET value = ? WHERE key = 'created_at'", (str(at),))
+    change(path, "UPDATE meta SET value = ? WHERE key = 'study_name'", study)
+    change(path, "UPDATE meta SET value = ? WHERE key = 'created_at'", str(at))
     return path
 
 
 def context() -> Context:
-    return None  # type: ignore[return-value]  # the parts that read races use nothing of it
+    return None  # the parts that read races use nothing of it
 
 
 def only(goals: list[Goal]) -> Goal:
@@ -97,8 +95,7 @@ def test_races_of_another_hour_study_or_machine_prove_nothing() -> None:
     race("quick", NOW + 3500)
     race("c10k", NOW + 8000)
     elsewhere = race("quick", NOW + 9000)
-    with closing(sqlite3.connect(elsewhere)) as database, database:
-        database.execute("""UPDATE environment SET value = '"Other"' WHERE key = 'cpu_model'""")
+    change(elsewhere, """UPDATE environment SET value = '"Other"' WHERE key = 'cpu_model'""")
     cut = race("quick", NOW + 10_000)
     cut.write_bytes(cut.read_bytes()[:5000])
     goal = only(raced.twice(context()))

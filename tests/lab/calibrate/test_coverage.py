@@ -88,7 +88,7 @@ def test_an_interval_without_an_end_is_counted_and_proves_nothing(real: Real) ->
         figures = next(iter(real.figures[PRIMARY.name].values()))
         return [Asked(figures, lambda _race: within(0.0, None, None))]
 
-    (goal,) = goals(real, 200, None, [Kind("any", "nowhere", asked, (6,))])  # type: ignore[arg-type]
+    (goal,) = goals(real, 200, None, [Kind("any", "nowhere", asked, (6,))])
     assert goal.outcome == "not refuted"
     assert "100.0% lack an end" in goal.measured
 

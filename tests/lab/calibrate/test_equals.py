@@ -60,7 +60,7 @@ def context(folder: Path, **changes: object) -> Context:
 
     programs = Programs(SERVER, Path("/opt/regatta-client"), "", "", DESIGNS_HERE)
     made = Context(programs, folder, Options(), False, None, lambda _text: None, race)
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(made, **changes)
 
 
 @cache

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from regatta.cli.main import VERBS
+from regatta.cli.main import VERBS, app
+from tests.commands import run
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = {"altair", "jinja2", "numpy", "scipy", "vl_convert"}
@@ -26,9 +27,7 @@ finally:
 
 def modules_after(*arguments: str) -> set[str]:
     """What is loaded when the program has ended."""
-    command = [sys.executable, "-c", LOADED, *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return set(done.stderr.split())
+    return set(run(sys.executable, "-c", LOADED, *arguments, cwd=ROOT).stderr.split())
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
@@ -47,3 +46,9 @@ def test_a_verb_that_is_called_is_loaded() -> None:
 def test_a_verb_is_listed_by_the_first_line_of_its_help(verb: str) -> None:
     help_text = inspect.getdoc(getattr(import_module(f"regatta.cli.{verb}"), verb)) or ""
     assert VERBS[verb] == help_text.split("\n\n")[0].replace("\n", " ")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_shows_examples(verb: str) -> None:
+    shown = CliRunner().invoke(app, [verb, "--help"]).output
+    assert f"regatta {verb} " in shown.partition("Examples")[2]

@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +28,7 @@ from regatta.doctor.show import show
 from regatta.machine import kernel_config
 from regatta.machine.steering import NONE, End, Steering
 from regatta.race.notes import warnings
+from tests.commands import Done, run
 from tests.lab import made_up_machines as machines
 from tests.lab import rootless
 
@@ -329,32 +329,20 @@ def test_what_a_process_calls_itself_is_shown_as_it_is(tmp_path: Path) -> None:
     assert "Measured beside other load" in text
 
 
-def test_help_shows_examples() -> None:
-    done = run("--help")
-    assert done.returncode == 0
-    assert "regatta doctor --measure" in done.stdout
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "regatta", "doctor", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def doctor(*arguments: str) -> Done:
+    command = (sys.executable, "-m", "regatta", "doctor", *arguments)
+    return run(*command, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120)
 
 
 def test_the_verb_says_the_same_in_words_and_in_json() -> None:
-    done = run("--json", "--placement", "loopback")
+    done = doctor("--json", "--placement", "loopback")
     document = json.loads(done.stdout)
     assert done.stderr == ""
     assert [finding["name"] for finding in document["findings"]] == [c.name for c in CHECKS]
     worst = [finding for finding in document["findings"] if finding["level"] == SERIOUS]
     assert document["serious"] == len(worst)
     assert done.returncode == (1 if worst else 0)
-    text = run("--placement", "loopback").stdout
+    text = doctor("--placement", "loopback").stdout
     for check in CHECKS:
         assert f"{check.name}: " in text
     assert "\x1b" not in text

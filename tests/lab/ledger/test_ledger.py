@@ -35,6 +35,9 @@ connections = [1, 10]
 DESIGNS = [Design("iterative", ""), Design("select", "")]
 
 
+OPENERS = pytest.mark.parametrize("opener", [open_ledger, ledger_read.read])
+
+
 def study() -> Study:
     return parse_study(TEXT, DESIGNS)
 
@@ -212,12 +215,16 @@ def test_a_truncated_ledger_is_refused(tmp_path: Path, keep: int) -> None:
         open_ledger(path)
 
 
-@pytest.mark.parametrize("data", [b"hello", b"SQLite format 3\0" + b"x" * 5000])
-def test_what_is_no_ledger_is_refused(tmp_path: Path, data: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", b"hello", b"SQLite format 3\0" + b"x" * 5000])
+@OPENERS
+def test_what_is_no_ledger_is_refused_in_one_line(
+    tmp_path: Path, data: bytes, opener: Callable[[Path], object]
+) -> None:
     path = tmp_path / FILE_NAME
     path.write_bytes(data)
-    with pytest.raises(LedgerError, match="is no ledger, or is damaged"):
-        open_ledger(path)
+    with pytest.raises(LedgerError, match="is no ledger, or is damaged") as error:
+        opener(path)
+    assert "\n" not in str(error.value)
 
 
 def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -51,8 +51,6 @@ class Worker:
         self.pid = process.pid
 
     def do(self, what: str) -> dict[str, float]:
-        assert self.process.stdin
-        assert self.process.stdout
         self.process.stdin.write(what + "\n")
         self.process.stdin.flush()
         told: dict[str, float] = json.loads(self.process.stdout.readline())
@@ -123,8 +121,6 @@ def test_a_child_that_is_reaped_while_the_accounts_are_read_is_not_lost(
 
 def test_user_and_system_time_make_up_the_cpu_time_to_the_tick() -> None:
     counters, _ = measured("spin")
-    assert counters["user-time"] is not None
-    assert counters["system-time"] is not None
     total = counters["user-time"] + counters["system-time"]
     assert total == pytest.approx(counters["cpu-time"], abs=3 * NS_PER_TICK)
 
@@ -172,7 +168,7 @@ READING = Reading(
 def test_switches_count_only_where_no_thread_can_have_been_missed(
     change: dict[str, object], provable: bool
 ) -> None:
-    after = replace(READING, **change)  # type: ignore[arg-type]
+    after = replace(READING, **change)
     assert accounting.switches_provable(READING, after) == provable
 
 

@@ -103,7 +103,6 @@ def test_cpu_time_is_what_was_charged_where_both_readings_have_it() -> None:
 def test_perf_follows_a_group_on_the_cpus_of_its_side() -> None:
     found = perf.Perf("perf", "9.9", ("task-clock",), None, None, by_group=True)
     command = found.command("server", ("task-clock",), "regatta-1-1", (0, 2))
-    assert command is not None
     at = command.index("-a")
     assert command[at : at + 5] == ["-a", "-C", "0,2", "--for-each-cgroup", "regatta-1-1"]
     assert "-a" not in (found.command("server", ("task-clock",)) or [])

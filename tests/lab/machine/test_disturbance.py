@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 import time
@@ -37,19 +36,11 @@ from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.report.text.trials import disturbed_sentence, progress_sentence
 from regatta.study.plan import make_plan
 from tests.lab import faked, reports
+from tests.ledgers import rows
 
-STUDY = f"""
-name = "disturbed"
-[race]
-blocks = 6
-counted_blocks = 0
-seed = 5
-{faked.ON_ONE_CPU}
-[[cells]]
-designs = ["iterative", "select"]
-connections = [3]
-requests = 6
-"""
+STUDY = faked.on_one_cpu(
+    f"{faked.PAIR}connections = [3]\nrequests = 6\n", blocks=6, counted_blocks=0, seed=5
+)
 QUIET = Others(length_ns=100_000_000)
 BUSY = Others(length_ns=100_000_000, used_ns={"rustc": 41_000_000, "cron": 100})
 SPIN = "import time\nwhile True: pass"
@@ -396,12 +387,10 @@ def test_a_busy_machine_is_said_once_and_its_trials_are_kept(
     notes = [event.text for event in events if isinstance(event, Note)]
     assert len(notes) == 1
     assert "disturbed 6 of 6 groups of compared trials" in notes[0]
-    with sqlite3.connect(folder / FILE_NAME) as database:
-        counts = database.execute(
-            "SELECT max(attempt), count(*) FROM trial GROUP BY cell_id, block"
-        )
-        attempts = [attempt for attempt, _ in counts]
-    assert sorted(attempts) == [1] * 2 + [3] * 10, "the last of six blocks is the sixth heat"
+    attempts = rows(folder, "SELECT max(attempt) FROM trial GROUP BY cell_id, block")
+    assert sorted(attempt for (attempt,) in attempts) == [1] * 2 + [3] * 10, (
+        "the last of six blocks is the sixth heat"
+    )
 
 
 @pytest.mark.parametrize("value", ["0", "-1", '"ten"', "true", "2e6"])

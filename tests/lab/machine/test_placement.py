@@ -13,6 +13,7 @@ from regatta.errors import CpuError, PlacementError
 from regatta.machine import placement
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import choose_cpus, make_placement
+from tests.commands import run, run_well
 from tests.lab import rootless
 from tests.processes import is_gone, network_namespaces
 from tests.waiting import wait_until
@@ -29,15 +30,7 @@ def alone(cpu: int) -> set[int]:
 
 
 def run_in(side: placement.Side, *command: str) -> str:
-    done = subprocess.run(
-        side.command(command),
-        env=guard_environment(),
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=True,
-    )
-    return done.stdout.strip()
+    return run_well(*side.command(command), env=guard_environment()).strip()
 
 
 def test_without_a_wish_the_server_has_one_cpu_and_the_client_the_others() -> None:
@@ -179,7 +172,6 @@ def test_when_the_lab_is_killed_nothing_of_it_survives(kind: str) -> None:
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert lab.stdout
     pids = [int(pid) for pid in lab.stdout.readline().split()]
     assert len(pids) == (3 if kind == "netns" else 1)
     its_own = network_namespaces(pids) - network_namespaces([os.getpid()])
@@ -194,6 +186,5 @@ def test_a_guarded_command_whose_parent_is_gone_does_not_start() -> None:
     with make_placement("loopback", [0], [0]) as place:
         command = place.server.command(["echo", "alive"])
     environment = {**guard_environment(), "REGATTA_GUARD": str(2**22 + 1)}
-    done = subprocess.run(command, env=environment, capture_output=True, check=False)
-    assert done.returncode == 125
-    assert done.stdout == b""
+    done = run(*command, env=environment)
+    assert (done.returncode, done.stdout) == (125, "")

@@ -64,7 +64,6 @@ def send_packets(place: Placement) -> None:
         stdout=subprocess.PIPE,
         text=True,
     ) as receiver:
-        assert receiver.stdout
         assert receiver.stdout.readline() == "ready\n"
         command = place.client.command([sys.executable, "-c", SEND, place.server_address])
         subprocess.run(command, env=guard_environment(), timeout=60, check=True)
@@ -150,7 +149,7 @@ def test_on_loopback_a_race_goes_on_and_says_that_nothing_is_steered() -> None:
         told = place.describe()
     assert told["steering"] == NONE
     assert "loopback is one device for both sides" in str(told["steering_note"])
-    assert told["ends"]["server"]["cable"] == "lo"  # type: ignore[index]
+    assert told["ends"]["server"]["cable"] == "lo"
 
 
 def test_who_wants_no_steering_is_told_nothing() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from regatta.race.matched.search import HOPELESS
 from regatta.race.matched.stand import Stand
 from regatta.study import Study, with_rates
 from tests.lab import faked
+from tests.ledgers import change, rows
 
 STUDY = """
 name = "equal"
@@ -110,12 +110,12 @@ TRIALS = "SELECT block, position, cell_id, kind, status FROM trial ORDER BY bloc
 
 def test_all_are_raced_at_the_same_shares_of_what_the_weakest_holds(tmp_path: Path) -> None:
     race(tmp_path / "race", STUDY)
-    cells = faked.rows(tmp_path / "race", CELLS)
+    cells = rows(tmp_path / "race", CELLS)
     assert {load for _, load, _ in cells} == {"open"}
     rates = {name: [int(str(rate)) for own, _, rate in cells if own == name] for name in CAPACITY}
     assert len(set(map(tuple, rates.values()))) == 1
     assert rates["select"] == pytest.approx([1_000, 2_000, 3_000], rel=0.04)
-    assert len(faked.rows(tmp_path / "race", TRIALS)) == 9
+    assert len(rows(tmp_path / "race", TRIALS)) == 9
 
 
 def test_the_search_is_told_and_comes_before_the_race(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_race_that_is_stopped_in_mid_search_goes_on_and_repeats_nothing(
     tmp_path: Path, simulated: Simulated
 ) -> None:
     race(tmp_path / "whole", ONE + "knee = true\n")
-    whole = faked.rows(tmp_path / "whole", PROBES)
+    whole = rows(tmp_path / "whole", PROBES)
     assert {kind for _, kind, *_ in whole} == {CLOSED, SEARCH, KNEE}
     asked = len(simulated.asked)
     folder = tmp_path / "cut"
@@ -144,10 +144,10 @@ def test_a_race_that_is_stopped_in_mid_search_goes_on_and_repeats_nothing(
             begin_or_resume(folder)
     simulated.die_at = 0
     faked.resume(folder)
-    assert faked.rows(folder, PROBES) == whole
+    assert rows(folder, PROBES) == whole
     assert len(simulated.asked) == 2 * asked + len(cuts), "only the probes that Ctrl-C met"
-    assert faked.rows(folder, CELLS) == faked.rows(tmp_path / "whole", CELLS)
-    assert faked.rows(folder, TRIALS) == faked.rows(tmp_path / "whole", TRIALS)
+    assert rows(folder, CELLS) == rows(tmp_path / "whole", CELLS)
+    assert rows(folder, TRIALS) == rows(tmp_path / "whole", TRIALS)
 
 
 def test_a_race_that_is_resumed_after_its_search_does_not_search_again(
@@ -155,12 +155,11 @@ def test_a_race_that_is_resumed_after_its_search_does_not_search_again(
 ) -> None:
     race(tmp_path / "race")
     asked = len(simulated.asked)
-    with sqlite3.connect(tmp_path / "race" / FILE_NAME) as database:
-        database.execute("DELETE FROM trial WHERE position = 3")
-        database.execute("DELETE FROM counter WHERE trial_id NOT IN (SELECT id FROM trial)")
+    change(tmp_path / "race", "DELETE FROM trial WHERE position = 3")
+    change(tmp_path / "race", "DELETE FROM counter WHERE trial_id NOT IN (SELECT id FROM trial)")
     faked.resume(tmp_path / "race")
     assert len(simulated.asked) == asked
-    assert len(faked.rows(tmp_path / "race", TRIALS)) == 3
+    assert len(rows(tmp_path / "race", TRIALS)) == 3
 
 
 def test_who_holds_nothing_is_one_line_and_stops_nobody(
@@ -172,11 +171,11 @@ def test_who_holds_nothing_is_one_line_and_stops_nobody(
     assert line == (
         "iterative does not hold 100 requests a second (too slow), and is not in this race"
     )
-    cells = faked.rows(tmp_path / "race", CELLS)
+    cells = rows(tmp_path / "race", CELLS)
     assert {name for name, *_ in cells} == {"select", "thread-per-client"}
     assert min(int(str(rate)) for *_, rate in cells) == pytest.approx(9_000 / 2, rel=0.04)
     query = "SELECT block FROM probe WHERE search_id = 1 AND kind = 'search'"
-    tried = faked.rows(tmp_path / "race", query)
+    tried = rows(tmp_path / "race", query)
     assert tried == [(1,)] * HOPELESS, "it is not searched for again"
 
 
@@ -197,9 +196,9 @@ def test_what_was_disturbed_is_repeated_and_not_believed(
     simulated.disturb = {3, 20, 21}
     race(tmp_path / "race")
     believed = PROBES.replace("ORDER", "WHERE NOT again ORDER")
-    assert faked.rows(tmp_path / "race", believed) == faked.rows(tmp_path / "quiet", PROBES)
+    assert rows(tmp_path / "race", believed) == rows(tmp_path / "quiet", PROBES)
     query = "SELECT count(*), min(disturbed) FROM probe WHERE again"
-    assert faked.rows(tmp_path / "race", query) == [(3, "rustc used 90 % of a CPU")]
+    assert rows(tmp_path / "race", query) == [(3, "rustc used 90 % of a CPU")]
 
 
 def test_half_of_what_the_client_can_is_the_highest_rate_of_each_search(
@@ -237,13 +236,13 @@ def test_a_stopped_race_takes_the_clients_limit_from_its_ledger(
 ) -> None:
     simulated.client = 6_000.0
     race(tmp_path / "whole")
-    whole = faked.rows(tmp_path / "whole", PROBES)
+    whole = rows(tmp_path / "whole", PROBES)
     simulated.die_at = len(simulated.asked) + 5
     with pytest.raises(KeyboardInterrupt):
         race(tmp_path / "cut")
     simulated.die_at = 0
     faked.resume(tmp_path / "cut")
-    assert faked.rows(tmp_path / "cut", PROBES) == whole
+    assert rows(tmp_path / "cut", PROBES) == whole
 
 
 def test_who_fails_under_a_closed_load_is_searched_without_such_a_limit(
@@ -251,11 +250,9 @@ def test_who_fails_under_a_closed_load_is_searched_without_such_a_limit(
 ) -> None:
     simulated.client, simulated.closed_fails = 6_000.0, True
     race(tmp_path / "race")
-    highest = faked.rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE why_not IS NULL")
+    highest = rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE why_not IS NULL")
     assert highest == [(pytest.approx(20_000, rel=0.04),)]
-    assert faked.rows(tmp_path / "race", "SELECT count(*) FROM probe WHERE kind = 'closed'") == [
-        (9,)
-    ]
+    assert rows(tmp_path / "race", "SELECT count(*) FROM probe WHERE kind = 'closed'") == [(9,)]
 
 
 def test_a_closed_load_that_was_disturbed_is_repeated(tmp_path: Path, simulated: Simulated) -> None:
@@ -264,7 +261,7 @@ def test_a_closed_load_that_was_disturbed_is_repeated(tmp_path: Path, simulated:
     (first, second) = simulated.asked[:2]
     assert first == second
     assert first[1].kind == CLOSED
-    held = faked.rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE block = 1")
+    held = rows(tmp_path / "race", "SELECT max(rate) FROM probe WHERE block = 1")
     assert held == [(6_000,)]
 
 
@@ -275,7 +272,6 @@ def test_the_knee_is_measured_at_shares_of_what_each_holds_itself(
     kneed = [(name, planned) for name, planned in simulated.asked if planned.kind == KNEE]
     assert len(kneed) == 3 * 3 * 6
     for name, planned in kneed:
-        assert planned.share is not None
         assert planned.rate == pytest.approx(planned.share * CAPACITY[name], rel=0.04)
         assert planned.rate * planned.duration_s >= 99, "fewer requests have no p99"
 

@@ -17,23 +17,14 @@ from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, T
 from regatta.race.sittings import MOST_BYTES, drawn, kept_as_they_are, made_anew
 from regatta.study import Study
 from tests.lab import faked
+from tests.ledgers import rows
 
 SITTINGS = 3
 TRIALS = 2 * 3 * SITTINGS
-STUDY = f"""
-name = "tiny"
-[race]
-blocks = 2
-counted_blocks = 1
-sittings = {SITTINGS}
-pause = "90s"
-seed = 5
-{faked.ON_ONE_CPU}
-[[cells]]
-designs = ["iterative", "select"]
-connections = [3]
-requests = 6
-"""
+STUDY = faked.on_one_cpu(
+    f"{faked.PAIR}connections = [3]\nrequests = 6\n",
+    **{"blocks": 2, "counted_blocks": 1, "sittings": SITTINGS, "pause": '"90s"', "seed": 5},
+)
 pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
@@ -58,13 +49,11 @@ def test_every_sitting_is_the_whole_study_in_an_order_of_its_own(
 ) -> None:
     events: list[Event] = []
     folder = raced(tmp_path, events.append)
-    done = faked.rows(
-        folder, "SELECT sitting, kind, count(*) FROM trial GROUP BY 1, 2 ORDER BY 1, 2"
-    )
+    done = rows(folder, "SELECT sitting, kind, count(*) FROM trial GROUP BY 1, 2 ORDER BY 1, 2")
     kinds = [("counted", 2), ("timed", 4)]
     assert done == [(number, *kind) for number in (1, 2, 3) for kind in kinds]
     query = "SELECT block, position, cell_id, sitting FROM {} ORDER BY 1, 2"
-    assert faked.rows(folder, query.format("plan")) == faked.rows(folder, query.format("trial"))
+    assert rows(folder, query.format("plan")) == rows(folder, query.format("trial"))
     assert slept == [90, 90]
     said = [event.text for event in events if isinstance(event, Note)]
     assert len(said) == 1
@@ -77,8 +66,8 @@ def test_every_sitting_has_an_environment_of_its_own_alike_for_all(
 ) -> None:
     folder = raced(tmp_path)
     query = "SELECT DISTINCT sitting, json_extract(server, '$.padding') FROM trial ORDER BY 1"
-    seen = faked.rows(folder, query)
-    assert seen == faked.rows(folder, "SELECT number, environment_bytes FROM sitting ORDER BY 1")
+    seen = rows(folder, query)
+    assert seen == rows(folder, "SELECT number, environment_bytes FROM sitting ORDER BY 1")
     assert len({size for _, size in seen}) == SITTINGS
     assert len(slept) == SITTINGS - 1
 
@@ -132,14 +121,14 @@ def test_a_race_stopped_in_any_sitting_loses_none_and_repeats_none(
     with pytest.raises(faked.StopError):
         raced(tmp_path, stop)
     folder = tmp_path / "race"
-    kept = faked.rows(folder, "SELECT * FROM trial")
+    kept = rows(folder, "SELECT * FROM trial")
     assert len(kept) == after + 1
     faked.resume(folder)
-    assert faked.rows(folder, "SELECT * FROM trial")[: after + 1] == kept
+    assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
     query = "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial"
-    assert faked.rows(folder, query) == [(TRIALS, TRIALS)]
+    assert rows(folder, query) == [(TRIALS, TRIALS)]
     sizes = "SELECT count(DISTINCT environment_bytes) FROM sitting GROUP BY number"
-    assert faked.rows(folder, sizes) == [(1,)] * SITTINGS, "one that goes on is as it was begun"
+    assert rows(folder, sizes) == [(1,)] * SITTINGS, "one that goes on is as it was begun"
     assert len(slept) == SITTINGS - 1
 
 
@@ -153,11 +142,11 @@ def test_whoever_stops_in_a_pause_goes_on_with_the_next_sitting_at_once(
     with pytest.raises(KeyboardInterrupt):
         raced(tmp_path, stop)
     folder = tmp_path / "race"
-    assert faked.rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,)]
+    assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,)]
     events: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
         faked.resume(folder, lambda event: (events.append(event), stop(event))[1])
-    assert faked.rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,), (2,)]
+    assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,), (2,)]
     begun = [event for event in events if isinstance(event, SittingStarted | Pausing)]
     assert [type(event) for event in begun] == [SittingStarted, Pausing]
     assert slept == []
@@ -179,7 +168,7 @@ def test_the_command_line_wants_more_sittings_than_the_study(
     assert isinstance(events[0], Started)
     assert (events[0].sittings, events[0].trials) == (2, 12)
     folder = faked.resume(tmp_path / "race")
-    assert faked.rows(folder, "SELECT DISTINCT sitting FROM trial ORDER BY 1") == [(1,), (2,)]
+    assert rows(folder, "SELECT DISTINCT sitting FROM trial ORDER BY 1") == [(1,), (2,)]
     assert slept == [7]
 
 

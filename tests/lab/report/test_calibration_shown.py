@@ -52,7 +52,6 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
         assert "7.1 % below" in text
         assert "1,000 comparisons" in text
     table = calibration_table(analysis)
-    assert table is not None
     assert [row[3] for row in table.rows] == ["met", "missed", "not measured", "not refuted"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import sqlite3
+import shutil
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -24,6 +24,7 @@ from regatta.report.tables.held import held_lines, held_tables, rounded_rate, se
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import CAPACITY, add_held
+from tests.ledgers import change
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,12 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = add_held(make(folder / "ledger.sqlite", connections=[1], blocks=2, requests=20))
     reports.write(path)
     return path
+
+
+@pytest.fixture
+def copy(ledger: Path, tmp_path: Path) -> Path:
+    """One that a test may change."""
+    return Path(shutil.copy(ledger, tmp_path / "ledger.sqlite"))
 
 
 def held(analysis: Analysis) -> dict[str, Held]:
@@ -43,9 +50,6 @@ def test_the_interval_over_the_blocks_holds_the_truth(ledger: Path) -> None:
     for name, truth in CAPACITY.items():
         rate = found[name].rate
         assert (found[name].state, rate.trials) == (HOLDS, 4)
-        assert rate.value is not None
-        assert rate.low is not None
-        assert rate.high is not None
         assert rate.low <= rate.value <= rate.high
         assert rate.low <= truth <= rate.high
         assert rate.high / rate.low < 1.2
@@ -70,20 +74,13 @@ def test_a_knee_has_p50_and_p99_at_each_share_and_rises(ledger: Path) -> None:
     for one in held(analyse(read(ledger))).values():
         assert [point.share for point in one.knee] == [0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
         first, last = one.knee[0], one.knee[-1]
-        assert last.p50.value is not None
-        assert first.p50.high is not None
         assert last.p50.value > first.p50.high
         assert all(point.p99.trials == 4 for point in one.knee)
 
 
-def test_what_the_client_limited_is_in_no_knee(ledger: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "ledger.sqlite"
-    copy.write_bytes(ledger.read_bytes())
-    with sqlite3.connect(copy) as database:
-        database.execute(
-            "UPDATE probe SET client = json_set(client, '$.client_bound', 'was late') "
-            f"WHERE kind = '{KNEE}' AND block = 1"
-        )
+def test_what_the_client_limited_is_in_no_knee(copy: Path) -> None:
+    late = "UPDATE probe SET client = json_set(client, '$.client_bound', 'was late')"
+    change(copy, f"{late} WHERE kind = '{KNEE}' AND block = 1")
     analysis = analyse(read(copy))
     knee = held(analysis)["select"].knee
     assert {(point.p50.trials, point.blocks) for point in knee} == {(3, 4)}
@@ -93,20 +90,15 @@ def test_what_the_client_limited_is_in_no_knee(ledger: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("change", "state"),
+    ("told", "state"),
     [
         ("client = NULL, samples = NULL, why_not = 'failed: it died'", FAILED),
         ("client = json_set(client, '$.client_bound', 'was late')", CLIENT_BOUND),
     ],
 )
-def test_a_share_that_most_blocks_do_not_know_says_so(
-    ledger: Path, tmp_path: Path, change: str, state: str
-) -> None:
-    copy = tmp_path / "ledger.sqlite"
-    copy.write_bytes(ledger.read_bytes())
-    with sqlite3.connect(copy) as database:
-        where = f"kind = '{KNEE}' AND share = 1.0 AND block < 4 AND search_id = 1"
-        database.execute(f"UPDATE probe SET {change} WHERE {where}")
+def test_a_share_that_most_blocks_do_not_know_says_so(copy: Path, told: str, state: str) -> None:
+    where = f"kind = '{KNEE}' AND share = 1.0 AND block < 4 AND search_id = 1"
+    change(copy, f"UPDATE probe SET {told} WHERE {where}")
     reports.write(copy)
     analysis = analyse(read(copy))
     first = analysis.held[0].kneed[0]
@@ -117,16 +109,11 @@ def test_a_share_that_most_blocks_do_not_know_says_so(
     assert "of 4 blocks" not in rows[first.cell.contender][-2]
 
 
-def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(
-    ledger: Path, tmp_path: Path
-) -> None:
-    copy = tmp_path / "ledger.sqlite"
-    copy.write_bytes(ledger.read_bytes())
-    with sqlite3.connect(copy) as database:
-        database.execute("DELETE FROM probe WHERE search_id = 3 OR search_id = 2 AND block > 1")
-        database.execute(f"DELETE FROM probe WHERE kind = '{KNEE}'")
-        for table in ("trial", "cell", "plan", "counter"):
-            database.execute(f"DELETE FROM {table}")
+def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(copy: Path) -> None:
+    change(copy, "DELETE FROM probe WHERE search_id = 3 OR search_id = 2 AND block > 1")
+    change(copy, f"DELETE FROM probe WHERE kind = '{KNEE}'")
+    for table in ("trial", "cell", "plan", "counter"):
+        change(copy, f"DELETE FROM {table}")
     reports.write(copy)
     found = held(analyse(read(copy)))
     assert found["select"].state == UNKNOWN
@@ -134,7 +121,7 @@ def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(
         1,
         None,
     )
-    text = (tmp_path / "summary.md").read_text()
+    text = copy.with_name("summary.md").read_text()
     assert "This race is not finished: what each contender holds is not known yet." in text
     assert "| select | not known yet |" in text
 

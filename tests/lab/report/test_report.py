@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from rich.console import Console
 
 from tests.lab import reports
 from tests.lab.synthetic import make
+from tests.ledgers import change
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -51,7 +50,6 @@ def rows_of(folder: Path) -> list[dict[str, str]]:
 def test_summary_csv_has_the_columns_of_the_formats_page(written: Path) -> None:
     formats = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text()
     promised = re.search(r"`(contender,work,.*?)`", formats)
-    assert promised is not None
     first = (written / "summary.csv").read_text().splitlines()[0]
     assert first == promised[1]
 
@@ -161,8 +159,7 @@ def test_failed_trials_are_named_with_their_reason(tmp_path: Path) -> None:
 
 def test_an_unfinished_race_says_so(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite")
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("DELETE FROM trial WHERE block > 4")
+    change(path, "DELETE FROM trial WHERE block > 4")
     reports.write(path)
     assert "not finished" in (tmp_path / "report.html").read_text()
     assert "not finished" in (tmp_path / "summary.md").read_text()

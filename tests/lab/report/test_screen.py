@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import math
 import re
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,7 @@ from regatta.report.text.verdicts import headline, verdict_sentence
 from tests.lab.designs import every_design
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
+from tests.ledgers import change
 
 COLUMNS = 80
 QUICK: dict[str, Any] = {"works": ["classic", "snapshot"], "counted_blocks": 0, "blocks": 6}
@@ -367,7 +366,6 @@ def test_a_headline_without_a_winner_names_who_may_be_as_good_and_cannot_win(
 
 def test_an_unfinished_race_says_how_to_go_on(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", **QUICK)
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("DELETE FROM trial WHERE block > 4")
+    change(path, "DELETE FROM trial WHERE block > 4")
     text = printed(analyse(read(path)))
     assert "Not finished, 72 of 108 trials: continue with `regatta race --resume`" in text

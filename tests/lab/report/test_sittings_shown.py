@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.held import HeldGroup
@@ -73,7 +73,6 @@ def test_the_interval_of_a_level_is_students_of_the_sittings_means(path: Path) -
 def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path: Path) -> None:
     analysis = analyse(read(path))
     found = analysis.groups[0].between
-    assert found is not None
     assert found.sittings == SITTINGS
     assert found.share > 0.8, "nearly all of it was made so"
     assert 0.05 < found.reach < 0.5

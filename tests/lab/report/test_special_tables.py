@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +26,7 @@ from regatta.report.text.verdicts import headline, mark, verdict_sentence
 from regatta.study.published import read_published
 from tests.lab import reports
 from tests.lab.synthetic import CLIENT_BOUND, DISTURBED, make
+from tests.ledgers import change
 
 POOLS = {
     "contenders": ["iterative", "prefork", "select"],
@@ -226,10 +225,8 @@ def test_more_cpus_help_a_client_of_several_threads_alone(tmp_path: Path) -> Non
             engines=[engine],
             client_bound={("select", 10, 1)},
         )
-        with closing(sqlite3.connect(path)) as database, database:
-            place = {"client_cpus": [1, 2], "server_cpus": [0]}
-            row = ("placement", json.dumps(place))
-            database.execute("INSERT OR REPLACE INTO environment VALUES (?, ?)", row)
+        place = json.dumps({"client_cpus": [1, 2], "server_cpus": [0]})
+        change(path, "INSERT OR REPLACE INTO environment VALUES ('placement', ?)", place)
         (select,) = (one for one in analysed(path).groups[0].at(10) if one.client_bound)
         rate = select.comfortable_rate or 0
         assert ("client_cpus" in client_help(select)) == (engine == "thread")
@@ -260,7 +257,6 @@ def test_a_difference_is_paired_within_blocks() -> None:
     more, same = differences(values, "base")
     assert (more.contender, more.at, more.blocks) == ("more", 5, 8)
     assert more.us_per_request == pytest.approx(10.05)
-    assert more.low is not None
     assert 9.9 < more.low < 10.05 < (more.high or 0) < 10.2
     assert more.larger
     assert not same.larger

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -22,24 +20,13 @@ from regatta.trial import canary
 from regatta.trial.canary import Canary, Clock, canary_on, describe
 from tests.lab import faked
 from tests.lab.synthetic import make
+from tests.ledgers import change, rows
 
-STUDY = f"""
-name = "sung"
-[race]
-blocks = 1
-counted_blocks = 0
-slices = 3
-{faked.ON_ONE_CPU}
-[[cells]]
-designs = ["iterative", "select"]
-connections = [2]
-requests = 6
-[[cells]]
-designs = ["iterative", "select"]
-connections = [2]
-rounds = 1
-scope = "process"
-"""
+PAIR = f"{faked.PAIR}connections = [2]\n"
+STUDY = faked.on_one_cpu(
+    f'{PAIR}requests = 6\n{PAIR}rounds = 1\nscope = "process"',
+    **{"blocks": 1, "counted_blocks": 0, "slices": 3},
+)
 # Counts how often it was asked, and says so.
 SINGS = """#!{python}
 import sys
@@ -59,7 +46,6 @@ def program(folder: Path, text: str) -> Path:
 
 def test_it_is_asked_again_and_again(tmp_path: Path) -> None:
     with canary_on(program(tmp_path, SINGS), [0]) as bird:
-        assert bird is not None
         assert [bird.ask(), bird.ask()] == [Clock(40_001, 50_000), Clock(40_002, 50_000)]
         assert describe([Clock(1, 3), Clock(2, 5)]) == {"canary_ns": 1.5, "canary_median_ns": 4.0}
     assert bird.process.returncode is not None
@@ -108,15 +94,12 @@ def sung(folder: Path, clocks: dict[str, float], noise: float = 0.002) -> Analys
     path = make(folder / FILE_NAME, connections=[1, 10], requests=40, counted_blocks=1)
     chance = np.random.default_rng(4)
     drift = chance.uniform(0.95, 1.05, 20)
-    with closing(sqlite3.connect(path)) as ledger, ledger:
-        query = "SELECT trial.id, block, contender FROM trial JOIN cell ON cell.id = cell_id"
-        for number, block, contender in ledger.execute(query).fetchall():
-            song = 36_000 * drift[block] / clocks.get(contender, 1.0) * chance.normal(1, noise)
-            ledger.execute(
-                "UPDATE trial SET conditions = json_set(conditions, '$.canary_ns', ?,"
-                " '$.canary_median_ns', ?) WHERE id = ?",
-                (song, song * 1.01, number),
-            )
+    query = "SELECT trial.id, block, contender FROM trial JOIN cell ON cell.id = cell_id"
+    songs = "json_set(conditions, '$.canary_ns', ?, '$.canary_median_ns', ?)"
+    for number, block, contender in rows(path, query):
+        song = 36_000 * drift[block] / clocks.get(contender, 1.0) * chance.normal(1, noise)
+        values = (song, song * 1.01, number)
+        change(path, f"UPDATE trial SET conditions = {songs} WHERE id = ?", *values)
     return analyse(read(path))
 
 
@@ -140,7 +123,6 @@ def test_a_clock_that_drifts_for_all_alike_is_no_difference(tmp_path: Path) -> N
     assert [ran.differs for ran in analysis.clocks] == [False] * 3
     assert clock_sentence(analysis) == ""
     table = clock_table(analysis)
-    assert table is not None
     assert [row[-1] for row in table.rows] == ["no difference seen"] * 3
 
 

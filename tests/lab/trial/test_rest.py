@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,8 +23,8 @@ from regatta.report.page.html import to_html
 from regatta.report.soundness.restless import restless_sentence
 from regatta.trial import rest
 from regatta.trial.rest import away_from, wait_for_rest
-from regatta.trial.trial import run_trial
 from tests.lab import faked, synthetic
+from tests.ledgers import change
 
 BURNS_S = 0.4
 # Answers at once, and works when the client has gone: itself, in a thread, or in a child.
@@ -82,7 +81,7 @@ def run(folder: Path, kind: str = TIMED, grouped: bool = True) -> Result:
         if not grouped:
             place.server = replace(place.server, groups=None)
         rig = faked.rig(folder, place, found, contenders=raced.contenders, folder=raced.folder)
-        result = run_trial(rig, raced.cells[0], kind)
+        result = faked.run_trial(rig, raced.cells[0], kind)
     assert (result.status, result.reason) == ("ok", None)
     return result
 
@@ -93,7 +92,6 @@ def server_s(result: Result, event: str = "cpu-time") -> float:
         for row in result.counters
         if (row.side, row.counter.event) == (SERVER, event)
     )
-    assert found is not None
     return found / 1e9
 
 
@@ -139,7 +137,7 @@ def test_one_that_is_still_at_work_is_given_up(
 
     def impatient(*server: object) -> rest.Rest:
         monkeypatch.setattr(rest, "WITHIN_S", waits.pop(0))
-        return real(*server)  # type: ignore[arg-type]
+        return real(*server)
 
     monkeypatch.setattr("regatta.trial.side.wait_for_rest", impatient)
     monkeypatch.setenv("BURN", "itself")
@@ -151,7 +149,6 @@ def test_one_that_is_still_at_work_is_given_up(
 def program(code: str) -> Iterator[int]:
     """Runs until it has printed a line and then to the end of the block."""
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
-        assert process.stdout
         process.stdout.readline()
         try:
             yield process.pid
@@ -182,7 +179,6 @@ def test_all_threads_in_a_group_are_looked_at() -> None:
     group = home.make()
     command = group.entering([sys.executable, "-c", code])
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout
         process.stdout.readline()
         try:
             assert len(list(rest.threads(process.pid, group))) == 4
@@ -204,11 +200,11 @@ def test_the_lab_looks_from_other_cpus_than_the_servers() -> None:
 def test_the_report_says_whose_accounts_were_not_read_at_rest(tmp_path: Path) -> None:
     path = synthetic.make(tmp_path / "ledger.sqlite", connections=[10], requests=40)
     assert restless_sentence(analyse(read(path))) == ""
-    with closing(sqlite3.connect(path)) as ledger, ledger:
-        ledger.execute(
-            "UPDATE trial SET conditions = json_set(conditions, '$.restless_after', 2) WHERE"
-            " block IN (3, 4) AND cell_id = (SELECT id FROM cell WHERE contender = 'select')"
-        )
+    change(
+        path,
+        "UPDATE trial SET conditions = json_set(conditions, '$.restless_after', 2) WHERE"
+        " block IN (3, 4) AND cell_id = (SELECT id FROM cell WHERE contender = 'select')",
+    )
     analysis = analyse(read(path))
     assert restless_sentence(analysis).startswith(
         "In 2 trials of 36 the server was not at rest at an end of a window (select)"

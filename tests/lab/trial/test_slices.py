@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,21 +25,12 @@ from regatta.trial.load import sliced
 from regatta.trial.merge import merge_counters
 from regatta.trial.trial import run_side_by_side
 from tests.lab import faked, synthetic
+from tests.ledgers import change
 
-STUDY = f"""
-name = "sliced"
-[race]
-blocks = 2
-counted_blocks = 1
-slices = 3
-disturbance_limit_percent = 1e6
-seed = 5
-{faked.ON_ONE_CPU}
-[[cells]]
-designs = ["iterative", "select"]
-connections = [3, 6]
-requests = 12
-"""
+STUDY = faked.on_one_cpu(
+    f"{faked.PAIR}connections = [3, 6]\nrequests = 12\n",
+    **{"blocks": 2, "counted_blocks": 1, "slices": 3, "disturbance_limit_percent": 1e6, "seed": 5},
+)
 pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
@@ -130,17 +120,8 @@ def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
 
 
 def test_only_who_is_compared_stands_side_by_side() -> None:
-    text = (
-        STUDY
-        + """
-[[cells]]
-designs = ["iterative", "select"]
-connections = 3
-rounds = 1
-scope = "process"
-"""
-    )
-    study = faked.parse(text)
+    whole = f'{faked.PAIR}connections = 3\nrounds = 1\nscope = "process"'
+    study = faked.parse(STUDY + whole)
     found = batches(make_plan(len(study.cells), 1, 0, seed=3), study)
     cells = [[study.cells[planned.cell_id - 1] for planned in batch] for batch in found]
     window = [batch for batch in cells if batch[0].scope == "window"]
@@ -185,11 +166,8 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
 def test_the_width_is_that_of_the_widest_interval(tmp_path: Path) -> None:
     few = widest_lead(synthetic.make(tmp_path / "few", blocks=5))
     many = widest_lead(synthetic.make(tmp_path / "many", blocks=60))
-    assert few is not None
-    assert many is not None
     assert 0 < many < few
-    with sqlite3.connect(tmp_path / "few") as database:
-        database.execute("DELETE FROM trial WHERE block > 1")
+    change(tmp_path / "few", "DELETE FROM trial WHERE block > 1")
     assert widest_lead(tmp_path / "few") is None
 
 

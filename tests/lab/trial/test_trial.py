@@ -15,8 +15,8 @@ from regatta.ledger.samples import HEADER, pack_samples
 from regatta.machine import perf, placement
 from regatta.race.events import Event, Finished, Started, TrialFinished
 from regatta.trial import load, serve, side, window
-from regatta.trial.trial import run_trial
 from tests.lab import faked
+from tests.ledgers import rows
 from tests.processes import marked
 
 pytestmark = pytest.mark.usefixtures("programs_folder")
@@ -27,7 +27,7 @@ def run(tmp_path: Path, kind: str = TIMED, with_perf: bool = True) -> Result:
     found = perf.probe(("task-clock", "syscalls")) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
         rig = faked.rig(tmp_path, place, found, events=("task-clock", "syscalls", "topdown"))
-        result = run_trial(rig, study.cells[0], kind)
+        result = faked.run_trial(rig, study.cells[0], kind)
     assert marked(tmp_path) == []
     assert not (tmp_path / "scratch").exists()
     return result
@@ -118,14 +118,14 @@ def test_a_race_tells_what_happens_and_leaves_a_complete_ledger(tmp_path: Path) 
     assert isinstance(events[0], Started)
     assert isinstance(events[-1], Finished)
     assert sum(isinstance(event, TrialFinished) for event in events) == 6
-    planned = faked.rows(folder, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
-    done = faked.rows(folder, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
+    planned = rows(folder, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
+    done = rows(folder, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
     assert planned == done
     assert len(done) == 6
-    keys = {key for (key,) in faked.rows(folder, "SELECT key FROM environment")}
+    keys = {key for (key,) in rows(folder, "SELECT key FROM environment")}
     assert {"cpu_model", "cpus", "kernel", "mitigations", "governor", "versions"} <= keys
     assert {"perf_version", "placement"} <= keys
-    assert faked.rows(folder, "SELECT value FROM meta WHERE key = 'finished_at'")
+    assert rows(folder, "SELECT value FROM meta WHERE key = 'finished_at'")
 
 
 @pytest.mark.parametrize("after", [0, 1, 5])
@@ -138,16 +138,16 @@ def test_a_stopped_race_goes_on_where_it_was(tmp_path: Path, after: int) -> None
     folder = tmp_path / "race"
     with pytest.raises(faked.StopError):
         faked.race(study, folder, stop)
-    kept = faked.rows(folder, "SELECT * FROM trial")
+    kept = rows(folder, "SELECT * FROM trial")
     assert len(kept) == after + 1
     events: list[Event] = []
     faked.resume(folder, events.append)
-    assert faked.rows(folder, "SELECT * FROM trial")[: after + 1] == kept
-    assert faked.rows(
-        folder, "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial"
-    ) == [(6, 6)]
+    assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
+    assert rows(folder, "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial") == [
+        (6, 6)
+    ]
     faked.resume(folder, events.append, study)
-    assert faked.rows(folder, "SELECT count(*) FROM trial") == [(6,)]
+    assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
 
 
 def test_a_race_that_is_being_raced_is_not_raced_twice(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_race_that_is_being_raced_is_not_raced_twice(tmp_path: Path) -> None:
 
     faked.race(study, folder, again)
     assert refused
-    assert faked.rows(folder, "SELECT count(*) FROM trial") == [(6,)]
+    assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
 
 
 def test_a_race_of_another_study_is_not_resumed(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.result import Result
 from regatta.machine import perf, placement
-from regatta.trial.trial import run_trial
 from tests.lab import faked
 from tests.processes import commands, marked
 from tests.waiting import wait_until
@@ -58,7 +57,7 @@ def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Result:
     study = faked.parse(STUDY.replace("{python}", sys.executable))
     with placement.make_placement("loopback", [0], [0]) as place:
         rig = faked.rig(tmp_path, place, found, events=EVENTS, contenders=study.contenders)
-        return run_trial(rig, cell, kind)
+        return faked.run_trial(rig, cell, kind)
 
 
 @pytest.mark.parametrize("kind", [TIMED, COUNTED_TRIAL])

@@ -108,7 +108,6 @@ def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Pat
     assert {(figure.unit, figure.per) for figure in process} == {("ms", "process")}
     assert {figure.engine for figure in window} == {"thread"}
     for figure in process:
-        assert figure.value is not None
         assert 4 < figure.value < 6, "five requests and a start, as perf counts them"
         assert figure.trials == 18, "a whole process is counted in each of its trials"
     assert found["E2"].verdict == SUPPORTED

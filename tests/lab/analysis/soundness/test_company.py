@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,26 +31,12 @@ from regatta.study.plan import Alone, block_kinds, make_plan
 from regatta.trial.rig import Rig
 from tests.lab import faked
 from tests.lab.synthetic import make
+from tests.ledgers import change
 
-STUDY = f"""
-name = "company"
-[race]
-blocks = 3
-counted_blocks = 1
-alone_blocks = 2
-slices = 2
-seed = 5
-{faked.ON_ONE_CPU}
-[[cells]]
-designs = ["iterative", "select"]
-connections = [2]
-requests = 4
-[[cells]]
-designs = ["iterative", "select"]
-connections = [2]
-rounds = 1
-scope = "process"
-"""
+BURSTS = f"{faked.PAIR}connections = [2]\nrequests = 4\n"
+WHOLE = f'{faked.PAIR}connections = [2]\nrounds = 1\nscope = "process"\n'
+RACE = {"blocks": 3, "counted_blocks": 1, "alone_blocks": 2, "slices": 2, "seed": 5}
+STUDY = faked.on_one_cpu(BURSTS + WHOLE, **RACE)
 
 
 @given(st.integers(1, 12), st.integers(0, 8), st.integers(0, 8))
@@ -79,18 +63,10 @@ def test_who_is_to_be_alone_has_nobody_beside_it() -> None:
     assert sorted(len(batch) for batch in of_kind[TIMED]) == [1] * 6 + [2] * 3
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("slices = 2", "slices = 1"),
-        ("connections = [2]\nrequests = 4", 'connections = [2]\nrounds = 1\nscope = "process"'),
-    ],
-)
-def test_where_all_are_alone_there_is_nothing_to_check(old: str, new: str) -> None:
-    text = STUDY.replace(old, new).partition("[[cells]]\ndesigns")[0]
-    cells = STUDY.replace(old, new).partition("[[cells]]")[2].partition("[[cells]]")[0]
+@pytest.mark.parametrize(("cells", "slices"), [(BURSTS, 1), (WHOLE, 2)])
+def test_where_all_are_alone_there_is_nothing_to_check(cells: str, slices: int) -> None:
     with pytest.raises(StudyError, match=r"`race.alone_blocks` checks what the company does"):
-        faked.parse(f"{text}[[cells]]{cells}")
+        faked.parse(faked.on_one_cpu(cells, **RACE | {"slices": slices}))
 
 
 @pytest.mark.usefixtures("programs_folder")
@@ -118,17 +94,17 @@ def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
 def kept_company(folder: Path, alone: dict[str, float], drift: float = 0.0) -> Analysis:
     """A race whose contenders cost this factor in the blocks raced alone; all drift together."""
     path = make(folder / FILE_NAME, connections=[1, 10], requests=40, blocks=18, counted_blocks=0)
-    with closing(sqlite3.connect(path)) as ledger, ledger:
-        ledger.execute("UPDATE trial SET kind = 'alone' WHERE block % 3 = 2")
-        ledger.execute("UPDATE plan SET kind = 'alone' WHERE block % 3 = 2")
-        for contender in ("iterative", "thread-per-client", "select"):
-            ledger.execute(
-                "UPDATE counter SET value = value * (SELECT CASE WHEN kind = 'alone' THEN ?1 ELSE 1"
-                " END * (1 + block * ?2) FROM trial WHERE trial.id = trial_id)"
-                " WHERE event = 'cpu-time' AND side = 'server' AND trial_id IN (SELECT trial.id"
-                " FROM trial JOIN cell ON cell.id = cell_id WHERE contender = ?3)",
-                (alone.get(contender, 1.0), drift, contender),
-            )
+    for table in ("trial", "plan"):
+        change(path, f"UPDATE {table} SET kind = 'alone' WHERE block % 3 = 2")
+    for contender in ("iterative", "thread-per-client", "select"):
+        change(
+            path,
+            "UPDATE counter SET value = value * (SELECT CASE WHEN kind = 'alone' THEN ?1 ELSE 1"
+            " END * (1 + block * ?2) FROM trial WHERE trial.id = trial_id)"
+            " WHERE event = 'cpu-time' AND side = 'server' AND trial_id IN (SELECT trial.id"
+            " FROM trial JOIN cell ON cell.id = cell_id WHERE contender = ?3)",
+            *(alone.get(contender, 1.0), drift, contender),
+        )
     return analyse(read(path))
 
 
@@ -154,7 +130,6 @@ def test_what_it_costs_all_alike_moves_no_comparison(tmp_path: Path) -> None:
     assert not any(one.differs for one in analysis.company)
     assert company_sentence(analysis) == ""
     table = company_table(analysis)
-    assert table is not None
     assert [row[-1] for row in table.rows] == ["no difference seen"] * 3
 
 

@@ -18,6 +18,7 @@ from regatta.report.page.html import to_html
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.repeated import TITLE, moved_sentence, repeated_table
 from tests.lab.synthetic import make
+from tests.ledgers import opened
 
 BLOCKS = range(1, 11)
 
@@ -39,7 +40,7 @@ def raced(
         noise=0.002,
         **({"contenders": ("first", "second")} | changes),
     )
-    with closing(sqlite3.connect(path)) as ledger, ledger:
+    with closing(opened(path)) as ledger, ledger:
         for block in sorted({block for blocks in hit.values() for block in blocks}):
             again(ledger, block)
         for name, blocks in hit.items():
@@ -102,7 +103,6 @@ def test_repeats_that_decide_nothing_are_not_told(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": [2, 7], "second": [4]}, dearer=1.01)
     assert moved_sentence(analysis) == ""
     table = repeated_table(analysis)
-    assert table is not None
     assert table.rows == [["first", "10", "2", "1.5", "3"], ["second", "10", "1", "1.5", "3"]]
 
 
@@ -123,7 +123,6 @@ def test_who_was_hit_more_often_than_chance_makes_it_is_named(
     analysis = raced(tmp_path, hit, dearer=1.0)
     assert analysis.repeated.is_unequal == is_unequal
     table = repeated_table(analysis)
-    assert table is not None
     assert ("first was disturbed more often" in table.says) == is_unequal
     assert ("No design was disturbed more often" in table.says) != is_unequal
 
@@ -143,5 +142,4 @@ def test_whoever_the_chance_is_of_is_who_is_named(tmp_path: Path) -> None:
     assert analysis.repeated.is_unequal
     assert analysis.repeated.furthest == "third"
     table = repeated_table(analysis)
-    assert table is not None
     assert "third was disturbed more often" in table.says

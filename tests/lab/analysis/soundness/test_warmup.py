@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 import struct
 import zlib
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -15,22 +13,21 @@ from regatta.analysis.soundness.outliers import far_out
 from regatta.analysis.soundness.warmup import change
 from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_in_order
+from tests import ledgers
 from tests.lab import reports
 from tests.lab.synthetic import make, pack
+
+TRIALS = "SELECT trial.id, contender FROM trial JOIN cell ON cell.id = cell_id ORDER BY trial.id"
 
 
 def series(path: Path, contender: str, factors: np.ndarray) -> None:
     """Every latency of the contender's trials becomes 1 ms, give or take, times its factor."""
     generator = np.random.default_rng(3)
-    with closing(sqlite3.connect(path)) as database, database:
-        trials = database.execute(
-            "SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id WHERE contender = ?",
-            (contender,),
-        ).fetchall()
-        for (number,) in trials:
+    for number, name in ledgers.rows(path, TRIALS):
+        if name == contender:
             latencies = 1e6 * factors * generator.lognormal(0, 0.1, len(factors))
             samples = in_time(pack(latencies.astype(np.int64), 10))
-            database.execute("UPDATE trial SET samples = ? WHERE id = ?", (samples, number))
+            ledgers.change(path, "UPDATE trial SET samples = ? WHERE id = ?", samples, number)
 
 
 def in_time(samples: bytes) -> bytes:
@@ -118,12 +115,12 @@ def test_latencies_stand_in_the_order_of_their_start(tmp_path: Path) -> None:
 def test_a_trial_far_from_the_others_is_listed_and_stays_in_the_average(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", connections=[10], contenders=["iterative", "select"])
     before = analyse(read(path))
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute(
-            "UPDATE counter SET value = value * 3 WHERE event = 'cpu-time' AND side = 'server'"
-            " AND trial_id = (SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id"
-            " WHERE contender = 'select' AND block = 4)"
-        )
+    ledgers.change(
+        path,
+        "UPDATE counter SET value = value * 3 WHERE event = 'cpu-time' AND side = 'server'"
+        " AND trial_id = (SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id"
+        " WHERE contender = 'select' AND block = 4)",
+    )
     after = analyse(read(path))
     name = "cpu_time_per_request_us"
     (found,) = (one for one in after.outliers if one.metric == name)

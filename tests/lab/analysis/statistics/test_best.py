@@ -69,7 +69,6 @@ def test_bursts_of_the_cheapest_give_no_star_to_the_second() -> None:
         verdict = decided(values)
         wrong += "b" not in verdict.best
         (lead,) = leads({1: values})
-        assert lead is not None
         means = {name: sum(own.values()) for name, own in values.items()}
         before += lead.p_value() <= 0.05 and min(means, key=means.__getitem__) == "a"
     assert wrong <= 0.05 * 400
@@ -217,7 +216,7 @@ def test_a_unit_changes_nothing(table: dict[int, Values], factor: float) -> None
 def test_other_names_have_the_same_stars(table: dict[int, Values], random: object) -> None:
     names = sorted(next(iter(table.values())))
     others = names[:]
-    random.shuffle(others)  # type: ignore[attr-defined]
+    random.shuffle(others)
     other = dict(zip(names, others, strict=True))
     renamed = {
         step: {other[name]: Entry(own) for name, own in values.items()}

@@ -91,8 +91,8 @@ def test_the_order_of_differences_and_blocks_decides_nothing(
 ) -> None:
     order = list(range(len(rows)))
     names = list(range(1, 10))
-    random.shuffle(order)  # type: ignore[attr-defined]
-    random.shuffle(names)  # type: ignore[attr-defined]
+    random.shuffle(order)
+    random.shuffle(names)
     other = [{names[block - 1]: value for block, value in rows[at].items()} for at in order]
     plain, mixed = decide_jointly(rows), decide_jointly(other)
     assert [plain.sides[at].side for at in order] == [one.side for one in mixed.sides]
@@ -125,8 +125,6 @@ def test_an_interval_holds_0_where_and_only_where_no_side_is_told(
     joint = decide_jointly(rows)
     for row, one in zip(rows, joint.sides, strict=True):
         low, high = agreeing(Mean.of_blocks(row).interval(joint.score), 0.0, one.side)
-        assert low is not None
-        assert high is not None
         assert {ABOVE: low > 0, BELOW: high < 0, AROUND: low <= 0 <= high}[one.side]
         assert (one.p_value <= 0.05) == (one.side != AROUND)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 
 from regatta.analysis.claims.asked import of_two
 from regatta.analysis.standings import TOO_FEW, Entry, verdicts
