@@ -84,16 +84,14 @@ def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -
     return theirs if isinstance(theirs, str) else of_blocks(mine, theirs)
 
 
-def of_blocks(
-    mine: dict[int, float], theirs: dict[int, float], scale: Scale | None = None
-) -> Contrast | str:
-    """The same of numbers that were taken already, one a block and cell; None chooses the scale."""
+def of_blocks(mine: dict[int, float], theirs: dict[int, float]) -> Contrast | str:
+    """The same of numbers that were taken already, one a block and cell."""
     shared = sorted(mine.keys() & theirs.keys())
     if len(shared) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS
     ours = np.array([mine[block] for block in shared])
     others = np.array([theirs[block] for block in shared])
-    if scale != "difference" and min(ours.min(), others.min()) > 0:
+    if min(ours.min(), others.min()) > 0:
         return Contrast("ratio", Swapped(np.log(others / ours)))
     return Contrast("difference", Swapped(others - ours))
 

@@ -73,25 +73,21 @@ Place = Sequence[Mapping[str, BlockValues]]
 """Who is compared: the figures at one step, or at several whose mean is compared."""
 
 
-def standings(
-    places: Sequence[Place], level: float = LEVEL, units: Units = BLOCKS
-) -> list[dict[str, Standing]]:
+def standings(places: Sequence[Place], units: Units = BLOCKS) -> list[dict[str, Standing]]:
     """Of each place everybody who shares enough units with another; the others are in none."""
-    return _decided([_Pairs.of(place, units) for place in places], level, units)
+    return _decided([_Pairs.of(place, units) for place in places], units)
 
 
-def standings_of_pairs(
-    places: Sequence[Apart], level: float = LEVEL, units: Units = BLOCKS
-) -> list[dict[str, Standing]]:
+def standings_of_pairs(places: Sequence[Apart], units: Units = BLOCKS) -> list[dict[str, Standing]]:
     """The same where each pair is compared in a way of its own."""
-    return _decided([_Pairs.of_rows(place, units) for place in places], level, units)
+    return _decided([_Pairs.of_rows(place, units) for place in places], units)
 
 
-def _decided(pairs: list[_Pairs], level: float, units: Units) -> list[dict[str, Standing]]:
+def _decided(pairs: list[_Pairs], units: Units) -> list[dict[str, Standing]]:
     numbers = sorted({number for place in pairs for number in place.numbers})
     ways = units.ways(len(numbers))
     family = _Family.of(pairs, [ways[:, np.searchsorted(numbers, one.numbers)] for one in pairs])
-    return family.decide(level)
+    return family.decide()
 
 
 @dataclass(frozen=True)
@@ -199,11 +195,11 @@ class _Family:
             furthest = np.maximum(furthest, by_noise)
         return cls(pairs, members, np.concatenate(columns, axis=1), furthest)
 
-    def decide(self, level: float) -> list[dict[str, Standing]]:
+    def decide(self) -> list[dict[str, Standing]]:
         found: list[dict[str, Standing]] = [{} for _ in self.pairs]
         ahead = self._ahead()
-        reach = critical(self.furthest, level)
-        p_values, shown = step_down(self.chance, level)
+        reach = critical(self.furthest, LEVEL)
+        p_values, shown = step_down(self.chance, LEVEL)
         for member, (place, at) in enumerate(self.members):
             worse = bool(shown[member]) and member not in ahead
             one, p_value = self.pairs[place], float(p_values[member])

@@ -73,9 +73,7 @@ def errors_of(score: float, blocks: int) -> float:
     return math.inf if math.isinf(score) else float(t_of(score, np.array(blocks - 1)))
 
 
-def decide_jointly(
-    differences: Sequence[Mapping[int, float]], level: float = LEVEL, units: Units = BLOCKS
-) -> Joint:
+def decide_jointly(differences: Sequence[Mapping[int, float]], units: Units = BLOCKS) -> Joint:
     """Each is one number a unit; one of too few is not in the family."""
     enough = [at for at, one in enumerate(differences) if len(one) >= units.fewest]
     sides = [Side(AROUND, 1.0) for _ in differences]
@@ -84,11 +82,11 @@ def decide_jointly(
     rows = Rows.of([differences[at] for at in enough])
     parts = batches(units.ways(rows.values.shape[1]))
     chance = np.concatenate([rows.scores(part) for part in parts])
-    p_values, shown = step_down(np.abs(chance), level)
+    p_values, shown = step_down(np.abs(chance), LEVEL)
     for row, at in enumerate(enough):
         side = int(np.sign(chance[0, row])) if shown[row] else AROUND
         sides[at] = Side(side, float(p_values[row]))
-    score = critical(np.concatenate([rows.furthest(part) for part in parts]), level)
+    score = critical(np.concatenate([rows.furthest(part) for part in parts]), LEVEL)
     return Joint(sides, score)
 
 

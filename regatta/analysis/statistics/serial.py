@@ -90,12 +90,12 @@ def mean_interval(values: Floats, reaches: Reach | None = None) -> Interval:
     return Interval(mean, low, mean + reach)
 
 
-def reach_of(values: Floats, level: float = LEVEL) -> float | None:
+def reach_of(values: Floats) -> float | None:
     """How far the long-run mean may lie from that of these blocks; None for a lone one."""
     if len(values) < 2:
         return None
     found = uncertain(values)
-    return 0.0 if found is None else found.reach(level)
+    return 0.0 if found is None else found.reach(LEVEL)
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,9 @@ class Child:
         self.tell(*words)
         return self.hear()
 
-    def size(self, task: str, seconds: float, first: int = 200) -> int:
+    def size(self, task: str, seconds: float) -> int:
         """So many of the task as take about so long here."""
-        count = first
+        count = 200
         while True:
             took_ns: int = self.ask(task, count)["cpu_ns"]
             if took_ns > 5_000_000:
