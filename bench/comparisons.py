@@ -73,7 +73,6 @@ def keep_alive_rows(load: Wrk) -> list[Row]:
     nginx, name = Trial(Nginx(), load), load.name
     return [
         cost(f"epoll / bare epoll loop, {name}", name, epoll, bare_epoll, 1.05),
-        cost(f"uring / bare uring loop, {name}", name, uring, bare_uring, None),
         cost(f"uring / epoll, {name}", name, uring, epoll, 1.0),
         cost(f"best design / nginx, {name}", name, best(FEW, load), nginx, 0.8),
         cost(f"bare epoll loop / nginx, {name}", name, bare_epoll, nginx, None),
@@ -141,25 +140,21 @@ def client_rows() -> list[Row]:
     ]
 
 
-def beside_idle(design: str, idle: int, goal: float | None) -> list[Row]:
-    """What idle connections take from the throughput of busy ones, and add to the server's cost."""
-    without = Trial(Ours(design), BUSY)
-    beside = Trial(Ours(design), replace(BUSY, idle=idle))
-    name = f"{design}, {beside.load.name} / without"
-    group = f"{design} beside idle"
-    bound = None if goal is None else Goal(goal, at_least=True)
-    return [
-        Row(name, group, THROUGHPUT, beside, without, bound),
-        Row(f"{name} (CPU)", group, SERVER_CPU, beside, without, None),
-    ]
-
-
 def idle_rows() -> list[Row]:
+    """What idle connections take from the throughput of busy ones."""
+
+    def row(design: str, idle: int, goal: Goal | None) -> Row:
+        without = Trial(Ours(design), BUSY)
+        beside = Trial(Ours(design), replace(BUSY, idle=idle))
+        name = f"{design}, {beside.load.name} / without"
+        return Row(name, f"{design} beside idle", THROUGHPUT, beside, without, goal)
+
+    most = Goal(0.9, at_least=True)
     return [
-        *beside_idle("epoll", IDLE, 0.9),
-        *beside_idle("uring", IDLE, 0.9),
-        *beside_idle("select", SELECT_IDLE, None),
-        *beside_idle("poll", IDLE, None),
+        row("epoll", IDLE, most),
+        row("uring", IDLE, most),
+        row("select", SELECT_IDLE, None),
+        row("poll", IDLE, None),
     ]
 
 
@@ -174,16 +169,11 @@ def memory_rows() -> list[Row]:
 
 
 def read(
-    name: str,
-    ours: Reading,
-    peer: Reading | None,
-    goal: float | None,
-    blocks: int | None = None,
+    name: str, ours: Reading, peer: Reading | None, goal: float, blocks: int | None = None
 ) -> Row:
     """Readings of one crowd follow one another, so that it is made once a block."""
-    bound = None if goal is None else Goal(goal)
     among = f"sources: {name}, {ours.crowd.name}"
-    return Row(among, f"sources, {ours.crowd.name}", PER_PROCESS, ours, peer, bound, blocks)
+    return Row(among, f"sources, {ours.crowd.name}", PER_PROCESS, ours, peer, Goal(goal), blocks)
 
 
 def source_rows() -> list[Row]:
@@ -204,9 +194,7 @@ def source_rows() -> list[Row]:
         read("bpf", bpf(many), None, 0.35, CROWDED_BLOCKS),
         read("bpf / libproc2", bpf(NOBODY), Reading(LIBPROC2, NOBODY), 1 / 20),
         read("bpf / libproc2", bpf(some), Reading(LIBPROC2, some), 1 / 50),
-        read("procfs", procfs(NOBODY), None, None),
         read("procfs", procfs(some), None, 5),
-        read("procfs", procfs(more), None, None, CROWDED_BLOCKS),
         read("procfs / open, read, close", procfs(some), simple, 0.4),
         read("procfs / libproc2", procfs(some), Reading(LIBPROC2, some), 1 / 3),
         read("auto / procfs", auto, procfs(threads), 1, CROWDED_BLOCKS),
