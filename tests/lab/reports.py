@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,13 @@ from regatta.report.terminal.screen import print_screen
 
 def analysed(ledger: Path) -> Analysis:
     return analyse(read(ledger))
+
+
+def printed(show: Callable[..., object], *what: object, width: int = 100, **terminal: Any) -> str:
+    """What it shows of these on a console."""
+    out = io.StringIO()
+    show(*what, Console(file=out, width=width, **terminal))
+    return out.getvalue()
 
 
 def write(ledger: Path) -> None:

@@ -114,9 +114,7 @@ def compared() -> ClaimResult:
             ("client", metrics[1], 31.6),
         )
     ]
-    parts = [
-        part("client < server", None, 0, NOT_MEASURABLE, reason="not supported"),
-    ]
+    parts = [part("client < server", None, 0, NOT_MEASURABLE, reason="not supported")]
     return claim(
         "A4",
         "The server is more back-end bound than its client, and the client more front-end bound "
@@ -134,6 +132,9 @@ def compared() -> ClaimResult:
 
 def growing() -> ClaimResult:
     counts = [1, 10, 25, 50]
+    waits = {"unit": "ms", "side": "client", "metric": "latency_max"}
+    grows = part("latency_max grows with connections", 1.01, 0.03, SUPPORTED, scale="exponent")
+    figures = [figure(ITERATIVE, count, 0.3 + 0.64 * count, 0.06, **waits) for count in counts]
     return claim(
         "B1",
         "With an iterative server the time to serve all clients grows linearly with their number.",
@@ -147,33 +148,7 @@ def growing() -> ClaimResult:
             PublishedFigure(ITERATIVE, count, 0.002 + 0.011 * count, "s", "", "client", "elapsed")
             for count in counts
         ],
-        scopes={
-            "window": ScopeResult(
-                SUPPORTED,
-                [
-                    part(
-                        "latency_max grows with connections",
-                        1.01,
-                        0.03,
-                        SUPPORTED,
-                        scale="exponent",
-                    )
-                ],
-                [
-                    figure(
-                        ITERATIVE,
-                        count,
-                        0.3 + 0.64 * count,
-                        0.06,
-                        unit="ms",
-                        side="client",
-                        metric="latency_max",
-                    )
-                    for count in counts
-                ],
-                (8, 8),
-            )
-        },
+        scopes={"window": ScopeResult(SUPPORTED, [grows], figures, (8, 8))},
         why="One request after another: each waits for all before it.",
     )
 
@@ -182,6 +157,17 @@ def at_several() -> ClaimResult:
     """Three numbers of connections, differences for ratios, words that its source denies."""
     counts, designs = [10, 25, 50], (ITERATIVE, SELECT, THREAD)
     each = {ITERATIVE: 0.02, SELECT: 0.03, THREAD: 1.05}
+    pairs = [f"at {count}: {SELECT} < {THREAD}" for count in counts]
+    parts = [part(label, 1.02, 0.04, SUPPORTED, scale="difference") for label in pairs]
+
+    def figures(per: str) -> list[Figure]:
+        known = {"per": per, "metric": "context_switches"}
+        return [
+            figure(design, count, each[design] * (count if per == "process" else 1), 0.2, **known)
+            for count in counts
+            for design in designs
+        ]
+
     return claim(
         "B2",
         "Thread per client makes noticeably more context switches than iterative or select.",
@@ -197,33 +183,8 @@ def at_several() -> ClaimResult:
         ],
         published_agrees=False,
         scopes={
-            scope: ScopeResult(
-                SUPPORTED,
-                [
-                    part(
-                        f"at {count}: {SELECT} < {THREAD}",
-                        1.02,
-                        0.04,
-                        SUPPORTED,
-                        scale="difference",
-                    )
-                    for count in counts
-                ],
-                [
-                    figure(
-                        design,
-                        count,
-                        each[design] * (count if scope == "process" else 1),
-                        0.2,
-                        per="process" if scope == "process" else "request",
-                        metric="context_switches",
-                    )
-                    for count in counts
-                    for design in designs
-                ],
-                (8, 8),
-            )
-            for scope in ("process", "window")
+            scope: ScopeResult(SUPPORTED, parts, figures(per), (8, 8))
+            for scope, per in (("process", "process"), ("window", "request"))
         },
         why="A new thread for each connection is one more thread to switch to.",
     )
@@ -233,6 +194,12 @@ def of_the_book() -> ClaimResult:
     """Several published columns, and one scope alone."""
     pools = ("prefork-accept", "prefork-flock", "prefork-mutex", "prefork-fdpass")
     book = {"solaris": (3.7, 4.5, 4.1, 8.2), "third_edition": (1.80, 1.75, 1.75, 2.58)}
+    here = dict(zip(pools, (61, 64, 63, 84), strict=True))
+    parts = [
+        part(f"{pools[0]} ~ {pools[1]}", 1.04, 0.09, UNDECIDED),
+        part(f"{pools[2]} < {pools[3]}", 1.30, 0.04, SUPPORTED),
+    ]
+    figures = [figure(design, 10, value, 0.05, **BEYOND) for design, value in here.items()]
     return claim(
         "U3",
         "Among process pools, passing descriptors costs the most.",
@@ -246,28 +213,18 @@ def of_the_book() -> ClaimResult:
             for column, values in book.items()
             for design, value in zip(pools, values, strict=True)
         ],
-        scopes={
-            "window": ScopeResult(
-                UNDECIDED,
-                [
-                    part(f"{pools[0]} ~ {pools[1]}", 1.04, 0.09, UNDECIDED),
-                    part(f"{pools[2]} < {pools[3]}", 1.30, 0.04, SUPPORTED),
-                ],
-                [
-                    figure(design, 10, value, 0.05, **BEYOND)
-                    for design, value in zip(pools, (61, 64, 63, 84), strict=True)
-                ],
-                (5, 8),
-            )
-        },
+        scopes={"window": ScopeResult(UNDECIDED, parts, figures, (5, 8))},
         why="A descriptor that is passed costs two system calls more.",
     )
 
 
 def hundredfold() -> ClaimResult:
     """Figures that need a logarithm."""
-    labels = [f"{SELECT} at least 100 times less than {ITERATIVE}"]
     values = {SELECT: 3.19, ITERATIVE: 415.3, THREAD: 418.9}
+    parts = [part(f"{SELECT} at least 100 times less than {ITERATIVE}", 1.04, 0.06, REFUTED)]
+    here = {SELECT: 612, ITERATIVE: 640, THREAD: 713}
+    figures = [figure(name, 5, value, 0.05, **REQUEST_US) for name, value in here.items()]
+    result = ScopeResult(REFUTED, parts, figures, (0, 8))
     return claim(
         "E1",
         "select uses a small fraction (under 1 %) of the CPU of the other two.",
@@ -276,18 +233,7 @@ def hundredfold() -> ClaimResult:
         claimed=f"{SELECT} < {ITERATIVE} ~ {THREAD}",
         connections=[5],
         published=[PublishedFigure(name, 5, value, **PROCESS_MS) for name, value in values.items()],
-        scopes={
-            scope: ScopeResult(
-                REFUTED,
-                [part(labels[0], 1.04, 0.06, REFUTED)],
-                [
-                    figure(name, 5, value, 0.05, **unit)
-                    for name, value in ((SELECT, 612), (ITERATIVE, 640), (THREAD, 713))
-                ],
-                (0, 8),
-            )
-            for scope, unit in (("process", REQUEST_US), ("window", REQUEST_US))
-        },
+        scopes={"process": result, "window": result},
         why="select's 3.19 ms served no request: its 0.003 s is start-up.",
     )
 

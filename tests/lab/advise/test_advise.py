@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -13,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from regatta.advise import Advice, Request, advise, make_situation, print_advice, to_dict
@@ -30,6 +28,7 @@ from regatta.errors import LedgerError, UsageError
 from regatta.ledger.schema import FILE_NAME
 from regatta.study import parse_study
 from regatta.study.design import Design
+from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import add_held
 from tests.ledgers import change
@@ -59,9 +58,7 @@ def advised(place: Path, asked: Situation, ledgers: Sequence[Path] = ()) -> Advi
 
 
 def shown(advice: Advice) -> str:
-    out = io.StringIO()
-    print_advice(advice, Path("advise.toml"), Console(file=out, width=200))
-    return out.getvalue()
+    return reports.printed(print_advice, advice, Path("advise.toml"), width=200)
 
 
 def favoured(advice: Advice) -> list[str]:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.analysis.analyse import analyse
 from regatta.analysis.columns import Column, against_best
 from regatta.analysis.results import Analysis
 from regatta.analysis.running.quick import quick_standings
@@ -21,12 +20,9 @@ from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_ns
+from tests.lab.reports import analysed
 from tests.lab.synthetic import make
 from tests.ledgers import change
-
-
-def analysed(path: Path) -> Analysis:
-    return analyse(read(path))
 
 
 def estimate(analysis: Analysis, contender: str, connections: int, side: str, name: str) -> Any:

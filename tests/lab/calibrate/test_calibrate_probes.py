@@ -19,10 +19,10 @@ from regatta.calibrate.instruments.stopped import Stalled, Stop, true_latencies_
 from regatta.calibrate.instruments.taskstats import Ended
 from regatta.calibrate.instruments.window import Counted
 from regatta.ledger.metrics import P99, P999
-from regatta.machine.accounting import Reading
 from regatta.machine.perf import without_perf
 from regatta.machine.programs import discover
 from regatta.race.options import Options
+from tests.lab.readings import reading
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -73,20 +73,6 @@ def test_of_a_stop_to_the_end_no_percentile_may_be_below_the_truth() -> None:
     assert "over" in stopped.judge_end(Stalled(stop, known, true), P99).measured
 
 
-def reading(switches: int, charged: int, run: int) -> Reading:
-    return Reading(
-        clock_ns=run,
-        reaped_ns=0,
-        user_ns=0,
-        system_ns=0,
-        page_faults=0,
-        threads=frozenset(),
-        thread_run_ns=run,
-        context_switches=switches,
-        charged_ns=charged,
-    )
-
-
 def usage(switches: int, faults: int) -> dict[str, int]:
     return {
         "voluntary_switches": switches,
@@ -98,7 +84,9 @@ def usage(switches: int, faults: int) -> dict[str, int]:
 
 def weighed(ended: list[Ended], own: dict[str, int], children: dict[str, int]) -> dict[str, float]:
     summary: dict[str, Any] = {"usage": {"serving": {"self": own, "children": children}}}
-    ends = Accounts(reading(10, 0, 0), 5), Accounts(reading(30, 9_000, 4_000), 7)
+    first = reading(context_switches=10, charged_ns=0)
+    last = reading(context_switches=30, charged_ns=9_000, clock_ns=4_000, thread_run_ns=4_000)
+    ends = Accounts(first, 5), Accounts(last, 7)
     told = ({CPU: 8_910.0, SWITCHES: 1.0, FAULTS: 1.0}, summary)
     found = weigh(burst_cell("epoll", 3), 50, ends, ended, told)
     assert found.off_percent(CPU) == pytest.approx(-1.0)

@@ -36,29 +36,21 @@ from regatta.ledger.records import Ledger
 from regatta.machine.programs import Programs
 from regatta.race.options import Options
 from regatta.study import Study, find_study, load_study
-from regatta.study.design import Design
 from tests.lab import copied
+from tests.lab.designs import every_design
 
 RACES, FEW = 40, 16
 """Few are enough where most of them are wrong."""
 SHAPE = Shape("quick", {}, {"work": "classic"}, 2)
 SERVER = Path("/opt/regatta-server")
 FILES = {name: Path(f"/opt/{name}") for name in NAMES}
-DESIGNS_HERE = tuple(
-    Design(name, "", pool=name.startswith("pre"))
-    for name in (
-        *("iterative", "fork-per-client", "thread-per-client", "select", "poll", "epoll"),
-        *("prefork-accept", "prefork-flock", "prefork-mutex", "prefork-fdpass"),
-        *("prethread-mutex", "prethread-queue"),
-    )
-)
 
 
 def context(folder: Path, **changes: object) -> Context:
     def race(_study: Study, _place: Path) -> Path:
         raise AssertionError("nothing is raced here")
 
-    programs = Programs(SERVER, Path("/opt/regatta-client"), "", "", DESIGNS_HERE)
+    programs = Programs(SERVER, Path("/opt/regatta-client"), "", "", every_design())
     made = Context(programs, folder, Options(), False, None, lambda _text: None, race)
     return replace(made, **changes)
 
@@ -249,7 +241,7 @@ def test_any_shipped_study_of_bursts_lends_its_shape(tmp_path: Path, name: str) 
     study = copies_study(here, shape_of(here), FILES, 1)
     assert {cell.contender for cell in study.cells} == set(NAMES)
     assert study.alone_blocks == 0, "in no average, so in no calibration"
-    shipped = load_study(find_study(name), DESIGNS_HERE).cells[0]
+    shipped = load_study(find_study(name), every_design()).cells[0]
     alike = ("work", "load", "dialect", "engine", "rate", "duration_s", "path", "scope")
     for cell in study.cells:
         assert [getattr(cell, key) for key in alike] == [getattr(shipped, key) for key in alike]
@@ -315,7 +307,7 @@ def with_server(folder: Path, **changes: object) -> Context:
     server = folder / "alone" / "bin" / "server"
     server.parent.mkdir(parents=True)
     server.touch()
-    return context(folder, programs=Programs(server, server, "", "", DESIGNS_HERE), **changes)
+    return context(folder, programs=Programs(server, server, "", "", every_design()), **changes)
 
 
 Racing = Callable[[Study, Path], Path]

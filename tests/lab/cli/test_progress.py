@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from regatta.race.events import (
     TrialStarted,
 )
 from regatta.report.text.durations import duration
+from tests.lab import reports
 
 CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
 PLANNED = Planned(1, 1, 1, "timed")
@@ -56,35 +58,28 @@ EVENTS: list[Event] = [
 ]
 
 
-def console() -> tuple[Console, io.StringIO]:
-    out = io.StringIO()
-    return Console(file=out, width=100, force_terminal=False), out
+def shown(make: Callable[[Console], Display], events: Sequence[Event], **terminal: bool) -> str:
+    def show(console: Console) -> None:
+        with make(console) as display:
+            for event in events:
+                display(event)
 
-
-def show(display: Display) -> None:
-    with display:
-        for event in EVENTS:
-            display(event)
+    return reports.printed(show, **terminal)
 
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_of_several_sittings_it_says_which_and_how_it_rests(terminal: bool) -> None:
-    out = io.StringIO()
-    screen = Console(file=out, width=100, force_terminal=terminal)
     started = replace(STARTED, sittings=3)
-    with LiveDisplay(screen, lambda _: list) if terminal else Lines(screen) as display:
-        for event in (started, SittingStarted(2, 3, 77, 1234), EVENTS[1], Pausing(3, 3600)):
-            display(event)
-    text = " ".join(out.getvalue().split())
+    events = (started, SittingStarted(2, 3, 77, 1234), EVENTS[1], Pausing(3, 3600))
+    display = (lambda console: LiveDisplay(console, lambda _: list)) if terminal else Lines
+    text = " ".join(shown(display, events, force_terminal=terminal).split())
     assert "2 trials in 3 sittings, netns" in text
     assert "sitting 2 of 3: functions in order 77, 1234 bytes more environment" in text
     assert "sitting 3 begins in 1 h 00 min; or stop with Ctrl-C" in text
 
 
 def test_plain_lines_say_what_runs_what_is_left_and_what_failed() -> None:
-    screen, out = console()
-    show(Lines(screen))
-    text = out.getvalue()
+    text = shown(Lines, EVENTS)
     assert "Quick [bold] (quick, seed 7): 2 trials, netns" in text
     assert "server on CPU 0, client on CPUs 1-2" in text
     assert "note: no perf" in text
@@ -97,19 +92,16 @@ def test_plain_lines_say_what_runs_what_is_left_and_what_failed() -> None:
 
 
 def test_the_live_display_shows_the_standings_so_far() -> None:
-    out = io.StringIO()
-    screen = Console(file=out, width=100, force_terminal=True)
-    show(LiveDisplay(screen, lambda _: lambda: ROWS))
-    text = out.getvalue()
+    display = partial(LiveDisplay, standings=lambda _: lambda: ROWS)
+    text = shown(display, EVENTS, force_terminal=True)
     assert "2/2 trials" in text
     assert "server CPU per request" in text
     assert "the server [red] died" in text
 
 
 def test_contenders_are_compared_within_the_same_engine() -> None:
-    screen, out = console()
-    screen.print(standings_so_far(ROWS))
-    lines = [line.split() for line in out.getvalue().splitlines()]
+    text = reports.printed(lambda console: console.print(standings_so_far(ROWS)))
+    lines = [line.split() for line in text.splitlines()]
     assert ["iterative", "·", "fork", "700", "–"] in lines
     assert ["select", "·", "fork", "600", "500"] in lines
     assert ["select", "·", "thread", "900", "–"] in lines

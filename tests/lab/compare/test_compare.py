@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from regatta.analysis.agreement import CONTRADICTION, SAME, agree
@@ -27,6 +25,7 @@ from regatta.errors import UsageError
 from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
+from tests.lab import reports
 from tests.lab.synthetic import CPU_US, make
 from tests.ledgers import change
 
@@ -44,9 +43,7 @@ def compared(old: Path, new: Path, *metrics: str, threshold: float = 0.05) -> Co
 
 
 def shown(comparison: Comparison, width: int = 100) -> str:
-    out = io.StringIO()
-    print_comparison(comparison, Console(file=out, width=width))
-    return " ".join(out.getvalue().split())
+    return " ".join(reports.printed(print_comparison, comparison, width=width).split())
 
 
 def status(*arguments: object) -> int:

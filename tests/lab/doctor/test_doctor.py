@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
 import sys
@@ -11,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from regatta.doctor import (
     FINE,
@@ -30,7 +28,7 @@ from regatta.machine.steering import NONE, End, Steering
 from regatta.race.notes import warnings
 from tests.commands import Done, run
 from tests.lab import made_up_machines as machines
-from tests.lab import rootless
+from tests.lab import reports, rootless
 
 ROOT = Path(__file__).resolve().parents[3]
 CPU = "/sys/devices/system/cpu"
@@ -302,10 +300,8 @@ def test_a_race_whose_packets_are_not_steered_is_told_how_they_would_be(
 
 
 def shown(findings: Findings, width: int, measured: bool = False) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    show(console, list(findings.values()), measured)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    everything = list(findings.values())
+    return reports.printed(lambda console: show(console, everything, measured), width=width)
 
 
 def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) -> None:

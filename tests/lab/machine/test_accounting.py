@@ -12,8 +12,9 @@ from dataclasses import replace
 import pytest
 
 from regatta.machine import accounting
-from regatta.machine.accounting import Reading, client_counters, server_counters
+from regatta.machine.accounting import client_counters, server_counters
 from regatta.machine.proc import NS_PER_TICK
+from tests.lab.readings import reading
 
 PROGRAM = """
 import json, resource, subprocess, sys, threading, time
@@ -142,16 +143,7 @@ def test_context_switches_are_not_supported_once_a_thread_has_come_and_gone() ->
     assert counters["context-switches"] is None
 
 
-READING = Reading(
-    clock_ns=1_000_000,
-    reaped_ns=0,
-    user_ns=0,
-    system_ns=0,
-    page_faults=0,
-    threads=frozenset({(1, 1)}),
-    thread_run_ns=1_000_000,
-    context_switches=5,
-)
+READING = reading(clock_ns=1_000_000, threads=frozenset({(1, 1)}), thread_run_ns=1_000_000)
 
 
 @pytest.mark.parametrize(

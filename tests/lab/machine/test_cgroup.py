@@ -6,13 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regatta.machine import accounting, cgroup, perf
 from regatta.machine.cgroup import Group, Home, find_home
+from tests.lab.readings import reading
 
 # A thread that ends has run a while after its process could last be told what it used.
 THREADS = """
@@ -84,20 +84,9 @@ def test_a_place_where_no_group_can_be_made_is_no_failure(
 
 
 def test_cpu_time_is_what_was_charged_where_both_readings_have_it() -> None:
-    reading = accounting.Reading(
-        clock_ns=100,
-        reaped_ns=0,
-        user_ns=0,
-        system_ns=0,
-        page_faults=0,
-        threads=frozenset(),
-        thread_run_ns=0,
-        context_switches=0,
-        charged_ns=50,
-    )
-    later = replace(reading, clock_ns=190, charged_ns=150)
-    assert accounting.cpu_time_ns(reading, later) == 100
-    assert accounting.cpu_time_ns(replace(reading, charged_ns=None), later) == 90
+    later = reading(clock_ns=190, charged_ns=150)
+    assert accounting.cpu_time_ns(reading(clock_ns=100, charged_ns=50), later) == 100
+    assert accounting.cpu_time_ns(reading(clock_ns=100, charged_ns=None), later) == 90
 
 
 def test_perf_follows_a_group_on_the_cpus_of_its_side() -> None:

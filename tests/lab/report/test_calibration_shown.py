@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
@@ -21,6 +19,7 @@ from regatta.report.page.html import to_html
 from regatta.report.tables.calibration import calibration_sentence, calibration_table
 from regatta.report.terminal.explain import print_standings
 from regatta.report.text.calibration import PAIRS
+from tests.lab import reports
 from tests.lab.synthetic import make
 
 GOALS = (
@@ -40,10 +39,7 @@ def analysed(folder: Path, calibration: Calibration | str | None) -> Analysis:
 
 def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, STORED)
-    console = Console(width=200, file=io.StringIO())
-    print_standings(analysis, console)
-    assert isinstance(console.file, io.StringIO)
-    terminal = console.file.getvalue()
+    terminal = reports.printed(print_standings, analysis, width=200)
     for text in (terminal, to_markdown(analysis), to_html(analysis)):
         assert "1 of 3 goals met, 1 not refuted; missed: p99 of a stopped server." in text
         aa = "A/A: equals told apart in 2 of 40 races, too few to prove it."

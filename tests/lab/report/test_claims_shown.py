@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 import vl_convert
-from rich.console import Console
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.claims.result import (
@@ -30,6 +29,7 @@ from regatta.report.claims.picture import claim_pictures
 from regatta.report.claims.terminal import print_claims
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
+from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import (
     all_kinds,
@@ -50,11 +50,8 @@ def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
     return replace(found, claims=all_kinds())
 
 
-def printed(claims: list[ClaimResult], width: int = 100) -> str:
-    console = Console(width=width, file=io.StringIO(), force_terminal=False)
-    print_claims(claims, console)
-    assert isinstance(console.file, io.StringIO)
-    return " ".join(console.file.getvalue().split())
+def printed(claims: list[ClaimResult]) -> str:
+    return " ".join(reports.printed(print_claims, claims).split())
 
 
 def test_the_terminal_says_words_published_measured_verdict_and_why() -> None:
@@ -77,10 +74,8 @@ def test_no_claims_print_nothing() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_every_claim_fits_every_terminal(width: int) -> None:
-    console = Console(width=width, file=io.StringIO(), force_terminal=False)
-    print_claims(all_kinds(), console)
-    assert isinstance(console.file, io.StringIO)
-    assert all(len(line) <= width for line in console.file.getvalue().splitlines())
+    lines = reports.printed(print_claims, all_kinds(), width=width).splitlines()
+    assert max(map(len, lines)) <= width
 
 
 def test_rows_stand_in_the_claimed_order() -> None:

@@ -6,7 +6,6 @@ import csv
 import json
 import shutil
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -163,9 +162,7 @@ def test_the_knee_is_a_picture(ledger: Path) -> None:
 def test_a_race_ends_with_what_each_holds(
     ledger: Path, show: Callable[[Path, Console], None]
 ) -> None:
-    console = Console(width=80, record=True, file=StringIO())
-    show(ledger, console)
-    told = [line.strip() for line in console.export_text().splitlines()]
+    told = [line.strip() for line in reports.printed(show, ledger, width=80).splitlines()]
     for line in sentences(analyse(read(ledger))):
         assert line in told
 

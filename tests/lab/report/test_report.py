@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from rich.console import Console
 
 from tests.lab import reports
 from tests.lab.synthetic import make
@@ -108,16 +107,8 @@ def test_the_page_carries_its_chart_library(written: Path) -> None:
     assert len(page) < 3_000_000
 
 
-def table(ledger: Path, width: int, terminal: bool = False) -> str:
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=terminal,
-        color_system="truecolor" if terminal else None,
-    )
-    reports.explain(ledger, console)
-    return out.getvalue()
+def table(ledger: Path, width: int, **terminal: Any) -> str:
+    return reports.printed(reports.explain, ledger, width=width, **terminal)
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -130,7 +121,8 @@ def test_the_table_fits_the_terminal(written: Path, width: int) -> None:
 
 def test_colours_are_for_terminals_only(written: Path) -> None:
     assert "\x1b[" not in table(written / "ledger.sqlite", 100)
-    assert "\x1b[" in table(written / "ledger.sqlite", 100, terminal=True)
+    terminal = {"force_terminal": True, "color_system": "truecolor"}
+    assert "\x1b[" in table(written / "ledger.sqlite", 100, **terminal)
 
 
 def test_the_table_prints_no_control_character_of_a_name(hostile: Path) -> None:
@@ -208,8 +200,6 @@ def test_what_was_not_told_from_the_best_says_what_would_have_been_seen(tmp_path
         "the ratio, then the level"
     )
     assert re.search(r"Detectable at 80 % power: CPU per request \d", summary)
-    console = Console(width=150, record=True, file=io.StringIO())
-    reports.explain(path, console)
-    text = console.export_text()
+    text = table(path, 150)
     assert " ≈" in text
     assert re.search(r"Detectable at 80 % power: CPU per request \d", text)

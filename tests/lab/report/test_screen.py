@@ -26,6 +26,7 @@ from regatta.report.soundness.notes import NOTES, notes
 from regatta.report.terminal.screen import KEPT, LINES, print_screen
 from regatta.report.text.numbers import TOO_FEW_TO_SAY, around, between, more_than_one, ratio_around
 from regatta.report.text.verdicts import headline, verdict_sentence
+from tests.lab import reports
 from tests.lab.designs import every_design
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
@@ -35,11 +36,6 @@ COLUMNS = 80
 QUICK: dict[str, Any] = {"works": ["classic", "snapshot"], "counted_blocks": 0, "blocks": 6}
 DESIGNS = ("iterative", "thread-per-client", "select")
 BLOCKS = range(1, 7)
-SEVENTEEN = (
-    *("iterative", "fork-per-client", "prefork-accept", "prefork-flock", "prefork-mutex"),
-    *("prefork-fdpass", "thread-per-client", "prethread-mutex", "prethread-queue", "select"),
-    *("poll", "epoll", "epoll-edge", "epoll-workers", "reactors", "uring", "uring-reactors"),
-)
 HOSTILE = "\x1b[31mred\nline [bold]<b>"
 
 OUTCOMES: dict[str, dict[str, Any]] = {
@@ -69,9 +65,7 @@ def analysis_of(folder: Path, **changes: Any) -> Analysis:
 
 
 def printed(analysis: Analysis, width: int = COLUMNS, **console: Any) -> str:
-    out = io.StringIO()
-    print_screen(analysis, Console(file=out, width=width, **console))
-    return out.getvalue()
+    return reports.printed(print_screen, analysis, width=width, **console)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -306,18 +300,19 @@ def test_every_wrong_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_what_to_do_is_never_cut_however_many_names_there_are(tmp_path: Path) -> None:
-    """All that can be wrong with each of the 17 designs."""
+    """All that can be wrong with each design."""
+    names = [design.name for design in every_design()]
     analysis = analysis_of(
         tmp_path,
-        contenders=SEVENTEEN,
+        contenders=names,
         works=["scan"],
         connections=[1],
-        disturbed={(name, 1, 1) for name in SEVENTEEN},
-        fail={(name, 1, 2) for name in SEVENTEEN},
-        client_bound={(name, 1, block) for name in SEVENTEEN for block in (3, 4, 5, 6)},
-        environment={"left_out": dict.fromkeys(SEVENTEEN, "no io_uring")},
+        disturbed={(name, 1, 1) for name in names},
+        fail={(name, 1, 2) for name in names},
+        client_bound={(name, 1, block) for name in names for block in (3, 4, 5, 6)},
+        environment={"left_out": dict.fromkeys(names, "no io_uring")},
     )
-    apart = [Contradiction(1, SEVENTEEN[0], name, 1.2, 0.8) for name in SEVENTEEN[1:]]
+    apart = [Contradiction(1, names[0], name, 1.2, 0.8) for name in names[1:]]
     groups = [
         replace(
             group,
@@ -328,7 +323,7 @@ def test_what_to_do_is_never_cut_however_many_names_there_are(tmp_path: Path) ->
     ]
     cold = [
         WarmUp(name, 9, 9, 0, 0.0, 0.2, 3.5, 3.4, 3.1, 3.9, segment=0.1, too_short=True)
-        for name in SEVENTEEN
+        for name in names
     ]
     found = notes(replace(analysis, groups=groups, warm_ups=cold, planned=analysis.trials + 1))
     nameless = 6  # nothing was repeated, timed by a canary or raced alone; three ask for nothing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from dataclasses import replace
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 from scipy import stats
 
 from regatta.analysis.analyse import analyse
@@ -44,9 +42,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(path: Path, explain: bool) -> str:
-    out = io.StringIO()
-    (reports.explain if explain else reports.screen)(path, Console(file=out, width=80))
-    return out.getvalue()
+    return reports.printed(reports.explain if explain else reports.screen, path, width=80)
 
 
 def test_every_verdict_and_interval_rests_on_sittings(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from dataclasses import replace
@@ -10,11 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
-from regatta.analysis.analyse import analyse
 from regatta.analysis.baseline import differences
-from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import RIVALS
 from regatta.errors import StudyError
@@ -25,6 +21,7 @@ from regatta.report.text.trials import client_help
 from regatta.report.text.verdicts import headline, mark, verdict_sentence
 from regatta.study.published import read_published
 from tests.lab import reports
+from tests.lab.reports import analysed
 from tests.lab.synthetic import CLIENT_BOUND, DISTURBED, make
 from tests.ledgers import change
 
@@ -48,14 +45,8 @@ BASELINE = Baseline(
 )
 
 
-def analysed(path: Path) -> Analysis:
-    return analyse(read(path))
-
-
 def printed(path: Path) -> str:
-    out = io.StringIO()
-    reports.explain(path, Console(file=out, width=150))
-    return out.getvalue()
+    return reports.printed(reports.explain, path, width=150)
 
 
 def all_files(path: Path) -> dict[str, str]:

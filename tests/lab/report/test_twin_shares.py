@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
 from regatta.errors import StudyError
-from regatta.ledger.read import read
 from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.tables.twins import shares, twin_sentence
 from tests.lab import faked
+from tests.lab.reports import analysed
 from tests.lab.synthetic import make
 
 STUDY = """
@@ -43,10 +41,6 @@ RACE = {
 def made(folder: Path, bare_us: float = 312.0, **changes: object) -> Path:
     cpu_us = {"select": 428.0, "bare": bare_us, "iterative": 300.0}
     return make(folder / "ledger.sqlite", cpu_us=cpu_us, **{**RACE, **changes})
-
-
-def analysed(path: Path) -> Analysis:
-    return analyse(read(path))
 
 
 def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
