@@ -171,7 +171,7 @@ static int take_all(const struct bpf *bpf, const struct record *records, uint32_
     while ((record = order_next(&order)) != NULL) {
         struct process process;
         if (record->is_torn) {
-            int error = procfs_read(procfs, record->pid, &process);
+            int error = procfs_read(procfs, (int32_t)record->pid, &process);
             if (error == -ESRCH)
                 continue; /* it has ended */
             if (error != 0)
