@@ -24,10 +24,10 @@ from tests.e2e.scripted import (
     http,
     once,
     read_request,
-    reset,
     result_of,
     serving,
 )
+from tests.sockets import reset
 
 # Servers that answer well
 

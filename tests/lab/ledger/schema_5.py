@@ -94,8 +94,8 @@ compare = "client < server"
 FILES = {
     "book.csv": "# Source: a book\ndesign,solaris_s,third_edition_s\niterative,0,0\nselect,,1.75\n",
     "figures.csv": (
-        "# Source: made up\nreport,design,connections,side,metric,value\n"
-        "E,iterative,10,server,task_clock_ms,460.31\nE,select,10,server,task_clock_ms,3.19\n"
+        "# Source: made up\nreport,design,connections,side,task_clock_ms\n"
+        "E,iterative,10,server,460.31\nE,select,10,server,3.19\n"
     ),
 }
 CALIBRATION = Calibration(
