@@ -16,7 +16,7 @@ from regatta.errors import LedgerError
 from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.ledger.read import read
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 from regatta.ledger.schema import FILE_NAME, ledger_path
 from regatta.study.matched import MATCHED
@@ -110,11 +110,11 @@ def search(
     return Found(places, count, notes, raced)
 
 
-def _same_machine(ledger: Ledger, machine: dict[str, Any]) -> bool:
+def _same_machine(ledger: RaceRecord, machine: dict[str, Any]) -> bool:
     return all(ledger.environment.get(key) == machine.get(key) for key in SAME_MACHINE)
 
 
-def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -> list[Place]:
+def _places(situation: Situation, ledger: RaceRecord, path: Path, elsewhere: bool) -> list[Place]:
     designs = ledger.environment.get("designs")
     known = designs if isinstance(designs, dict) else {}
     cpus = _server_cpus(ledger)
@@ -123,7 +123,7 @@ def _places(situation: Situation, ledger: Ledger, path: Path, elsewhere: bool) -
     together: dict[tuple[object, ...], list[Cell]] = {}
     for cell in ledger.cells:
         if cell.contender in known and distance(situation, cell, cpus) is not None:
-            together.setdefault(cell.alike(), []).append(cell)
+            together.setdefault(cell.comparison_key(), []).append(cell)
     found = []
     for cells in (part for alike in together.values() for part in _parted(alike)):
         try:
@@ -147,13 +147,13 @@ def _parted(cells: list[Cell]) -> list[list[Cell]]:
     return [[cell for cell in cells if cell.path == path] for path in paths]
 
 
-def _server_cpus(ledger: Ledger) -> int | None:
+def _server_cpus(ledger: RaceRecord) -> int | None:
     place = ledger.environment.get("placement")
     cpus = place.get("server_cpus") if isinstance(place, dict) else None
     return len(cpus) if isinstance(cpus, list) else None
 
 
-def _held(ledger: Ledger) -> Held:
+def _held(ledger: RaceRecord) -> Held:
     """What a server was found to hold, unless its client was the limit."""
     members = (one for group in held_groups(ledger) for one in group.members)
     return {

@@ -36,17 +36,17 @@ from regatta.analysis.statistics.units import Units, units_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.given.records import Baseline
 from regatta.ledger.metrics import BUSY, PRIMARY, STANDINGS, Metric, side_of
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
 
-def leads_of(ledger: Ledger) -> list[Swapped | None]:
+def leads_of(ledger: RaceRecord) -> list[Swapped | None]:
     """Of all groups, at each step and overall: what a running race can afford to ask for."""
     blocks = {cell_id: _by_block(own, (PRIMARY,)) for cell_id, own in ledger.by_cell.items()}
     return [lead for members in group(ledger.cells) for lead in leads(_values(members, blocks))]
 
 
-def analyse(ledger: Ledger) -> Analysis:
+def analyse(ledger: RaceRecord) -> Analysis:
     cells = {cell.id: cell for cell in ledger.cells}
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     grouped = group(ledger.cells)

@@ -19,7 +19,7 @@ from regatta.analysis.statistics.serial import reach_of
 from regatta.analysis.statistics.waits import Waits, waits_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.probe import KNEE, Probe
-from regatta.ledger.records import Ledger, SearchRecord
+from regatta.ledger.records import RaceRecord, SearchRecord
 from regatta.race.matched.held import holds_nothing, middle, rates_of, searches
 from regatta.race.matched.judge import CLIENT
 from regatta.race.matched.search import Search
@@ -67,7 +67,7 @@ class HeldGroup:
         return [one for one in self.members if one.knee]
 
 
-def held_groups(ledger: Ledger) -> list[HeldGroup]:
+def held_groups(ledger: RaceRecord) -> list[HeldGroup]:
     """In the order of the study; contenders in theirs."""
     blocks = _blocks(ledger)
     known = {search.cell.id: search for search in ledger.searches}
@@ -87,7 +87,7 @@ def held_groups(ledger: Ledger) -> list[HeldGroup]:
     ]
 
 
-def _blocks(ledger: Ledger) -> int:
+def _blocks(ledger: RaceRecord) -> int:
     planned = (probe.planned for search in ledger.searches for probe in search.probes)
     return max((one.block for one in planned), default=0)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, Counter
 from regatta.ledger.metrics import SIDES
-from regatta.ledger.perf_names import take_apart
+from regatta.ledger.perf_names import parse_event_name
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.records import Trial
 
@@ -56,7 +56,7 @@ def perf_table(ok: list[Trial]) -> PerfTable:
 
 def _position(key: tuple[str, str]) -> tuple[bool, int, str]:
     origin, event = key
-    name = take_apart(event).name
+    name = parse_event_name(event).name
     known = ORDER.index(name) if name in ORDER else len(ORDER)
     return origin != "perf", known, event
 

@@ -21,7 +21,7 @@ from regatta.errors import LedgerError
 from regatta.ledger.counters import COUNTED
 from regatta.ledger.given.calibration import Goal
 from regatta.ledger.read import connect, read
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 from regatta.ledger.schema import FILE_NAME
 from regatta.race.folder import RACES
 
@@ -84,7 +84,7 @@ def claims(_: Context) -> list[Goal]:
     return [Goal(name, goal, words, met=met, value=float(given))]
 
 
-def counts_hardware(ledger: Ledger) -> bool:
+def counts_hardware(ledger: RaceRecord) -> bool:
     return any(
         event == HARDWARE and counter.state == COUNTED
         for trial in ledger.trials

@@ -28,7 +28,7 @@ from regatta.errors import LedgerError, UsageError
 from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import BY_NAME, Metric, side_of
 from regatta.ledger.read import read
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 from regatta.ledger.schema import ledger_path
 
@@ -139,7 +139,7 @@ def _metric(name: str) -> Metric:
     return metric
 
 
-def _read(path: Path) -> Ledger:
+def _read(path: Path) -> RaceRecord:
     try:
         return read(path)
     except LedgerError as error:
@@ -150,14 +150,14 @@ def _read(path: Path) -> Ledger:
         ) from error
 
 
-def _analyse(path: Path, ledger: Ledger) -> Analysis:
+def _analyse(path: Path, ledger: RaceRecord) -> Analysis:
     try:
         return analyse(ledger)
     except LedgerError as error:
         raise UsageError(f"{path}: {error}") from error
 
 
-def _race(path: Path, ledger: Ledger) -> Race:
+def _race(path: Path, ledger: RaceRecord) -> Race:
     versions = ledger.environment.get("versions")
     return Race(
         path,
@@ -183,7 +183,7 @@ def _pairs(
     matched: Matched,
     values: list[dict[int, Sample | str]],
     metric: Metric,
-    ledgers: tuple[Ledger, Ledger],
+    ledgers: tuple[RaceRecord, RaceRecord],
     results: list[Analysis],
 ) -> list[Pair]:
     known = [_by_cell(analysis) for analysis in results]
@@ -215,7 +215,7 @@ def _by_cell(analysis: Analysis) -> dict[int, CellResult]:
     return {result.cell.id: result for group in analysis.groups for result in group.cells}
 
 
-def _broken(ledgers: tuple[Ledger, Ledger], cells: tuple[Cell, Cell]) -> str | None:
+def _broken(ledgers: tuple[RaceRecord, RaceRecord], cells: tuple[Cell, Cell]) -> str | None:
     """A server that stopped answering is a regression at any threshold."""
     old, new = (ledger.trials_of(cell) for ledger, cell in zip(ledgers, cells, strict=True))
     if not new or not all(_failed(trial) for trial in new):

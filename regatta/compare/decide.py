@@ -21,7 +21,7 @@ from regatta.analysis.unpaired import Change, Sample, unpaired
 from regatta.errors import UsageError
 from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import Metric, side_of
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 
 REGRESSION = "regression"
 NO_REGRESSION = "no regression"
@@ -76,7 +76,7 @@ Blocks = dict[int, float] | str
 """A cell's number for each block, or why there is none."""
 
 
-def samples(metric: Metric, ledger: Ledger, reference: str | None) -> dict[int, Sample | str]:
+def samples(metric: Metric, ledger: RaceRecord, reference: str | None) -> dict[int, Sample | str]:
     """One for each cell of the race, by block or, if there are several, by sitting.
 
     With a reference each number is divided by that contender's in the same block: what the machine
@@ -113,7 +113,7 @@ def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> d
 
 def _beside(cell: Cell, references: list[Cell]) -> Cell | None:
     """The reference's cell at the same place; of a pool, the one of the same size."""
-    alike = [one for one in references if one.alike() == cell.alike()]
+    alike = [one for one in references if one.comparison_key() == cell.comparison_key()]
     found = [one for one in alike if one.workers == cell.workers] or alike
     if len(found) > 1:
         raise UsageError(

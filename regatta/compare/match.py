@@ -10,7 +10,7 @@ from regatta.analysis.grouping import LOOSE, WORDED
 from regatta.analysis.statistics.units import sittings_of
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import IDENTITY, Cell
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 from regatta.ledger.result import OK
 from regatta.report.text.numbers import plural
 
@@ -47,7 +47,7 @@ class Matched:
     only_new: list[Cell]
 
 
-def match(old: Ledger, new: Ledger) -> Matched:
+def match(old: RaceRecord, new: RaceRecord) -> Matched:
     """In the order of the new ledger. Where it ran (the placement) does not part two cells."""
     theirs = {cell.identity(): cell for cell in old.cells}
     ours = {cell.identity(): cell for cell in new.cells}
@@ -58,7 +58,7 @@ def match(old: Ledger, new: Ledger) -> Matched:
     )
 
 
-def differences(old: Ledger, new: Ledger, matched: Matched) -> list[str]:
+def differences(old: RaceRecord, new: RaceRecord, matched: Matched) -> list[str]:
     """One line for each difference between the races, and for each flaw."""
     lines = [
         _study(old, new),
@@ -77,7 +77,7 @@ def differences(old: Ledger, new: Ledger, matched: Matched) -> list[str]:
     return [line for line in lines if line]
 
 
-def _study(old: Ledger, new: Ledger) -> str:
+def _study(old: RaceRecord, new: RaceRecord) -> str:
     names = [ledger.meta.get("study_name", "unknown") for ledger in (old, new)]
     if names[0] != names[1]:
         return f"Different studies, {names[0]} and {names[1]}: only cells of both are compared."
@@ -86,7 +86,7 @@ def _study(old: Ledger, new: Ledger) -> str:
     return ""
 
 
-def _machine(old: Ledger, new: Ledger) -> str:
+def _machine(old: RaceRecord, new: RaceRecord) -> str:
     found = []
     for key, label in MACHINE.items():
         then, now = old.environment.get(key), new.environment.get(key)
@@ -106,7 +106,7 @@ def _close(then: Any, now: Any) -> bool:
     return abs(then - now) <= MEMORY_SLACK * max(then, now)
 
 
-def _placement(old: Ledger, new: Ledger) -> str:
+def _placement(old: RaceRecord, new: RaceRecord) -> str:
     then, now = (ledger.environment.get("placement") for ledger in (old, new))
     if not isinstance(then, dict) or not isinstance(now, dict):
         return ""
@@ -123,7 +123,7 @@ def _size(value: Any) -> str:
     return f"{value / 2**30:.1f} GiB" if isinstance(value, int | float) else "unknown"
 
 
-def _accounts(old: Ledger, new: Ledger) -> str:
+def _accounts(old: RaceRecord, new: RaceRecord) -> str:
     """A control group is charged for a thread's very end; the clock of its process is not."""
     then, now = (_by_group(ledger) for ledger in (old, new))
     if then == now:
@@ -135,12 +135,12 @@ def _accounts(old: Ledger, new: Ledger) -> str:
     )
 
 
-def _by_group(ledger: Ledger) -> bool:
+def _by_group(ledger: RaceRecord) -> bool:
     where = ledger.environment.get("placement")
     return isinstance(where, dict) and where.get("control_groups") is True
 
 
-def _sittings(old: Ledger, new: Ledger) -> str:
+def _sittings(old: RaceRecord, new: RaceRecord) -> str:
     then, now = sittings_of(old), sittings_of(new)
     if max(then, now) < 2:
         return (
@@ -162,7 +162,7 @@ def _word(value: Any) -> str:
     return "unknown" if value is None else str(value)
 
 
-def _state(name: str, ledger: Ledger) -> str:
+def _state(name: str, ledger: RaceRecord) -> str:
     """What a race lacks: it was stopped early, or trials failed."""
     failed = sum(trial.status != OK for trial in ledger.last_attempts)
     bound = sum(trial.is_client_bound for trial in ledger.last_attempts)

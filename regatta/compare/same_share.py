@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from regatta.ledger.cell import Cell
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 from regatta.study.matched import MATCHED
 
 Load = tuple[object, ...]
@@ -18,7 +18,7 @@ Load = tuple[object, ...]
 MOST_SHOWN = 3
 
 
-def at_rates_of(new: Ledger, old: Ledger) -> tuple[Ledger, str]:
+def at_rates_of(new: RaceRecord, old: RaceRecord) -> tuple[RaceRecord, str]:
     """The old race with the new one's rates, and a note; empty: nothing was changed."""
     ours = _rates(new)
     rates = {
@@ -36,7 +36,7 @@ def at_rates_of(new: Ledger, old: Ledger) -> tuple[Ledger, str]:
     return replace(old, cells=cells), _words(sorted({(key[1], now) for key, now in rates.items()}))
 
 
-def _rates(ledger: Ledger) -> dict[Load, dict[float, int]]:
+def _rates(ledger: RaceRecord) -> dict[Load, dict[float, int]]:
     """The rate of each share, by load; not where a study has rates of its own, too."""
     found: dict[Load, dict[float, int]] = {}
     for search in ledger.searches:
@@ -49,7 +49,7 @@ def _rates(ledger: Ledger) -> dict[Load, dict[float, int]]:
 
 
 def _load(cell: Cell) -> Load:
-    return _searched(cell).alike()
+    return _searched(cell).comparison_key()
 
 
 def _searched(cell: Cell) -> Cell:

@@ -76,18 +76,18 @@ class Cell:
         """What tells two cells of a study apart."""
         return tuple(getattr(self, name) for name in IDENTITY)
 
-    def alike(self) -> tuple[object, ...]:
+    def comparison_key(self) -> tuple[object, ...]:
         """What it shares with the cells that it is compared with: all but who is raced.
 
         The size of a pool and the path belong to the contender.
         """
-        return tuple(getattr(self, name) for name in IDENTITY if name not in OWN)
+        return tuple(getattr(self, name) for name in IDENTITY if name not in CONTENDER_FIELDS)
 
 
 AS_RACED = ("id", "placement")
 COLUMNS = tuple(field.name for field in fields(Cell) if field.name not in AS_RACED)
 IDENTITY = tuple(name for name in COLUMNS if name != "contender_order")
-OWN = ("contender", "workers", "path")
+CONTENDER_FIELDS = ("contender", "workers", "path")
 
 
 @dataclass(frozen=True, kw_only=True)

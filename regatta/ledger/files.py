@@ -14,7 +14,7 @@ from regatta.errors import LedgerError
 from regatta.ledger.cell import Cell, matched_cells
 from regatta.ledger.given.records import Given
 from regatta.ledger.given.tables import write_given
-from regatta.ledger.planned import Planned
+from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.read import read_meta
 from regatta.ledger.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, TABLES, check_version, is_cut
 from regatta.ledger.write import Ledger, insert, search_row, write_plan
@@ -28,7 +28,7 @@ class Start:
     """Its study and its settings, for `meta`."""
     given: Given
     cells: Sequence[Cell]
-    plan: Sequence[Planned]
+    plan: Sequence[PlannedTrial]
     placement: str
 
 

@@ -23,7 +23,7 @@ class Event:
 
 
 @cache  # a race has a dozen names and a hundred thousand counters
-def take_apart(text: str) -> Event:
+def parse_event_name(text: str) -> Event:
     """The parts of a name as perf prints it. A name of another shape is its own name."""
     if text.startswith(tuple(PERF_NAMES.values())):
         rest = text.partition(":sys_enter")[2]

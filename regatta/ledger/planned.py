@@ -11,7 +11,7 @@ ALONE = "alone"
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedTrial:
     """One trial that is to be run. `cell_id` counts the study's cells from 1."""
 
     block: int

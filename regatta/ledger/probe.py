@@ -9,7 +9,7 @@ CLOSED, SEARCH, KNEE = "closed", "search", "knee"
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedProbe:
     """One probe that is to be run."""
 
     search_id: int
@@ -29,7 +29,7 @@ class Planned:
 class Probe:
     """What came of it. The fields are the ledger's columns, after those of the plan."""
 
-    planned: Planned
+    planned: PlannedProbe
     why_not: str | None
     """Why the rate is not held; None if it is."""
     started_at: float

@@ -17,8 +17,8 @@ from regatta.ledger.counters import COUNTED, Counter
 from regatta.ledger.given.records import Given
 from regatta.ledger.given.tables import read_given
 from regatta.ledger.migrate import BEFORE, migrate
-from regatta.ledger.probe import Planned, Probe
-from regatta.ledger.records import Ledger, SearchRecord, Sitting, Trial
+from regatta.ledger.probe import PlannedProbe, Probe
+from regatta.ledger.records import RaceRecord, SearchRecord, Sitting, Trial
 from regatta.ledger.schema import SUPERSEDED, check_version, has_wal, is_cut
 
 TRIALS = f"""
@@ -85,7 +85,7 @@ def read_failures(path: Path) -> list[str]:
         return [str(row["reason"]) for row in connection.execute(FAILURES)]
 
 
-def read(path: Path) -> Ledger:
+def read(path: Path) -> RaceRecord:
     """The whole ledger as plain data; samples stay compressed until somebody asks."""
     with connect(path) as connection:
         connection.execute("BEGIN")  # one moment of a race that may still be running
@@ -102,7 +102,7 @@ def read(path: Path) -> Ledger:
             Sitting(**{name: row[name] for name in Sitting.__dataclass_fields__})
             for row in connection.execute("SELECT * FROM sitting ORDER BY id")
         ]
-    return Ledger(meta, environment, given, cells, trials, planned, searches, sittings)
+    return RaceRecord(meta, environment, given, cells, trials, planned, searches, sittings)
 
 
 def _about(
@@ -127,7 +127,7 @@ def _about(
 def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
     probes: dict[int, list[Probe]] = {}
     for row in connection.execute("SELECT * FROM probe WHERE NOT again ORDER BY id"):
-        plan = Planned(**{name: row[name] for name in Planned.__dataclass_fields__})
+        plan = PlannedProbe(**{name: row[name] for name in PlannedProbe.__dataclass_fields__})
         told = ("why_not", "started_at", "disturbed", "samples")
         probe = Probe(
             planned=plan, client=_from_json(row["client"]), **{name: row[name] for name in told}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from statistics import fmean, pstdev
 
 from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED
-from regatta.ledger.perf_names import take_apart
+from regatta.ledger.perf_names import parse_event_name
 from regatta.ledger.records import Trial
 
 Reading = float | str
@@ -18,7 +18,7 @@ def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
     """The counter of an event, summed over the kinds of core of a hybrid CPU."""
     total, state = 0.0, ""
     for (of_side, of_origin, full_name), counter in trial.counters.items():
-        if of_side != side or of_origin != origin or take_apart(full_name).name != name:
+        if of_side != side or of_origin != origin or parse_event_name(full_name).name != name:
             continue
         if counter.state == COUNTED and counter.value is not None:
             # A side pinned to one kind of core is "not counted" on the other: no loss.

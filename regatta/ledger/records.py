@@ -102,7 +102,9 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class RaceRecord:
+    """All that a ledger says of a race."""
+
     meta: dict[str, str]
     """What it says of its race: its study, its settings, its times."""
     environment: dict[str, Any]

@@ -17,7 +17,7 @@ CPUS = "cpus"
 
 
 @dataclass(frozen=True)
-class Row:
+class SideCounter:
     """A counter and where it comes from."""
 
     side: str
@@ -47,16 +47,16 @@ class Result:
     """Counts the tries of this block and cell: a disturbed trial is run again."""
     disturbed: str | None = None
     """What else took the CPUs of this trial beyond the limit, in words; None if nothing did."""
-    counters: list[Row] = field(default_factory=list)
+    counters: list[SideCounter] = field(default_factory=list)
 
     def cpu_us_per_request(self) -> float | None:
         """For the progress display: the server's CPU time, by the kernel's own accounting."""
-        for row in self.counters:
-            found = (row.side, row.origin, row.counter.event)
-            if found == (SERVER, KERNEL, CPU_TIME) and row.counter.value is not None:
-                return row.counter.value / 1000 / self.answered if self.answered else None
+        for one in self.counters:
+            found = (one.side, one.origin, one.counter.event)
+            if found == (SERVER, KERNEL, CPU_TIME) and one.counter.value is not None:
+                return one.counter.value / 1000 / self.answered if self.answered else None
         return None
 
 
-def rows(side: str, origin: str, counters: list[Counter]) -> list[Row]:
-    return [Row(side, origin, counter) for counter in counters]
+def side_counters(side: str, origin: str, counters: list[Counter]) -> list[SideCounter]:
+    return [SideCounter(side, origin, counter) for counter in counters]

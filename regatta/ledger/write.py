@@ -13,9 +13,8 @@ from typing import Any
 
 from regatta.errors import LedgerError
 from regatta.ledger.cell import COLUMNS, Cell, MatchedCell, matched_cells
-from regatta.ledger.planned import TIMED, Planned
-from regatta.ledger.probe import Planned as PlannedProbe
-from regatta.ledger.probe import Probe
+from regatta.ledger.planned import TIMED, PlannedTrial
+from regatta.ledger.probe import PlannedProbe, Probe
 from regatta.ledger.result import Result
 from regatta.ledger.schema import SUPERSEDED
 
@@ -69,17 +68,17 @@ class Ledger:
         row = self.database.execute(query, (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
-    def plan(self) -> list[Planned]:
+    def plan(self) -> list[PlannedTrial]:
         query = "SELECT block, position, cell_id, kind, sitting FROM plan ORDER BY block, position"
-        return [Planned(*row) for row in self.database.execute(query)]
+        return [PlannedTrial(*row) for row in self.database.execute(query)]
 
-    def left(self) -> list[Planned]:
+    def left(self) -> list[PlannedTrial]:
         """The planned trials that are not recorded, or are to be run again, in order."""
         query = f"SELECT block, cell_id FROM trial WHERE NOT {SUPERSEDED}"
         done = set(self.database.execute(query))
         return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
 
-    def attempts(self, batch: Sequence[Planned]) -> int:
+    def attempts(self, batch: Sequence[PlannedTrial]) -> int:
         """How often one of these was run already, at most."""
         query = "SELECT coalesce(max(attempt), 0) FROM trial WHERE block = ? AND cell_id = ?"
         return max(
@@ -99,7 +98,7 @@ class Ledger:
         )
         return {(block, cell): bool(was) for block, cell, was in self.database.execute(query)}
 
-    def left_of(self, kind: str, block: int | None = None) -> list[Planned]:
+    def left_of(self, kind: str, block: int | None = None) -> list[PlannedTrial]:
         """What is left of that kind, of one block or of all."""
         return [
             planned
@@ -163,10 +162,10 @@ class Ledger:
 
     def record(
         self,
-        batch: Sequence[Planned],
+        batch: Sequence[PlannedTrial],
         results: Sequence[Result],
         again: bool = False,
-        before: Sequence[Planned] = (),
+        before: Sequence[PlannedTrial] = (),
     ) -> None:
         """Writes trials that stood side by side, and their counters, in one transaction.
 
@@ -182,7 +181,7 @@ class Ledger:
             for planned in before:
                 self.mark_repeated(planned)
 
-    def mark_repeated(self, planned: Planned) -> None:
+    def mark_repeated(self, planned: PlannedTrial) -> None:
         place = (planned.block, planned.cell_id)
         self.database.execute(
             "UPDATE trial SET conditions = json_set(conditions, '$.repeated', json('true')) "
@@ -191,7 +190,7 @@ class Ledger:
             (*place, *place),
         )
 
-    def write_trial(self, planned: Planned, result: Result) -> None:
+    def write_trial(self, planned: PlannedTrial, result: Result) -> None:
         cursor = self.database.execute(
             "INSERT INTO trial(block, position, cell_id, kind, sitting, status, reason, "
             "client_bound, started_at, window_ns, requests, answered, throughput_per_s, server, "
@@ -267,7 +266,7 @@ class Ledger:
         """Whether it is known which cells are raced, and when."""
         return self.database.execute("SELECT 1 FROM cell LIMIT 1").fetchone() is not None
 
-    def settle(self, cells: Sequence[Cell], plan: Sequence[Planned], place: str) -> None:
+    def settle(self, cells: Sequence[Cell], plan: Sequence[PlannedTrial], place: str) -> None:
         """Writes the cells of the race and its whole plan, once what all hold is known."""
         with self.writing():
             write_plan(self.database, cells, plan, place)
@@ -292,7 +291,7 @@ class Ledger:
 
 
 def write_plan(
-    database: sqlite3.Connection, cells: Sequence[Cell], plan: Sequence[Planned], place: str
+    database: sqlite3.Connection, cells: Sequence[Cell], plan: Sequence[PlannedTrial], place: str
 ) -> None:
     for number, cell in enumerate(cells, start=1):
         insert(database, "cell", (number, *cell_row(cell), place))

@@ -25,7 +25,7 @@ from regatta.ledger.counters import (
     Counter,
     not_supported,
 )
-from regatta.ledger.perf_names import PERF_NAMES, take_apart
+from regatta.ledger.perf_names import PERF_NAMES, parse_event_name
 
 TOPDOWN_METRICS = tuple(one.name for one in COUNTERS if one.unit == PERCENT)
 CLOCKS = tuple(one.name for one in COUNTERS if one.perf and one.unit == NS)
@@ -142,7 +142,7 @@ def parse_output(text: str) -> Output:
         if "counter-value" in fields:
             counter = read_event(line, fields, running)
             events.append(counter)
-            pmu = take_apart(counter.event).pmu
+            pmu = parse_event_name(counter.event).pmu
         metric = read_metric(line, fields, running)
         if metric is not None:
             metrics.append((pmu, metric))
@@ -155,7 +155,7 @@ def select_event(wanted: str, output: Output) -> list[Counter]:
     found = [
         (part, counter)
         for counter in output.events
-        if (part := take_apart(counter.event)).name == perf_name
+        if (part := parse_event_name(counter.event)).name == perf_name
     ]
     unit = "ns" if wanted in CLOCKS else "count"
     chosen: list[Counter] = []

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol
 
 from regatta.ledger.cell import Cell
-from regatta.ledger.planned import Planned
+from regatta.ledger.planned import PlannedTrial
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,14 @@ class Pausing:
 @dataclass(frozen=True)
 class TrialStarted:
     number: int
-    planned: Planned
+    planned: PlannedTrial
     cell: Cell
 
 
 @dataclass(frozen=True)
 class TrialFinished:
     number: int
-    planned: Planned
+    planned: PlannedTrial
     cell: Cell
     failed: str | None
     cpu_us_per_request: float | None
@@ -114,7 +114,7 @@ class TrialDisturbed:
     """A trial that is in the ledger and will be repeated."""
 
     number: int
-    planned: Planned
+    planned: PlannedTrial
     cell: Cell
     attempt: int
     disturbed: str | None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from regatta.ledger.planned import Planned
+from regatta.ledger.planned import PlannedTrial
 from regatta.study import Study
 
 Place = tuple[int, int]
@@ -19,11 +19,11 @@ class Heats:
     """All heats of a race, with the outcomes of their current trials."""
 
     def __init__(
-        self, plan: Sequence[Planned], study: Study, disturbed: Mapping[Place, bool]
+        self, plan: Sequence[PlannedTrial], study: Study, disturbed: Mapping[Place, bool]
     ) -> None:
         """`disturbed`: whether each finished trial that is not to be repeated was so."""
         self.study = study
-        self.members: dict[tuple[object, ...], list[Planned]] = {}
+        self.members: dict[tuple[object, ...], list[PlannedTrial]] = {}
         for planned in plan:
             self.members.setdefault(self.key(planned), []).append(planned)
         self.disturbed = {
@@ -32,21 +32,21 @@ class Heats:
             if (planned.block, planned.cell_id) in disturbed
         }
 
-    def key(self, planned: Planned) -> tuple[object, ...]:
-        return (planned.block, self.study.cells[planned.cell_id - 1].alike())
+    def key(self, planned: PlannedTrial) -> tuple[object, ...]:
+        return (planned.block, self.study.cells[planned.cell_id - 1].comparison_key())
 
-    def of(self, planned: Planned) -> list[Planned]:
+    def of(self, planned: PlannedTrial) -> list[PlannedTrial]:
         """Its heat, itself included."""
         return self.members[self.key(planned)]
 
-    def is_run(self, heat: Collection[Planned]) -> bool:
+    def is_run(self, heat: Collection[PlannedTrial]) -> bool:
         """Whether all of it has run."""
         return all(planned in self.disturbed for planned in heat)
 
-    def is_disturbed(self, heat: Collection[Planned]) -> bool:
+    def is_disturbed(self, heat: Collection[PlannedTrial]) -> bool:
         return any(self.disturbed[planned] for planned in heat)
 
-    def forget(self, heat: Collection[Planned]) -> None:
+    def forget(self, heat: Collection[PlannedTrial]) -> None:
         """Marks it for repetition."""
         for planned in heat:
             del self.disturbed[planned]

@@ -13,7 +13,7 @@ from pathlib import Path
 from regatta.errors import StudyError, UsageError
 from regatta.ledger.cell import WINDOW, matched_cells
 from regatta.ledger.files import Start, create, open_ledger
-from regatta.ledger.planned import Planned
+from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
 from regatta.machine import environment, perf, placement
@@ -78,7 +78,7 @@ def placed(study: Study) -> placement.Placement:
     )
 
 
-def plan_of(study: Study, seed: int) -> list[Planned]:
+def plan_of(study: Study, seed: int) -> list[PlannedTrial]:
     blocks = study.most_blocks or study.blocks
     beside = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
     alone = Alone(study.alone_blocks, tuple(beside))

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from regatta.ledger.cell import PROCESS
-from regatta.ledger.planned import TIMED, Planned
+from regatta.ledger.planned import TIMED, PlannedTrial
 from regatta.ledger.result import OK
 from regatta.ledger.write import Ledger
 from regatta.race.batches import batches
@@ -60,16 +60,16 @@ class Runner:
         self.repeats = Repeats(len(run), sum(map(first.is_disturbed, run)))
         self.chance = random.Random(rig.seed)
 
-    def run_block(self, left: Sequence[Planned]) -> None:
+    def run_block(self, left: Sequence[PlannedTrial]) -> None:
         """What is left of a block; then what is to be repeated, in a fresh order."""
         while left:
-            again: list[Planned] = []
+            again: list[PlannedTrial] = []
             for batch in batches(left, self.study):
                 again += self.run_batch(batch)
             self.chance.shuffle(again)
             left = again
 
-    def run_batch(self, batch: list[Planned]) -> list[Planned]:
+    def run_batch(self, batch: list[PlannedTrial]) -> list[PlannedTrial]:
         """Runs trials side by side; returns those of their heat that must be repeated."""
         cells = [self.study.cells[planned.cell_id - 1] for planned in batch]
         for planned, cell in zip(batch, cells, strict=True):
@@ -93,7 +93,7 @@ class Runner:
             self.watch.tell(Note(note))
         return again
 
-    def heat_again(self, planned: Planned, attempt: int) -> list[Planned]:
+    def heat_again(self, planned: PlannedTrial, attempt: int) -> list[PlannedTrial]:
         """The heat of a trial, if all of it has run and must be repeated."""
         heat = self.heats.of(planned)
         if not self.heats.is_run(heat):

@@ -6,7 +6,7 @@ import time
 
 from regatta.errors import RegattaError
 from regatta.ledger.cell import Cell
-from regatta.ledger.planned import Planned
+from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.result import FAILED, Result
 from regatta.race.events import Tell, TrialDisturbed, TrialFinished, TrialStarted
 from regatta.study import Study
@@ -22,7 +22,7 @@ class Watch:
         self.tell = tell
         self.trials = trials
         self.left = left
-        self.numbers: dict[Planned, int] = {}
+        self.numbers: dict[PlannedTrial, int] = {}
         self.done = 0
         self.started_s = time.monotonic()
         self.contenders = {cell.contender for cell in study.cells}
@@ -30,24 +30,24 @@ class Watch:
         self.reasons: list[str] = []
         self.before = trials - left
 
-    def number(self, planned: Planned) -> int:
+    def number(self, planned: PlannedTrial) -> int:
         """The same for all attempts of a trial."""
         return self.numbers.setdefault(planned, self.before + len(self.numbers) + 1)
 
-    def begins(self, planned: Planned, cell: Cell) -> None:
+    def begins(self, planned: PlannedTrial, cell: Cell) -> None:
         self.tell(TrialStarted(self.number(planned), planned, cell))
 
     def dropped(self, trials: int) -> None:
         """So many of the remaining trials are not needed."""
         self.left -= trials
 
-    def undone(self, planned: Planned, cell: Cell, attempt: int) -> None:
+    def undone(self, planned: PlannedTrial, cell: Cell, attempt: int) -> None:
         """A finished trial is repeated after all, with those it is compared with."""
         self.left += 1
         self.tell(TrialDisturbed(self.number(planned), planned, cell, attempt, None))
 
     def ended(
-        self, planned: Planned, cell: Cell, result: Result, again_after: int | None = None
+        self, planned: PlannedTrial, cell: Cell, result: Result, again_after: int | None = None
     ) -> None:
         """`again_after`: it is repeated, after so many attempts."""
         if again_after is not None:

@@ -17,12 +17,12 @@ def with_rates(cells: Sequence[Cell], held: Mapping[MatchedCell, float]) -> tupl
     weakest: dict[tuple[object, ...], float] = {}
     for cell, rate in held.items():
         if rate > 0:
-            weakest[cell.alike()] = min(rate, weakest.get(cell.alike(), rate))
+            weakest[cell.comparison_key()] = min(rate, weakest.get(cell.comparison_key(), rate))
     found: list[Cell] = []
     for each in cells:
         if not isinstance(each, MatchedCell):
             found.append(each)
         elif held[each] > 0:
-            rates = {max(1, round(share * weakest[each.alike()])) for share in each.shares}
+            rates = {max(1, round(share * weakest[each.comparison_key()])) for share in each.shares}
             found += [each.at(rate) for rate in sorted(rates)]
     return tuple(found)

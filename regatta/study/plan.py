@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED, Planned
+from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED, PlannedTrial
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,20 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     seed: int,
     sittings: int = 1,
     alone: Alone = NOBODY_ALONE,
-) -> list[Planned]:
+) -> list[PlannedTrial]:
     """Every block holds every cell once, in a fresh random order; every sitting all blocks.
 
     The blocks are counted through all sittings: each has a number of its own.
     """
     chance = random.Random(seed)
     kinds = block_kinds(blocks, counted_blocks, alone.blocks)
-    plan: list[Planned] = []
+    plan: list[PlannedTrial] = []
     for block, kind in enumerate(kinds * sittings, start=1):
         order = list(alone.cells if kind == ALONE else range(1, cells + 1))
         chance.shuffle(order)
         sitting = (block - 1) // len(kinds) + 1
         plan += [
-            Planned(block, position, cell_id, kind, sitting)
+            PlannedTrial(block, position, cell_id, kind, sitting)
             for position, cell_id in enumerate(order, start=1)
         ]
     return plan

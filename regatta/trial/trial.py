@@ -20,7 +20,7 @@ from regatta.errors import RegattaError, TrialError
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.counters import CPU_TIME
 from regatta.ledger.planned import COUNTED_TRIAL
-from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, rows
+from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, side_counters
 from regatta.machine import accounting, disturbance
 from regatta.machine.disturbance import Others
 from regatta.trial import canary, rest
@@ -112,14 +112,14 @@ class Trial:
             self.result.samples = samples
             usage = accounting.client_counters(client.get("usage"))
             self.result.counters = [
-                *rows(SERVER, PERF, perf_counters(self.server, self.wanted)),
-                *rows(SERVER, KERNEL, accounts),
-                *rows(CLIENT, PERF, client_counters),
-                *rows(CLIENT, KERNEL, usage),
+                *side_counters(SERVER, PERF, perf_counters(self.server, self.wanted)),
+                *side_counters(SERVER, KERNEL, accounts),
+                *side_counters(CLIENT, PERF, client_counters),
+                *side_counters(CLIENT, KERNEL, usage),
                 *(
                     row
                     for side, counters in merge_cpus(self.windows).items()
-                    for row in rows(side, CPUS, counters)
+                    for row in side_counters(side, CPUS, counters)
                 ),
             ]
             if ends := [window.rest for window in self.windows if window.rest is not None]:

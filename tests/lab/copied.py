@@ -11,7 +11,7 @@ from regatta.calibrate.equals.copies import DESIGNS, design_of, in_order
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import counted
 from regatta.ledger.given.records import Given
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 
 CPU_US = dict(zip(DESIGNS, (640.0, 150.0, 110.0, 90.0), strict=True))
 BLOCKS, REQUESTS, STEPS = 10, 200, (1, 10)
@@ -21,12 +21,12 @@ BETWEEN = 0.05
 """What blocks have in common, neighbours more than others."""
 
 
-def raced(number: int) -> Ledger:
+def raced(number: int) -> RaceRecord:
     """The race of that number: another order, other noise."""
     return of({name: CPU_US[design_of(name)] for name in in_order(number)}, number)
 
 
-def of(cpu_us: Mapping[str, float], number: int, within: float = WITHIN) -> Ledger:
+def of(cpu_us: Mapping[str, float], number: int, within: float = WITHIN) -> RaceRecord:
     """A race of these contenders, by what they need for a request."""
     chance = np.random.default_rng([4711, number])
     places = [(order, name, step) for order, name in enumerate(cpu_us) for step in STEPS]
@@ -38,7 +38,7 @@ def of(cpu_us: Mapping[str, float], number: int, within: float = WITHIN) -> Ledg
         for one in cells:
             used_us = cpu_us[one.contender] * np.exp(drift + chance.normal(0, within))
             trials.append(trial(chance, len(trials) + 1, block, one, used_us))
-    return Ledger({}, {}, Given(), cells, trials, len(trials), [])
+    return RaceRecord({}, {}, Given(), cells, trials, len(trials), [])
 
 
 def cell(number: int, contender: str, order: int, connections: int) -> Cell:

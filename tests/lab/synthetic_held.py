@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from regatta.ledger.cell import Cell
-from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned
+from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe
 from regatta.ledger.write import cell_row
 from regatta.race.matched.held import replay
 from regatta.race.matched.run import KNEE_SHARES
@@ -33,7 +33,7 @@ def add_held(path: Path, capacity: Mapping[str, int] = CAPACITY, blocks: int = 4
             row = (number, *cell_row(cell), "[0.5]", 50.0, 1, "netns")
             insert(database, "search", [row])
             for plan, why_not, samples in probes(number, holds, blocks, chance):
-                planned = [getattr(plan, field.name) for field in fields(Planned)]
+                planned = [getattr(plan, field.name) for field in fields(PlannedProbe)]
                 client = {"requests": 1, "unstarted": 0, "client_bound": None}
                 if plan.kind == CLOSED:
                     client |= CLOSED_CLIENT
@@ -44,23 +44,23 @@ def add_held(path: Path, capacity: Mapping[str, int] = CAPACITY, blocks: int = 4
 
 def probes(
     number: int, holds: int, blocks: int, chance: np.random.Generator
-) -> list[tuple[Planned, str | None, bytes | None]]:
-    found: list[tuple[Planned, str | None, bytes | None]] = []
+) -> list[tuple[PlannedProbe, str | None, bytes | None]]:
+    found: list[tuple[PlannedProbe, str | None, bytes | None]] = []
     told: dict[int, list[tuple[int, str | None]]] = {}
     limits: dict[int, int] = {}
     for block in range(1, blocks + 1):
         today = holds * chance.normal(1, 0.01)
         limits[block] = HALF
-        found.append((Planned(number, CLOSED, block, 0, 0.3), None, None))
+        found.append((PlannedProbe(number, CLOSED, block, 0, 0.3), None, None))
         while (rate := (search := replay(told, block, limits)[-1]).next_rate()) is not None:
             why_not = "88.0 % of what was due was started" if rate > today else None
             told.setdefault(block, []).append((rate, why_not))
-            found.append((Planned(number, SEARCH, block, rate, 0.3), why_not, None))
+            found.append((PlannedProbe(number, SEARCH, block, rate, 0.3), why_not, None))
         if not search.held:
             return found
     for block in range(1, blocks + 1):
         for share in KNEE_SHARES:
-            plan = Planned(number, KNEE, block, round(share * holds), 0.5, share)
+            plan = PlannedProbe(number, KNEE, block, round(share * holds), 0.5, share)
             waits = chance.exponential(1e6 * (0.1 + share**8), 400).astype(np.int64)
             found.append((plan, None, pack(waits, 16)))
     return found

@@ -15,7 +15,7 @@ from regatta.analysis.grouping import Members
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.ledger.planned import COUNTED_TRIAL
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 
 LEAST_PERCENT = 0.5
 """A smaller difference of clocks moves no figure that is read."""
@@ -39,7 +39,7 @@ class Ran:
     """Beyond the noise (Holm over the contenders), and by enough to be seen in a figure."""
 
 
-def clocks(ledger: Ledger, tables: Sequence[Members]) -> list[Ran]:
+def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[Ran]:
     """Of the trials that times are taken from; empty where no canary sang."""
     songs = {
         (trial.cell_id, trial.block): trial.conditions["canary_ns"]
@@ -77,7 +77,7 @@ def _relative(
     }
 
 
-def _ran(ledger: Ledger, name: str, one: Swapped, told_apart: bool) -> Ran:
+def _ran(ledger: RaceRecord, name: str, one: Swapped, told_apart: bool) -> Ran:
     cells = {cell.id for cell in ledger.cells if cell.contender == name}
     own = [
         trial.conditions

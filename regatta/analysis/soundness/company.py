@@ -18,7 +18,7 @@ from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.planned import ALONE, TIMED
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Company:
     """The latter, beyond the noise (Holm over the contenders)."""
 
 
-def in_company(ledger: Ledger, units: Units = BLOCKS) -> list[Company]:
+def in_company(ledger: RaceRecord, units: Units = BLOCKS) -> list[Company]:
     """Of each contender that was raced alone; empty where none was."""
     found = {
         name: own
@@ -53,7 +53,7 @@ def in_company(ledger: Ledger, units: Units = BLOCKS) -> list[Company]:
     ]
 
 
-def _by_block(ledger: Ledger, name: str, units: Units) -> dict[int, Beside]:
+def _by_block(ledger: RaceRecord, name: str, units: Units) -> dict[int, Beside]:
     """For each block raced alone the logarithm of what it took by what its neighbours took."""
     found: dict[int, list[Beside]] = {}
     for cell in ledger.cells:

@@ -17,7 +17,7 @@ from regatta.analysis.grouping import Members
 from regatta.analysis.standings import Entries, Verdict, verdicts
 from regatta.analysis.statistics.units import units_of
 from regatta.ledger.metrics import PRIMARY, side_of
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
 DRAWS = 4_096
@@ -76,7 +76,7 @@ class Table:
     overall: Verdict
 
 
-def repeats_of(ledger: Ledger, tables: Sequence[Table]) -> Repeated:
+def repeats_of(ledger: RaceRecord, tables: Sequence[Table]) -> Repeated:
     if not any(trial.superseded for trial in ledger.trials):
         return Repeated()
     heats = _heats(ledger)
@@ -84,19 +84,19 @@ def repeats_of(ledger: Ledger, tables: Sequence[Table]) -> Repeated:
     return Repeated(hits, p_value, furthest, _moved(ledger, tables))
 
 
-def _heats(ledger: Ledger) -> list[list[tuple[str, bool]]]:
+def _heats(ledger: RaceRecord) -> list[list[tuple[str, bool]]]:
     """Who raced beside whom at first, and whether others disturbed it."""
     cells = {cell.id: cell for cell in ledger.cells}
     found: dict[tuple[object, ...], list[tuple[str, bool]]] = {}
     for trial in ledger.trials:
         if trial.attempt == 1 and trial.status == OK:
             cell = cells[trial.cell_id]
-            heat = found.setdefault((trial.block, cell.alike()), [])
+            heat = found.setdefault((trial.block, cell.comparison_key()), [])
             heat.append((cell.contender, trial.disturbed is not None))
     return list(found.values())
 
 
-def _hits(ledger: Ledger, heats: list[list[tuple[str, bool]]]) -> tuple[list[Hit], float, str]:
+def _hits(ledger: RaceRecord, heats: list[list[tuple[str, bool]]]) -> tuple[list[Hit], float, str]:
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     names = sorted(order, key=lambda name: (order[name], name))
     seen, chance = _counts(heats, names)
@@ -134,7 +134,7 @@ def _counts(
     return seen, drawn
 
 
-def _again(ledger: Ledger) -> dict[str, int]:
+def _again(ledger: RaceRecord) -> dict[str, int]:
     names = {cell.id: cell.contender for cell in ledger.cells}
     found: dict[str, int] = {}
     for trial in ledger.trials:
@@ -144,7 +144,7 @@ def _again(ledger: Ledger) -> dict[str, int]:
     return found
 
 
-def _moved(ledger: Ledger, tables: Sequence[Table]) -> list[Moved]:
+def _moved(ledger: RaceRecord, tables: Sequence[Table]) -> list[Moved]:
     first: dict[int, list[Trial]] = {}
     for trial in ledger.trials:
         if trial.attempt == 1:

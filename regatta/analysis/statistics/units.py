@@ -24,7 +24,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
 from regatta.analysis.statistics.serial import Reach, reach_of
 from regatta.analysis.statistics.turned import DRAWN_WAYS, BlockValues, Floats, Ways, turned
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 
 FEWEST_FOR_A_LEVEL = 2
 
@@ -85,12 +85,12 @@ class Units:
 BLOCKS = Units()
 
 
-def sittings_of(ledger: Ledger) -> int:
+def sittings_of(ledger: RaceRecord) -> int:
     """That the race was asked for."""
     return int(ledger.meta.get("sittings", 1))
 
 
-def units_of(ledger: Ledger) -> Units:
+def units_of(ledger: RaceRecord) -> Units:
     """Of a race that was asked for several sittings, whether it has come to them or not."""
     if sittings_of(ledger) < 2:
         return BLOCKS

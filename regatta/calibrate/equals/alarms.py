@@ -17,7 +17,7 @@ from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.calibrate.equals.copies import pairs
 from regatta.calibrate.sizes import LEVEL
 from regatta.ledger.metrics import FRACTIONS, STANDINGS, Metric, side_of
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.samples import latencies_ns
 
 REQUESTS, PEEK = "requests", "peek"
@@ -85,7 +85,7 @@ WRONG: Mapping[str, PValue] = {REQUESTS: by_requests, PEEK: peeking}
 """By injected error."""
 
 
-def told_apart(wrong: PValue, ledger: Ledger) -> dict[str, list[str]]:
+def told_apart(wrong: PValue, ledger: RaceRecord) -> dict[str, list[str]]:
     """By metric: where equals are told apart in that way; only of what was measured."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     both = [
@@ -93,7 +93,8 @@ def told_apart(wrong: PValue, ledger: Ledger) -> dict[str, list[str]]:
         for number, (first, second) in enumerate(pairs(order).values(), start=1)
         for mine in ledger.cells
         for theirs in ledger.cells
-        if (mine.contender, theirs.contender) == (first, second) and mine.alike() == theirs.alike()
+        if (mine.contender, theirs.contender) == (first, second)
+        and mine.comparison_key() == theirs.comparison_key()
     ]
     found: dict[str, list[str]] = {}
     for metric in STANDINGS:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from regatta.analysis.analyse import analyse
 from regatta.calibrate.equals.said import in_pairs, told_apart
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 
 SITTINGS = 5
 """As the docs recommend."""
@@ -23,12 +23,12 @@ def grouped(races: int) -> list[range]:
     return [range(at, at + SITTINGS) for at in range(0, races - SITTINGS + 1, SITTINGS)]
 
 
-def said_of_sittings(ledgers: Sequence[Ledger]) -> dict[str, list[str]]:
+def said_of_sittings(ledgers: Sequence[RaceRecord]) -> dict[str, list[str]]:
     """By metric, or `claims`: where two equals were told apart."""
     return told_apart(analyse(as_sittings([in_pairs(ledger) for ledger in ledgers])))
 
 
-def as_sittings(ledgers: Sequence[Ledger]) -> Ledger:
+def as_sittings(ledgers: Sequence[RaceRecord]) -> RaceRecord:
     """One race with all their trials, in the cells of the first."""
     first = ledgers[0]
     cell_at = {(cell.contender, cell.connections): cell.id for cell in first.cells}

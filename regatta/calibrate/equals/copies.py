@@ -15,7 +15,7 @@ from pathlib import Path
 from regatta.calibrate.goals import Context
 from regatta.calibrate.shape import Shape
 from regatta.errors import RegattaError
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 from regatta.race.relink import relink_all
 from regatta.study import Study
 
@@ -82,7 +82,7 @@ def remove_files(folder: Path) -> None:
     shutil.rmtree(folder / FILES, ignore_errors=True)
 
 
-def is_linked_anew(ledger: Ledger) -> bool:
+def is_linked_anew(ledger: RaceRecord) -> bool:
     """Whether the two of a pair had different orders of functions."""
     return f"/{ORDER}" in ledger.meta.get("study_toml", "")
 

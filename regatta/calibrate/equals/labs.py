@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from regatta.calibrate.equals.copies import pairs
-from regatta.ledger.perf_names import take_apart
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.perf_names import parse_event_name
+from regatta.ledger.records import RaceRecord, Trial
 
 SEED = 2009
 PLACED = 0.02
@@ -60,7 +60,7 @@ LABS: Mapping[str, Factors] = {
 """By injected error."""
 
 
-def in_lab(name: str, ledger: Ledger, number: int) -> Ledger:
+def in_lab(name: str, ledger: RaceRecord, number: int) -> RaceRecord:
     """The race of that number, as that lab would have measured it."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     blocks = sorted({trial.block for trial in ledger.trials})
@@ -78,7 +78,9 @@ def in_lab(name: str, ledger: Ledger, number: int) -> Ledger:
 def slowed(trial: Trial, factor: float) -> Trial:
     counters = {
         key: replace(counter, value=counter.value * factor)
-        if key[0] == SERVER and take_apart(key[2]).name in CPU_EVENTS and counter.value is not None
+        if key[0] == SERVER
+        and parse_event_name(key[2]).name in CPU_EVENTS
+        and counter.value is not None
         else counter
         for key, counter in trial.counters.items()
     }

@@ -26,7 +26,7 @@ from regatta.calibrate.workers import on_all_cpus
 from regatta.ledger.given.calibration import Goal
 from regatta.ledger.metrics import BY_NAME, PRIMARY, STANDINGS
 from regatta.ledger.read import read
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 from regatta.report.text.calibration import EQUALS, NOT_RUN, PAIRS
 from regatta.study import Study
 
@@ -94,7 +94,7 @@ def answer_together(questions: Sequence[Question]) -> dict[str, list[str]]:
     return said_of_sittings([raced_in_lab(question) for question in questions])
 
 
-def raced_in_lab(question: Question) -> Ledger:
+def raced_in_lab(question: Question) -> RaceRecord:
     """What was raced, with the injected error, if any."""
     ledger = read(question.ledger)
     if question.inject is None:

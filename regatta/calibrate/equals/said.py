@@ -22,7 +22,7 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.given.claim import ORDER, Claim, Statement
 from regatta.ledger.given.records import Given, RecordedClaim
 from regatta.ledger.metrics import PRIMARY, STANDINGS
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 
 FIRST, SECOND = "first", "second"
 FURTHER = 100_000
@@ -47,7 +47,7 @@ class Said:
     """Whether the two of each pair had different orders of functions."""
 
 
-def said(ledger: Ledger) -> Said:
+def said(ledger: RaceRecord) -> Said:
     raced = analyse(ledger)
     worse: dict[Place, frozenset[str]] = {}
     needs: dict[Place, dict[str, float]] = {}
@@ -68,7 +68,7 @@ def needed(group: Group, at: int | None) -> dict[str, float]:
     return {design: fmean(logs) for design, logs in found.items() if logs}
 
 
-def in_pairs(ledger: Ledger) -> Ledger:
+def in_pairs(ledger: RaceRecord) -> RaceRecord:
     """The same trials, in one table of two contenders."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     of_design = pairs(order)

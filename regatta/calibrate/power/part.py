@@ -37,7 +37,7 @@ from regatta.ledger.given.records import Given
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.planned import TIMED
 from regatta.ledger.read import read
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 from regatta.study import Study
 
 PILOT_BLOCKS = 4
@@ -100,7 +100,7 @@ def spins_us(context: Context, shape: Shape) -> list[int]:
     return sorted({max(1, round(cost_us * percent / 100)) for percent in SLOWER_PERCENT})
 
 
-def only(ledger: Ledger, names: Sequence[str]) -> Ledger:
+def only(ledger: RaceRecord, names: Sequence[str]) -> RaceRecord:
     """The race with only these contenders: their timed trials, for their CPU time."""
     cells = [cell for cell in ledger.cells if cell.contender in names]
     kept = {cell.id for cell in cells}
@@ -117,7 +117,7 @@ def readings(path: Path) -> dict[int, Read]:
     return readings_of(read(path))
 
 
-def readings_of(ledger: Ledger) -> dict[int, Read]:
+def readings_of(ledger: RaceRecord) -> dict[int, Read]:
     slowed = {cell.contender for cell in ledger.cells} - {PLAIN}
     found: dict[int, Read] = {}
     for name in slowed:

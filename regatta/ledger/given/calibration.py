@@ -105,12 +105,12 @@ def from_plain(plain: object) -> Calibration:
         raise ValueError("it is no object")
     if plain.get("version") != VERSION:
         raise ValueError(f"its version is {str(plain.get('version'))[:20]} and not {VERSION}")
-    return checked(WHOLE, plain)
+    return checked(CALIBRATION_ADAPTER, plain)
 
 
 def read_goals(plain: object) -> tuple[Goal, ...]:
     """Those of a part; ValueError where it is something else."""
-    return checked(GOALS, plain)
+    return checked(GOALS_ADAPTER, plain)
 
 
-WHOLE, GOALS = TypeAdapter(Calibration), TypeAdapter(Goals)
+CALIBRATION_ADAPTER, GOALS_ADAPTER = TypeAdapter(Calibration), TypeAdapter(Goals)

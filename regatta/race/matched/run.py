@@ -10,7 +10,7 @@ import time
 
 from regatta.errors import RegattaError
 from regatta.ledger.cell import Cell, MatchedCell, matched_cells
-from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned, Probe
+from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
 from regatta.ledger.write import Ledger
 from regatta.race.events import Note, Searched, Searching, Tell
 from regatta.race.matched.held import held_by, searches
@@ -102,7 +102,9 @@ class Finder:
                 search = self.bounded(stand, number, block)
                 while (rate := search.next_rate()) is not None:
                     self.tell(Searching(cell, block, self.blocks, rate))
-                    planned = Planned(number, SEARCH, block, rate, search_s(rate, cell.connections))
+                    planned = PlannedProbe(
+                        number, SEARCH, block, rate, search_s(rate, cell.connections)
+                    )
                     search.tell(rate, self.run(stand, planned).why_not)
             self.ended(cell, block, f"holds {search.held:,} a second; beyond, {search.why}")
 
@@ -111,7 +113,7 @@ class Finder:
 
         A contender that fails under it sets none: then only the client's own report limits.
         """
-        closed = Planned(number, CLOSED, block, 0, SHORTEST_S)
+        closed = PlannedProbe(number, CLOSED, block, 0, SHORTEST_S)
         if closed not in [probe.planned for probe in self.probes]:
             self.tell(Searching(stand.cell, block, self.blocks, None))
             self.run(stand, closed)
@@ -131,7 +133,7 @@ class Finder:
                     self.run(stand, planned)
             self.ended(cell, block, f"latency measured at {len(left)} rates")
 
-    def knee_left(self, number: int, cell: MatchedCell, block: int) -> list[Planned]:
+    def knee_left(self, number: int, cell: MatchedCell, block: int) -> list[PlannedProbe]:
         """The probes of a knee that are not in the ledger, in a fresh random order."""
         held = self.held()[cell]
         done = {
@@ -145,12 +147,14 @@ class Finder:
         assert cell.duration_s is not None, "a matched load has a duration"
         rates = [(max(1, round(share * held)), share) for share in shares]
         return [
-            Planned(number, KNEE, block, rate, max(cell.duration_s, FEWEST_REQUESTS / rate), share)
+            PlannedProbe(
+                number, KNEE, block, rate, max(cell.duration_s, FEWEST_REQUESTS / rate), share
+            )
             for rate, share in rates
             if held > 0 and share not in done
         ]
 
-    def run(self, stand: Stand, planned: Planned) -> Probe:
+    def run(self, stand: Stand, planned: PlannedProbe) -> Probe:
         """Runs a probe, repeating it while others take its CPUs, and records it.
 
         A rate held despite a disturbance is held; only its latency is not trusted.

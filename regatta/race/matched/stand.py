@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from regatta.errors import RegattaError
 from regatta.ledger.cell import Cell, MatchedCell
 from regatta.ledger.counters import CPU_TIME
-from regatta.ledger.probe import CLOSED, KNEE, Planned, Probe
+from regatta.ledger.probe import CLOSED, KNEE, PlannedProbe, Probe
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples
 from regatta.machine import accounting, disturbance
@@ -56,7 +56,7 @@ class Stand:
         self.fall()
         shutil.rmtree(self.rig.scratch, ignore_errors=True)
 
-    def probe(self, planned: Planned, seed: int) -> Probe:
+    def probe(self, planned: PlannedProbe, seed: int) -> Probe:
         """Any failure is a reason why the rate is not held."""
         started_at = time.time()
         try:
@@ -77,12 +77,12 @@ class Stand:
             samples=samples if planned.kind == KNEE else None,
         )
 
-    def load(self, planned: Planned) -> Cell:
+    def load(self, planned: PlannedProbe) -> Cell:
         if planned.kind == CLOSED:
             return self.cell.closed(planned.duration_s)
         return self.cell.at(planned.rate, planned.duration_s)
 
-    def judged(self, planned: Planned, window: Window) -> str | None:
+    def judged(self, planned: PlannedProbe, window: Window) -> str | None:
         """A closed load has no rate to hold."""
         if planned.kind == CLOSED:
             return None

@@ -32,7 +32,7 @@ from regatta.calibrate.shape import Shape, shape_of
 from regatta.cli import main as cli
 from regatta.errors import GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.ledger.given.calibration import Goal
-from regatta.ledger.records import Ledger
+from regatta.ledger.records import RaceRecord
 from regatta.machine.programs import Programs
 from regatta.race.options import Options
 from regatta.study import Study, find_study, load_study
@@ -56,7 +56,7 @@ def context(folder: Path, **changes: object) -> Context:
 
 
 @cache
-def honest(number: int) -> Ledger:
+def honest(number: int) -> RaceRecord:
     return copied.raced(number)
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from regatta.cli.live import LiveDisplay, standings_so_far
 from regatta.cli.progress import Lines
 from regatta.ledger.cell import Cell
-from regatta.ledger.planned import Planned
+from regatta.ledger.planned import PlannedTrial
 from regatta.race.events import (
     About,
     Display,
@@ -29,7 +29,7 @@ from regatta.report.text.durations import duration
 from tests.lab import reports
 
 CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
-PLANNED = Planned(1, 1, 1, "timed")
+PLANNED = PlannedTrial(1, 1, 1, "timed")
 AXES_OF_NOTHING = {"rate": None, "idle": 0, "slow": 0, "workers": None}
 ROWS = [
     {

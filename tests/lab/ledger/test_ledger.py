@@ -17,8 +17,8 @@ from regatta.ledger.counters import Counter, not_supported
 from regatta.ledger.files import Start, find_unfinished, open_ledger
 from regatta.ledger.given.records import Given
 from regatta.ledger.migrate import BEFORE
-from regatta.ledger.planned import Planned
-from regatta.ledger.result import Result, Row
+from regatta.ledger.planned import PlannedTrial
+from regatta.ledger.result import Result, SideCounter
 from regatta.ledger.schema import FILE_NAME, SCHEMA_VERSION
 from regatta.ledger.write import Ledger
 from regatta.study import Study, parse_study
@@ -42,7 +42,7 @@ def study() -> Study:
     return parse_study(TEXT, DESIGNS)
 
 
-def plan() -> list[Planned]:
+def plan() -> list[PlannedTrial]:
     return make_plan(4, 2, 1, 7)
 
 
@@ -63,9 +63,9 @@ def result() -> Result:
         conditions={"processes": 3},
         samples=b"\x01\x02",
         counters=[
-            Row("server", "perf", Counter("task-clock", 9.0, "ns", 100.0, "counted")),
-            Row("server", "perf", not_supported("cycles")),
-            Row("client", "kernel", Counter("cpu-time", 8.0, "ns", 100.0, "counted")),
+            SideCounter("server", "perf", Counter("task-clock", 9.0, "ns", 100.0, "counted")),
+            SideCounter("server", "perf", not_supported("cycles")),
+            SideCounter("client", "kernel", Counter("cpu-time", 8.0, "ns", 100.0, "counted")),
         ],
     )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from regatta.errors import CounterError
 from regatta.ledger.counters import COUNTED, EVENTS, NOT_COUNTED, NOT_SUPPORTED, Counter
-from regatta.ledger.perf_names import take_apart
+from regatta.ledger.perf_names import parse_event_name
 from regatta.machine.perf_output import TOPDOWN_METRICS, parse_output, read_counters
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"
@@ -107,7 +107,7 @@ def test_newer_perf_prints_values_as_texts_and_groups_of_metrics() -> None:
     ],
 )
 def test_a_name_is_taken_apart(text: str, name: str, pmu: str | None, user: bool) -> None:
-    event = take_apart(text)
+    event = parse_event_name(text)
     assert (event.name, event.pmu, event.user_only) == (name, pmu, user)
 
 

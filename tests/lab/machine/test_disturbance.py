@@ -15,7 +15,7 @@ import pytest
 from regatta.analysis.analyse import analyse
 from regatta.analysis.running.quick import quick_standings
 from regatta.errors import StudyError
-from regatta.ledger.planned import Planned
+from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.read import read
 from regatta.ledger.result import Result
 from regatta.ledger.schema import FILE_NAME
@@ -361,7 +361,7 @@ def test_a_kill_between_two_trials_side_by_side_leaves_neither(
     written: list[int] = []
     real = Ledger.write_trial
 
-    def killed(book: Ledger, planned: Planned, result: Result) -> None:
+    def killed(book: Ledger, planned: PlannedTrial, result: Result) -> None:
         written.append(planned.cell_id)
         if len(written) == 2:
             raise KeyboardInterrupt

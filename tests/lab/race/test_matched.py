@@ -9,7 +9,7 @@ import pytest
 
 from regatta.errors import RegattaError, StudyError
 from regatta.ledger.cell import Cell, MatchedCell
-from regatta.ledger.probe import CLOSED, KNEE, SEARCH, Planned, Probe
+from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
 from regatta.ledger.schema import FILE_NAME
 from regatta.race.events import Event, Note, Searched, Searching, SearchStarted, Started
 from regatta.race.matched.judge import beyond_half
@@ -52,13 +52,13 @@ class Simulated:
         self.closed_fails = False
         self.loads: list[Cell] = []
         """What it would have been asked by."""
-        self.asked: list[tuple[str, Planned]] = []
+        self.asked: list[tuple[str, PlannedProbe]] = []
         self.disturb: set[int] = set()
         """Probes, counted from 1, that something else disturbs."""
         self.die_at = 0
         """The probe, counted from 1, in which somebody types Ctrl-C."""
 
-    def probe(self, name: str, planned: Planned) -> Probe:
+    def probe(self, name: str, planned: PlannedProbe) -> Probe:
         self.asked.append((name, planned))
         count = len(self.asked)
         if count == self.die_at:
@@ -69,7 +69,7 @@ class Simulated:
         holds = planned.rate <= self.capacity[name] and disturbed is None
         return Probe(planned, None if holds else "too slow", 1.0, disturbed, {"requests": 1}, None)
 
-    def closed(self, planned: Planned, disturbed: str | None) -> Probe:
+    def closed(self, planned: PlannedProbe, disturbed: str | None) -> Probe:
         half = self.client * (1 + 0.01 * (planned.block - 1))
         if disturbed is not None:
             half /= 3
@@ -82,7 +82,7 @@ class Simulated:
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Simulated:
     found = Simulated()
 
-    def probe(stand: Stand, planned: Planned, seed: int) -> Probe:  # noqa: ARG001
+    def probe(stand: Stand, planned: PlannedProbe, seed: int) -> Probe:  # noqa: ARG001
         found.loads.append(stand.load(planned))
         return found.probe(stand.cell.contender, planned)
 

@@ -25,7 +25,7 @@ from regatta.compare.compare import Request, compare
 from regatta.compare.decide import NO_REGRESSION, REGRESSION
 from regatta.ledger.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, STANDINGS
 from regatta.ledger.read import read
-from regatta.ledger.records import Ledger, Trial
+from regatta.ledger.records import RaceRecord, Trial
 from regatta.report.csv import to_csv
 from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
@@ -176,7 +176,7 @@ def race(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def trials_of(ledger: Ledger, contender: str) -> list[Trial]:
+def trials_of(ledger: RaceRecord, contender: str) -> list[Trial]:
     (cell,) = [cell for cell in ledger.cells if cell.contender == contender]
     return ledger.trials_of(cell)
 
