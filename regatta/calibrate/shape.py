@@ -16,7 +16,7 @@ from regatta.calibrate.goals import Context
 from regatta.calibrate.sizes import QUICK_BLOCKS
 from regatta.errors import UsageError
 from regatta.study import Study, find_study, load_study, parse_study
-from regatta.study.limits import DEFAULT_MAX_AGE_MS, is_afresh
+from regatta.study.limits import DEFAULT_MAX_AGE_MS, scans_each_request
 from regatta.study.matched import MATCHED
 
 NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
@@ -56,7 +56,7 @@ class Shape:
             *("--work", work or self.work, "--allow", "0.0.0.0/0", "--no-token", "--no-recorder"),
             *("--source", "procfs", "--sandbox", "off"),
         ]
-        if not is_afresh(self.work):
+        if not scans_each_request(self.work):
             found += ["--max-age", str(self.cells.get("max_age_ms", DEFAULT_MAX_AGE_MS))]
         return found
 

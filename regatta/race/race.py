@@ -28,7 +28,7 @@ from regatta.race.options import Options, Setting, apply, choose_seed
 from regatta.race.resume import keep_accounts, keep_sittings, restore_place, settled
 from regatta.race.sittings import run_sittings
 from regatta.study import Study, parse_study
-from regatta.study.plan import Alone, make_plan
+from regatta.study.plan import AloneBlocks, make_plan
 from regatta.trial.canary import canary_on
 from regatta.trial.rig import Rig
 
@@ -81,7 +81,7 @@ def placed(study: Study) -> placement.Placement:
 def plan_of(study: Study, seed: int) -> list[PlannedTrial]:
     blocks = study.most_blocks or study.blocks
     beside = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
-    alone = Alone(study.alone_blocks, tuple(beside))
+    alone = AloneBlocks(study.alone_blocks, tuple(beside))
     counted_blocks = study.counted_blocks
     return make_plan(len(study.cells), blocks, counted_blocks, seed, study.sittings, alone)
 

@@ -4,7 +4,7 @@ Everything is checked before anything starts. Each complaint names the key and w
 """
 
 from regatta.ledger.given.claim import Claim
-from regatta.study.baseline import Baseline
+from regatta.study.baseline import BaselineForm
 from regatta.study.claims.parse import Source
 from regatta.study.contender import Contender
 from regatta.study.cpus import cpus_option
@@ -20,7 +20,7 @@ __all__ = [
     "MAX_SITTINGS",
     "PLACEMENTS",
     "STEERINGS",
-    "Baseline",
+    "BaselineForm",
     "Claim",
     "Contender",
     "Source",

@@ -10,7 +10,7 @@ from regatta.study.form import Form, Text, among, read, whole
 from regatta.study.limits import MAX_STEP
 
 
-class Baseline(Form):
+class BaselineForm(Form):
     """Reports subtract this contender's server CPU time from everybody's."""
 
     contender: Annotated[str, among("raced")]
@@ -20,6 +20,6 @@ class Baseline(Form):
     """The step of the axis that they belong to; None: all."""
 
 
-def read_baseline(content: Any, cells: Sequence[Cell]) -> Baseline | None:
+def read_baseline(content: Any, cells: Sequence[Cell]) -> BaselineForm | None:
     raced = sorted({cell.contender for cell in cells})
-    return None if content is None else read(Baseline, content, "baseline", raced=raced)
+    return None if content is None else read(BaselineForm, content, "baseline", raced=raced)

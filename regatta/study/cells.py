@@ -27,7 +27,16 @@ from regatta.study.form import (
     wrong,
 )
 from regatta.study.matched import MATCHED
-from regatta.study.values import Connections, Dialect, Engine, Load, Others, Rate, Work, Workers
+from regatta.study.values import (
+    BackgroundConnections,
+    Connections,
+    Dialect,
+    Engine,
+    Load,
+    Rate,
+    Work,
+    Workers,
+)
 
 # The loads that each of these keys belongs to.
 LOAD_KEYS = {
@@ -49,7 +58,7 @@ def all_designs(value: Any, info: ValidationInfo) -> Any:
     return info.context["designs"] if value == "all" and info.context else value
 
 
-class Group(Form):
+class CellGroupForm(Form):
     """One [[cells]], as it is written."""
 
     designs: Annotated[Many[Annotated[str, among("designs")]], BeforeValidator(all_designs)] = ()
@@ -71,8 +80,8 @@ class Group(Form):
         limits.DEFAULT_P99_LIMIT_MS
     )
     knee: Flag = False
-    idle: Many[Others] = (0,)
-    slow: Many[Others] = (0,)
+    idle: Many[BackgroundConnections] = (0,)
+    slow: Many[BackgroundConnections] = (0,)
     workers: Many[Workers | None] = (None,)
     top: Annotated[int, whole(1, limits.MAX_TOP)] = limits.DEFAULT_TOP
     max_age_ms: Annotated[int, whole(1, limits.MAX_AGE_MS)] = limits.DEFAULT_MAX_AGE_MS
@@ -108,7 +117,7 @@ class Group(Form):
                 )
         if self.has("rounds") and self.has("requests"):
             raise wrong("", "has both `rounds` and `requests`; keep one of them")
-        if self.has("max_age_ms") and all(limits.is_afresh(work) for work in self.work):
+        if self.has("max_age_ms") and all(limits.scans_each_request(work) for work in self.work):
             raise wrong("max_age_ms", "is for the work snapshot, wait or spin; remove it")
         return self
 
@@ -174,10 +183,14 @@ class Group(Form):
             for rate in self.rate if load == "open" else (None,):
                 for values in product(*lists):
                     chosen = dict(zip(LISTS, values, strict=True), work=work, load=load, rate=rate)
-                    own = contenders.get(chosen["contender"])
-                    path = own.path if own is not None and own.path is not None else self.path
-                    place = order.index(chosen["contender"])
-                    yield self.cell(contender_order=place, path=path, **chosen)
+                    contender = contenders.get(chosen["contender"])
+                    path = (
+                        contender.path
+                        if contender is not None and contender.path is not None
+                        else self.path
+                    )
+                    position = order.index(chosen["contender"])
+                    yield self.cell(contender_order=position, path=path, **chosen)
 
     def cell(self, **chosen: Any) -> Cell:
         load = chosen["load"]
@@ -212,7 +225,7 @@ def read_cells(
     cells = [
         cell
         for number, group in enumerate(groups)
-        for cell in read(Group, group, "cells", number, **known).cells(order, contenders)
+        for cell in read(CellGroupForm, group, "cells", number, **known).cells(order, contenders)
     ]
     if len(cells) > limits.MAX_CELLS:
         raise StudyError(f"the study has {len(cells)} cells; the most is {limits.MAX_CELLS}")

@@ -18,8 +18,8 @@ PORT = "port"
 LINE = "line"
 READY = (PORT, LINE)
 STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGKILL")
-PLACES = ("host", "port", "cpus", "folder")
-PLACE_PATTERN = re.compile(r"(?<!\$)\{([a-z_]+)\}")
+PLACEHOLDERS = ("host", "port", "cpus", "folder")
+PLACEHOLDER_PATTERN = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 COMMAND_NEEDED = 'a command such as ["{folder}/my-server", "{host}", "{port}"]'
 
 HttpPath = Annotated[
@@ -39,12 +39,12 @@ def read_command(value: Any) -> tuple[str, ...]:
     )
     if not right or not words or not words[0]:
         raise must(COMMAND_NEEDED)
-    places = [name for word in words for name in PLACE_PATTERN.findall(word)]
-    for name in places:
-        if name not in PLACES:
-            known = ", ".join(f"{{{place}}}" for place in PLACES)
+    placeholders = [name for word in words for name in PLACEHOLDER_PATTERN.findall(word)]
+    for name in placeholders:
+        if name not in PLACEHOLDERS:
+            known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
             raise wrong("", f"holds {{{name}}}; there are {known}")
-    if "port" not in places:
+    if "port" not in placeholders:
         raise wrong("", "lacks {port}; every trial has a port of its own")
     return tuple(words)
 
@@ -97,4 +97,6 @@ class Contender(Form):
             "cpus": ",".join(map(str, cpus)),
             "folder": str(folder),
         }
-        return [PLACE_PATTERN.sub(lambda match: values[match[1]], word) for word in self.command]
+        return [
+            PLACEHOLDER_PATTERN.sub(lambda match: values[match[1]], word) for word in self.command
+        ]

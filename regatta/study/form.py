@@ -47,8 +47,8 @@ class Form(BaseModel):
         known = cls.known_keys()
         for key in content if isinstance(content, dict) else ():
             if key not in known:
-                says = f"allowed here: {', '.join(known)}{perhaps(key, known)}"
-                raise PydanticCustomError(UNKNOWN, says, {"key": key})
+                message = f"allowed here: {', '.join(known)}{perhaps(key, known)}"
+                raise PydanticCustomError(UNKNOWN, message, {"key": key})
         return content
 
     def has(self, key: str) -> bool:
@@ -132,22 +132,22 @@ Flag = Annotated[bool, Must("true or false")]
 AnyForm = TypeVar("AnyForm", bound=Form)
 
 
-def read(form: type[AnyForm], content: Any, *place: str | int, **context: Any) -> AnyForm:
-    """The table at this place, checked; StudyError for its first mistake."""
+def read(form: type[AnyForm], content: Any, *path: str | int, **context: Any) -> AnyForm:
+    """The table at this path, checked; StudyError for its first mistake."""
     try:
         return form.model_validate(content, context=context)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise StudyError(complaint(first, (*place, *first["loc"]))) from error
+        raise StudyError(complaint(first, (*path, *first["loc"]))) from error
 
 
 def must(be: str) -> PydanticCustomError:
     return PydanticCustomError(MUST, be)
 
 
-def wrong(key: str, says: str) -> PydanticCustomError:
+def wrong(key: str, message: str) -> PydanticCustomError:
     """Of a key of the table; of the table itself without one."""
-    return PydanticCustomError(WRONG, says, {"key": key})
+    return PydanticCustomError(WRONG, message, {"key": key})
 
 
 def perhaps(word: object, known: Sequence[str]) -> str:
@@ -156,24 +156,26 @@ def perhaps(word: object, known: Sequence[str]) -> str:
 
 
 def complaint(error: ErrorDetails, loc: tuple[str | int, ...]) -> str:
-    key, says, held = error.get("ctx", {}).get("key"), error["msg"], error["input"]
-    place = named((*loc, key) if key else loc)
+    key, needed, value = error.get("ctx", {}).get("key"), error["msg"], error["input"]
+    key_path = named((*loc, key) if key else loc)
     table = named(loc[:-1])
     match error["type"]:
         case "must" if isinstance(loc[-1], int):
-            told = f"`{table}` holds {held!r}; it must be {says}"
+            message = f"`{table}` holds {value!r}; it must be {needed}"
         case "must":
-            told = f"`{place}` is {held!r}; it must be {says}"
+            message = f"`{key_path}` is {value!r}; it must be {needed}"
         case "wrong":
-            told = f"`{place}` {says}"
+            message = f"`{key_path}` {needed}"
         case "unknown":
-            told = f"unknown key `{place}`; {says}"
+            message = f"unknown key `{key_path}`; {needed}"
         case "missing":
-            told = f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it"
+            message = f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it"
         case "list_type":
-            told = f"`{place}` must be tables; write [[{place}]]"
+            message = f"`{key_path}` must be tables; write [[{key_path}]]"
         case "dict_type" if len(loc) == 1:
-            told = f"`{place}` must be tables; write [{place}.NAME]"
+            message = f"`{key_path}` must be tables; write [{key_path}.NAME]"
         case _:
-            told = f"`{place}` must be a table" + ("" if "[" in place else f"; write [{place}]")
-    return told
+            message = f"`{key_path}` must be a table" + (
+                "" if "[" in key_path else f"; write [{key_path}]"
+            )
+    return message

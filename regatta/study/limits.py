@@ -73,6 +73,6 @@ def is_work(value: object) -> bool:
     return match is not None and 1 <= int(match[1]) * US_PER_UNIT[match[2]] <= MAX_WORK_US
 
 
-def is_afresh(work: str) -> bool:
+def scans_each_request(work: str) -> bool:
     """True for what looks at all processes anew for each request: no snapshot, and none too old."""
     return work.startswith(("classic", "scan"))

@@ -14,17 +14,17 @@ from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.counters import EVENTS
 from regatta.ledger.given.claim import Claim
 from regatta.study import limits
-from regatta.study.baseline import Baseline, read_baseline
+from regatta.study.baseline import BaselineForm, read_baseline
 from regatta.study.cells import read_cells
 from regatta.study.claims.parse import Source, read_claims
 from regatta.study.contender import Contender
 from regatta.study.design import Design
 from regatta.study.form import Form, Many, Must, Text, one_of, read, wrong
-from regatta.study.placement import Placement
-from regatta.study.race import Race
+from regatta.study.placement import PlacementForm
+from regatta.study.race import RaceForm
 
 
-class Study(Race, Placement):
+class Study(RaceForm, PlacementForm):
     """A whole study, checked: what `[race]` and `[placement]` say, and all else."""
 
     name: str
@@ -32,7 +32,7 @@ class Study(Race, Placement):
     events: tuple[str, ...]
     cells: tuple[Cell, ...]
     contenders: Mapping[str, Contender]
-    baseline: Baseline | None
+    baseline: BaselineForm | None
     left_out: Mapping[str, str]
     """Designs that the study names and this machine cannot run, and why."""
     toml: str
@@ -47,15 +47,15 @@ class Study(Race, Placement):
         return self.model_copy(update=changes)
 
 
-class Written(Form):
+class StudyForm(Form):
     """A study, as it is written; what rests on the rest is read after it."""
 
     name: Annotated[
         str, Must(f"{limits.NAME_NEEDED} (a folder's name)", limits.NAME_PATTERN.fullmatch)
     ]
     title: Text | None = None
-    race: Race = Race()
-    placement: Placement = Placement()
+    race: RaceForm = RaceForm()
+    placement: PlacementForm = PlacementForm()
     events: Many[Annotated[str, one_of(EVENTS)]] = EVENTS
     baseline: Any = None
     contenders: dict[str, Contender] = {}
@@ -80,7 +80,7 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise StudyError(f"the study is not valid TOML: {error}; correct it") from error
-    written = read(Written, content, designs=[design.name for design in designs])
+    written = read(StudyForm, content, designs=[design.name for design in designs])
     cells = read_cells(written.cells, designs, written.contenders)
     raced, left_out = without_missing(cells, designs)
     check_company(written.race, raced)
@@ -101,12 +101,12 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
     )
 
 
-def check_company(race: Race, cells: Sequence[Cell]) -> None:
+def check_company(race: RaceForm, cells: Sequence[Cell]) -> None:
     """Where nobody stands beside another there is nothing to be checked."""
     if race.alone_blocks and (race.slices == 1 or all(cell.scope == PROCESS for cell in cells)):
         raise StudyError(
-            "`race.alone_blocks` checks what the company does that `race.slices` makes, and in "
-            "this study every server stands alone; leave it out, or add slices"
+            "`race.alone_blocks` measures what servers that run at the same time cost each other, "
+            "and in this study each runs alone; remove it, or set `race.slices`"
         )
 
 

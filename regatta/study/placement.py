@@ -24,7 +24,7 @@ Cpus = Annotated[
 ]
 
 
-class Placement(Form):
+class PlacementForm(Form):
     """The keys of `[placement]`."""
 
     placement: Annotated[str, one_of(limits.PLACEMENTS)] = Field(default="auto", alias="kind")

@@ -10,7 +10,7 @@ from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED, PlannedTrial
 
 
 @dataclass(frozen=True)
-class Alone:
+class AloneBlocks:
     """Blocks in which each trial stands alone."""
 
     blocks: int = 0
@@ -18,7 +18,7 @@ class Alone:
     """That they hold: those that stand beside others elsewhere."""
 
 
-NOBODY_ALONE = Alone()
+NOBODY_ALONE = AloneBlocks()
 
 
 def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int = 0) -> list[str]:
@@ -32,9 +32,9 @@ def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int = 0) -> list
 def spread(kinds: Sequence[str], kind: str, count: int) -> list[str]:
     """So many more of that kind among the others, evenly."""
     total = len(kinds) + count
-    places = {(2 * number + 1) * total // (2 * count) for number in range(count)}
+    positions = {(2 * number + 1) * total // (2 * count) for number in range(count)}
     others = iter(kinds)
-    return [kind if place in places else next(others) for place in range(total)]
+    return [kind if position in positions else next(others) for position in range(total)]
 
 
 def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
@@ -43,7 +43,7 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     counted_blocks: int,
     seed: int,
     sittings: int = 1,
-    alone: Alone = NOBODY_ALONE,
+    alone: AloneBlocks = NOBODY_ALONE,
 ) -> list[PlannedTrial]:
     """Every block holds every cell once, in a fresh random order; every sitting all blocks.
 

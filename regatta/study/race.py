@@ -15,7 +15,7 @@ def read_pause(value: object) -> int:
     return parse_pause(value, "`race.pause`")
 
 
-class Race(Form):
+class RaceForm(Form):
     """The keys of `[race]`."""
 
     blocks: Annotated[int, whole(1, limits.MAX_BLOCKS)] = limits.DEFAULT_BLOCKS

@@ -8,7 +8,7 @@ from regatta.study import limits
 from regatta.study.form import Must, one_of, whole
 
 Connections = Annotated[int, whole(1, limits.MAX_CONNECTIONS)]
-Others = Annotated[int, whole(0, limits.MAX_CONNECTIONS)]
+BackgroundConnections = Annotated[int, whole(0, limits.MAX_CONNECTIONS)]
 """Connections beside those that are measured."""
 Workers = Annotated[int, whole(1, limits.MAX_WORKERS)]
 Rate = Annotated[int, whole(1, limits.MAX_RATE_PER_S)]

@@ -14,7 +14,7 @@ from regatta.ledger.cell import Cell
 from regatta.machine import accounting
 from regatta.machine.placement import Placement
 from regatta.study import Contender
-from regatta.study.limits import is_afresh
+from regatta.study.limits import scans_each_request
 from regatta.trial.rig import Rig
 from regatta.trial.side import READY_TIMEOUT_S, Side, readable
 
@@ -65,7 +65,7 @@ def design_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
     command.append("--no-recorder")  # measured is what the clients cause
     # The same work and the same rights everywhere, whatever a machine permits (docs/decisions.md).
     command += ["--source", "procfs", "--sandbox", "off"]
-    if not is_afresh(cell.work):
+    if not scans_each_request(cell.work):
         command += ["--max-age", str(cell.max_age_ms)]
     if cell.workers is not None:
         command += ["--workers", str(cell.workers)]

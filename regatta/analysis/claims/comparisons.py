@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from regatta.ledger.axes import AXES
-from regatta.ledger.given.claim import COMPARE, ENGINES, LINEAR, Claim, Place, Statement, Within
+from regatta.ledger.given.claim import (
+    COMPARE,
+    ENGINES,
+    LINEAR,
+    CellSelector,
+    Claim,
+    EquivalenceMargin,
+    Statement,
+)
 
 LESS, EQUAL, GROWS = "less", "equal", "grows"
 
@@ -16,7 +24,7 @@ LESS, EQUAL, GROWS = "less", "equal", "grows"
 class Term:
     """One figure that is compared: a metric of one side in one cell."""
 
-    place: Place
+    place: CellSelector
     side: str
     metric: str
 
@@ -31,7 +39,7 @@ class Comparison:
     """Two; where something grows one for each number of connections."""
     at_least: float = 1.0
     """Of `less`: how many times the first the second is."""
-    within: Within = Within()
+    within: EquivalenceMargin = EquivalenceMargin()
     """Of `equal` and `grows`: the margin."""
 
 
@@ -62,7 +70,7 @@ def _growth(statement: Statement, note: str) -> Iterator[Comparison]:
     counts = ", ".join(str(count) for count in statement.connections)
     for design in statement.designs:
         terms = (
-            Term(Place(design, count), statement.side, statement.metric)
+            Term(CellSelector(design, count), statement.side, statement.metric)
             for count in statement.connections
         )
         label = f"{design} at {counts} connections{note}: grows linearly"
@@ -76,11 +84,11 @@ def _chain(
 
     def term(name: str) -> Term:
         if statement.kind == COMPARE:
-            return Term(Place(design or "", connections), name, statement.metric)
+            return Term(CellSelector(design or "", connections), name, statement.metric)
         if statement.kind == ENGINES:
-            place = Place(design or "", connections, name)
+            place = CellSelector(design or "", connections, name)
             return Term(place, statement.side, statement.metric)
-        return Term(Place(name, connections), statement.side, statement.metric)
+        return Term(CellSelector(name, connections), statement.side, statement.metric)
 
     factor = statement.at_least or 1.0
     sign = "<" if statement.at_least is None else f"× {factor:g} ≤"

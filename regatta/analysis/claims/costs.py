@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.evidence import Evidence
 from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.given.claim import Place
+from regatta.ledger.given.claim import CellSelector
 from regatta.study.claims.metrics import EVENT_METRICS
 
 CPU_METRICS = ("task_clock", "cpu_clock", "user_time", "system_time")
@@ -51,7 +51,7 @@ def fixed_cost(
     return max(whole - each * connections, 0.0)
 
 
-def more_of(evidence: Evidence, dearer: Place, cheaper: Place) -> str:
+def more_of(evidence: Evidence, dearer: CellSelector, cheaper: CellSelector) -> str:
     """`1.03 more context switches and 4.1 more page faults`; empty if nothing is more."""
     found = []
     for metric, words in CAUSES.items():
@@ -68,4 +68,4 @@ def _server(evidence: Mapping[str, Evidence], design: str, connections: int, met
     places = [place for known in evidence.values() for place in known.cells]
     wanted = (design, connections)
     named = [place for place in places if (place.design, place.connections) == wanted]
-    return Term(named[0] if named else Place(design, connections), "server", metric)
+    return Term(named[0] if named else CellSelector(design, connections), "server", metric)

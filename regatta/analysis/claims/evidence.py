@@ -16,7 +16,7 @@ from regatta.analysis.statistics.serial import mean_interval
 from regatta.analysis.statistics.slower import Requests
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.claim import ITERATIVE, Place, Within
+from regatta.ledger.given.claim import ITERATIVE, CellSelector, EquivalenceMargin
 from regatta.ledger.metrics import FRACTIONS
 from regatta.ledger.records import Trial
 from regatta.study.claims.metrics import MICROSECONDS
@@ -44,7 +44,7 @@ class Race:
 class Evidence:
     race: Race
     scope: str
-    cells: dict[Place, Cell]
+    cells: dict[CellSelector, Cell]
 
     def values(self, term: Term) -> Blocks | str:
         """One number a block, or the words that say why there is none."""
@@ -52,7 +52,7 @@ class Evidence:
         mine = self._raw(term.place, term.side, how)
         if isinstance(mine, str) or not how.over_iterative:
             return mine
-        base = self._raw(Place(ITERATIVE, term.place.connections), term.side, how)
+        base = self._raw(CellSelector(ITERATIVE, term.place.connections), term.side, how)
         if isinstance(base, str):
             return base
         return {block: mine[block] - base[block] for block in sorted(mine.keys() & base.keys())}
@@ -103,7 +103,7 @@ class Evidence:
             state=state,
         )
 
-    def amount(self, term: Term, within: Within) -> float | None:
+    def amount(self, term: Term, within: EquivalenceMargin) -> float | None:
         """The margin in the unit of the term's values; of a whole process that of all requests."""
         cell = self.cells.get(term.place)
         if within.amount is None or cell is None or self._how(term).per != "process":
@@ -118,7 +118,7 @@ class Evidence:
             return Measure(BURST_TIME, "")
         return measure(term.metric, self.scope)
 
-    def _raw(self, place: Place, side: str, how: Measure) -> Blocks | str:
+    def _raw(self, place: CellSelector, side: str, how: Measure) -> Blocks | str:
         cell = self._cell(place)
         if isinstance(cell, str):
             return cell
@@ -128,7 +128,7 @@ class Evidence:
             self.race.taken[key] = by_block(how.metric, side, trials)
         return self.race.taken[key]
 
-    def _cell(self, place: Place) -> Cell | str:
+    def _cell(self, place: CellSelector) -> Cell | str:
         cell = self.cells.get(place)
         if cell is not None:
             return cell

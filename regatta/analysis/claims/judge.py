@@ -74,7 +74,7 @@ def raced(claim: Claim, race: Race) -> dict[str, Evidence]:
     found: dict[str, Evidence] = {}
     for scope in SCOPES:
         cells = claim_cells(claim, race.cells, scope)
-        lacks = [place for place in claim.places() if place not in cells]
+        lacks = [place for place in claim.selectors() if place not in cells]
         if cells and all(place.design in race.left_out for place in lacks):
             found[scope] = Evidence(race, scope, cells)
     return found

@@ -66,7 +66,7 @@ def _blocks_of_claims(study: Study) -> dict[str, int]:
     """Of each claim, in the scope that decides it: of a window's trials only one kind counts."""
     found = {}
     for claim in study.claims:
-        places = set(claim.places())
+        places = set(claim.selectors())
         if places <= claim_cells(claim, study.cells, WINDOW).keys():
             found[claim.id] = min(_blocks_of(study, said.metric) for said in claim.statements)
         else:

@@ -15,7 +15,7 @@ EQUAL_WITHIN = 0.1
 
 
 @dataclass(frozen=True)
-class Within:
+class EquivalenceMargin:
     """How far apart two may be that a claim calls equal: the wider of the two margins."""
 
     share: float | None = EQUAL_WITHIN
@@ -25,14 +25,14 @@ class Within:
 
     def words(self) -> str:
         """`10 % or 0.1 page faults`."""
-        said = [] if self.share is None else [f"{self.share * 100:g} %"]
-        said += [] if self.amount is None else [f"{self.amount:g} {self.unit}"]
-        return " or ".join(said)
+        margins = [] if self.share is None else [f"{self.share * 100:g} %"]
+        margins += [] if self.amount is None else [f"{self.amount:g} {self.unit}"]
+        return " or ".join(margins)
 
 
 @dataclass(frozen=True, order=True)
-class Place:
-    """What picks a cell of the study for a claim."""
+class CellSelector:
+    """Picks a cell of the study for a claim."""
 
     design: str
     connections: int
@@ -56,10 +56,10 @@ class Statement:
     """Over which it is said, each alone; those of the order or the ratio."""
     at_least: float | None = None
     """How many times as large the next is."""
-    within: Within = Within()
+    within: EquivalenceMargin = EquivalenceMargin()
     """Of those that are equal, and of a shape."""
 
-    def places(self) -> Iterator[Place]:
+    def selectors(self) -> Iterator[CellSelector]:
         """Each cell that it is about, and the iterative server's where that is subtracted."""
         engines: list[str | None] = [None]
         if self.kind == ENGINES:
@@ -70,7 +70,7 @@ class Statement:
         for count in self.connections:
             for design in designs:
                 for engine in engines:
-                    yield Place(design, count, engine)
+                    yield CellSelector(design, count, engine)
 
     def signs(self) -> str:
         """`select < iterative ~ thread-per-client`."""
@@ -95,6 +95,10 @@ class Claim:
     process_engines: Mapping[str, str] = field(default_factory=dict)
     """By design, where whole processes are counted: its client's engine, if not the others'."""
 
-    def places(self) -> list[Place]:
+    def selectors(self) -> list[CellSelector]:
         """Each cell that it is about, once."""
-        return list(dict.fromkeys(p for said in self.statements for p in said.places()))
+        return list(
+            dict.fromkeys(
+                selector for statement in self.statements for selector in statement.selectors()
+            )
+        )

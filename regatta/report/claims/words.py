@@ -16,7 +16,7 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.standings import seen
 from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.given.claim import Within
+from regatta.ledger.given.claim import EquivalenceMargin
 from regatta.report.text.numbers import (
     TOO_FEW_TO_SAY,
     between,
@@ -37,8 +37,9 @@ TOGETHER = "95 %, together with all others of this column"
 LEGEND = (
     "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
     "the load alone, and decides. Supported and refuted hold beyond noise; undecided: this race "
-    f"could not tell. Equal: shown to be within the claim's margin ({Within().words()} by "
-    "default). Each of the two columns is a family of its own, right as a whole 19 times in 20."
+    f"could not tell. Equal: shown to be within the claim's margin "
+    f"({EquivalenceMargin().words()} by default). "
+    "Each of the two columns is a family of its own, right as a whole 19 times in 20."
 )
 
 

@@ -13,10 +13,10 @@ from typing import TypeVar
 from regatta.errors import StudyError
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import PROCESS, TRAITS, Cell
-from regatta.ledger.given.claim import Claim, Place
+from regatta.ledger.given.claim import CellSelector, Claim
 from regatta.study.limits import SCOPES
 
-ALIKE = (
+SAME_IN_A_CLAIM = (
     *TRAITS,
     "linger_s",
     *(name for name in AXES if name not in ("connections", "workers")),
@@ -25,30 +25,37 @@ ALIKE = (
 AnyCell = TypeVar("AnyCell", bound=Cell)
 
 
-def claim_cells(claim: Claim, cells: Sequence[AnyCell], scope: str) -> dict[Place, AnyCell]:
-    """The cells of the claim in one scope, in the order of the study; a place without is left out.
+def claim_cells(claim: Claim, cells: Sequence[AnyCell], scope: str) -> dict[CellSelector, AnyCell]:
+    """The cells of the claim in one scope, in the order of the study; missing ones are left out.
 
     Of several families that has most of them which comes first.
     """
-    places = claim.places()
-    names = {place.design for place in places}
-    own = claim.process_engines if scope == PROCESS else {}
+    selectors = claim.selectors()
+    names = {selector.design for selector in selectors}
+    process_engines = claim.process_engines if scope == PROCESS else {}
     fits = [
         cell
         for cell in cells
         if cell.scope == scope
         and cell.contender in names
-        and cell.engine == own.get(cell.contender, cell.engine)
+        and cell.engine == process_engines.get(cell.contender, cell.engine)
         and _fits(claim, cell)
     ]
-    engines = own or any(place.engine is not None for place in places)
-    alike = [name for name in ALIKE if not (engines and name == "engine")]
-    best: dict[Place, AnyCell] = {}
-    for family, workers in dict.fromkeys((_key(cell, alike), cell.workers) for cell in fits):
+    engines = process_engines or any(selector.engine is not None for selector in selectors)
+    same_fields = [name for name in SAME_IN_A_CLAIM if not (engines and name == "engine")]
+    best: dict[CellSelector, AnyCell] = {}
+    for family, workers in dict.fromkeys((_key(cell, same_fields), cell.workers) for cell in fits):
         members = [
-            cell for cell in fits if _key(cell, alike) == family and cell.workers in (workers, None)
+            cell
+            for cell in fits
+            if _key(cell, same_fields) == family and cell.workers in (workers, None)
         ]
-        found = {place: cell for place in places for cell in reversed(members) if _at(place, cell)}
+        found = {
+            selector: cell
+            for selector in selectors
+            for cell in reversed(members)
+            if _selects(selector, cell)
+        }
         if len(found) > len(best):
             best = found
     return best
@@ -56,17 +63,17 @@ def claim_cells(claim: Claim, cells: Sequence[AnyCell], scope: str) -> dict[Plac
 
 def check_cells(claim: Claim, cells: Sequence[Cell]) -> None:
     """A claim must be over cells of the study, in one of its scopes at least."""
-    missing: list[Place] = []
+    missing: list[CellSelector] = []
     for scope in SCOPES:
         found = claim_cells(claim, cells, scope)
-        lacks = [place for place in claim.places() if place not in found]
+        lacks = [selector for selector in claim.selectors() if selector not in found]
         if not lacks:
             return
         if not missing or len(lacks) < len(missing):
             missing = lacks
-    place = missing[0]
-    words = f"{place.design} at {AXES['connections'].count(place.connections)}"
-    engine = place.engine or claim.where.get("engine")
+    selector = missing[0]
+    words = f"{selector.design} at {AXES['connections'].count(selector.connections)}"
+    engine = selector.engine or claim.where.get("engine")
     words += f" with the engine {engine}" if engine else ""
     others = {name: value for name, value in claim.where.items() if name != "engine"}
     words += "".join(f", {name} {value}" for name, value in others.items())
@@ -84,13 +91,13 @@ def _fits(claim: Claim, cell: Cell) -> bool:
     )
 
 
-def _key(cell: Cell, alike: Sequence[str]) -> tuple[object, ...]:
-    return tuple(getattr(cell, name) for name in alike)
+def _key(cell: Cell, same_fields: Sequence[str]) -> tuple[object, ...]:
+    return tuple(getattr(cell, name) for name in same_fields)
 
 
-def _at(place: Place, cell: Cell) -> bool:
+def _selects(selector: CellSelector, cell: Cell) -> bool:
     return (
-        place.design == cell.contender
-        and place.connections == cell.connections
-        and place.engine in (cell.engine, None)
+        selector.design == cell.contender
+        and selector.connections == cell.connections
+        and selector.engine in (cell.engine, None)
     )

@@ -41,12 +41,12 @@ from regatta.study.form import (
     wrong,
 )
 from regatta.study.values import (
+    BackgroundConnections,
     Connections,
     Dialect,
     Engine,
     Load,
     Name,
-    Others,
     Work,
 )
 
@@ -116,7 +116,7 @@ def several(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-class Said(Form):
+class StatementForm(Form):
     """One statement of a claim, as it is written."""
 
     metric: Metric
@@ -196,7 +196,7 @@ class Said(Form):
         )
 
 
-class Claimed(Said):
+class ClaimForm(StatementForm):
     """`[[claim]]`, as it is written: what is said first, and all around it."""
 
     id: Name
@@ -204,7 +204,7 @@ class Claimed(Said):
     source: Annotated[str, among("sources")] | None = None
     per: Annotated[str, one_of(("process", "request"))] = "process"
     published_agrees: Flag = True
-    joined: list[Said] = Field(default=[], alias="and")
+    joined: list[StatementForm] = Field(default=[], alias="and")
     process_engines: dict[Raced, Engine] = {}
     engine: Engine | None = None
     workers: Annotated[int, whole(0, limits.MAX_WORKERS)] | None = None
@@ -212,16 +212,16 @@ class Claimed(Said):
     load: Load | None = None
     dialect: Dialect | None = None
     rate: Annotated[int, whole(0, limits.MAX_RATE_PER_S)] | None = None
-    idle: Others | None = None
-    slow: Others | None = None
+    idle: BackgroundConnections | None = None
+    slow: BackgroundConnections | None = None
 
     @model_validator(mode="before")
     @classmethod
-    def share(cls, content: Any) -> Any:
+    def inherit(cls, content: Any) -> Any:
         """What a further statement does not say itself it has from the first."""
         if not isinstance(content, dict) or "and" not in content:
             return content
-        return {**content, "and": [shared(content, one) for one in listed(content["and"])]}
+        return {**content, "and": [inherited(content, one) for one in listed(content["and"])]}
 
     @model_validator(mode="after")
     def check_engine(self) -> Self:
@@ -233,7 +233,7 @@ class Claimed(Said):
         return Claim(
             id=self.id,
             says=self.says,
-            statements=tuple(said.statement(cells) for said in (self, *self.joined)),
+            statements=tuple(one.statement(cells) for one in (self, *self.joined)),
             source=self.source,
             per=self.per,
             published_agrees=self.published_agrees,
@@ -242,7 +242,7 @@ class Claimed(Said):
         )
 
 
-def shared(content: Mapping[str, Any], joined: Any) -> Any:
+def inherited(content: Mapping[str, Any], joined: Any) -> Any:
     if not isinstance(joined, dict):
         return joined
     keys = ["metric", "connections"]
@@ -257,10 +257,10 @@ def designs_at(
     """`under every design`: all that race with each of these numbers of connections."""
     found: dict[str, set[tuple[int, str]]] = {}
     for cell in cells:
-        places = found.setdefault(cell.contender, set())
-        places.update({(cell.connections, cell.engine), (cell.connections, "")})
+        raced_at = found.setdefault(cell.contender, set())
+        raced_at.update({(cell.connections, cell.engine), (cell.connections, "")})
     wanted = {(count, engine) for count in connections for engine in engines or [""]}
-    return tuple(name for name, places in found.items() if wanted <= places) or tuple(found)
+    return tuple(name for name, raced_at in found.items() if wanted <= raced_at) or tuple(found)
 
 
 def read_claims(
@@ -274,8 +274,8 @@ def read_claims(
     for number, table in enumerate(tables):
         name = table.get("id") if isinstance(table, dict) else None
         named = isinstance(name, str) and limits.NAME_PATTERN.fullmatch(name)
-        place = (f"claim {name}",) if named else ("claim", number)
-        claim = read(Claimed, table, *place, raced=raced, sources=sources).claim(cells)
+        key_path = (f"claim {name}",) if named else ("claim", number)
+        claim = read(ClaimForm, table, *key_path, raced=raced, sources=sources).claim(cells)
         if claim.id in claims:
             raise StudyError(f"the claim {claim.id} comes twice; give each an `id` of its own")
         check_cells(claim, cells)

@@ -143,14 +143,14 @@ def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[Pub
                     for (of_design, count, of_side, metric), value in rows.items()
                     if (of_design, count, of_side) == (design, connections, side)
                 }
-                told = tell(statement.metric, here)
-                if told is not None:
-                    value, unit, name, whole = told
+                found = find_published(statement.metric, here)
+                if found is not None:
+                    value, unit, name, whole = found
                     per = claim.per if whole else ""
                     yield PublishedFigure(design, connections, value, unit, per, side, name)
 
 
-def tell(metric: str, here: Mapping[str, float]) -> tuple[float, str, str, bool] | None:
+def find_published(metric: str, here: Mapping[str, float]) -> tuple[float, str, str, bool] | None:
     """Value, unit, name, and whether it is a sum over a process; None if it was not published."""
     if metric in SHARES:
         top, bottom, factor, unit = SHARES[metric]

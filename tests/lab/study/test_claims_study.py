@@ -12,7 +12,7 @@ from regatta.analysis.claims.measures import measure
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.errors import StudyError
 from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.given.claim import Place
+from regatta.ledger.given.claim import CellSelector
 from regatta.ledger.given.records import PublishedFigure
 from regatta.ledger.planned import TIMED
 from regatta.study import Study, load_study, parse_study
@@ -187,8 +187,8 @@ def test_a_design_without_workers_stands_beside_each_size_of_a_pool() -> None:
     for more, workers in (("", 2), ("\nworkers = 15", 15)):
         study = parsed(COST + order + more, cells)
         found = claim_cells(study.claims[0], study.cells, WINDOW)
-        assert found[Place("prefork-accept", 10)].workers == workers
-        assert found[Place("select", 10)].workers is None
+        assert found[CellSelector("prefork-accept", 10)].workers == workers
+        assert found[CellSelector("select", 10)].workers is None
 
 
 def test_the_shipped_studies_hold_all_published_claims() -> None:

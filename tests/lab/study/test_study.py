@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.study import cpus_option, find_study, load_study, parse_study, shipped_names
-from regatta.study.baseline import Baseline
-from regatta.study.cells import Group
-from regatta.study.claims.parse import Claimed, Source
+from regatta.study.baseline import BaselineForm
+from regatta.study.cells import CellGroupForm
+from regatta.study.claims.parse import ClaimForm, Source
 from regatta.study.contender import Contender
 from regatta.study.cpus import cpu_list, cpus_of, cpus_text
 from regatta.study.design import Design
 from regatta.study.form import Form
-from regatta.study.parse import Written
-from regatta.study.placement import Placement
-from regatta.study.race import Race
+from regatta.study.parse import StudyForm
+from regatta.study.placement import PlacementForm
+from regatta.study.race import RaceForm
 from tests.lab.designs import every_design
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,9 +46,9 @@ CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = [1]\n'
 def test_every_key_is_on_the_page_of_studies() -> None:
     page = (ROOT / "docs" / "studies.md").read_text()
     sections = dict(part.split("`", 1) for part in page.split("\n## `")[1:])
-    for name, form in (("[race]", Race), ("[[cells]]", Group)):
+    for name, form in (("[race]", RaceForm), ("[[cells]]", CellGroupForm)):
         assert [key for key in form.known_keys() if f"`{key}`" not in sections[name]] == []
-    for key in Written.known_keys():
+    for key in StudyForm.known_keys():
         assert any(f"`{form}" in page for form in (f"{key}`", f"[{key}", f"[[{key}"))
 
 
@@ -275,14 +275,14 @@ def test_any_race_table_is_read_or_refused(table: dict[str, str]) -> None:
 
 
 TABLES: dict[str, tuple[type[Form], str]] = {
-    "[race]": (Race, ""),
-    "[placement]": (Placement, ""),
-    "[[cells]]": (Group, 'designs = "select"\nconnections = 3\n'),
+    "[race]": (RaceForm, ""),
+    "[placement]": (PlacementForm, ""),
+    "[[cells]]": (CellGroupForm, 'designs = "select"\nconnections = 3\n'),
     "[contenders.go]": (Contender, 'command = "go {port}"\n'),
-    "[baseline]": (Baseline, ""),
+    "[baseline]": (BaselineForm, ""),
     "[sources.A]": (Source, ""),
     "[[claim]]": (
-        Claimed,
+        ClaimForm,
         'id = "X"\nsays = "y"\nmetric = "task_clock"\nconnections = 1\n'
         'order = ["select", "iterative"]\n',
     ),

@@ -27,7 +27,7 @@ from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.joint import Mean, decide_jointly
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.claim import Place
+from regatta.ledger.given.claim import CellSelector
 from regatta.study import Claim, parse_study
 from regatta.study.design import Design
 from tests.lab import synthetic
@@ -54,10 +54,12 @@ def evidence(
     """Of a race in which these numbers were found, by design and connections."""
     race = synthetic.Race(contenders=list(dict.fromkeys(name for name, _ in values)))
     (like,) = synthetic.make_cells(replace(race, contenders=["select"], connections=[1]))
-    cells: dict[Place, Cell] = {}
+    cells: dict[CellSelector, Cell] = {}
     taken: dict[tuple[int, str, str], dict[int, float] | str] = {}
     for number, ((name, count), blocks) in enumerate(values.items(), start=1):
-        cells[Place(name, count)] = replace(like, contender=name, connections=count, id=number)
+        cells[CellSelector(name, count)] = replace(
+            like, contender=name, connections=count, id=number
+        )
         taken[number, side, metric] = blocks
     return Evidence(Race(list(cells.values()), {}, {}, {}, taken), "window", cells)
 

@@ -27,7 +27,7 @@ from regatta.report.page.html import to_html
 from regatta.report.soundness.company import TITLE, company_sentence, company_table
 from regatta.report.soundness.notes import notes
 from regatta.report.text.numbers import times
-from regatta.study.plan import Alone, block_kinds, make_plan
+from regatta.study.plan import AloneBlocks, block_kinds, make_plan
 from regatta.trial.rig import Rig
 from tests.lab import faked
 from tests.lab.synthetic import make
@@ -49,7 +49,7 @@ def test_blocks_alone_are_spread_among_the_others(blocks: int, counted: int, alo
 
 
 def test_a_plan_without_them_is_what_it_was() -> None:
-    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, alone=Alone(0, (1, 2)))
+    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, alone=AloneBlocks(0, (1, 2)))
 
 
 def test_who_is_to_be_alone_has_nobody_beside_it() -> None:
@@ -65,7 +65,7 @@ def test_who_is_to_be_alone_has_nobody_beside_it() -> None:
 
 @pytest.mark.parametrize(("cells", "slices"), [(BURSTS, 1), (WHOLE, 2)])
 def test_where_all_are_alone_there_is_nothing_to_check(cells: str, slices: int) -> None:
-    with pytest.raises(StudyError, match=r"`race.alone_blocks` checks what the company does"):
+    with pytest.raises(StudyError, match=r"`race.alone_blocks` measures what servers"):
         faked.parse(faked.on_one_cpu(cells, **RACE | {"slices": slices}))
 
 
