@@ -21,7 +21,7 @@ from regatta.ledger.counters import (
     counted,
     not_supported,
 )
-from regatta.machine.cgroup import Group
+from regatta.machine.cgroup import ControlGroup
 from regatta.machine.proc import (
     MAJOR_FAULTS,
     MINOR_FAULTS,
@@ -43,7 +43,7 @@ CPUCLOCK_SCHED = 2
 
 
 @dataclass(frozen=True)
-class Reading:
+class TreeAccounts:
     """Totals of a process, its living descendants and all that they have reaped."""
 
     clock_ns: int
@@ -113,7 +113,7 @@ class VanishedError(Exception):
     """A descendant was there when they were listed, and is not now."""
 
 
-def read(pid: int, group: Group | None = None) -> Reading:
+def read(pid: int, group: ControlGroup | None = None) -> TreeAccounts:
     """Reads all accounts of a process tree, in one piece.
 
     A parent is read before its children. So a child that is reaped in between is in neither's
@@ -128,7 +128,7 @@ def read(pid: int, group: Group | None = None) -> Reading:
     raise TrialError("the server's processes came and went too fast to read their accounts")
 
 
-def read_once(pid: int) -> Reading:
+def read_once(pid: int) -> TreeAccounts:
     """The same, if nobody ends meanwhile. The clock comes first: it is the one that matters."""
     clock_ns = reaped_ns = user_ns = system_ns = faults = run_ns = switches = 0
     threads: set[tuple[int, int]] = set()
@@ -153,7 +153,7 @@ def read_once(pid: int) -> Reading:
             threads.add((member, tid))
             run_ns += thread_run_ns
             switches += thread_switches
-    return Reading(
+    return TreeAccounts(
         clock_ns=clock_ns,
         reaped_ns=reaped_ns,
         user_ns=user_ns,
@@ -165,7 +165,7 @@ def read_once(pid: int) -> Reading:
     )
 
 
-def switches_provable(before: Reading, after: Reading) -> bool:
+def switches_provable(before: TreeAccounts, after: TreeAccounts) -> bool:
     """True if no thread came or went unseen: the kernel forgets a dead thread's switches.
 
     The same threads at both ends are not enough; one may have lived in between. Then the process
@@ -178,7 +178,7 @@ def switches_provable(before: Reading, after: Reading) -> bool:
     return abs(process_ns - thread_ns) <= PROVABLE_WITHIN_NS
 
 
-def cpu_time_ns(before: Reading, after: Reading) -> int:
+def cpu_time_ns(before: TreeAccounts, after: TreeAccounts) -> int:
     """What was charged to the control group; without one what the CPU clocks say.
 
     The clock of a process lacks what its threads ran after the kernel had closed their account,
@@ -189,14 +189,14 @@ def cpu_time_ns(before: Reading, after: Reading) -> int:
     return after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
 
 
-def life_counters(now: Reading) -> list[Counter]:
+def life_counters(now: TreeAccounts) -> list[Counter]:
     """What the process tree has used since it was begun."""
     # A thread that is there now and has run for all of the process was there from the beginning.
-    nothing = Reading(0, 0, 0, 0, 0, now.threads, 0, 0)
+    nothing = TreeAccounts(0, 0, 0, 0, 0, now.threads, 0, 0)
     return server_counters(nothing, now)
 
 
-def server_counters(before: Reading, after: Reading) -> list[Counter]:
+def server_counters(before: TreeAccounts, after: TreeAccounts) -> list[Counter]:
     """What the process tree used between two readings."""
     cpu_ns = cpu_time_ns(before, after)
     rows = [

@@ -37,27 +37,27 @@ class Home:
     """Where groups can be made."""
 
     mount: Path
-    own: str
+    lab_group: str
     """The lab's own group, below the mount."""
 
-    def make(self) -> Group:
+    def make(self) -> ControlGroup:
         for _ in range(MAKE_TRIES):
-            name = f"{self.own}{PREFIX}{secrets.token_hex(8)}"
+            name = f"{self.lab_group}{PREFIX}{secrets.token_hex(8)}"
             (self.mount / name).mkdir()
-            held = hold(self.mount / name)
-            if held is not None:
-                return Group(self.mount, name, held)
+            lock = lock_group(self.mount / name)
+            if lock is not None:
+                return ControlGroup(self.mount, name, lock)
         raise OSError("control groups were removed as soon as they were created")
 
 
 @dataclass(frozen=True)
-class Group:
+class ControlGroup:
     """One side's group. Close it when its programs have ended."""
 
     mount: Path
     name: str
     """Below the mount: what perf calls it."""
-    held: ExitStack = field(compare=False)
+    lock: ExitStack = field(compare=False)
     """Until it is closed: nobody else takes it away."""
 
     @property
@@ -82,7 +82,7 @@ class Group:
 
     def close(self) -> None:
         """Ends whatever is still in it, and takes it away."""
-        self.held.close()
+        self.lock.close()
         with suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")
         deadline = time.monotonic() + EMPTY_WITHIN_S
@@ -104,7 +104,7 @@ def find_home() -> Home | None:
     if os.geteuid() != 0:
         return None
     try:
-        home = Home(find_mount(), find_own())
+        home = Home(find_mount(), find_current_group())
         sweep(home)
         group = home.make()
     except (OSError, LookupError):
@@ -129,7 +129,7 @@ def find_mount() -> Path:
     raise LookupError("cgroup v2 is not mounted")
 
 
-def find_own() -> str:
+def find_current_group() -> str:
     """The group of this process: empty, or a path that ends in a slash."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         if line.startswith("0::"):
@@ -138,7 +138,7 @@ def find_own() -> str:
     raise LookupError("this process is in no group of cgroup v2")
 
 
-def hold(path: Path) -> ExitStack | None:
+def lock_group(path: Path) -> ExitStack | None:
     """Locks a group for as long as this process lives, or until the stack is closed.
 
     By the lock a lab knows whether another one uses a group: not by the number of its process,
@@ -156,8 +156,8 @@ def hold(path: Path) -> ExitStack | None:
 
 def sweep(home: Home) -> None:
     """Takes away what a lab that was killed has left."""
-    for path in (home.mount / home.own).glob(f"{PREFIX}*"):
-        held = hold(path)
-        if held is not None:
-            with held, suppress(OSError):
+    for path in (home.mount / home.lab_group).glob(f"{PREFIX}*"):
+        lock = lock_group(path)
+        if lock is not None:
+            with lock, suppress(OSError):
                 path.rmdir()

@@ -42,7 +42,7 @@ CHANCE = 3.0  # standard deviations
 
 
 @dataclass(frozen=True)
-class Moment:
+class ClockReading:
     """All accounts at one moment."""
 
     at_ns: int
@@ -56,7 +56,7 @@ class Moment:
     client_steal_ticks: int = 0
 
 
-NEVER = Moment(0, {}, 0, 0)
+NEVER = ClockReading(0, {}, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Others:
         }
 
 
-def look(cpus: Iterable[int], client: Iterable[int] = ()) -> Moment:
+def read_clocks(cpus: Iterable[int], client: Iterable[int] = ()) -> ClockReading:
     """Reads all accounts; `cpus` are those of the race, `client` those of its client."""
     ticks = parse_cpus((PROC / "stat").read_text())
     busy, steal = busy_and_steal(ticks, cpus)
@@ -111,7 +111,7 @@ def look(cpus: Iterable[int], client: Iterable[int] = ()) -> Moment:
         if name.isdigit():
             with suppress(OSError):
                 clocks[int(name)] = cpu_clock_ns(int(name))
-    return Moment(at_ns, clocks, busy, steal, client_busy, client_steal)
+    return ClockReading(at_ns, clocks, busy, steal, client_busy, client_steal)
 
 
 def busy_and_steal(ticks: Mapping[int, Sequence[int]], cpus: Iterable[int]) -> tuple[int, int]:
@@ -120,7 +120,7 @@ def busy_and_steal(ticks: Mapping[int, Sequence[int]], cpus: Iterable[int]) -> t
     return busy, sum(values[STEAL] for values in ours)
 
 
-def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
+def others_between(before: ClockReading, after: ClockReading, cpus: Sequence[int]) -> Others:
     """What others did from one moment to a later one; the lab and all it has started are no others.
 
     A process that ended meanwhile has no clock any more.
@@ -128,11 +128,11 @@ def between(before: Moment, after: Moment, cpus: Sequence[int]) -> Others:
     used: dict[str, int] = {}
     kernel_ns = 0
     length_ns = after.at_ns - before.at_ns
-    lab = os.getpid()
+    lab_pid = os.getpid()
     # Where it has CPUs of its own it stays off the race's (regatta/machine/whole_cpu.py).
-    is_apart = os.sched_getaffinity(0) - set(cpus)
-    lab_ns = 0 if is_apart else after.clocks.get(lab, 0) - before.clocks.get(lab, 0)
-    family = Family(lab)
+    other_cpus = os.sched_getaffinity(0) - set(cpus)
+    lab_ns = 0 if other_cpus else after.clocks.get(lab_pid, 0) - before.clocks.get(lab_pid, 0)
+    family = Family(lab_pid)
     whole = set(cpus) >= set(range(os.cpu_count() or 1))
     for pid, clock_ns in after.clocks.items():
         ran_ns = clock_ns - before.clocks.get(pid, 0)
@@ -170,9 +170,9 @@ def read_task(pid: int) -> Stat | None:
 class Family:
     """The lab and whatever descends from it."""
 
-    def __init__(self, lab: int) -> None:
+    def __init__(self, lab_pid: int) -> None:
         # In a container the lab may be process 1 itself.
-        self.known = {0: False, lab: True}
+        self.known = {0: False, lab_pid: True}
 
     def owns(self, pid: int) -> bool:
         if pid not in self.known:
@@ -183,11 +183,11 @@ class Family:
 
 def share_on(pid: int, cpus: Sequence[int]) -> float:
     """How many of a process's threads ran last on one of these CPUs, as a share."""
-    places: list[int] = []
+    last_cpus: list[int] = []
     for tid in threads_of(pid):
         with suppress(OSError, ValueError, IndexError):
-            places.append(read_stat(pid, tid)[LAST_CPU])
-    return sum(place in cpus for place in places) / len(places) if places else 0.0
+            last_cpus.append(read_stat(pid, tid)[LAST_CPU])
+    return sum(cpu in cpus for cpu in last_cpus) / len(last_cpus) if last_cpus else 0.0
 
 
 def merge(parts: Sequence[Others]) -> Others:
@@ -213,22 +213,22 @@ def by_chance_ns(length_ns: int, cpus: int) -> float:
     return CHANCE * math.sqrt(samples) / 2 * NS_PER_TICK + 2 * NS_PER_TICK
 
 
-def with_ended(others: Others, own_ns: float, cpus: int) -> Others:
-    """The same with what nobody who lives has used; `own_ns` is what the trial itself used."""
+def with_ended(others: Others, trial_ns: float, cpus: int) -> Others:
+    """The same with what nobody who lives has used; `trial_ns` is what the trial itself used."""
     chance_ns = by_chance_ns(others.length_ns, cpus)
-    ended_ns = others.busy_ns - others.total_ns() - others.kernel_ns - own_ns - chance_ns
+    ended_ns = others.busy_ns - others.total_ns() - others.kernel_ns - trial_ns - chance_ns
     if ended_ns <= 0:
         return others
     return merge([others, Others(used_ns={ENDED: round(ended_ns)})])
 
 
-def on_client(others: Others, own_ns: float, cpus: int) -> Others:
-    """The same as the client's `cpus` CPUs saw it, on which the trial itself used `own_ns`.
+def on_client(others: Others, trial_ns: float, cpus: int) -> Others:
+    """The same as the client's `cpus` CPUs saw it, on which the trial itself used `trial_ns`.
 
     Whose CPU another program used is not told, but how busy each CPU was is.
     """
     chance_ns = by_chance_ns(others.length_ns, cpus)
-    taken_ns = others.client_busy_ns - others.kernel_ns - own_ns - chance_ns
+    taken_ns = others.client_busy_ns - others.kernel_ns - trial_ns - chance_ns
     share = min(1.0, max(0.0, taken_ns / others.total_ns())) if others.total_ns() else 0.0
     return replace(
         others,

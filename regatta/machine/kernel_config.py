@@ -36,8 +36,8 @@ def configuration(root: Path = ROOT) -> str:
     try:
         return gzip.decompress((root / "proc/config.gz").read_bytes()).decode(errors="replace")
     except (OSError, EOFError, zlib.error):
-        beside = (root / f"boot/config-{release}", root / f"lib/modules/{release}/config")
-        return next((text for path in beside if (text := read(path))), "")
+        files = (root / f"boot/config-{release}", root / f"lib/modules/{release}/config")
+        return next((text for path in files if (text := read(path))), "")
 
 
 def read(path: Path) -> str:

@@ -52,7 +52,7 @@ def steer(device: str, cpus: Sequence[int], sysfs: Path = SYSFS) -> None:
         (queue / "rps_cpus").write_text(mask_of(cpus))
 
 
-def look(device: str, sysfs: Path = SYSFS) -> dict[str, Any]:
+def read_end(device: str, sysfs: Path = SYSFS) -> dict[str, Any]:
     """What is there now; None for what the kernel does not tell."""
     found = queues(device, sysfs)
     return {
@@ -83,28 +83,28 @@ def cable(device: str, sysfs: Path = SYSFS) -> str | None:
     """`veth`, `lo`, or the driver of a network card."""
     if device == "lo":
         return device
-    told = ask_driver(device, ETHTOOL_GDRVINFO, DRIVER_INFO_BYTES)
-    if told is not None:
-        return told[DRIVER_AT].split(b"\0")[0].decode(errors="replace") or None
+    answer = ask_driver(device, ETHTOOL_GDRVINFO, DRIVER_INFO_BYTES)
+    if answer is not None:
+        return answer[DRIVER_AT].split(b"\0")[0].decode(errors="replace") or None
     driver = sysfs / "class/net" / device / "device/driver"
     return driver.resolve().name if driver.exists() else None
 
 
 def receive_offload(device: str) -> bool | None:
     """Whether segments that arrive are put together before they are processed (GRO)."""
-    told = ask_driver(device, ETHTOOL_GGRO, VALUE_BYTES)
-    return None if told is None else struct.unpack("=II", told)[1] != 0
+    answer = ask_driver(device, ETHTOOL_GGRO, VALUE_BYTES)
+    return None if answer is None else struct.unpack("=II", answer)[1] != 0
 
 
 def ask_driver(device: str, command: int, size: int) -> bytes | None:
-    answer = array.array("B", struct.pack("=I", command) + bytes(size - 4))
-    request = struct.pack(f"{NAME_BYTES}sP", device.encode(), answer.buffer_info()[0])
+    buffer = array.array("B", struct.pack("=I", command) + bytes(size - 4))
+    request = struct.pack(f"{NAME_BYTES}sP", device.encode(), buffer.buffer_info()[0])
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             fcntl.ioctl(any_socket, SIOCETHTOOL, request.ljust(IFREQ_BYTES, b"\0"))
     except OSError:
         return None
-    return answer.tobytes()
+    return buffer.tobytes()
 
 
 def main(device: str, cpus: str = "") -> None:
@@ -114,7 +114,7 @@ def main(device: str, cpus: str = "") -> None:
             steer(device, [int(cpu) for cpu in cpus.split(",")])
     except OSError as error:
         refused = error.strerror
-    print(json.dumps({**look(device), "refused": refused}))
+    print(json.dumps({**read_end(device), "refused": refused}))
 
 
 if __name__ == "__main__":

@@ -149,8 +149,8 @@ def probe(events: Sequence[str]) -> Perf:
             "perf is not installed: only the kernel's own accounting is recorded; "
             "install the package linux-perf (Debian) or linux-tools-generic (Ubuntu)"
         )
-    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    version = told.stdout.strip() or None
+    version_run = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    version = version_run.stdout.strip() or None
     text, complaint = try_stat(path, ["-e", PLAINEST])
     if text is None:
         lines = [line for line in complaint.splitlines() if line.strip()]

@@ -20,8 +20,8 @@ from typing import Any
 
 from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.machine import cgroup, sleep, steering
-from regatta.machine.guard import guarded
 from regatta.machine.programs import need_tool
+from regatta.machine.side_placement import SidePlacement
 from regatta.machine.steering import Steering
 from regatta.machine.whole_cpu import WholeCpu
 from regatta.study.cpus import cpu_list, cpus_of
@@ -41,34 +41,14 @@ PORTS = range(10_000, 32_000)
 LISTEN = "0A"  # the state in /proc/net/tcp
 
 
-@dataclass(frozen=True)
-class Side:
-    """One side's place: what enters its network (maybe nothing), and its CPUs."""
-
-    enter: tuple[str, ...]
-    cpus: tuple[int, ...]
-    groups: cgroup.Home | None = None
-    """Where its control groups are made; None if that is not permitted."""
-
-    def command(self, program: Sequence[str]) -> list[str]:
-        """The program in its place. The guard comes last but one: see guard.py."""
-        taskset = need_tool("taskset", "util-linux")
-        pinned = [taskset, "-c", ",".join(map(str, self.cpus)), *program]
-        return [*self.enter, *guarded(pinned)]
-
-    def make_group(self) -> cgroup.Group | None:
-        """A control group for one program of this side."""
-        return None if self.groups is None else self.groups.make()
-
-
 @dataclass
 class Placement:
-    """Both sides' places. Close it to give them back."""
+    """Where both sides run. Close it to give their networks back."""
 
     kind: str
     note: str | None
-    server: Side
-    client: Side
+    server: SidePlacement
+    client: SidePlacement
     server_address: str
     rootless: bool = False
     steering: Steering = Steering()
@@ -192,8 +172,8 @@ def choose_cpus(
         server = free[:1]
     if not client:
         free = [cpu for cpu in sorted(allowed) if cpu not in server]
-        shared = set().union(*(share_core(cpu) for cpu in server))
-        client = [cpu for cpu in free if cpu not in shared] or free
+        same_cores = set().union(*(share_core(cpu) for cpu in server))
+        client = [cpu for cpu in free if cpu not in same_cores] or free
     if not server or not client:
         raise CpuError(
             "no CPU is left for the other side; name both: --server-cpus and --client-cpus "
@@ -296,11 +276,11 @@ def place_in_namespaces(
     user = ["--user", "--map-root-user"] if rootless else []
     join_user = ["--user", "--preserve-credentials"] if rootless else []
     holders: list[subprocess.Popen[bytes]] = []
-    place = Placement(
+    placement = Placement(
         kind=NETNS,
         note=None,
-        server=Side((), server_cpus),
-        client=Side((), client_cpus),
+        server=SidePlacement((), server_cpus),
+        client=SidePlacement((), client_cpus),
         server_address=SERVER_ADDRESS,
         rootless=rootless,
         sleep_source=sleep.find_source(),
@@ -314,17 +294,20 @@ def place_in_namespaces(
             (nsenter, *join_user, "--net", "--target", str(holder.pid), "--") for holder in holders
         )
         join(enter_server, enter_client, holders[1].pid)
-        place.steering = steering.steer(
+        placement.steering = steering.steer(
             steered,
-            {"server": (enter_server, server_cpus), "client": (enter_client, client_cpus)},
+            {
+                "server": SidePlacement(enter_server, server_cpus),
+                "client": SidePlacement(enter_client, client_cpus),
+            },
         )
     except BaseException:
-        place.close()
+        placement.close()
         raise
     groups = cgroup.find_home()
-    place.server = Side(enter_server, server_cpus, groups)
-    place.client = Side(enter_client, client_cpus, groups)
-    return place
+    placement.server = SidePlacement(enter_server, server_cpus, groups)
+    placement.client = SidePlacement(enter_client, client_cpus, groups)
+    return placement
 
 
 def place_on_loopback(
@@ -334,8 +317,8 @@ def place_on_loopback(
     return Placement(
         kind=LOOPBACK,
         note=note,
-        server=Side((), server_cpus, groups),
-        client=Side((), client_cpus, groups),
+        server=SidePlacement((), server_cpus, groups),
+        client=SidePlacement((), client_cpus, groups),
         server_address="127.0.0.1",
         steering=steering.on_loopback(steered),
         sleep_source=sleep.find_source(),

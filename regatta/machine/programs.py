@@ -34,10 +34,10 @@ def candidate_folders() -> list[Path]:
     named = os.environ.get("REGATTA_BIN")
     if named:
         return [Path(named)]
-    beside_script = Path(sys.argv[0]).resolve().parent
+    script_folder = Path(sys.argv[0]).resolve().parent
     repository = Path(__file__).resolve().parents[2] / "bin"
-    beside_python = Path(sys.executable).parent
-    return [beside_script, repository, beside_python]
+    python_folder = Path(sys.executable).parent
+    return [script_folder, repository, python_folder]
 
 
 def find(name: str) -> Path:
@@ -57,7 +57,7 @@ def find(name: str) -> Path:
     raise RegattaError(f"{name} was not found; run `make build`, or name its folder in REGATTA_BIN")
 
 
-def ask(program: Path, *options: str) -> str:
+def query(program: Path, *options: str) -> str:
     """The standard output of one of the programs for a question that starts nothing."""
     command = [str(program), *options]
     try:
@@ -68,8 +68,8 @@ def ask(program: Path, *options: str) -> str:
         raise RegattaError(f"cannot run {program}: {error}; run `make build` again") from error
     if answer.returncode != 0:
         lines = answer.stderr.strip().splitlines()
-        told = lines[-1] if lines else f"exit status {answer.returncode}"
-        raise RegattaError(f"`{' '.join(command)}` failed: {told}; run `make build` again")
+        reason = lines[-1] if lines else f"exit status {answer.returncode}"
+        raise RegattaError(f"`{' '.join(command)}` failed: {reason}; run `make build` again")
     return answer.stdout.strip()
 
 
@@ -98,14 +98,14 @@ def discover() -> Programs:
     return Programs(
         server=server,
         client=client,
-        server_version=ask(server, "--version"),
-        client_version=ask(client, "--version"),
-        designs=parse_designs(ask(server, "--list-designs", "--json")),
-        canary=find_beside(server, "regatta-canary"),
+        server_version=query(server, "--version"),
+        client_version=query(client, "--version"),
+        designs=parse_designs(query(server, "--list-designs", "--json")),
+        canary=find_sibling(server, "regatta-canary"),
     )
 
 
-def find_beside(program: Path, name: str) -> Path | None:
+def find_sibling(program: Path, name: str) -> Path | None:
     """A program of the same build, if it has one of that name."""
     path = program.with_name(name)
     return path if path.is_file() and os.access(path, os.X_OK) else None

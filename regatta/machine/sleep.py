@@ -26,7 +26,7 @@ FIELD = re.compile(r"^  \.(\w+) *: (\d+)(?: nsecs)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Slept:
+class SleepReading:
     """How long a CPU had slept at a moment."""
 
     at_ns: int
@@ -37,7 +37,7 @@ class Slept:
 class State:
     """Of one CPU in /proc/timer_list."""
 
-    slept: Slept
+    slept: SleepReading
     """When it last fell asleep or woke up."""
     tick_stopped: bool
 
@@ -68,14 +68,14 @@ def parse(text: str) -> dict[int, State]:
         if not fields.get("nohz", fields.get("nohz_mode")):
             raise LookupError(f"CPU {cpu} keeps no account of its sleep")
         slept_ns = fields["idle_sleeptime"] + fields["iowait_sleeptime"]
-        slept = Slept(fields["idle_entrytime"], slept_ns)
+        slept = SleepReading(fields["idle_entrytime"], slept_ns)
         found[int(cpu)] = State(slept, bool(fields["tick_stopped"]))
     if not found:
         raise LookupError("no CPU is listed")
     return found
 
 
-def asleep(cpus: Sequence[int]) -> dict[int, Slept]:
+def asleep(cpus: Sequence[int]) -> dict[int, SleepReading]:
     """What is known of those that are asleep for certain: they have stopped their tick.
 
     They do nothing since they fell asleep, so what they had slept by then will do. Of a CPU that
@@ -93,16 +93,16 @@ def asleep(cpus: Sequence[int]) -> dict[int, Slept]:
     return {cpu: first[cpu].slept for cpu in same if first[cpu].tick_stopped}
 
 
-def awake(cpu: int) -> Slept:
+def awake(cpu: int) -> SleepReading:
     """Of the CPU that asks: it does not sleep now, so all its sleep has ended."""
     slept_ns = states()[cpu].slept.slept_ns
-    return Slept(time.monotonic_ns(), slept_ns)
+    return SleepReading(time.monotonic_ns(), slept_ns)
 
 
-def in_ticks(ticks: Mapping[int, Sequence[int]]) -> dict[int, Slept]:
+def in_ticks(ticks: Mapping[int, Sequence[int]]) -> dict[int, SleepReading]:
     """Of every CPU of /proc/stat, as it has just been read."""
     now_ns = time.monotonic_ns()
     return {
-        cpu: Slept(now_ns, (columns[IDLE] + columns[IOWAIT]) * NS_PER_TICK)
+        cpu: SleepReading(now_ns, (columns[IDLE] + columns[IOWAIT]) * NS_PER_TICK)
         for cpu, columns in ticks.items()
     }

@@ -18,6 +18,7 @@ from typing import Any
 
 from regatta.machine import link_end
 from regatta.machine.programs import need_tool
+from regatta.machine.side_placement import SidePlacement
 
 OWN_SIDE = "own-side"
 NONE = "none"
@@ -75,52 +76,48 @@ class Steering:
         }
 
 
-Place = tuple[Sequence[str], Sequence[int]]
-"""Of one side: what enters its network, and its CPUs."""
-
-
-def steer(wanted: str, places: Mapping[str, Place]) -> Steering:
+def steer(wanted: str, sides: Mapping[str, SidePlacement]) -> Steering:
     """Steers both ends of a cable, if that is wanted and permitted; each is named as its side."""
     ends: dict[str, End] = {}
     reasons: list[str] = []
-    for device, (enter, cpus) in places.items():
+    for device, side in sides.items():
         try:
-            told = ask(enter, device, cpus if wanted == OWN_SIDE else ())
+            state = steer_end(side.enter, device, side.cpus if wanted == OWN_SIDE else ())
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             reasons.append(why(error))
             continue
-        refused = told.pop("refused")
+        refused = state.pop("refused")
         reasons += [refused] if refused else []
-        ends[device] = end_of(told)
-    if all(name in ends and ends[name].goes_to(cpus) for name, (_, cpus) in places.items()):
+        ends[device] = end_of(state)
+    if all(name in ends and ends[name].goes_to(side.cpus) for name, side in sides.items()):
         return Steering(OWN_SIDE, None, **ends)
     reason = reasons[0] if reasons else "the kernel ignored it"
     return Steering(NONE, None if wanted == NONE else NOT_PERMITTED.format(reason), **ends)
 
 
-def ask(enter: Sequence[str], device: str, cpus: Sequence[int]) -> dict[str, Any]:
+def steer_end(enter: Sequence[str], device: str, cpus: Sequence[int]) -> dict[str, Any]:
     """Has these CPUs, if any, process what arrives at an end; what is there then."""
     unshare = need_tool("unshare", "util-linux")
     within = [*enter, unshare, "--mount", "--", "/bin/sh", "-c", WITH_ITS_DEVICES, "mount"]
     named = [",".join(map(str, cpus))] if cpus else []
     command = [*within, sys.executable, "-E", "-S", str(PROGRAM), device, *named]
     run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
-    told: dict[str, Any] = json.loads(run.stdout)
-    return told
+    state: dict[str, Any] = json.loads(run.stdout)
+    return state
 
 
 def why(error: Exception) -> str:
     """What the tools said last, or the error's own words."""
-    said = getattr(error, "stderr", None) or str(error)
-    return str(said).strip().splitlines()[-1]
+    output = getattr(error, "stderr", None) or str(error)
+    return str(output).strip().splitlines()[-1]
 
 
-def end_of(told: dict[str, Any]) -> End:
-    queues = tuple(tuple(cpus) for cpus in told.pop("rps_cpus"))
-    return End(**told, rps_cpus=queues)
+def end_of(state: dict[str, Any]) -> End:
+    queues = tuple(tuple(cpus) for cpus in state.pop("rps_cpus"))
+    return End(**state, rps_cpus=queues)
 
 
 def on_loopback(wanted: str) -> Steering:
     """One device is both ends, so it can be steered to one side at most."""
-    both = end_of(link_end.look("lo"))
+    both = end_of(link_end.read_end("lo"))
     return Steering(NONE, None if wanted == NONE else ON_LOOPBACK, both, both)

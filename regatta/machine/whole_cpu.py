@@ -25,7 +25,7 @@ BySide = dict[str, list[Counter]]
 
 
 @dataclass(frozen=True)
-class Moment:
+class CpuReading:
     """Of one CPU."""
 
     at_ns: int
@@ -37,23 +37,23 @@ class Moment:
 
 
 @dataclass
-class Lab:
+class LabThread:
     """Where the lab is sent, and what its thread has run at each CPU."""
 
-    at: int | None = None
+    cpu: int | None = None
     since_ns: int = 0
     ran_ns: dict[int, int] = field(default_factory=dict)
 
     def go(self, cpus: set[int]) -> None:
         os.sched_setaffinity(0, cpus)
         self.ran_on(-1)
-        self.at = min(cpus) if len(cpus) == 1 else None
+        self.cpu = min(cpus) if len(cpus) == 1 else None
 
     def ran_on(self, cpu: int) -> int:
         """Until now."""
         now_ns = time.thread_time_ns()
-        if self.at is not None:
-            self.ran_ns[self.at] = self.ran_ns.get(self.at, 0) + now_ns - self.since_ns
+        if self.cpu is not None:
+            self.ran_ns[self.cpu] = self.ran_ns.get(self.cpu, 0) + now_ns - self.since_ns
         self.since_ns = now_ns
         return self.ran_ns.get(cpu, 0)
 
@@ -85,35 +85,35 @@ class WholeCpu:
         allowed = os.sched_getaffinity(0)
         cpus = (*self.server, *self.client)
         home = allowed - set(cpus) or {self.client[-1]}
-        lab = Lab()
+        thread = LabThread()
         try:
-            lab.go(home)
-            before = self.look(lab, cpus)
-            lab.go(home)
+            thread.go(home)
+            before = self.read_cpus(thread, cpus)
+            thread.go(home)
             yield found
             # Where the lab is comes first: what it then does to look elsewhere is not in it.
-            after = self.look(lab, cpus[::-1])
+            after = self.read_cpus(thread, cpus[::-1])
         finally:
             os.sched_setaffinity(0, allowed)
-        for side, own in ((SERVER, self.server), (CLIENT, self.client)):
-            found[side] = counters(before, after, own)
+        for side, side_cpus in ((SERVER, self.server), (CLIENT, self.client)):
+            found[side] = counters(before, after, side_cpus)
 
-    def look(self, lab: Lab, cpus: Sequence[int]) -> dict[int, Moment]:
+    def read_cpus(self, thread: LabThread, cpus: Sequence[int]) -> dict[int, CpuReading]:
         """At each CPU in turn; the lab goes there if it does not know it asleep."""
         ticks = parse_cpus((PROC / sleep.STAT).read_text())
         known = sleep.in_ticks(ticks) if self.source == sleep.STAT else sleep.asleep(cpus)
-        found: dict[int, Moment] = {}
+        found: dict[int, CpuReading] = {}
         for cpu in cpus:
-            if cpu not in known and lab.at != cpu:
-                lab.go({cpu})
+            if cpu not in known and thread.cpu != cpu:
+                thread.go({cpu})
             slept = known[cpu] if cpu in known else sleep.awake(cpu)
             steal_ns = ticks[cpu][STEAL] * NS_PER_TICK
-            found[cpu] = Moment(slept.at_ns, slept.slept_ns, steal_ns, lab.ran_on(cpu))
+            found[cpu] = CpuReading(slept.at_ns, slept.slept_ns, steal_ns, thread.ran_on(cpu))
         return found
 
 
 def counters(
-    before: dict[int, Moment], after: dict[int, Moment], cpus: Sequence[int]
+    before: dict[int, CpuReading], after: dict[int, CpuReading], cpus: Sequence[int]
 ) -> list[Counter]:
     """What these CPUs did together, and what the host took from them."""
     busy_ns = steal_ns = 0

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from regatta.errors import RegattaError
-from regatta.machine.programs import ask, find_tool
+from regatta.machine.programs import find_tool, query
 
 TARGET = "src/programs/regatta-server"
 TIMEOUT_S = 300
@@ -69,7 +69,7 @@ def relink(build: Path, order: int, out: Path) -> None:
     command = link_command(build)
     command[command.index("-o") + 1] = str(out.resolve())
     run([*command, "-ffunction-sections", f"-Wl,-T,{script.resolve()}"], build)
-    ask(out, "--version")
+    query(out, "--version")
     if functions(out) == built:
         raise RelinkError("its linker keeps functions in their order; link with LTO and GNU ld")
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from regatta.machine.accounting import cpu_clock_ns, descendants, threads_of
-from regatta.machine.cgroup import Group
+from regatta.machine.cgroup import ControlGroup
 from regatta.machine.proc import read_stat
 
 WITHIN_S = 0.05
@@ -55,7 +55,7 @@ def away_from(cpus: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, own)
 
 
-def wait_for_rest(pid: int, group: Group | None) -> Rest:
+def wait_for_rest(pid: int, group: ControlGroup | None) -> Rest:
     """Waits, not for long, until no thread of the program runs."""
     started_ns = time.monotonic_ns()
     before: object = None
@@ -70,7 +70,7 @@ def wait_for_rest(pid: int, group: Group | None) -> Rest:
         time.sleep(STILL_S)
 
 
-def used(pid: int, group: Group | None) -> object:
+def used(pid: int, group: ControlGroup | None) -> object:
     """Changes whenever any of the program's threads has run and left its CPU."""
     if group is not None:
         return group.charged_ns()
@@ -81,7 +81,7 @@ def used(pid: int, group: Group | None) -> object:
     return clocks
 
 
-def is_awake(pid: int, group: Group | None) -> bool:
+def is_awake(pid: int, group: ControlGroup | None) -> bool:
     """Whether any of its threads is awake."""
     for process, thread in threads(pid, group):
         with suppress(OSError, ValueError):
@@ -90,7 +90,7 @@ def is_awake(pid: int, group: Group | None) -> bool:
     return False
 
 
-def threads(pid: int, group: Group | None) -> Iterator[tuple[int, int]]:
+def threads(pid: int, group: ControlGroup | None) -> Iterator[tuple[int, int]]:
     """The program's and all its descendants'."""
     if group is not None:
         yield from ((thread, thread) for thread in group.threads())

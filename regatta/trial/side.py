@@ -16,11 +16,12 @@ from pathlib import Path
 
 from regatta.errors import TrialError
 from regatta.ledger.counters import Counter
-from regatta.machine import accounting, placement
-from regatta.machine.cgroup import Group
+from regatta.machine import accounting
+from regatta.machine.cgroup import ControlGroup
 from regatta.machine.guard import Warden, guard_environment, guarded
 from regatta.machine.perf import Control, Perf
 from regatta.machine.perf_output import read_counters
+from regatta.machine.side_placement import SidePlacement
 from regatta.trial.rest import Rest, wait_for_rest
 
 READY_TIMEOUT_S = 20
@@ -49,7 +50,7 @@ class Side:
         self.whole = whole
         self.counting = False
         self.warden: Warden | None = None
-        self.group: Group | None = None
+        self.group: ControlGroup | None = None
         self.process: subprocess.Popen[bytes] | None = None
         self.control: Control | None = None
         self.wanted: Sequence[str] = ()
@@ -74,7 +75,7 @@ class Side:
 
     def start(  # noqa: PLR0913, PLR0917  (all that a started program is given)
         self,
-        where: placement.Side,
+        where: SidePlacement,
         program: Sequence[str],
         perf: Perf,
         wanted: Sequence[str],
@@ -134,7 +135,7 @@ class Side:
         self.pidfd = os.pidfd_open(pid)
         return pid
 
-    def accounts(self) -> accounting.Reading:
+    def accounts(self) -> accounting.TreeAccounts:
         """The kernel's accounts of the program and its descendants so far."""
         assert self.pid is not None
         return accounting.read(self.pid, self.group)

@@ -199,7 +199,7 @@ class WholeTrial(Trial):
     def start(self) -> None:
         with self.guarded():
             self.listen()
-            self.before = disturbance.look(self.rig.placement.cpus())
+            self.before = disturbance.read_clocks(self.rig.placement.cpus())
             self.start_ns = time.monotonic_ns()
             self.target = start_server(self.rig, self.cell, self.wanted, self.server)
 
@@ -211,13 +211,13 @@ class WholeTrial(Trial):
     def stop(self) -> int:
         super().stop()
         length_ns = time.monotonic_ns() - self.start_ns
-        self.after = disturbance.look(self.rig.placement.cpus())
+        self.after = disturbance.read_clocks(self.rig.placement.cpus())
         return length_ns
 
     def others(self, own_ns: float) -> Others:
         """Of living processes: what starts the two sides is in no account."""
         del own_ns
-        return disturbance.between(self.before, self.after, self.rig.placement.cpus())
+        return disturbance.others_between(self.before, self.after, self.rig.placement.cpus())
 
 
 def make_trial(rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> Trial:

@@ -119,7 +119,7 @@ def run_load(
             raise client.failure("the client said something else than ready")
         client.find_program()
         opening = server.come_to_rest()
-        others_before = disturbance.look(cpus, rig.placement.client.cpus)
+        others_before = disturbance.read_clocks(cpus, rig.placement.client.cpus)
         with rig.placement.whole_cpu.account() as done:
             before = server.accounts()
             switch([server, client], "enable")
@@ -130,8 +130,8 @@ def run_load(
             closing = server.come_to_rest() if opening.found else None
             switch([server, client], "disable")
             after = server.accounts()
-        others_after = disturbance.look(cpus, rig.placement.client.cpus)
-        others = disturbance.between(others_before, others_after, cpus)
+        others_after = disturbance.read_clocks(cpus, rig.placement.client.cpus)
+        others = disturbance.others_between(others_before, others_after, cpus)
         if said != "done":
             raise client.failure("the client said something else than done")
         tell(gate, "sum up", client)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.programs import ask
+from regatta.machine.programs import query
 from regatta.race import relink
 from regatta.race.relink import RelinkError, build_of, functions, relink_all
 
@@ -72,7 +72,7 @@ def test_all_else_is_the_same(linked: dict[int, Path]) -> None:
     assert set(sizes(SERVER)) - set(first) == set()
     for program in linked.values():
         for question in (("--version",), ("--list-designs", "--json")):
-            assert ask(program, *question) == ask(SERVER, *question)
+            assert query(program, *question) == query(SERVER, *question)
 
 
 def test_the_same_order_gives_the_same_file(linked: dict[int, Path], tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ WORDS = {SWITCHES: "context switches", FAULTS: "page faults", CPU: "CPU time"}
 class Accounts:
     """What a server's living threads were charged so far."""
 
-    reading: accounting.Reading
+    reading: accounting.TreeAccounts
     faults: int
 
 

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from regatta.errors import RegattaError
 from regatta.machine.guard import guard_environment
-from regatta.machine.placement import Side
 from regatta.machine.proc import read_stat
+from regatta.machine.side_placement import SidePlacement
 
 PROGRAM = Path(__file__).with_name("worker.py")
 ANSWER_TIMEOUT_S = 30
@@ -29,7 +29,7 @@ class Child:
     """Use it in a `with` statement: it is killed at the end."""
 
     def __init__(self, cpu: int) -> None:
-        command = Side((), (cpu,)).command([sys.executable, "-E", "-S", str(PROGRAM)])
+        command = SidePlacement((), (cpu,)).command([sys.executable, "-E", "-S", str(PROGRAM)])
         try:
             self.process = subprocess.Popen(
                 command,

@@ -37,7 +37,7 @@ TOGETHER = "95 %, together with all others of this column"
 LEGEND = (
     "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
     "the load alone, and decides. Supported and refuted hold beyond noise; undecided: this race "
-    f"could not tell. Equal: shown to be within the claim's margin "
+    "could not tell. Equal: shown to be within the claim's margin "
     f"({EquivalenceMargin().words()} by default). "
     "Each of the two columns is a family of its own, right as a whole 19 times in 20."
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from regatta.machine import accounting, cgroup, perf
-from regatta.machine.cgroup import Group, Home, find_home
+from regatta.machine.cgroup import ControlGroup, Home, find_home
 from tests.lab.readings import reading
 
 # A thread that ends has run a while after its process could last be told what it used.
@@ -26,7 +26,7 @@ print(time.process_time_ns())
 
 
 @pytest.fixture
-def group() -> Iterator[Group]:
+def group() -> Iterator[ControlGroup]:
     home = find_home()
     if home is None:
         pytest.skip("control groups cannot be made here; run as root")
@@ -36,21 +36,21 @@ def group() -> Iterator[Group]:
     assert not made.path.exists()
 
 
-def test_a_group_is_charged_what_the_clock_of_a_process_misses(group: Group) -> None:
+def test_a_group_is_charged_what_the_clock_of_a_process_misses(group: ControlGroup) -> None:
     command = group.entering([sys.executable, "-c", THREADS])
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     own_ns = int(run.stdout)
     assert own_ns < group.charged_ns() < 2 * own_ns
 
 
-def test_a_program_that_still_runs_ends_with_its_group(group: Group) -> None:
+def test_a_program_that_still_runs_ends_with_its_group(group: ControlGroup) -> None:
     process = subprocess.Popen(group.entering(["sleep", "600"]))
     group.close()
     assert process.wait(timeout=10) != 0
     assert not group.path.exists()
 
 
-def test_what_a_killed_lab_left_is_taken_away(group: Group) -> None:
+def test_what_a_killed_lab_left_is_taken_away(group: ControlGroup) -> None:
     left = group.path.with_name(f"{cgroup.PREFIX}left")
     left.mkdir()
     assert find_home() is not None
@@ -58,7 +58,7 @@ def test_what_a_killed_lab_left_is_taken_away(group: Group) -> None:
     assert group.path.exists()
 
 
-def test_a_lab_in_another_container_takes_no_group_away_that_is_in_use(group: Group) -> None:
+def test_a_lab_in_another_container_takes_no_group_away_that_is_in_use(group: ControlGroup) -> None:
     """Nobody there has the number of this process, and nothing runs in the group yet."""
     look = "from regatta.machine.cgroup import find_home; raise SystemExit(find_home() is None)"
     contained = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", look]

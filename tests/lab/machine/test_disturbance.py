@@ -24,11 +24,11 @@ from regatta.machine import disturbance
 from regatta.machine.disturbance import (
     ENDED,
     LEAST_NS,
-    Moment,
+    ClockReading,
     Others,
-    between,
-    look,
     merge,
+    others_between,
+    read_clocks,
     too_much,
 )
 from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
@@ -56,13 +56,13 @@ def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
     cpus = range(os.cpu_count() or 1)
     try:
         time.sleep(0.2)
-        before = look(cpus)
+        before = read_clocks(cpus)
         time.sleep(0.4)
-        after = look(cpus)
-        alone = Moment(
+        after = read_clocks(cpus)
+        alone = ClockReading(
             after.at_ns, {foreign: after.clocks[foreign], own.pid: after.clocks[own.pid]}, 0, 0
         )
-        found = between(before, alone, list(cpus))
+        found = others_between(before, alone, list(cpus))
     finally:
         os.kill(foreign, 9)
         own.kill()
@@ -80,10 +80,10 @@ def test_the_labs_time_is_no_part_of_how_busy_cpus_were_that_it_stays_off(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed)
     before, after = (
-        Moment(at_ns, {os.getpid(): ran_ns}, ticks, 0)
+        ClockReading(at_ns, {os.getpid(): ran_ns}, ticks, 0)
         for at_ns, ran_ns, ticks in ((0, 0, 0), (500_000_000, 40_000_000, 10))
     )
-    assert between(before, after, [0, 1]).busy_ns == busy_ns
+    assert others_between(before, after, [0, 1]).busy_ns == busy_ns
 
 
 def test_looking_is_cheap() -> None:
@@ -95,7 +95,7 @@ def test_looking_is_cheap() -> None:
 def timed_look() -> float:
     """In CPU time: others may run meanwhile."""
     started = time.thread_time()
-    look([0])
+    read_clocks([0])
     return time.thread_time() - started
 
 
@@ -198,11 +198,11 @@ def test_programs_that_have_ended_show_in_the_ticks_beyond_chance() -> None:
 def test_what_the_lab_itself_runs_is_no_program_that_has_ended() -> None:
     """It reads the accounts of 10,000 threads between the two looks."""
     lab, cpus = os.getpid(), sorted(os.sched_getaffinity(0))
-    before = Moment(0, {lab: 0}, busy_ticks=0, steal_ticks=0)
-    after = Moment(10**9, {lab: 10**9}, busy_ticks=100, steal_ticks=0)
-    alone = between(before, after, cpus)
+    before = ClockReading(0, {lab: 0}, busy_ticks=0, steal_ticks=0)
+    after = ClockReading(10**9, {lab: 10**9}, busy_ticks=100, steal_ticks=0)
+    alone = others_between(before, after, cpus)
     assert disturbance.with_ended(alone, 0.0, 2) is alone
-    unknown = between(before, replace(after, clocks={lab: 0}), cpus)
+    unknown = others_between(before, replace(after, clocks={lab: 0}), cpus)
     assert ENDED in disturbance.with_ended(unknown, 0.0, 2).used_ns
 
 

@@ -13,6 +13,7 @@ from regatta.errors import CpuError, PlacementError
 from regatta.machine import placement
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import choose_cpus, make_placement
+from regatta.machine.side_placement import SidePlacement
 from tests.commands import run, run_well
 from tests.lab import rootless
 from tests.processes import is_gone, network_namespaces
@@ -29,7 +30,7 @@ def alone(cpu: int) -> set[int]:
     return {cpu}
 
 
-def run_in(side: placement.Side, *command: str) -> str:
+def run_in(side: SidePlacement, *command: str) -> str:
     return run_well(*side.command(command), env=guard_environment()).strip()
 
 

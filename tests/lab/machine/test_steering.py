@@ -16,6 +16,7 @@ from regatta.machine import link_end, steering
 from regatta.machine.guard import guard_environment
 from regatta.machine.link_end import cpus_of, mask_of
 from regatta.machine.placement import Placement, make_placement
+from regatta.machine.side_placement import SidePlacement
 from regatta.machine.steering import NONE, OWN_SIDE, End
 from tests.lab import rootless
 
@@ -93,7 +94,7 @@ def test_every_queue_of_a_card_is_steered_and_read_back(tmp_path: Path) -> None:
     (device / "device").mkdir()
     (device / "device/driver").symlink_to(tmp_path / "drivers/fastcard")
     link_end.steer("card0", [2, 5], tmp_path)
-    told = link_end.look("card0", tmp_path)
+    told = link_end.read_end("card0", tmp_path)
     assert told == {
         "device": "card0",
         "cable": "fastcard",
@@ -181,7 +182,7 @@ def test_without_rights_a_race_goes_on_and_says_why_nothing_is_steered() -> None
 
 def test_an_end_that_cannot_be_asked_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steering, "WITH_ITS_DEVICES", "echo 'mount: no such thing' >&2; exit 1")
-    found = steering.steer(OWN_SIDE, {"server": ((), (0,)), "client": ((), (0,))})
+    found = steering.steer(OWN_SIDE, dict.fromkeys(("server", "client"), SidePlacement((), (0,))))
     assert found.kind == NONE
     assert found.server is found.client is None
     assert "mount: no such thing" in str(found.note) or "unshare" in str(found.note)

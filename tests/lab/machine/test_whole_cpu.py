@@ -17,8 +17,8 @@ from regatta.machine.cgroup import find_home
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import make_placement
 from regatta.machine.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
-from regatta.machine.sleep import STAT, TIMER_LIST, Slept, State
-from regatta.machine.whole_cpu import Lab, Moment, WholeCpu, counters
+from regatta.machine.sleep import STAT, TIMER_LIST, SleepReading, State
+from regatta.machine.whole_cpu import Lab, CpuReading, WholeCpu, counters
 
 CPUS = sorted(os.sched_getaffinity(0))
 NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
@@ -166,7 +166,7 @@ def test_of_each_cpu_its_own_lines_are_read(
     asleep: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / STAT).write_text("cpu4 0 0 0 0 0 0 0 7\ncpu9 0 0 0 0 0 0 0 11\n")
-    states = {cpu: State(Slept(0, 10 * cpu), tick_stopped=asleep) for cpu in (4, 9)}
+    states = {cpu: State(SleepReading(0, 10 * cpu), tick_stopped=asleep) for cpu in (4, 9)}
     monkeypatch.setattr(whole_cpu, "PROC", tmp_path)
     monkeypatch.setattr(sleep, "states", lambda: states)
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None)
@@ -183,8 +183,8 @@ def test_of_cpus_that_both_sides_have_nothing_is_said() -> None:
 
 
 def test_the_cpus_of_a_side_are_added_up_and_what_the_lab_ran_there_is_left_out() -> None:
-    before = {0: Moment(0, 100, 0, 0), 3: Moment(10, 0, 0, 40)}
-    after = {0: Moment(1000, 600, 100, 0), 3: Moment(1010, 900, 0, 70)}
+    before = {0: CpuReading(0, 100, 0, 0), 3: CpuReading(10, 0, 0, 40)}
+    after = {0: CpuReading(1000, 600, 100, 0), 3: CpuReading(1010, 900, 0, 70)}
     assert [row.value for row in counters(before, after, (0, 3))] == [400 + 70, 100]
 
 
@@ -218,8 +218,8 @@ def test_what_the_lab_itself_runs_meanwhile_is_not_the_clients(source: str) -> N
 
 def test_the_kernels_list_of_timers_is_read_whatever_the_flag_is_called() -> None:
     assert sleep.parse(TIMERS) == {
-        0: State(Slept(400_000, 320_000), tick_stopped=True),
-        11: State(Slept(450_000, 8), tick_stopped=False),
+        0: State(SleepReading(400_000, 320_000), tick_stopped=True),
+        11: State(SleepReading(450_000, 8), tick_stopped=False),
     }
 
 
@@ -243,9 +243,9 @@ def test_without_an_account_of_sleep_in_ns_ticks_must_do(
 def test_only_who_has_stopped_its_tick_and_stays_so_is_asleep_for_certain(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    slept = Slept(400_000, 320_000)
+    slept = SleepReading(400_000, 320_000)
     still, awake = State(slept, True), State(slept, False)
-    woken = State(Slept(500_000, 330_000), True)
+    woken = State(SleepReading(500_000, 330_000), True)
     readings = iter([{0: still, 1: awake, 2: still}, {0: still, 1: awake, 2: woken}] * 2)
     monkeypatch.setattr(sleep, "states", lambda: next(readings))
     monkeypatch.setattr(sleep, "NOHZ_FULL", tmp_path / "none")

@@ -11,7 +11,8 @@ from regatta.errors import UsageError
 from regatta.ledger.write import Ledger
 from regatta.machine.cgroup import Home
 from regatta.machine.perf import Perf
-from regatta.machine.placement import Placement, Side
+from regatta.machine.placement import Placement
+from regatta.machine.side_placement import SidePlacement
 from regatta.machine.sleep import STAT, TIMER_LIST
 from regatta.machine.steering import NONE, OWN_SIDE, Steering
 from regatta.race.resume import keep_accounts, restore_place
@@ -42,7 +43,13 @@ class Book:
 
 def go_on(environment: dict[str, object], groups: Home | None, by_group: bool) -> tuple[bool, bool]:
     """Whether the race then has control groups, and whether perf follows them."""
-    place = Placement("loopback", None, Side((), (0,), groups), Side((), (1,), groups), "127.0.0.1")
+    place = Placement(
+        "loopback",
+        None,
+        SidePlacement((), (0,), groups),
+        SidePlacement((), (1,), groups),
+        "127.0.0.1",
+    )
     found = Perf("perf", "9", ("task-clock",), None, None, by_group)
     kept = keep_accounts(cast("Ledger", Book(environment)), place, found)
     assert (place.server.groups is None) == (place.client.groups is None)
@@ -93,7 +100,7 @@ def test_a_race_goes_on_steered_as_it_was_whatever_its_study_says(
 
 def test_a_race_goes_on_with_the_account_of_sleep_that_it_was_begun_with() -> None:
     found = Perf("perf", "9", ("task-clock",), None, None, by_group=False)
-    sides = (Side((), (0,)), Side((), (1,)))
+    sides = (SidePlacement((), (0,)), SidePlacement((), (1,)))
     exact = Placement("netns", None, *sides, "198.18.0.1", sleep_source=TIMER_LIST)
     begun = Book({"placement": {"whole_cpu": {"source": STAT}}})
     keep_accounts(cast("Ledger", begun), exact, found)
@@ -106,7 +113,7 @@ def test_a_race_goes_on_with_the_account_of_sleep_that_it_was_begun_with() -> No
 def test_a_race_begun_with_steering_does_not_go_on_without() -> None:
     begun = cast("Ledger", Book({"placement": {"steering": OWN_SIDE}}))
     found = Perf("perf", "9", ("task-clock",), None, None, by_group=False)
-    sides = (Side((), (0,)), Side((), (1,)))
+    sides = (SidePlacement((), (0,)), SidePlacement((), (1,)))
     steered = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(OWN_SIDE))
     assert keep_accounts(begun, steered, found) == found
     lost = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(NONE))
