@@ -16,7 +16,8 @@ from regatta.ledger.files import Start, create, open_ledger
 from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
-from regatta.machine import environment, perf, placement
+from regatta.machine import environment, perf
+from regatta.machine.placement import Placement, make_placement
 from regatta.machine.programs import Programs, find_tool
 from regatta.race.advisers import NOBODY, Advisers
 from regatta.race.events import About, Finished, SearchStarted, Started, Tell
@@ -30,7 +31,7 @@ from regatta.race.sittings import run_sittings
 from regatta.study import Study, parse_study
 from regatta.study.plan import AloneBlocks, make_plan
 from regatta.trial.canary import canary_on
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 
 SCRATCH = ".trial"
 
@@ -49,11 +50,11 @@ def begin(
         )
     check_programs(study)
     given = given_to(study, advisers)
-    with placed(study) as place, held(folder):
+    with place_sides(study) as placement, held(folder):
         plan = plan_of(study, setting.seed)
-        start = Start(about(setting), given, study.cells, plan, place.kind)
+        start = Start(about(setting), given, study.cells, plan, placement.kind)
         with create(folder, start) as book:
-            run(book, setting, programs, place, tell, advisers)
+            run(book, setting, programs, placement, tell, advisers)
     return folder
 
 
@@ -72,10 +73,8 @@ def about(setting: Setting) -> dict[str, str]:
     }
 
 
-def placed(study: Study) -> placement.Placement:
-    return placement.make_placement(
-        study.placement, study.server_cpus, study.client_cpus, study.steering
-    )
+def place_sides(study: Study) -> Placement:
+    return make_placement(study.placement, study.server_cpus, study.client_cpus, study.steering)
 
 
 def plan_of(study: Study, seed: int) -> list[PlannedTrial]:
@@ -128,8 +127,8 @@ def reopen(
             run_nothing(book, tell)
             return folder
         study = setting.study
-        with placed(study) as place:
-            run(book, setting, programs, place, tell, advisers)
+        with place_sides(study) as placement:
+            run(book, setting, programs, placement, tell, advisers)
     return folder
 
 
@@ -144,21 +143,21 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     book: Ledger,
     setting: Setting,
     programs: Programs,
-    place: placement.Placement,
+    placement: Placement,
     tell: Tell,
     advisers: Advisers,
 ) -> None:
     """Runs the trials that the plan still lacks."""
     study = setting.study
     found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
-    found = keep_accounts(book, place, found)
-    spoilers = advisers.spoilers(study, place)
+    found = keep_accounts(book, placement, found)
+    spoilers = advisers.spoilers(study, placement)
     if book.environment("placement") is None:
-        book.record_environment(environment.describe(study, programs, found, place))
+        book.record_environment(environment.describe(study, programs, found, placement))
         book.record_environment({"doctor": spoilers or "nothing serious"})
-    rig = Rig(
+    setup = TrialSetup(
         programs=programs,
-        placement=place,
+        placement=placement,
         perf=found,
         events=study.events,
         warmup_rounds=study.warmup_rounds,
@@ -168,26 +167,26 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
         seed=setting.seed,
         disturbance_limit_percent=study.disturbance_limit_percent,
     )
-    told = (*notes(study, place, found), *advisers.unseen(study), *warnings(spoilers))
+    told = (*notes(study, placement, found), *advisers.unseen(study), *warnings(spoilers))
     told_of = About(
         name=study.name,
         title=study.title,
         folder=book.path.parent,
         seed=setting.seed,
-        placement=place.kind,
-        server_cpus=place.server.cpus,
-        client_cpus=place.client.cpus,
+        placement=placement.kind,
+        server_cpus=placement.server.cpus,
+        client_cpus=placement.client.cpus,
     )
     if not book.settled():
         tell(SearchStarted(told_of, len(matched_cells(study.cells)), study.search_blocks, told))
         told = ()
-        study = study.but(cells=find_cells(book, study, rig, tell))
-        book.settle(study.cells, plan_of(study, setting.seed), place.kind)
+        study = study.but(cells=find_cells(book, study, setup, tell))
+        book.settle(study.cells, plan_of(study, setting.seed), placement.kind)
     trials = len(book.plan())
     tell(Started(told_of, trials, trials - len(book.left()), told, study.sittings))
     started_s = time.monotonic()
-    with canary_on(programs.canary, place.server.cpus) as canary:
-        run_sittings(book, replace(rig, canary=canary), study, tell, advisers.widest_lead)
+    with canary_on(programs.canary, placement.server.cpus) as canary:
+        run_sittings(book, replace(setup, canary=canary), study, tell, advisers.widest_lead)
     book.finish()
     elapsed_s = time.monotonic() - started_s
     tell(Finished(book.path.parent, tuple(book.failures()), elapsed_s))

@@ -18,7 +18,7 @@ from regatta.race.heats import Heats
 from regatta.race.repeats import Repeats
 from regatta.race.watch import Watch
 from regatta.study import Study
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 from regatta.trial.trial import run_side_by_side
 
 WidestLead = Callable[[Path], float | None]
@@ -26,10 +26,10 @@ WidestLead = Callable[[Path], float | None]
 
 
 def run_trials(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
-    book: Ledger, rig: Rig, study: Study, tell: Tell, sitting: int, widest_lead: WidestLead
+    book: Ledger, setup: TrialSetup, study: Study, tell: Tell, sitting: int, widest_lead: WidestLead
 ) -> None:
     """Runs what is left of one sitting."""
-    runner = Runner(book, rig, study, tell)
+    runner = Runner(book, setup, study, tell)
     exact = False
     own = [planned for planned in book.left() if planned.sitting == sitting]
     for block, planned in groupby(own, key=lambda planned: planned.block):
@@ -48,9 +48,9 @@ def run_trials(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
 class Runner:
     """Runs trials, and repeats disturbed ones."""
 
-    def __init__(self, book: Ledger, rig: Rig, study: Study, tell: Tell) -> None:
+    def __init__(self, book: Ledger, setup: TrialSetup, study: Study, tell: Tell) -> None:
         self.book = book
-        self.rig = rig
+        self.setup = setup
         self.study = study
         plan = book.plan()
         self.watch = Watch(study, len(plan), len(book.left()), tell)
@@ -58,7 +58,7 @@ class Runner:
         first = Heats(plan, study, book.disturbed(attempt=1))
         run = [heat for heat in first.members.values() if first.is_run(heat)]
         self.repeats = Repeats(len(run), sum(map(first.is_disturbed, run)))
-        self.chance = random.Random(rig.seed)
+        self.chance = random.Random(setup.seed)
 
     def run_block(self, left: Sequence[PlannedTrial]) -> None:
         """What is left of a block; then what is to be repeated, in a fresh order."""
@@ -78,7 +78,7 @@ class Runner:
         attempt = self.book.attempts(batch) + 1
         results = [
             replace(result, attempt=attempt)
-            for result in run_side_by_side(self.rig, cells, batch[0].kind, batch[0].block, slices)
+            for result in run_side_by_side(self.setup, cells, batch[0].kind, batch[0].block, slices)
         ]
         for planned, result in zip(batch, results, strict=True):
             self.heats.disturbed[planned] = result.status == OK and result.disturbed is not None

@@ -23,7 +23,7 @@ from regatta.race.relink import relink_all
 from regatta.race.remaining import WidestLead, run_trials
 from regatta.race.resume import keep_accounts
 from regatta.study import Study
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 
 MOST_BYTES = 4096
 """Bytes of padding: a page, which covers every offset of the stack."""
@@ -48,28 +48,30 @@ def drawn(seed: int, number: int, sittings: int) -> Drawn:
     return Drawn(chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS))
 
 
-def run_sittings(book: Ledger, rig: Rig, study: Study, tell: Tell, widest_lead: WidestLead) -> None:
+def run_sittings(
+    book: Ledger, setup: TrialSetup, study: Study, tell: Tell, widest_lead: WidestLead
+) -> None:
     """Runs what the plan still lacks; the first sitting in the existing place."""
     left = sorted({planned.sitting for planned in book.left()})
-    given = {number: drawn(rig.seed, number, study.sittings) for number in left}
-    servers = linked_anew(book, rig, study, given, tell)
+    given = {number: drawn(setup.seed, number, study.sittings) for number in left}
+    servers = linked_anew(book, setup, study, given, tell)
     with ExitStack() as stack:
         for number in left:
             if number != left[0]:
-                rig.placement.close()
+                setup.placement.close()
                 rest(study, number, tell)
-                place = stack.enter_context(made_anew(rig.placement))
-                rig = replace(rig, placement=place, perf=keep_accounts(book, place, rig.perf))
+                place = stack.enter_context(made_anew(setup.placement))
+                setup = replace(setup, placement=place, perf=keep_accounts(book, place, setup.perf))
             own = given[number] if number in servers else replace(given[number], link_order=None)
             begin_sitting(book, study, number, own, tell)
-            server = servers.get(number, rig.programs.server)
-            programs = replace(rig.programs, server=server)
-            seated = replace(rig, programs=programs, environment_bytes=own.environment_bytes)
+            server = servers.get(number, setup.programs.server)
+            programs = replace(setup.programs, server=server)
+            seated = replace(setup, programs=programs, environment_bytes=own.environment_bytes)
             run_trials(book, seated, study, tell, number, widest_lead)
 
 
 def linked_anew(
-    book: Ledger, rig: Rig, study: Study, given: Mapping[int, Drawn], tell: Tell
+    book: Ledger, setup: TrialSetup, study: Study, given: Mapping[int, Drawn], tell: Tell
 ) -> dict[int, Path]:
     """Our server for each sitting, all linked before the first: later builds change none.
 
@@ -86,7 +88,7 @@ def linked_anew(
         return {}  # it was begun with the server as built
     orders = {number: one.link_order for number, one in given.items() if one.link_order is not None}
     try:
-        return relink_all(rig.programs.server, orders, folder)
+        return relink_all(setup.programs.server, orders, folder)
     except RegattaError as error:
         tell(Note(f"our server is the same file in every sitting, as it was built: {error}"))
         return {}

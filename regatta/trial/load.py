@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from regatta.ledger.cell import Cell
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 
 LOAD_TIMEOUT_S = 120.0
@@ -15,14 +15,14 @@ MAX_CLIENT_SEED = 2**31
 SEEDS_PER_BLOCK = 10_007
 
 
-def client_command(rig: Rig, cell: Cell, target: str, options: list[str]) -> list[str]:
-    command = [str(rig.programs.client), "-c", str(cell.connections), "--engine", cell.engine]
+def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str]) -> list[str]:
+    command = [str(setup.programs.client), "-c", str(cell.connections), "--engine", cell.engine]
     command += ["--dialect", cell.dialect, "--json"]
     command += ["-n", str(cell.top)] if cell.path is None else ["--path", cell.path]
     return [*command, *options, target]
 
 
-def load_options(rig: Rig, cell: Cell, seed: int) -> list[str]:
+def load_options(setup: TrialSetup, cell: Cell, seed: int) -> list[str]:
     """The measured load, and the unmeasured connections beside it."""
     options = ["--load", cell.load]
     if cell.load == "burst":
@@ -33,7 +33,7 @@ def load_options(rig: Rig, cell: Cell, seed: int) -> list[str]:
     if cell.load == "open":
         options += ["--rate", str(cell.rate), "--arrivals", str(cell.arrivals)]
     if cell.arrivals == "poisson":
-        options += ["--seed", str((rig.seed + seed) % MAX_CLIENT_SEED)]
+        options += ["--seed", str((setup.seed + seed) % MAX_CLIENT_SEED)]
     for name, count in (("--idle", cell.idle), ("--slow", cell.slow)):
         if count:
             options += [name, str(count)]
@@ -54,13 +54,15 @@ def sliced(cell: Cell, slices: int) -> list[Cell]:
     return [replace(cell, duration_s=cell.duration_s / slices)] * slices
 
 
-def warm_up(rig: Rig, cell: Cell, target: str) -> None:
+def warm_up(setup: TrialSetup, cell: Cell, target: str) -> None:
     """A first load by a client of its own, so that measured requests meet warm code."""
-    if rig.warmup_rounds == 0:
+    if setup.warmup_rounds == 0:
         return
-    options = ["--load", "burst", "--rounds", str(rig.warmup_rounds)]
-    with Side("warm-up", rig.scratch) as client:
-        client.start(rig.placement.client, client_command(rig, cell, target, options), rig.perf, ())
+    options = ["--load", "burst", "--rounds", str(setup.warmup_rounds)]
+    with Side("warm-up", setup.scratch) as client:
+        client.start(
+            setup.placement.client, client_command(setup, cell, target, options), setup.perf, ()
+        )
         status = client.wait(load_timeout_s(cell))
         if status != 0:
             raise client.failure(f"the warm-up failed (exit {status})")

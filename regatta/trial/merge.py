@@ -17,7 +17,7 @@ from regatta.trial.window import Window
 
 NS_PER_S = 1e9
 SUMS = ("requests", "answered", "connections_opened", "bytes_received", "elapsed_ns", "unstarted")
-SHARED = (
+SAME_IN_EVERY_SLICE = (
     "target",
     "engine",
     "load",
@@ -64,7 +64,7 @@ def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
         return summaries[0]
     last = summaries[-1]
     merged = {key: sum(summary[key] for summary in summaries) for key in SUMS if key in last}
-    merged |= {key: last[key] for key in SHARED if key in last}
+    merged |= {key: last[key] for key in SAME_IN_EVERY_SLICE if key in last}
     merged["slices"] = len(summaries)
     merged["throughput_per_s"] = merged["answered"] / merged["elapsed_ns"] * NS_PER_S
     lengths = [summary["elapsed_ns"] for summary in summaries]

@@ -47,12 +47,12 @@ class Ends:
 @contextmanager
 def away_from(cpus: Collection[int]) -> Iterator[None]:
     """Keeps this thread of the lab off these CPUs, if there are others."""
-    own = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, own - set(cpus) or own)
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, allowed - set(cpus) or allowed)
     try:
         yield
     finally:
-        os.sched_setaffinity(0, own)
+        os.sched_setaffinity(0, allowed)
 
 
 def wait_for_rest(pid: int, group: ControlGroup | None) -> Rest:

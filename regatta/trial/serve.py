@@ -15,36 +15,36 @@ from regatta.machine import accounting
 from regatta.machine.placement import Placement
 from regatta.study import Contender
 from regatta.study.limits import scans_each_request
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 from regatta.trial.side import READY_TIMEOUT_S, Side, readable
 
 READY_POLL_S = 0.005
 
 
-def start_server(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
+def start_server(setup: TrialSetup, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
     """Starts the server and returns the address at which it accepts connections."""
-    contender = rig.contenders.get(cell.contender)
+    contender = setup.contenders.get(cell.contender)
     if contender is None:
-        target = start_design(rig, cell, wanted, server)
+        target = start_design(setup, cell, wanted, server)
     else:
-        target = start_contender(rig, contender, wanted, server)
+        target = start_contender(setup, contender, wanted, server)
     server.find_program()
     return target
 
 
-def stop_server(rig: Rig, cell: Cell, server: Side) -> dict[str, Any] | None:
+def stop_server(setup: TrialSetup, cell: Cell, server: Side) -> dict[str, Any] | None:
     """Stops it and returns its summary; a contender has none.
 
     Ours must drain and exit with status 0; a contender may die by the signal.
     """
-    contender = rig.contenders.get(cell.contender)
+    contender = setup.contenders.get(cell.contender)
     if contender is not None:
         server.stop(contender.stop_signal, may_die=True)
         return None
     server.stop()
-    summary = rig.scratch / "server.json"
+    summary = setup.scratch / "server.json"
     if not summary.is_file():
-        raise server.failure("the server left without its summary")
+        raise server.failure("the server exited without writing its summary")
     return read_json(summary.read_text(errors="replace"), server.name)
 
 
@@ -58,10 +58,10 @@ def read_json(text: str, side: str) -> dict[str, Any]:
     return value
 
 
-def design_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
-    command = [str(rig.programs.server), "--design", cell.contender]
-    command += ["--listen", f"{rig.placement.server_address}:0", "--work", cell.work]
-    command += rig.placement.access()
+def design_command(setup: TrialSetup, cell: Cell, ready_fd: int) -> list[str]:
+    command = [str(setup.programs.server), "--design", cell.contender]
+    command += ["--listen", f"{setup.placement.server_address}:0", "--work", cell.work]
+    command += setup.placement.access()
     command.append("--no-recorder")  # measured is what the clients cause
     # The same work and the same rights everywhere, whatever a machine permits (docs/decisions.md).
     command += ["--source", "procfs", "--sandbox", "off"]
@@ -72,31 +72,33 @@ def design_command(rig: Rig, cell: Cell, ready_fd: int) -> list[str]:
     return [*command, "--ready-fd", str(ready_fd), "--summary", "server.json"]
 
 
-def start_design(rig: Rig, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
+def start_design(setup: TrialSetup, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
     ready, ready_end = os.pipe()
     try:
         try:
-            command = design_command(rig, cell, ready_end)
-            extra = rig.server_environment()
-            server.start(rig.placement.server, command, rig.perf, wanted, ready_end, extra)
+            command = design_command(setup, cell, ready_end)
+            extra = setup.server_environment()
+            server.start(setup.placement.server, command, setup.perf, wanted, ready_end, extra)
         finally:
             os.close(ready_end)
         word, _, target = server.read_line(ready, READY_TIMEOUT_S, "ready").partition(" ")
         if word != "ready" or not target:
-            raise server.failure("the server said something else than ready")
+            raise server.failure("the server wrote something other than `ready`")
     finally:
         os.close(ready)
     return target
 
 
-def start_contender(rig: Rig, contender: Contender, wanted: tuple[str, ...], server: Side) -> str:
+def start_contender(
+    setup: TrialSetup, contender: Contender, wanted: tuple[str, ...], server: Side
+) -> str:
     """Gives it a free port, starts it, and waits in the way the study names."""
-    host, port = rig.placement.server_address, rig.placement.free_port()
-    server.talks_on = ("stderr", "stdout")
-    command = contender.words(host, port, rig.placement.server.cpus, rig.folder)
-    extra = rig.server_environment()
-    server.start(rig.placement.server, command, rig.perf, wanted, extra=extra)
-    wait_ready(server, ready_test(contender, rig.placement, port, rig.scratch))
+    host, port = setup.placement.server_address, setup.placement.free_port()
+    server.output_streams = ("stderr", "stdout")
+    command = contender.words(host, port, setup.placement.server.cpus, setup.folder)
+    extra = setup.server_environment()
+    server.start(setup.placement.server, command, setup.perf, wanted, extra=extra)
+    wait_ready(server, ready_test(contender, setup.placement, port, setup.scratch))
     return f"{host}:{port}"
 
 
@@ -108,38 +110,38 @@ def ready_test(
         return lambda: placement.listens(port)
     outputs = [scratch / f"server.{stream}" for stream in ("stdout", "stderr")]
 
-    def said() -> bool:
+    def line_is_there() -> bool:
         lines = [line for path in outputs for line in path.read_text(errors="replace").split("\n")]
         return any(pattern.search(line) for line in lines)
 
-    return said
+    return line_is_there
 
 
 def wait_ready(server: Side, is_ready: Callable[[], bool]) -> None:
     """Polls: nothing tells us when somebody else's server is ready; only its exit wakes us."""
     assert server.process
     deadline = time.monotonic() + READY_TIMEOUT_S
-    own = os.pidfd_open(server.process.pid)
+    pidfd = os.pidfd_open(server.process.pid)
     try:
         while not is_ready():
-            if readable(own, time.monotonic() + READY_POLL_S):
-                raise server.failure("the server ended before it was ready")
+            if readable(pidfd, time.monotonic() + READY_POLL_S):
+                raise server.failure("the server exited before it was ready")
             if time.monotonic() > deadline:
                 raise server.failure(f"the server was not ready within {READY_TIMEOUT_S:g} s")
     finally:
-        os.close(own)
+        os.close(pidfd)
 
 
-def check_pinned(rig: Rig, cell: Cell, server: Side) -> None:
+def check_pinned(setup: TrialSetup, cell: Cell, server: Side) -> None:
     """A contender that pins its threads elsewhere ran on CPUs that are not the server's."""
-    if cell.contender not in rig.contenders:
+    if cell.contender not in setup.contenders:
         return
     assert server.pid is not None
-    own = set(rig.placement.server.cpus)
+    server_cpus = set(setup.placement.server.cpus)
     for pid in accounting.descendants(server.pid):
         for tid in accounting.threads_of(pid):
             try:
-                strange = os.sched_getaffinity(tid) - own
+                strange = os.sched_getaffinity(tid) - server_cpus
             except OSError:
                 continue
             if strange:

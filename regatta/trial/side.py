@@ -57,7 +57,7 @@ class Side:
         self.pid: int | None = None
         self.pidfd: int | None = None
         # What the failure of this side quotes; our client's stdout is for its JSON.
-        self.talks_on: Sequence[str] = ("stderr",)
+        self.output_streams: Sequence[str] = ("stderr",)
 
     def __enter__(self) -> Side:
         return self
@@ -157,7 +157,7 @@ class Side:
                 raise self.failure(f"the {self.name} was not {what} within {timeout_s:g} s")
             piece = os.read(fd, LINE_LIMIT)
             if not piece:
-                raise self.failure(f"the {self.name} ended before it was {what}")
+                raise self.failure(f"the {self.name} exited before it was {what}")
             line += piece
             if len(line) > LINE_LIMIT:
                 raise self.failure(f"the {self.name} wrote too long a line")
@@ -167,18 +167,18 @@ class Side:
         """Waits for the end and returns the exit status."""
         assert self.process
         deadline = time.monotonic() + timeout_s
-        own = os.pidfd_open(self.process.pid)
+        process_fd = os.pidfd_open(self.process.pid)
         try:
             if self.pidfd is not None and not readable(self.pidfd, deadline):
                 raise self.failure(f"the {self.name} did not end within {timeout_s:g} s")
             # perf may miss its child's exit between looking and waiting; a message wakes it.
-            while not readable(own, min(deadline, time.monotonic() + PERF_POLL_MS / 1000)):
+            while not readable(process_fd, min(deadline, time.monotonic() + PERF_POLL_MS / 1000)):
                 if time.monotonic() > deadline:
                     raise self.failure(f"the {self.name} did not end within {timeout_s:g} s")
                 if self.control is not None and self.pidfd is not None:
                     self.control.send("ping")
         finally:
-            os.close(own)
+            os.close(process_fd)
         return self.process.wait()
 
     def ended(self, within_s: float = 0.0) -> bool:
@@ -192,13 +192,13 @@ class Side:
         """
         assert self.pidfd is not None
         if self.ended():
-            raise self.failure(f"the {self.name} left before it was told to")
+            raise self.failure(f"the {self.name} exited before it was told to")
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, by)
         status = self.wait(STOP_TIMEOUT_S)
         # A shell reports a child's death by a signal as 128 + the signal.
         if status != 0 and not (may_die and status in (-by, 128 + by)):
-            raise self.failure(f"the {self.name} left with exit status {status}")
+            raise self.failure(f"the {self.name} exited with status {status}")
 
     def kill(self) -> None:
         """Kills whatever is left of it and waits until it is gone."""
@@ -225,10 +225,10 @@ class Side:
     def stdout(self) -> str:
         return (self.folder / f"{self.name}.stdout").read_text(errors="replace")
 
-    def said(self) -> list[str]:
+    def last_output(self) -> list[str]:
         """The last lines that the program printed, stderr before stdout."""
         lines: list[str] = []
-        for stream in self.talks_on:
+        for stream in self.output_streams:
             try:
                 data = (self.folder / f"{self.name}.{stream}").read_bytes()[-OUTPUT_LIMIT:]
             except OSError:
@@ -238,8 +238,8 @@ class Side:
 
     def failure(self, what: str) -> TrialError:
         """An error that ends with the program's last words."""
-        said = self.said()[-QUOTED_LINES:]
-        return TrialError(f"{what}: {' | '.join(said)}" if said else what)
+        output = self.last_output()[-QUOTED_LINES:]
+        return TrialError(f"{what}: {' | '.join(output)}" if output else what)
 
 
 def readable(fd: int, deadline: float) -> bool:

@@ -26,8 +26,8 @@ from regatta.machine.disturbance import Others
 from regatta.trial import canary, rest
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.trial.merge import merge_cpus, merge_windows
-from regatta.trial.rig import Rig
 from regatta.trial.serve import check_pinned, start_server, stop_server
+from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.trial.window import AnswersError, Window, measure, measure_whole, perf_counters
 
@@ -45,20 +45,20 @@ def conditions() -> dict[str, Any]:
     }
 
 
-class Trial:
+class RunningTrial:
     """A trial under way: its server is up from `start` to `finish`. Once failed, it does no more.
 
     A failure is a result too: it says why, and keeps no counter.
     """
 
-    def __init__(self, rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> None:
-        self.rig = rig
+    def __init__(self, setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> None:
+        self.setup = setup
         self.cell = cell
-        self.wanted = rig.events if kind == COUNTED_TRIAL else ()
+        self.wanted = setup.events if kind == COUNTED_TRIAL else ()
         self.result = Result(started_at=time.time(), conditions=conditions())
         whole = cell.scope == PROCESS
         # Its group would include what starts a whole process: use its threads' own clocks.
-        self.server = stack.enter_context(Side(SERVER, rig.scratch, not whole, whole))
+        self.server = stack.enter_context(Side(SERVER, setup.scratch, not whole, whole))
         self.target = ""
         self.windows: list[Window] = []
         self.clocks: list[canary.Clock] = []
@@ -74,7 +74,7 @@ class Trial:
             yield
         except (RegattaError, OSError) as error:
             if isinstance(error, AnswersError):
-                self.keep_client(error.summary)
+                self.record_client(error.summary)
             self.result.server = self.result.server or self.output()
             # A dying server closes its connections a moment before it is dead.
             if isinstance(error, TrialError) and self.died():
@@ -87,26 +87,26 @@ class Trial:
     def start(self) -> None:
         """A fresh server, warmed up."""
         with self.guarded():
-            self.target = start_server(self.rig, self.cell, self.wanted, self.server)
-            warm_up(self.rig, self.cell, self.target)
+            self.target = start_server(self.setup, self.cell, self.wanted, self.server)
+            warm_up(self.setup, self.cell, self.target)
 
-    def listen(self) -> None:
+    def read_clock(self) -> None:
         """The clock of the server's CPUs now, with the server at rest or just warmed up."""
-        if self.rig.canary is not None and (clock := self.rig.canary.ask()) is not None:
+        if self.setup.canary is not None and (clock := self.setup.canary.ask()) is not None:
             self.clocks.append(clock)
 
-    def take(self, part: Cell, seed: int) -> None:
+    def run_slice(self, part: Cell, seed: int) -> None:
         """One slice of the load."""
         with self.guarded():
-            self.listen()
-            self.windows.append(measure(self.rig, part, self.target, self.server, seed))
+            self.read_clock()
+            self.windows.append(measure(self.setup, part, self.target, self.server, seed))
 
     def finish(self) -> None:
         """Stops the server and adds up its slices."""
         with self.guarded():
             client, accounts, client_counters, samples = merge_windows(self.windows)
-            self.keep_client(client)
-            check_pinned(self.rig, self.cell, self.server)
+            self.record_client(client)
+            check_pinned(self.setup, self.cell, self.server)
             self.result.server = self.output()
             self.result.window_ns = self.stop()
             self.result.samples = samples
@@ -125,15 +125,15 @@ class Trial:
             if ends := [window.rest for window in self.windows if window.rest is not None]:
                 self.result.conditions |= rest.describe(ends)
             self.result.conditions |= canary.describe(self.clocks)
-            self.judge(self.others(self.own_ns()))
+            self.judge(self.others(self.used_ns()))
             self.judge_client()
 
-    def others(self, own_ns: float) -> Others:
-        """What others did during the measurement; `own_ns` is what it used itself."""
+    def others(self, used_ns: float) -> Others:
+        """What others did during the measurement; `used_ns` is what the trial used itself."""
         others = disturbance.merge([window.others for window in self.windows])
-        return disturbance.with_ended(others, own_ns, len(self.rig.placement.cpus()))
+        return disturbance.with_ended(others, used_ns, len(self.setup.placement.cpus()))
 
-    def own_ns(self, sides: Sequence[str] = (SERVER, CLIENT)) -> float:
+    def used_ns(self, sides: Sequence[str] = (SERVER, CLIENT)) -> float:
         """The CPU time of these sides."""
         return sum(
             row.counter.value or 0.0
@@ -144,28 +144,28 @@ class Trial:
     def judge(self, others: Others) -> None:
         """Whether it was disturbed."""
         self.result.conditions |= others.describe()
-        self.result.disturbed = disturbance.too_much(others, self.rig.disturbance_limit_percent)
+        self.result.disturbed = disturbance.too_much(others, self.setup.disturbance_limit_percent)
 
     def judge_client(self) -> None:
         """Whether a client that did not keep up was held up by other programs."""
         if self.result.client_bound is None or self.result.client is None:
             return
-        cpus = self.rig.placement.client.cpus
-        shared = not set(cpus).isdisjoint(self.rig.placement.server.cpus)
+        cpus = self.setup.placement.client.cpus
+        cpus_overlap = not set(cpus).isdisjoint(self.setup.placement.server.cpus)
         others = disturbance.merge([window.others for window in self.windows])
-        seen = disturbance.on_client(
-            others, self.own_ns((SERVER, CLIENT) if shared else (CLIENT,)), len(cpus)
+        on_client = disturbance.on_client(
+            others, self.used_ns((SERVER, CLIENT) if cpus_overlap else (CLIENT,)), len(cpus)
         )
         self.result.conditions["client_held_up"] = disturbance.held_up(
-            seen, self.result.client.get("cpu_share"), self.rig.disturbance_limit_percent
+            on_client, self.result.client.get("cpu_share"), self.setup.disturbance_limit_percent
         )
 
     def stop(self) -> int:
         """Stops the server and says how long was counted, in ns."""
-        self.result.server = stop_server(self.rig, self.cell, self.server) or self.output()
+        self.result.server = stop_server(self.setup, self.cell, self.server) or self.output()
         return sum(window.length_ns for window in self.windows)
 
-    def keep_client(self, client: dict[str, Any]) -> None:
+    def record_client(self, client: dict[str, Any]) -> None:
         self.result.client = client
         self.result.requests = client.get("requests")
         self.result.answered = client.get("answered")
@@ -176,53 +176,53 @@ class Trial:
 
     def output(self) -> dict[str, Any] | None:
         """What a contender printed; a design of ours has a summary instead."""
-        ours = self.cell.contender not in self.rig.contenders
-        return None if ours else {"output": self.server.said()}
+        ours = self.cell.contender not in self.setup.contenders
+        return None if ours else {"output": self.server.last_output()}
 
     def died(self) -> bool:
         return self.server.ended(within_s=DYING_S)
 
 
-class WholeTrial(Trial):
+class WholeProcessTrial(RunningTrial):
     """A trial of a whole process, from start to end: one burst, idling, and a stop.
 
     Nothing is warm and nothing is left out, as if somebody types `perf stat ./server`, runs a
     client, and presses Ctrl-C a while later.
     """
 
-    def __init__(self, rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> None:
-        super().__init__(rig, cell, kind, stack)
-        self.wanted = rig.events
+    def __init__(self, setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> None:
+        super().__init__(setup, cell, kind, stack)
+        self.wanted = setup.events
         self.start_ns = 0
         self.before = self.after = disturbance.NEVER
 
     def start(self) -> None:
         with self.guarded():
-            self.listen()
-            self.before = disturbance.read_clocks(self.rig.placement.cpus())
+            self.read_clock()
+            self.before = disturbance.read_clocks(self.setup.placement.cpus())
             self.start_ns = time.monotonic_ns()
-            self.target = start_server(self.rig, self.cell, self.wanted, self.server)
+            self.target = start_server(self.setup, self.cell, self.wanted, self.server)
 
-    def take(self, part: Cell, seed: int) -> None:
+    def run_slice(self, part: Cell, seed: int) -> None:
         """The burst, and the idling after it."""
         with self.guarded():
-            self.windows.append(measure_whole(self.rig, part, self.target, self.server, seed))
+            self.windows.append(measure_whole(self.setup, part, self.target, self.server, seed))
 
     def stop(self) -> int:
         super().stop()
         length_ns = time.monotonic_ns() - self.start_ns
-        self.after = disturbance.read_clocks(self.rig.placement.cpus())
+        self.after = disturbance.read_clocks(self.setup.placement.cpus())
         return length_ns
 
-    def others(self, own_ns: float) -> Others:
+    def others(self, used_ns: float) -> Others:
         """Of living processes: what starts the two sides is in no account."""
-        del own_ns
-        return disturbance.others_between(self.before, self.after, self.rig.placement.cpus())
+        del used_ns
+        return disturbance.others_between(self.before, self.after, self.setup.placement.cpus())
 
 
-def make_trial(rig: Rig, cell: Cell, kind: str, stack: ExitStack) -> Trial:
-    which = WholeTrial if cell.scope == PROCESS else Trial
-    return which(rig, cell, kind, stack)
+def make_trial(setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> RunningTrial:
+    which = WholeProcessTrial if cell.scope == PROCESS else RunningTrial
+    return which(setup, cell, kind, stack)
 
 
 def fresh_scratch(folder: Path) -> None:
@@ -232,15 +232,15 @@ def fresh_scratch(folder: Path) -> None:
 
 
 def run_side_by_side(
-    rig: Rig, cells: Sequence[Cell], kind: str, block: int, slices: int
+    setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
 ) -> list[Result]:
     """Runs a trial of each cell, with alternating slices; results in their order."""
-    chance = random.Random(rig.seed * SEEDS_PER_BLOCK + block)
-    fresh_scratch(rig.scratch)
+    chance = random.Random(setup.seed * SEEDS_PER_BLOCK + block)
+    fresh_scratch(setup.scratch)
     try:
         with ExitStack() as stack:
             trials = [
-                make_trial(with_scratch(rig, number), cell, kind, stack)
+                make_trial(with_scratch(setup, number), cell, kind, stack)
                 for number, cell in enumerate(cells)
             ]
             for trial in trials:
@@ -250,11 +250,13 @@ def run_side_by_side(
                 if not trial.failed:
                     trial.finish()
     finally:
-        shutil.rmtree(rig.scratch, ignore_errors=True)
+        shutil.rmtree(setup.scratch, ignore_errors=True)
     return [trial.result for trial in trials]
 
 
-def take_turns(trials: Sequence[Trial], slices: int, block: int, chance: random.Random) -> None:
+def take_turns(
+    trials: Sequence[RunningTrial], slices: int, block: int, chance: random.Random
+) -> None:
     """Every trial's slices, one round after the other, each round in a fresh random order."""
     parts = [sliced(trial.cell, slices) for trial in trials]
     for turn in range(slices):
@@ -262,11 +264,11 @@ def take_turns(trials: Sequence[Trial], slices: int, block: int, chance: random.
         chance.shuffle(order)
         for number in order:
             if not trials[number].failed:
-                trials[number].take(parts[number][turn], block * SEEDS_PER_BLOCK + turn)
+                trials[number].run_slice(parts[number][turn], block * SEEDS_PER_BLOCK + turn)
 
 
-def with_scratch(rig: Rig, number: int) -> Rig:
-    """The rig with a folder of its own for one of several trials."""
-    folder = rig.scratch / str(number)
+def with_scratch(setup: TrialSetup, number: int) -> TrialSetup:
+    """The setup with a folder of its own for one of several trials."""
+    folder = setup.scratch / str(number)
     folder.mkdir()
-    return replace(rig, scratch=folder)
+    return replace(setup, scratch=folder)

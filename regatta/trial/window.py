@@ -21,8 +21,8 @@ from regatta.machine.perf_output import select
 from regatta.machine.whole_cpu import BySide
 from regatta.trial.load import client_command, load_options, load_timeout_s
 from regatta.trial.rest import Ends, away_from
-from regatta.trial.rig import Rig
 from regatta.trial.serve import read_json
+from regatta.trial.setup import TrialSetup
 from regatta.trial.side import READY_TIMEOUT_S, STOP_TIMEOUT_S, Side
 
 SAMPLES = "samples"
@@ -56,35 +56,35 @@ class Window:
     """All that each side's CPUs did."""
 
 
-def measure(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
+def measure(setup: TrialSetup, cell: Cell, target: str, server: Side, seed: int) -> Window:
     """Runs the load of the cell against a server that is up."""
-    load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
-    command = client_command(rig, cell, target, load)
-    with Side(CLIENT, rig.scratch) as client:
-        length_ns, accounts, cpus, others, rest = run_load(rig, cell, command, server, client)
+    load = [*load_options(setup, cell, seed), "--samples", SAMPLES]
+    command = client_command(setup, cell, target, load)
+    with Side(CLIENT, setup.scratch) as client:
+        length_ns, accounts, cpus, others, rest = run_load(setup, cell, command, server, client)
         summary = sum_up(cell, client, STOP_TIMEOUT_S)
         return Window(
             length_ns=length_ns,
             accounts=accounts,
             client=summary,
             client_counters=perf_counters(client, server.wanted),
-            samples=(rig.scratch / SAMPLES).read_bytes(),
+            samples=(setup.scratch / SAMPLES).read_bytes(),
             others=others,
             rest=rest,
             cpus=cpus,
         )
 
 
-def measure_whole(rig: Rig, cell: Cell, target: str, server: Side, seed: int) -> Window:
+def measure_whole(setup: TrialSetup, cell: Cell, target: str, server: Side, seed: int) -> Window:
     """Runs the burst against a server that has just been started, and lets it idle after it.
 
     The client is counted as a whole too. The server's accounts are of its life up to now.
     """
-    load = [*load_options(rig, cell, seed), "--samples", SAMPLES]
-    command = client_command(rig, cell, target, load)
-    with Side(CLIENT, rig.scratch, whole=True) as client:
+    load = [*load_options(setup, cell, seed), "--samples", SAMPLES]
+    command = client_command(setup, cell, target, load)
+    with Side(CLIENT, setup.scratch, whole=True) as client:
         start_ns = time.monotonic_ns()
-        client.start(rig.placement.client, command, rig.perf, server.wanted)
+        client.start(setup.placement.client, command, setup.perf, server.wanted)
         summary = sum_up(cell, client, load_timeout_s(cell))
         # This wait is measured: an idling server is part of such a count.
         time.sleep(cell.linger_s)
@@ -93,13 +93,13 @@ def measure_whole(rig: Rig, cell: Cell, target: str, server: Side, seed: int) ->
             accounts=accounting.life_counters(server.accounts()),
             client=summary,
             client_counters=perf_counters(client, server.wanted),
-            samples=(rig.scratch / SAMPLES).read_bytes(),
+            samples=(setup.scratch / SAMPLES).read_bytes(),
             others=Others(),  # they are asked for over all of the process's life
         )
 
 
 def run_load(
-    rig: Rig, cell: Cell, command: list[str], server: Side, client: Side
+    setup: TrialSetup, cell: Cell, command: list[str], server: Side, client: Side
 ) -> tuple[int, list[Counter], BySide, Others, Ends]:
     """The measured load: the window's length, the server's accounts, those of all that both sides'
     CPUs did, what others did, and the rest.
@@ -109,32 +109,34 @@ def run_load(
     closed with the client's `done`. The others' clocks are read before the server's accounts and
     after them: not in the window.
     """
-    cpus = rig.placement.cpus()
-    gate, gate_end = socket.socketpair()
-    with gate, away_from(rig.placement.server.cpus):
-        with gate_end:
-            gated = [*command, "--gate-fd", str(gate_end.fileno())]
-            client.start(rig.placement.client, gated, rig.perf, server.wanted, gate_end.fileno())
-        if client.read_line(gate.fileno(), READY_TIMEOUT_S, "ready") != "ready":
-            raise client.failure("the client said something else than ready")
+    cpus = setup.placement.cpus()
+    lab_end, client_end = socket.socketpair()
+    with lab_end, away_from(setup.placement.server.cpus):
+        with client_end:
+            with_gate = [*command, "--gate-fd", str(client_end.fileno())]
+            client.start(
+                setup.placement.client, with_gate, setup.perf, server.wanted, client_end.fileno()
+            )
+        if client.read_line(lab_end.fileno(), READY_TIMEOUT_S, "ready") != "ready":
+            raise client.failure("the client wrote something other than `ready`")
         client.find_program()
         opening = server.come_to_rest()
-        others_before = disturbance.read_clocks(cpus, rig.placement.client.cpus)
-        with rig.placement.whole_cpu.account() as done:
+        others_before = disturbance.read_clocks(cpus, setup.placement.client.cpus)
+        with setup.placement.whole_cpu.account() as done:
             before = server.accounts()
             switch([server, client], "enable")
             start_ns = time.monotonic_ns()
-            tell(gate, "go", client)
-            said = client.read_line(gate.fileno(), load_timeout_s(cell), "done")
+            send_word(lab_end, "go", client)
+            word = client.read_line(lab_end.fileno(), load_timeout_s(cell), "done")
             window_ns = time.monotonic_ns() - start_ns
             closing = server.come_to_rest() if opening.found else None
             switch([server, client], "disable")
             after = server.accounts()
-        others_after = disturbance.read_clocks(cpus, rig.placement.client.cpus)
+        others_after = disturbance.read_clocks(cpus, setup.placement.client.cpus)
         others = disturbance.others_between(others_before, others_after, cpus)
-        if said != "done":
-            raise client.failure("the client said something else than done")
-        tell(gate, "sum up", client)
+        if word != "done":
+            raise client.failure("the client wrote something other than `done`")
+        send_word(lab_end, "sum up", client)
     rest = Ends(opening, closing)
     return window_ns, accounting.server_counters(before, after), done, others, rest
 
@@ -148,11 +150,11 @@ def switch(sides: list[Side], command: str) -> None:
         control.wait()
 
 
-def tell(gate: socket.socket, word: str, client: Side) -> None:
+def send_word(lab_end: socket.socket, word: str, client: Side) -> None:
     try:
-        gate.sendall(word.encode() + b"\n")
+        lab_end.sendall(word.encode() + b"\n")
     except BrokenPipeError as error:
-        raise client.failure(f"the client ended before it was told to {word}") from error
+        raise client.failure(f"the client exited before it was told to {word}") from error
 
 
 def sum_up(cell: Cell, client: Side, timeout_s: float) -> dict[str, Any]:
@@ -164,7 +166,7 @@ def sum_up(cell: Cell, client: Side, timeout_s: float) -> dict[str, Any]:
         summary = read_json(text, CLIENT)
         check_answers(cell, summary)
     if status != 0 or summary is None:
-        raise client.failure(f"the client left with exit status {status}")
+        raise client.failure(f"the client exited with status {status}")
     return summary
 
 

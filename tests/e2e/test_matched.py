@@ -45,7 +45,7 @@ def test_both_race_at_the_same_rates_and_who_is_dead_stops_nobody(equal: Path) -
     assert len(set(own["epoll"])) == 2
     assert rows(equal, "SELECT count(*) FROM trial WHERE status = 'ok'") == [(8,)]
     (why,) = rows(equal, "SELECT DISTINCT why_not FROM probe WHERE search_id = 3")
-    assert str(why[0]).startswith("failed: the server ended before it was ready")
+    assert str(why[0]).startswith("failed: the server exited before it was ready")
 
 
 def test_nobody_holds_more_than_its_work_allows(equal: Path) -> None:

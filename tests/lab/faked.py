@@ -16,7 +16,7 @@ from regatta.race.options import Options
 from regatta.race.race import begin, reopen
 from regatta.study import Study, parse_study
 from regatta.study.design import Design
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 from regatta.trial.trial import run_side_by_side
 from tests.lab.fake_programs import DESIGNS
 
@@ -62,10 +62,10 @@ def resume(folder: Path, tell: Tell = ignore, study: Study | None = None) -> Pat
     return reopen(folder, study, discover(), tell)
 
 
-def rig(tmp_path: Path, place: Placement, found: Perf | None = None, **more: Any) -> Rig:
+def trial_setup(tmp_path: Path, place: Placement, found: Perf | None = None, **more: Any) -> TrialSetup:
     """For trials by themselves; without perf, if none was found."""
     settings = {"events": ("task-clock",), "warmup_rounds": 1, **more}
-    return Rig(
+    return TrialSetup(
         programs=discover(),
         placement=place,
         perf=found or without_perf(None),
@@ -74,6 +74,6 @@ def rig(tmp_path: Path, place: Placement, found: Perf | None = None, **more: Any
     )
 
 
-def run_trial(rig: Rig, cell: Cell, kind: str) -> Result:
+def run_trial(setup: TrialSetup, cell: Cell, kind: str) -> Result:
     """Runs one trial by itself."""
-    return run_side_by_side(rig, [cell], kind, block=0, slices=1)[0]
+    return run_side_by_side(setup, [cell], kind, block=0, slices=1)[0]

@@ -10,7 +10,7 @@ from regatta.calibrate.goals import Context
 from regatta.ledger.cell import Cell
 from regatta.machine import perf, placement
 from regatta.machine.perf import Perf
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 from regatta.trial.trial import fresh_scratch
 
 SCRATCH = "bench"
@@ -64,14 +64,14 @@ def open_cell(design: str, work: str, duration_s: float, rate: int) -> Cell:
 @contextmanager
 def bench(
     context: Context, warmup_rounds: int, events: tuple[str, ...] = (), found: Perf | None = None
-) -> Iterator[Rig]:
+) -> Iterator[TrialSetup]:
     """The two sides in their places, as a race would put them, and an empty folder."""
     options = context.options
     kind = options.placement or placement.AUTO
     scratch = context.place(SCRATCH)
     with placement.make_placement(kind, options.server_cpus, options.client_cpus) as place:
         fresh_scratch(scratch)
-        yield Rig(
+        yield TrialSetup(
             programs=context.programs,
             placement=place,
             perf=found or perf.without_perf(None),

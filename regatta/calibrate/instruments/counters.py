@@ -24,8 +24,8 @@ from regatta.ledger.result import SERVER
 from regatta.machine import accounting, perf
 from regatta.machine.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat
 from regatta.trial.load import client_command, load_options, load_timeout_s
-from regatta.trial.rig import Rig
 from regatta.trial.serve import start_server, stop_server
+from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.trial.window import switch
 
@@ -99,30 +99,30 @@ def settle(server: Side, kept: frozenset[tuple[int, int]]) -> None:
     time.sleep(SETTLE_POLL_S)
 
 
-def run_load(rig: Rig, cell: Cell, target: str) -> None:
-    with Side("load", rig.scratch) as client:
-        command = client_command(rig, cell, target, load_options(rig, cell, 0))
-        client.start(rig.placement.client, command, rig.perf, ())
+def run_load(setup: TrialSetup, cell: Cell, target: str) -> None:
+    with Side("load", setup.scratch) as client:
+        command = client_command(setup, cell, target, load_options(setup, cell, 0))
+        client.start(setup.placement.client, command, setup.perf, ())
         if client.wait(load_timeout_s(cell)) != 0:
             raise client.failure("the load failed")
 
 
-def compare(rig: Rig, cell: Cell) -> Compared:
+def compare(setup: TrialSetup, cell: Cell) -> Compared:
     """One server's whole load, counted and charged."""
     with ExitStack() as stack:
         listener = stack.enter_context(Listener())
-        server = stack.enter_context(Side(SERVER, rig.scratch, accounted=True))
-        target = start_server(rig, cell, rig.events, server)
+        server = stack.enter_context(Side(SERVER, setup.scratch, accounted=True))
+        target = start_server(setup, cell, setup.events, server)
         settle(server, read_accounts(server).reading.threads)
         listener.take()
         before = read_accounts(server)
         switch([server], "enable")
-        run_load(rig, cell, target)
+        run_load(setup, cell, target)
         settle(server, before.reading.threads)
         switch([server], "disable")
         after = read_accounts(server)
         ended = listener.take()
-        summary = stop_server(rig, cell, server)
+        summary = stop_server(setup, cell, server)
         counted = {c.event: c.value for c in server.counters() if c.value is not None}
         assert server.pid is not None
         assert summary is not None
@@ -215,11 +215,11 @@ def run(context: Context) -> list[Goal]:
         return unmeasured(found.note or "perf cannot follow control groups here (it takes root)")
     goals: list[Goal] = []
     try:
-        with bench(context, 0, EVENTS, found) as rig:
+        with bench(context, 0, EVENTS, found) as setup:
             for design in DESIGNS:
                 context.say(f"{NAME}: {design}")
                 cell = burst_cell(design, QUICK_ROUNDS if context.quick else ROUNDS)
-                compared = compare(rig, cell)
+                compared = compare(setup, cell)
                 goals += [judge(compared, event) for event in WORDS]
     except TaskstatsError as error:
         return unmeasured(str(error))

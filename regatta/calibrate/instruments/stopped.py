@@ -31,8 +31,8 @@ from regatta.ledger.metrics import FRACTIONS, P50, P99, P999, Metric
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples, records_in
 from regatta.trial.merge import due
-from regatta.trial.rig import Rig
 from regatta.trial.serve import start_server, stop_server
+from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.trial.window import measure
 
@@ -110,18 +110,18 @@ class Stalled:
     true: NDArray[np.int64]
 
 
-def stall(rig: Rig, cell: Cell, at: float, for_s: float, as_closed: bool) -> Stalled:
+def stall(setup: TrialSetup, cell: Cell, at: float, for_s: float, as_closed: bool) -> Stalled:
     """Runs the load, the server stopped after `at` of it; latencies as a report reads them."""
-    with Side(SERVER, rig.scratch) as server:
-        target = start_server(rig, cell, (), server)
+    with Side(SERVER, setup.scratch) as server:
+        target = start_server(setup, cell, (), server)
         assert server.pid is not None
         assert cell.duration_s is not None
         asked = replace(cell, load="closed", rate=None, arrivals=None) if as_closed else cell
         with stopped_once(server.pid, cell.duration_s * at, for_s) as stop:
-            window = measure(rig, asked, target, server, 0)
+            window = measure(setup, asked, target, server, 0)
         if stop.failed or not stop.end_ns:
             raise TrialError("the server could not be stopped for a while")
-        stop_server(rig, cell, server)
+        stop_server(setup, cell, server)
     packed = pack_samples([(window.samples, due(window.client))])
     return Stalled(
         stop=stop,
@@ -172,14 +172,14 @@ def run(context: Context) -> list[Goal]:
     load_s = QUICK_LOAD_S if context.quick else LOAD_S
     stop_s = STOP_S * load_s / LOAD_S
     context.say(f"{NAME}: an open load of {load_s:g} s, the server stopped for {stop_s:g} s")
-    with bench(context, warmup_rounds=1) as rig:
+    with bench(context, warmup_rounds=1) as setup:
         cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
         as_closed = context.inject == CLOSED
-        found = stall(rig, cell, STOP_AT, stop_s, as_closed)
+        found = stall(setup, cell, STOP_AT, stop_s, as_closed)
         load_s = QUICK_END_LOAD_S if context.quick else END_LOAD_S
         context.say(f"{NAME}: another of {load_s:g} s, the server stopped until after its end")
         cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
-        last = stall(rig, cell, END_STOP_AT, (1 - END_STOP_AT) * load_s + BEYOND_S, as_closed)
+        last = stall(setup, cell, END_STOP_AT, (1 - END_STOP_AT) * load_s + BEYOND_S, as_closed)
     return [
         *(judge(found, metric) for metric in METRICS),
         *(judge_end(last, metric) for metric in END_METRICS),

@@ -18,8 +18,8 @@ from regatta.ledger.result import SERVER
 from regatta.ledger.samples import records_in
 from regatta.machine import accounting
 from regatta.trial.load import warm_up
-from regatta.trial.rig import Rig
 from regatta.trial.serve import start_server, stop_server
+from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.trial.window import measure
 
@@ -62,16 +62,16 @@ def span_ns(samples: bytes) -> int:
     return int(records["end_ns"].max() - records["start_ns"].min())
 
 
-def count(rig: Rig, cell: Cell) -> Counted:
-    with Side(SERVER, rig.scratch, accounted=True) as server:
-        target = start_server(rig, cell, (), server)
-        warm_up(rig, cell, target)
+def count(setup: TrialSetup, cell: Cell) -> Counted:
+    with Side(SERVER, setup.scratch, accounted=True) as server:
+        target = start_server(setup, cell, (), server)
+        warm_up(setup, cell, target)
         time.sleep(REST_S)
         before = server.accounts()
-        window = measure(rig, cell, target, server, 0)
+        window = measure(setup, cell, target, server, 0)
         time.sleep(REST_S)
         after = server.accounts()
-        stop_server(rig, cell, server)
+        stop_server(setup, cell, server)
     charged = {counter.event: counter.value for counter in window.accounts}
     return Counted(
         cell=cell,
@@ -120,10 +120,10 @@ def run(context: Context) -> list[Goal]:
         open_cell(DESIGNS[-1], "scan", duration_s, OPEN_RATE_PER_S),
     ]
     found: list[Counted] = []
-    with bench(context, warmup_rounds=1) as rig:
+    with bench(context, warmup_rounds=1) as setup:
         for cell in (*bursts, *timed):
             context.say(f"{NAME}: {cell.label()}")
-            found.append(count(rig, cell))
+            found.append(count(setup, cell))
     loads = found[len(DESIGNS) - 1 :]
     return [*map(judge_time, loads), *map(judge_cpu, found[: len(DESIGNS)])]
 

@@ -62,7 +62,7 @@ class Child:
             self.process.stdin.write(" ".join(map(str, words)) + "\n")
             self.process.stdin.flush()
         except OSError as error:
-            raise ProbeError("a probe has ended before it was asked") from error
+            raise ProbeError("a probe exited before it was asked") from error
 
     def hear(self) -> Any:
         """What it answers to the request before."""

@@ -19,7 +19,7 @@ from regatta.race.matched.stand import Stand, standing
 from regatta.race.repeats import Repeats
 from regatta.study import Study, with_rates
 from regatta.trial.load import SEEDS_PER_BLOCK
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 
 SHORTEST_S, LONGEST_S = 0.3, 1.0
 REQUESTS_PER_CONNECTION = 20
@@ -30,9 +30,9 @@ KNEE_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Shares of what a contender itself holds."""
 
 
-def find_cells(book: Ledger, study: Study, rig: Rig, tell: Tell) -> tuple[Cell, ...]:
+def find_cells(book: Ledger, study: Study, setup: TrialSetup, tell: Tell) -> tuple[Cell, ...]:
     """The cells of the race, once the held rates are known."""
-    finder = Finder(book, study, rig, tell)
+    finder = Finder(book, study, setup, tell)
     for block in range(1, study.search_blocks + 1):
         finder.search_all(block)
     for block in range(1, study.search_blocks + 1):
@@ -66,9 +66,9 @@ def search_s(rate: int, connections: int) -> float:
 class Finder:
     """The searches of a race."""
 
-    def __init__(self, book: Ledger, study: Study, rig: Rig, tell: Tell) -> None:
+    def __init__(self, book: Ledger, study: Study, setup: TrialSetup, tell: Tell) -> None:
         self.book = book
-        self.rig = rig
+        self.setup = setup
         self.tell = tell
         self.blocks = study.search_blocks
         self.cells = matched_cells(study.cells)
@@ -89,7 +89,7 @@ class Finder:
     def order(self, kind: str, block: int) -> list[tuple[int, MatchedCell]]:
         """All contenders in a fresh random order."""
         numbered = list(enumerate(self.cells, start=1))
-        random.Random(f"{self.rig.seed} {kind} {block}").shuffle(numbered)
+        random.Random(f"{self.setup.seed} {kind} {block}").shuffle(numbered)
         return numbered
 
     def search_all(self, block: int) -> None:
@@ -98,7 +98,7 @@ class Finder:
             found = self.searches(number, block)
             if len(found) < block or found[-1].next_rate() is None:
                 continue
-            with standing(self.rig, cell) as stand:
+            with standing(self.setup, cell) as stand:
                 search = self.bounded(stand, number, block)
                 while (rate := search.next_rate()) is not None:
                     self.tell(Searching(cell, block, self.blocks, rate))
@@ -127,7 +127,7 @@ class Finder:
             left = self.knee_left(number, cell, block)
             if not left:
                 continue
-            with standing(self.rig, cell) as stand:
+            with standing(self.setup, cell) as stand:
                 for planned in left:
                     self.tell(Searching(cell, block, self.blocks, planned.rate))
                     self.run(stand, planned)
@@ -143,7 +143,7 @@ class Finder:
             and probe.planned.block == block
         }
         shares = list(KNEE_SHARES)
-        random.Random(f"{self.rig.seed} {number} {block}").shuffle(shares)
+        random.Random(f"{self.setup.seed} {number} {block}").shuffle(shares)
         assert cell.duration_s is not None, "a matched load has a duration"
         rates = [(max(1, round(share * held)), share) for share in shares]
         return [

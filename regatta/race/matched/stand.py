@@ -18,8 +18,8 @@ from regatta.race.matched.backlog import backlog_growth
 from regatta.race.matched.judge import why_not_held
 from regatta.trial.load import warm_up
 from regatta.trial.merge import due
-from regatta.trial.rig import Rig
 from regatta.trial.serve import start_server, stop_server
+from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.trial.window import AnswersError, Window, measure
 
@@ -27,8 +27,8 @@ from regatta.trial.window import AnswersError, Window, measure
 class Stand:
     """One server for several probes; a new one after a failure."""
 
-    def __init__(self, rig: Rig, cell: MatchedCell) -> None:
-        self.rig = rig
+    def __init__(self, setup: TrialSetup, cell: MatchedCell) -> None:
+        self.setup = setup
         self.cell = cell
         self.stack = ExitStack()
         self.server: Side | None = None
@@ -37,11 +37,11 @@ class Stand:
     def start(self) -> Side:
         """A fresh server, warmed up, unless one is running."""
         if self.server is None:
-            shutil.rmtree(self.rig.scratch, ignore_errors=True)
-            self.rig.scratch.mkdir(parents=True)
-            self.server = self.stack.enter_context(Side(SERVER, self.rig.scratch, True))
-            self.target = start_server(self.rig, self.cell, (), self.server)
-            warm_up(self.rig, self.cell, self.target)
+            shutil.rmtree(self.setup.scratch, ignore_errors=True)
+            self.setup.scratch.mkdir(parents=True)
+            self.server = self.stack.enter_context(Side(SERVER, self.setup.scratch, True))
+            self.target = start_server(self.setup, self.cell, (), self.server)
+            warm_up(self.setup, self.cell, self.target)
         return self.server
 
     def fall(self) -> None:
@@ -52,16 +52,16 @@ class Stand:
         """A bad exit does not matter here: trials will show it."""
         if self.server is not None:
             with suppress(RegattaError, OSError):
-                stop_server(self.rig, self.cell, self.server)
+                stop_server(self.setup, self.cell, self.server)
         self.fall()
-        shutil.rmtree(self.rig.scratch, ignore_errors=True)
+        shutil.rmtree(self.setup.scratch, ignore_errors=True)
 
     def probe(self, planned: PlannedProbe, seed: int) -> Probe:
         """Any failure is a reason why the rate is not held."""
         started_at = time.time()
         try:
             server = self.start()
-            window = measure(self.rig, self.load(planned), self.target, server, seed)
+            window = measure(self.setup, self.load(planned), self.target, server, seed)
             samples = pack_samples([(window.samples, due(window.client))])
             why_not = self.judged(planned, window)
         except (RegattaError, OSError) as error:
@@ -92,13 +92,13 @@ class Stand:
     def disturbed(self, window: Window) -> str | None:
         accounts = [*window.accounts, *accounting.client_counters(window.client.get("usage"))]
         own_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
-        others = disturbance.with_ended(window.others, own_ns, len(self.rig.placement.cpus()))
-        return disturbance.too_much(others, self.rig.disturbance_limit_percent)
+        others = disturbance.with_ended(window.others, own_ns, len(self.setup.placement.cpus()))
+        return disturbance.too_much(others, self.setup.disturbance_limit_percent)
 
 
 @contextmanager
-def standing(rig: Rig, cell: MatchedCell) -> Iterator[Stand]:
-    stand = Stand(rig, cell)
+def standing(setup: TrialSetup, cell: MatchedCell) -> Iterator[Stand]:
+    stand = Stand(setup, cell)
     try:
         yield stand
     finally:

@@ -81,8 +81,8 @@ def run(folder: Path, keys: str = "") -> Result:
     raced = study(folder, keys)
     (cell,) = (cell for cell in raced.cells if cell.contender == "mine")
     with placement.make_placement("loopback", [0], [0]) as place:
-        rig = faked.rig(folder, place, contenders=raced.contenders, folder=raced.folder)
-        return faked.run_trial(rig, cell, TIMED)
+        setup = faked.trial_setup(folder, place, contenders=raced.contenders, folder=raced.folder)
+        return faked.run_trial(setup, cell, TIMED)
 
 
 def cpu_ns(result: Result) -> float:
@@ -105,11 +105,11 @@ def test_it_races_and_its_workers_are_counted(tmp_path: Path, keys: str) -> None
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("dies", "the server ended before it was ready: the moon is in the way"),
+        ("dies", "the server exited before it was ready: the moon is in the way"),
         ("never", "the server was not ready within 1 s: thinking"),
         ("midway", "the server died in mid-trial"),
         ("strays", "which is not the server's"),
-        ("stops-badly", "the server left with exit status 5"),
+        ("stops-badly", "the server exited with status 5"),
     ],
 )
 def test_what_goes_wrong_is_in_the_trial_with_its_output(

@@ -80,8 +80,10 @@ def run(folder: Path, kind: str = TIMED, grouped: bool = True) -> Result:
     with placement.make_placement("loopback", [0], [0]) as place:
         if not grouped:
             place.server = replace(place.server, groups=None)
-        rig = faked.rig(folder, place, found, contenders=raced.contenders, folder=raced.folder)
-        result = faked.run_trial(rig, raced.cells[0], kind)
+        setup = faked.trial_setup(
+            folder, place, found, contenders=raced.contenders, folder=raced.folder
+        )
+        result = faked.run_trial(setup, raced.cells[0], kind)
     assert (result.status, result.reason) == ("ok", None)
     return result
 

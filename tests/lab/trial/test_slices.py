@@ -55,7 +55,7 @@ def test_servers_take_turns_and_each_trial_holds_all_of_its_slices(
     found = perf.probe(("task-clock",)) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
         results = run_side_by_side(
-            faked.rig(tmp_path, place, found), cells, COUNTED_TRIAL, 1, slices=2
+            faked.trial_setup(tmp_path, place, found), cells, COUNTED_TRIAL, 1, slices=2
         )
     assert [result.status for result in results] == ["ok"] * 4
     for result in results:
@@ -76,7 +76,7 @@ def test_a_server_that_fails_costs_the_others_nothing(
 ) -> None:
     cells = faked.parse(STUDY).cells
     with placement.make_placement("loopback", [0], [0]) as place:
-        good = faked.rig(tmp_path, place)
+        good = faked.trial_setup(tmp_path, place)
         broken = replace(cells[0], connections=10**6, rounds=1)
         monkeypatch.setenv("FAKE_MOST", "100")
         results = run_side_by_side(good, [broken, *cells[1:]], TIMED, 1, slices=2)

@@ -26,8 +26,10 @@ def run(tmp_path: Path, kind: str = TIMED, with_perf: bool = True) -> Result:
     study = faked.parse(faked.TINY)
     found = perf.probe(("task-clock", "syscalls")) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
-        rig = faked.rig(tmp_path, place, found, events=("task-clock", "syscalls", "topdown"))
-        result = faked.run_trial(rig, study.cells[0], kind)
+        setup = faked.trial_setup(
+            tmp_path, place, found, events=("task-clock", "syscalls", "topdown")
+        )
+        result = faked.run_trial(setup, study.cells[0], kind)
     assert marked(tmp_path) == []
     assert not (tmp_path / "scratch").exists()
     return result
@@ -57,13 +59,13 @@ def test_a_trial_records_both_sides(tmp_path: Path, kind: str, with_perf: bool) 
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("server-fails-to-start", "ended before it was ready: cannot listen: the moon is in the"),
+        ("server-fails-to-start", "exited before it was ready: cannot listen: the moon is in the"),
         ("server-dies", "the server left"),
-        ("server-stops-badly", "the server left with exit status 1: could not drain"),
+        ("server-stops-badly", "the server exited with status 1: could not drain"),
         ("client-misses-one", r"1 of 6 requests failed \(1 timeout\)"),
         ("client-loses-a-sample", "5 samples for 6 requests"),
         ("client-babbles", "the client printed no JSON"),
-        ("client-dies", "the client ended before it was done: out of luck"),
+        ("client-dies", "the client exited before it was done: out of luck"),
     ],
 )
 @pytest.mark.parametrize("with_perf", [True, False])

@@ -56,8 +56,10 @@ def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Result:
     found = perf.probe(EVENTS) if with_perf else perf.without_perf(None)
     study = faked.parse(STUDY.replace("{python}", sys.executable))
     with placement.make_placement("loopback", [0], [0]) as place:
-        rig = faked.rig(tmp_path, place, found, events=EVENTS, contenders=study.contenders)
-        return faked.run_trial(rig, cell, kind)
+        setup = faked.trial_setup(
+            tmp_path, place, found, events=EVENTS, contenders=study.contenders
+        )
+        return faked.run_trial(setup, cell, kind)
 
 
 @pytest.mark.parametrize("kind", [TIMED, COUNTED_TRIAL])
@@ -93,7 +95,7 @@ def test_a_contender_may_die_by_the_signal(tmp_path: Path, with_perf: bool) -> N
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("server-fails-to-start", "ended before it was ready: cannot listen"),
+        ("server-fails-to-start", "exited before it was ready: cannot listen"),
         ("server-dies", "the server left"),
         ("server-stops-badly", "exit status 1: could not drain"),
         ("client-loses-a-sample", "samples"),

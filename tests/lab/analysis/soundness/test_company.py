@@ -28,7 +28,7 @@ from regatta.report.soundness.company import TITLE, company_sentence, company_ta
 from regatta.report.soundness.notes import notes
 from regatta.report.text.numbers import times
 from regatta.study.plan import AloneBlocks, block_kinds, make_plan
-from regatta.trial.rig import Rig
+from regatta.trial.setup import TrialSetup
 from tests.lab import faked
 from tests.lab.synthetic import make
 from tests.ledgers import change
@@ -76,10 +76,12 @@ def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
     together: list[tuple[str, int, int]] = []
     real = remaining.run_side_by_side
 
-    def noted(rig: Rig, cells: Sequence[Cell], kind: str, block: int, slices: int) -> list[Result]:
+    def noted(
+        setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
+    ) -> list[Result]:
         if cells[0].scope == "window":
             together.append((kind, len(cells), slices))
-        return real(rig, cells, kind, block, slices)
+        return real(setup, cells, kind, block, slices)
 
     monkeypatch.setattr(remaining, "run_side_by_side", noted)
     study = faked.parse(STUDY)

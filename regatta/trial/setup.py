@@ -17,7 +17,7 @@ PADDING = "REGATTA_PADDING"
 
 
 @dataclass(frozen=True)
-class Rig:
+class TrialSetup:
     programs: Programs
     placement: Placement
     perf: Perf
