@@ -60,7 +60,7 @@ def test_a_trial_records_both_sides(tmp_path: Path, kind: str, with_perf: bool) 
     ("fault", "reason"),
     [
         ("server-fails-to-start", "exited before it was ready: cannot listen: the moon is in the"),
-        ("server-dies", "the server left"),
+        ("server-dies", "the server exited"),
         ("server-stops-badly", "the server exited with status 1: could not drain"),
         ("client-misses-one", r"1 of 6 requests failed \(1 timeout\)"),
         ("client-loses-a-sample", "5 samples for 6 requests"),
