@@ -14,7 +14,7 @@ from regatta.calibrate import store
 from regatta.calibrate.goals import Context, Part
 from regatta.errors import CalibrationError, RegattaError, UsageError
 from regatta.ledger.given.calibration import VERSION, Calibration, Goal, read_goals
-from regatta.race.folder import RACES, held
+from regatta.race.folder import RACES, locked
 
 STATE = "calibration.json"
 
@@ -78,7 +78,7 @@ def kept_goals(folder: Path, part: Part) -> list[Goal] | None:
 @contextmanager
 def begun(folder: Path, quick: bool) -> Iterator[None]:
     """Locks the folder; an error if it holds a calibration of another size."""
-    with held(folder):
+    with locked(folder):
         state = read_state(folder)
         if state.get("quick", quick) is not quick:
             was = "a whole one; leave out --quick" if quick else "a quick one; add --quick"

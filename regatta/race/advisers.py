@@ -25,4 +25,4 @@ class Advisers:
     """Whether a race that asks for a width may end."""
 
 
-NOBODY = Advisers()
+NO_ADVISERS = Advisers()

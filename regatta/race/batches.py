@@ -19,6 +19,6 @@ def batches(left: Sequence[PlannedTrial], study: Study) -> list[list[PlannedTria
     for planned in left:
         cell = study.cells[planned.cell_id - 1]
         alone = study.slices == 1 or cell.scope == PROCESS or planned.kind == ALONE
-        beside = planned.cell_id if alone else cell.comparison_key()
-        found.setdefault((planned.block, beside), []).append(planned)
+        key = planned.cell_id if alone else cell.comparison_key()
+        found.setdefault((planned.block, key), []).append(planned)
     return list(found.values())

@@ -26,7 +26,7 @@ def new_folder(name: str) -> Path:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Locks the folder against a second race; the kernel unlocks it when the lab ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -17,10 +17,10 @@ def given_to(study: Study, advisers: Advisers) -> Given:
 
 def recorded_baseline(study: Study) -> Baseline | None:
     """`[baseline]` with its published figures."""
-    said = study.baseline
-    if said is None:
+    baseline = study.baseline
+    if baseline is None:
         return None
-    if said.published is None:
-        return Baseline(said.contender)
-    table = read_published(study.folder / said.published)
-    return Baseline(said.contender, replace(table, at=said.published_at))
+    if baseline.published is None:
+        return Baseline(baseline.contender)
+    table = read_published(study.folder / baseline.published)
+    return Baseline(baseline.contender, replace(table, at=baseline.published_at))

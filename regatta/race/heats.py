@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from regatta.ledger.planned import PlannedTrial
 from regatta.study import Study
 
-Place = tuple[int, int]
+BlockCell = tuple[int, int]
 """Block and cell."""
 
 
@@ -19,7 +19,7 @@ class Heats:
     """All heats of a race, with the outcomes of their current trials."""
 
     def __init__(
-        self, plan: Sequence[PlannedTrial], study: Study, disturbed: Mapping[Place, bool]
+        self, plan: Sequence[PlannedTrial], study: Study, disturbed: Mapping[BlockCell, bool]
     ) -> None:
         """`disturbed`: whether each finished trial that is not to be repeated was so."""
         self.study = study

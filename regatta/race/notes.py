@@ -8,12 +8,12 @@ from regatta.machine.placement import Placement
 from regatta.study import Study
 
 
-def notes(study: Study, place: Placement, found: Perf) -> tuple[str, ...]:
+def notes(study: Study, placement: Placement, found: Perf) -> tuple[str, ...]:
     """What differs from what the study or the user may expect."""
     without = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
-    clocks = None if place.server.groups else NO_GROUPS
-    told = (place.note, place.steering.note, clocks, found.note)
-    return tuple(note for note in (*without, *told) if note)
+    clocks = None if placement.server.groups else NO_GROUPS
+    found_here = (placement.note, placement.steering.note, clocks, found.note)
+    return tuple(note for note in (*without, *found_here) if note)
 
 
 def warnings(spoilers: dict[str, str]) -> tuple[str, ...]:

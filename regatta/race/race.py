@@ -19,14 +19,14 @@ from regatta.ledger.write import Ledger
 from regatta.machine import environment, perf
 from regatta.machine.placement import Placement, make_placement
 from regatta.machine.programs import Programs, find_tool
-from regatta.race.advisers import NOBODY, Advisers
+from regatta.race.advisers import NO_ADVISERS, Advisers
 from regatta.race.events import About, Finished, SearchStarted, Started, Tell
-from regatta.race.folder import held, new_folder
+from regatta.race.folder import locked, new_folder
 from regatta.race.given import given_to
 from regatta.race.matched.run import find_cells
 from regatta.race.notes import notes, warnings
 from regatta.race.options import Options, Setting, apply, choose_seed
-from regatta.race.resume import keep_accounts, keep_sittings, restore_place, settled
+from regatta.race.resume import keep_accounts, keep_sittings, restore_placement, settled
 from regatta.race.sittings import run_sittings
 from regatta.study import Study, parse_study
 from regatta.study.plan import AloneBlocks, make_plan
@@ -37,7 +37,7 @@ SCRATCH = ".trial"
 
 
 def begin(
-    study: Study, options: Options, programs: Programs, tell: Tell, advisers: Advisers = NOBODY
+    study: Study, options: Options, programs: Programs, tell: Tell, advisers: Advisers = NO_ADVISERS
 ) -> Path:
     """Starts a new race and runs all of it; returns its folder."""
     study = apply(study, options)
@@ -50,11 +50,11 @@ def begin(
         )
     check_programs(study)
     given = given_to(study, advisers)
-    with place_sides(study) as placement, held(folder):
+    with place_sides(study) as placement, locked(folder):
         plan = plan_of(study, setting.seed)
         start = Start(about(setting), given, study.cells, plan, placement.kind)
-        with create(folder, start) as book:
-            run(book, setting, programs, placement, tell, advisers)
+        with create(folder, start) as ledger:
+            run(ledger, setting, programs, placement, tell, advisers)
     return folder
 
 
@@ -79,8 +79,8 @@ def place_sides(study: Study) -> Placement:
 
 def plan_of(study: Study, seed: int) -> list[PlannedTrial]:
     blocks = study.most_blocks or study.blocks
-    beside = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
-    alone = AloneBlocks(study.alone_blocks, tuple(beside))
+    windows = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
+    alone = AloneBlocks(study.alone_blocks, tuple(windows))
     counted_blocks = study.counted_blocks
     return make_plan(len(study.cells), blocks, counted_blocks, seed, study.sittings, alone)
 
@@ -101,46 +101,46 @@ def reopen(
     study: Study | None,
     programs: Programs,
     tell: Tell,
-    advisers: Advisers = NOBODY,
+    advisers: Advisers = NO_ADVISERS,
 ) -> Path:
     """Resumes a stopped race in its place; returns its folder."""
     folder = folder.absolute()
-    with open_ledger(folder / FILE_NAME) as book, held(folder):
-        text = book.meta("study_toml") or ""
+    with open_ledger(folder / FILE_NAME) as ledger, locked(folder):
+        text = ledger.meta("study_toml") or ""
         if study is not None and study.toml != text:
             raise UsageError(
                 f"{folder} is a race of another study, or the study was changed since; resume it "
                 f"by its folder: `regatta race --resume {folder}`, or start a new race"
             )
-        folder_then = Path(book.meta("study_folder") or "")
-        own = parse_study(text, programs.designs, folder_then)
-        book.check_searches(own.cells)
-        if book.settled():
-            own = settled(book, own)
-            book.check_cells(own.cells)
+        folder_then = Path(ledger.meta("study_folder") or "")
+        recorded = parse_study(text, programs.designs, folder_then)
+        ledger.check_searches(recorded.cells)
+        if ledger.settled():
+            recorded = settled(ledger, recorded)
+            ledger.check_cells(recorded.cells)
         setting = Setting(
-            study=restore_place(keep_sittings(book, own), book),
-            seed=int(book.meta("seed") or 0),
-            use_perf=book.meta("use_perf") == "yes",
+            study=restore_placement(keep_sittings(ledger, recorded), ledger),
+            seed=int(ledger.meta("seed") or 0),
+            use_perf=ledger.meta("use_perf") == "yes",
         )
-        if book.settled() and not book.left():
-            run_nothing(book, tell)
+        if ledger.settled() and not ledger.left():
+            run_nothing(ledger, tell)
             return folder
         study = setting.study
         with place_sides(study) as placement:
-            run(book, setting, programs, placement, tell, advisers)
+            run(ledger, setting, programs, placement, tell, advisers)
     return folder
 
 
-def run_nothing(book: Ledger, tell: Tell) -> None:
+def run_nothing(ledger: Ledger, tell: Tell) -> None:
     """Every trial is there; only the end may be missing (the lab died just before it)."""
-    if book.meta("finished_at") is None:
-        book.finish()
-    tell(Finished(book.path.parent, tuple(book.failures()), 0.0))
+    if ledger.meta("finished_at") is None:
+        ledger.finish()
+    tell(Finished(ledger.path.parent, tuple(ledger.failures()), 0.0))
 
 
 def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
-    book: Ledger,
+    ledger: Ledger,
     setting: Setting,
     programs: Programs,
     placement: Placement,
@@ -150,43 +150,47 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     """Runs the trials that the plan still lacks."""
     study = setting.study
     found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
-    found = keep_accounts(book, placement, found)
+    found = keep_accounts(ledger, placement, found)
     spoilers = advisers.spoilers(study, placement)
-    if book.environment("placement") is None:
-        book.record_environment(environment.describe(study, programs, found, placement))
-        book.record_environment({"doctor": spoilers or "nothing serious"})
+    if ledger.environment("placement") is None:
+        ledger.record_environment(environment.describe(study, programs, found, placement))
+        ledger.record_environment({"doctor": spoilers or "nothing serious"})
     setup = TrialSetup(
         programs=programs,
         placement=placement,
         perf=found,
         events=study.events,
         warmup_rounds=study.warmup_rounds,
-        scratch=book.path.parent / SCRATCH,
+        scratch=ledger.path.parent / SCRATCH,
         contenders=study.contenders,
         folder=study.folder,
         seed=setting.seed,
         disturbance_limit_percent=study.disturbance_limit_percent,
     )
-    told = (*notes(study, placement, found), *advisers.unseen(study), *warnings(spoilers))
-    told_of = About(
+    first_notes = (*notes(study, placement, found), *advisers.unseen(study), *warnings(spoilers))
+    race_about = About(
         name=study.name,
         title=study.title,
-        folder=book.path.parent,
+        folder=ledger.path.parent,
         seed=setting.seed,
         placement=placement.kind,
         server_cpus=placement.server.cpus,
         client_cpus=placement.client.cpus,
     )
-    if not book.settled():
-        tell(SearchStarted(told_of, len(matched_cells(study.cells)), study.search_blocks, told))
-        told = ()
-        study = study.but(cells=find_cells(book, study, setup, tell))
-        book.settle(study.cells, plan_of(study, setting.seed), placement.kind)
-    trials = len(book.plan())
-    tell(Started(told_of, trials, trials - len(book.left()), told, study.sittings))
+    if not ledger.settled():
+        tell(
+            SearchStarted(
+                race_about, len(matched_cells(study.cells)), study.search_blocks, first_notes
+            )
+        )
+        first_notes = ()
+        study = study.but(cells=find_cells(ledger, study, setup, tell))
+        ledger.settle(study.cells, plan_of(study, setting.seed), placement.kind)
+    trials = len(ledger.plan())
+    tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))
     started_s = time.monotonic()
     with canary_on(programs.canary, placement.server.cpus) as canary:
-        run_sittings(book, replace(setup, canary=canary), study, tell, advisers.widest_lead)
-    book.finish()
+        run_sittings(ledger, replace(setup, canary=canary), study, tell, advisers.widest_lead)
+    ledger.finish()
     elapsed_s = time.monotonic() - started_s
-    tell(Finished(book.path.parent, tuple(book.failures()), elapsed_s))
+    tell(Finished(ledger.path.parent, tuple(ledger.failures()), elapsed_s))

@@ -42,9 +42,9 @@ def relink_all(server: Path, orders: Mapping[int, int], folder: Path) -> dict[in
         unfinished = folder.with_name(f".{folder.name}.new")
         shutil.rmtree(unfinished, ignore_errors=True)
         for number, order in orders.items():
-            place = unfinished / str(number)
-            place.mkdir(parents=True)
-            relink(build, order, place / server.name)
+            folder_of_order = unfinished / str(number)
+            folder_of_order.mkdir(parents=True)
+            relink(build, order, folder_of_order / server.name)
         unfinished.rename(folder)
     return {number: path for number, path in wanted.items() if path.is_file()}
 

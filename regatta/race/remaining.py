@@ -26,36 +26,41 @@ WidestLead = Callable[[Path], float | None]
 
 
 def run_trials(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
-    book: Ledger, setup: TrialSetup, study: Study, tell: Tell, sitting: int, widest_lead: WidestLead
+    ledger: Ledger,
+    setup: TrialSetup,
+    study: Study,
+    tell: Tell,
+    sitting: int,
+    widest_lead: WidestLead,
 ) -> None:
     """Runs what is left of one sitting."""
-    runner = Runner(book, setup, study, tell)
+    runner = Runner(ledger, setup, study, tell)
     exact = False
-    own = [planned for planned in book.left() if planned.sitting == sitting]
-    for block, planned in groupby(own, key=lambda planned: planned.block):
+    of_sitting = [planned for planned in ledger.left() if planned.sitting == sitting]
+    for block, planned in groupby(of_sitting, key=lambda planned: planned.block):
         left = list(planned)
         kind = left[0].kind
         if kind == TIMED and exact:
             continue
         runner.run_block(left)
-        if kind == TIMED and not book.left_of(TIMED, block) and book.left_of(TIMED):
-            why = exact_enough(book, study, widest_lead)
+        if kind == TIMED and not ledger.left_of(TIMED, block) and ledger.left_of(TIMED):
+            why = exact_enough(ledger, study, widest_lead)
             if why is not None:
-                runner.watch.dropped(book.end_early(why))
+                runner.watch.dropped(ledger.end_early(why))
                 exact = True
 
 
 class Runner:
     """Runs trials, and repeats disturbed ones."""
 
-    def __init__(self, book: Ledger, setup: TrialSetup, study: Study, tell: Tell) -> None:
-        self.book = book
+    def __init__(self, ledger: Ledger, setup: TrialSetup, study: Study, tell: Tell) -> None:
+        self.ledger = ledger
         self.setup = setup
         self.study = study
-        plan = book.plan()
-        self.watch = Watch(study, len(plan), len(book.left()), tell)
-        self.heats = Heats(plan, study, book.disturbed())
-        first = Heats(plan, study, book.disturbed(attempt=1))
+        plan = ledger.plan()
+        self.watch = Watch(study, len(plan), len(ledger.left()), tell)
+        self.heats = Heats(plan, study, ledger.disturbed())
+        first = Heats(plan, study, ledger.disturbed(attempt=1))
         run = [heat for heat in first.members.values() if first.is_run(heat)]
         self.repeats = Repeats(len(run), sum(map(first.is_disturbed, run)))
         self.chance = random.Random(setup.seed)
@@ -75,7 +80,7 @@ class Runner:
         for planned, cell in zip(batch, cells, strict=True):
             self.watch.begins(planned, cell)
         slices = 1 if cells[0].scope == PROCESS else self.study.slices
-        attempt = self.book.attempts(batch) + 1
+        attempt = self.ledger.attempts(batch) + 1
         results = [
             replace(result, attempt=attempt)
             for result in run_side_by_side(self.setup, cells, batch[0].kind, batch[0].block, slices)
@@ -84,7 +89,7 @@ class Runner:
             self.heats.disturbed[planned] = result.status == OK and result.disturbed is not None
         again = self.heat_again(batch[0], attempt)
         before = [planned for planned in again if planned not in batch]
-        self.book.record(batch, results, bool(again), before)
+        self.ledger.record(batch, results, bool(again), before)
         for planned, cell, result in zip(batch, cells, results, strict=True):
             self.watch.ended(planned, cell, result, attempt if again else None)
         for planned in before:
@@ -104,14 +109,14 @@ class Runner:
         return list(heat)
 
 
-def exact_enough(book: Ledger, study: Study, widest_lead: WidestLead) -> str | None:
+def exact_enough(ledger: Ledger, study: Study, widest_lead: WidestLead) -> str | None:
     """Why the race is as exact as its study asks: then it needs no more timed trials."""
     if study.width_percent is None:
         return None
-    blocks = book.blocks_done(TIMED)
+    blocks = ledger.blocks_done(TIMED)
     if blocks < study.blocks:
         return None
-    widest = widest_lead(book.path)
+    widest = widest_lead(ledger.path)
     if widest is None or widest * 100 > study.width_percent:
         return None
     return (

@@ -20,7 +20,7 @@ class Repeats:
         """That were run for the first time."""
         self.disturbed = disturbed
         """Of these."""
-        self.told = False
+        self.is_noted = False
 
     def wanted(self, disturbed: bool, attempt: int) -> bool:
         """Whether a heat is repeated after so many attempts."""
@@ -34,9 +34,9 @@ class Repeats:
 
     def note(self) -> str | None:
         """Said once, if repeating is pointless."""
-        if self.told or not self.pointless():
+        if self.is_noted or not self.pointless():
             return None
-        self.told = True
+        self.is_noted = True
         return (
             f"other programs disturbed {self.disturbed} of {self.heats} groups of compared trials: "
             "they are marked and not repeated; stop those programs, then race again"

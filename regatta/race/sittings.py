@@ -33,45 +33,49 @@ SERVERS = "servers"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SittingDraw:
     """Random numbers of one sitting, from the race's seed."""
 
     environment_bytes: int
     link_order: int | None
 
 
-def drawn(seed: int, number: int, sittings: int) -> Drawn:
+def draw_sitting(seed: int, number: int, sittings: int) -> SittingDraw:
     """A single sitting races what was built, as built."""
     if sittings == 1:
-        return Drawn(0, None)
+        return SittingDraw(0, None)
     chance = random.Random(f"{seed} sitting {number}")
-    return Drawn(chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS))
+    return SittingDraw(chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS))
 
 
 def run_sittings(
-    book: Ledger, setup: TrialSetup, study: Study, tell: Tell, widest_lead: WidestLead
+    ledger: Ledger, setup: TrialSetup, study: Study, tell: Tell, widest_lead: WidestLead
 ) -> None:
     """Runs what the plan still lacks; the first sitting in the existing place."""
-    left = sorted({planned.sitting for planned in book.left()})
-    given = {number: drawn(setup.seed, number, study.sittings) for number in left}
-    servers = linked_anew(book, setup, study, given, tell)
+    left = sorted({planned.sitting for planned in ledger.left()})
+    draws = {number: draw_sitting(setup.seed, number, study.sittings) for number in left}
+    servers = relink_servers(ledger, setup, study, draws, tell)
     with ExitStack() as stack:
         for number in left:
             if number != left[0]:
                 setup.placement.close()
-                rest(study, number, tell)
-                place = stack.enter_context(made_anew(setup.placement))
-                setup = replace(setup, placement=place, perf=keep_accounts(book, place, setup.perf))
-            own = given[number] if number in servers else replace(given[number], link_order=None)
-            begin_sitting(book, study, number, own, tell)
+                pause(study, number, tell)
+                placement = stack.enter_context(remake_placement(setup.placement))
+                setup = replace(
+                    setup, placement=placement, perf=keep_accounts(ledger, placement, setup.perf)
+                )
+            draw = draws[number] if number in servers else replace(draws[number], link_order=None)
+            begin_sitting(ledger, study, number, draw, tell)
             server = servers.get(number, setup.programs.server)
             programs = replace(setup.programs, server=server)
-            seated = replace(setup, programs=programs, environment_bytes=own.environment_bytes)
-            run_trials(book, seated, study, tell, number, widest_lead)
+            sitting_setup = replace(
+                setup, programs=programs, environment_bytes=draw.environment_bytes
+            )
+            run_trials(ledger, sitting_setup, study, tell, number, widest_lead)
 
 
-def linked_anew(
-    book: Ledger, setup: TrialSetup, study: Study, given: Mapping[int, Drawn], tell: Tell
+def relink_servers(
+    ledger: Ledger, setup: TrialSetup, study: Study, draws: Mapping[int, SittingDraw], tell: Tell
 ) -> dict[int, Path]:
     """Our server for each sitting, all linked before the first: later builds change none.
 
@@ -79,14 +83,14 @@ def linked_anew(
     """
     if study.sittings == 1:
         return {}
-    if said := kept_as_they_are(study):
-        tell(Note(said))
+    if note := unchanged_note(study):
+        tell(Note(note))
     if all(cell.contender in study.contenders for cell in study.cells):
         return {}
-    folder = book.path.parent / SERVERS
-    if not folder.is_dir() and book.was_begun():
+    folder = ledger.path.parent / SERVERS
+    if not folder.is_dir() and ledger.was_begun():
         return {}  # it was begun with the server as built
-    orders = {number: one.link_order for number, one in given.items() if one.link_order is not None}
+    orders = {number: one.link_order for number, one in draws.items() if one.link_order is not None}
     try:
         return relink_all(setup.programs.server, orders, folder)
     except RegattaError as error:
@@ -94,7 +98,7 @@ def linked_anew(
         return {}
 
 
-def kept_as_they_are(study: Study) -> str:
+def unchanged_note(study: Study) -> str:
     """Contenders whose layout stays the same in all sittings, in words; empty if none."""
     names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
     if not names:
@@ -105,21 +109,23 @@ def kept_as_they_are(study: Study) -> str:
     )
 
 
-def rest(study: Study, number: int, tell: Tell) -> None:
+def pause(study: Study, number: int, tell: Tell) -> None:
     """Stopping the race skips the wait: resuming begins the next sitting."""
     if study.pause_s:
         tell(Pausing(number, study.pause_s))
         sleep(study.pause_s)
 
 
-def made_anew(place: Placement) -> Placement:
+def remake_placement(placement: Placement) -> Placement:
     """The same kind of place on the same CPUs, steered alike, with fresh networks."""
-    return make_placement(place.kind, place.server.cpus, place.client.cpus, place.steering.kind)
+    return make_placement(
+        placement.kind, placement.server.cpus, placement.client.cpus, placement.steering.kind
+    )
 
 
-def begin_sitting(book: Ledger, study: Study, number: int, given: Drawn, tell: Tell) -> None:
+def begin_sitting(ledger: Ledger, study: Study, number: int, draw: SittingDraw, tell: Tell) -> None:
     """Records when, where and with what; a stopped sitting gets a second row."""
     where = (environment.boot_id(), environment.cpu_model(), environment.kernel())
-    book.record_sitting((number, time(), *where, given.link_order, given.environment_bytes))
+    ledger.record_sitting((number, time(), *where, draw.link_order, draw.environment_bytes))
     if study.sittings > 1:
-        tell(SittingStarted(number, study.sittings, given.link_order, given.environment_bytes))
+        tell(SittingStarted(number, study.sittings, draw.link_order, draw.environment_bytes))

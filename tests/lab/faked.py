@@ -10,7 +10,7 @@ from regatta.ledger.result import Result
 from regatta.machine.perf import Perf, without_perf
 from regatta.machine.placement import Placement
 from regatta.machine.programs import discover
-from regatta.race.advisers import NOBODY, Advisers
+from regatta.race.advisers import NO_ADVISERS, Advisers
 from regatta.race.events import Tell
 from regatta.race.options import Options
 from regatta.race.race import begin, reopen
@@ -50,7 +50,7 @@ def race(
     study: str | Study,
     folder: Path,
     tell: Tell = ignore,
-    advisers: Advisers = NOBODY,
+    advisers: Advisers = NO_ADVISERS,
     **options: Any,
 ) -> Path:
     """All of it; `options`: what the command line may ask for. Returns its folder."""

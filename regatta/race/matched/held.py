@@ -10,7 +10,7 @@ from regatta.ledger.probe import CLOSED, SEARCH, Probe
 from regatta.race.matched.judge import beyond_half, half_capacity
 from regatta.race.matched.search import LOWEST, SHORT_STEP, Search
 
-Told = Sequence[tuple[int, str | None]]
+Outcomes = Sequence[tuple[int, str | None]]
 """Each rate that was tried, and why it was not held."""
 NO_LIMITS: Mapping[int, int] = {}
 
@@ -36,17 +36,17 @@ def searches(number: int, probes: Sequence[Probe], blocks: int) -> list[Search]:
 
 def limits_of(number: int, probes: Iterable[Probe]) -> dict[int, int]:
     """Half of the client's capacity, in each block with a closed load."""
-    told = {
+    capacities = {
         probe.planned.block: half_capacity(probe.client)
         for probe in probes
         if (probe.planned.search_id, probe.planned.kind) == (number, CLOSED)
         and probe.why_not is None
     }
-    return {block: limit for block, limit in told.items() if limit}
+    return {block: limit for block, limit in capacities.items() if limit}
 
 
 def replay(
-    by_block: Mapping[int, Told], blocks: int, limits: Mapping[int, int] = NO_LIMITS
+    by_block: Mapping[int, Outcomes], blocks: int, limits: Mapping[int, int] = NO_LIMITS
 ) -> list[Search]:
     """One contender's searches by block, the last as far as it got.
 
@@ -56,9 +56,9 @@ def replay(
     for block in range(1, blocks + 1):
         search = begin(found)
         if block in limits:
-            search.bound(limits[block], beyond_half(limits[block]))
+            search.limit_to(limits[block], beyond_half(limits[block]))
         for rate, why_not in by_block.get(block, ()):
-            search.tell(rate, why_not)
+            search.record(rate, why_not)
         found.append(search)
         if search.next_rate() is not None or holds_nothing(found):
             break

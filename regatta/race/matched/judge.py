@@ -28,9 +28,9 @@ def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> 
     A client that was the bottleneck by its own word comes first: it reads late what was answered in
     time, so that nothing is known of the server but that it holds what was held before.
     """
-    bound = client.get("client_bound")
-    if bound:
-        return f"{CLIENT}: it {bound}"
+    client_bound = client.get("client_bound")
+    if client_bound:
+        return f"{CLIENT}: it {client_bound}"
     started, wanted = client["requests"], due(client)
     if started < STARTED_LIMIT * wanted:
         # Downwards: 98.96 % is not 99 %.

@@ -14,8 +14,8 @@ from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
 from regatta.ledger.write import Ledger
 from regatta.race.events import Note, Searched, Searching, Tell
 from regatta.race.matched.held import held_by, searches
+from regatta.race.matched.probe_server import ProbeServer, probe_server
 from regatta.race.matched.search import LOWEST, Search
-from regatta.race.matched.stand import Stand, standing
 from regatta.race.repeats import Repeats
 from regatta.study import Study, with_rates
 from regatta.trial.load import SEEDS_PER_BLOCK
@@ -30,9 +30,9 @@ KNEE_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Shares of what a contender itself holds."""
 
 
-def find_cells(book: Ledger, study: Study, setup: TrialSetup, tell: Tell) -> tuple[Cell, ...]:
+def find_cells(ledger: Ledger, study: Study, setup: TrialSetup, tell: Tell) -> tuple[Cell, ...]:
     """The cells of the race, once the held rates are known."""
-    finder = Finder(book, study, setup, tell)
+    finder = Finder(ledger, study, setup, tell)
     for block in range(1, study.search_blocks + 1):
         finder.search_all(block)
     for block in range(1, study.search_blocks + 1):
@@ -66,14 +66,14 @@ def search_s(rate: int, connections: int) -> float:
 class Finder:
     """The searches of a race."""
 
-    def __init__(self, book: Ledger, study: Study, setup: TrialSetup, tell: Tell) -> None:
-        self.book = book
+    def __init__(self, ledger: Ledger, study: Study, setup: TrialSetup, tell: Tell) -> None:
+        self.ledger = ledger
         self.setup = setup
         self.tell = tell
         self.blocks = study.search_blocks
         self.cells = matched_cells(study.cells)
         self.repeats = Repeats()
-        self.probes = book.probes()
+        self.probes = ledger.probes()
         """All that are believed, in their order."""
         kneed = sum(cell.knee for cell in self.cells)
         self.turns = self.blocks * (len(self.cells) + kneed)
@@ -98,25 +98,25 @@ class Finder:
             found = self.searches(number, block)
             if len(found) < block or found[-1].next_rate() is None:
                 continue
-            with standing(self.setup, cell) as stand:
-                search = self.bounded(stand, number, block)
+            with probe_server(self.setup, cell) as server:
+                search = self.limited_search(server, number, block)
                 while (rate := search.next_rate()) is not None:
                     self.tell(Searching(cell, block, self.blocks, rate))
                     planned = PlannedProbe(
                         number, SEARCH, block, rate, search_s(rate, cell.connections)
                     )
-                    search.tell(rate, self.run(stand, planned).why_not)
+                    search.record(rate, self.run(server, planned).why_not)
             self.ended(cell, block, f"holds {search.held:,} a second; beyond, {search.why}")
 
-    def bounded(self, stand: Stand, number: int, block: int) -> Search:
+    def limited_search(self, server: ProbeServer, number: int, block: int) -> Search:
         """The block's search as far as it got, after a closed load has shown the client's limit.
 
         A contender that fails under it sets none: then only the client's own report limits.
         """
         closed = PlannedProbe(number, CLOSED, block, 0, SHORTEST_S)
         if closed not in [probe.planned for probe in self.probes]:
-            self.tell(Searching(stand.cell, block, self.blocks, None))
-            self.run(stand, closed)
+            self.tell(Searching(server.cell, block, self.blocks, None))
+            self.run(server, closed)
         return self.searches(number, block)[-1]
 
     def knee_all(self, block: int) -> None:
@@ -127,10 +127,10 @@ class Finder:
             left = self.knee_left(number, cell, block)
             if not left:
                 continue
-            with standing(self.setup, cell) as stand:
+            with probe_server(self.setup, cell) as server:
                 for planned in left:
                     self.tell(Searching(cell, block, self.blocks, planned.rate))
-                    self.run(stand, planned)
+                    self.run(server, planned)
             self.ended(cell, block, f"latency measured at {len(left)} rates")
 
     def knee_left(self, number: int, cell: MatchedCell, block: int) -> list[PlannedProbe]:
@@ -154,7 +154,7 @@ class Finder:
             if held > 0 and share not in done
         ]
 
-    def run(self, stand: Stand, planned: PlannedProbe) -> Probe:
+    def run(self, server: ProbeServer, planned: PlannedProbe) -> Probe:
         """Runs a probe, repeating it while others take its CPUs, and records it.
 
         A rate held despite a disturbance is held; only its latency is not trusted.
@@ -162,10 +162,10 @@ class Finder:
         attempt, again = 0, True
         while again:
             attempt += 1
-            probe = stand.probe(planned, planned.block * SEEDS_PER_BLOCK + len(self.probes))
+            probe = server.probe(planned, planned.block * SEEDS_PER_BLOCK + len(self.probes))
             spoilt = planned.kind != SEARCH or probe.why_not is not None
             again = self.repeats.wanted(spoilt and probe.disturbed is not None, attempt)
-            self.book.record_probe(probe, again)
+            self.ledger.record_probe(probe, again)
             if note := self.repeats.note():
                 self.tell(Note(note))
         self.probes.append(probe)

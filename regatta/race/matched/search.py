@@ -41,7 +41,7 @@ class Search:
         self.doubts = 0
         self.probes = 0
 
-    def bound(self, highest: int, why: str) -> None:
+    def limit_to(self, highest: int, why: str) -> None:
         """Sets the highest rate to try, and why."""
         self.highest, self.why_highest = min(max(highest, LOWEST), HIGHEST), why
         self.start = min(self.start, self.highest)
@@ -65,7 +65,7 @@ class Search:
             return None
         return min(self.highest, math.ceil(self.held * self.step))
 
-    def tell(self, rate: int, why_not: str | None) -> None:
+    def record(self, rate: int, why_not: str | None) -> None:
         """Tells the outcome of a rate: why it is not held; None if it is."""
         self.probes += 1
         if why_not is None:

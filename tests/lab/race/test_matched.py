@@ -13,8 +13,8 @@ from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
 from regatta.ledger.schema import FILE_NAME
 from regatta.race.events import Event, Note, Searched, Searching, SearchStarted, Started
 from regatta.race.matched.judge import beyond_half
+from regatta.race.matched.probe_server import ProbeServer
 from regatta.race.matched.search import HOPELESS
-from regatta.race.matched.stand import Stand
 from regatta.study import Study, with_rates
 from tests.lab import faked
 from tests.ledgers import change, rows
@@ -82,11 +82,11 @@ class Simulated:
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Simulated:
     found = Simulated()
 
-    def probe(stand: Stand, planned: PlannedProbe, seed: int) -> Probe:  # noqa: ARG001
+    def probe(stand: ProbeServer, planned: PlannedProbe, seed: int) -> Probe:  # noqa: ARG001
         found.loads.append(stand.load(planned))
         return found.probe(stand.cell.contender, planned)
 
-    monkeypatch.setattr(Stand, "probe", probe)
+    monkeypatch.setattr(ProbeServer, "probe", probe)
     return found
 
 

@@ -48,7 +48,7 @@ def searched(capacity: int, connections: int, chance: np.random.Generator | None
         services = np.full(round(rate * seconds), S / capacity)
         if chance is not None:
             services = chance.exponential(services)
-        search.tell(rate, why_not(asked(rate, services, seconds, connections), seconds))
+        search.record(rate, why_not(asked(rate, services, seconds, connections), seconds))
     return search.held
 
 

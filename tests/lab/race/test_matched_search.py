@@ -33,7 +33,7 @@ def run(search: Search, capacity: float, blur: float = 0.0, seed: int = 1) -> Ta
     while (rate := search.next_rate()) is not None:
         holds = rate <= capacity * math.exp(chance.uniform(-blur, blur))
         tale.append((rate, None if holds else "too slow"))
-        search.tell(*tale[-1])
+        search.record(*tale[-1])
     return tale
 
 
@@ -76,7 +76,7 @@ def test_one_failure_that_is_chance_changes_nothing(capacity: int, unlucky: int)
     count = 0
     while (rate := search.next_rate()) is not None:
         holds = rate <= capacity and count != unlucky
-        search.tell(rate, None if holds else "chance")
+        search.record(rate, None if holds else "chance")
         count += 1
     assert search.held <= capacity < max(search.held * TOLERANCE, search.held + 1)
 
@@ -98,7 +98,7 @@ def test_the_highest_rate_that_may_be_tried_is_tried_itself_and_ends_the_search(
     highest: int, start: int, later: bool
 ) -> None:
     search = Search(start, SHORT_STEP) if later else Search()
-    search.bound(highest, "no more")
+    search.limit_to(highest, "no more")
     tale = run(search, math.inf)
     assert max(tale) == tale[-1] == (highest, None)
     assert (search.held, search.over, search.why) == (highest, None, "no more")
@@ -108,7 +108,7 @@ def test_the_highest_rate_that_may_be_tried_is_tried_itself_and_ends_the_search(
 @given(st.integers(LOWEST, HIGHEST - 1), st.floats(1.0, 100.0))
 def test_below_the_highest_rate_the_capacity_is_found_as_ever(capacity: int, beyond: float) -> None:
     search = Search()
-    search.bound(math.ceil(capacity * beyond) + 1, "no more")
+    search.limit_to(math.ceil(capacity * beyond) + 1, "no more")
     tale = run(search, capacity)
     assert search.held <= capacity < max(search.held * TOLERANCE, search.held + 1)
     assert max(rate for rate, _ in tale) <= search.highest
@@ -130,7 +130,7 @@ def test_a_server_that_holds_by_chance_alone_ends_it_too() -> None:
     search = Search()
     chance = random.Random(4)
     while (rate := search.next_rate()) is not None:
-        search.tell(rate, None if chance.random() < 0.5 else "chance")
+        search.record(rate, None if chance.random() < 0.5 else "chance")
     assert search.probes <= MOST_PROBES
 
 

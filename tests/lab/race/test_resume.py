@@ -15,7 +15,7 @@ from regatta.machine.placement import Placement
 from regatta.machine.side_placement import SidePlacement
 from regatta.machine.sleep import STAT, TIMER_LIST
 from regatta.machine.steering import NONE, OWN_SIDE, Steering
-from regatta.race.resume import keep_accounts, restore_place
+from regatta.race.resume import keep_accounts, restore_placement
 from regatta.study import parse_study
 from regatta.study.design import Design
 
@@ -94,7 +94,7 @@ def test_a_race_goes_on_steered_as_it_was_whatever_its_study_says(
     book = Begun({"placement": {"server_cpus": [0], "client_cpus": [1], **then}})
     other = "none" if steered == "own-side" else "own-side"
     text = STUDY.replace("OTHER", other)
-    study = restore_place(parse_study(text, [Design("select", "")]), cast("Ledger", book))
+    study = restore_placement(parse_study(text, [Design("select", "")]), cast("Ledger", book))
     assert (study.placement, study.server_cpus, study.steering) == ("netns", (0,), steered)
 
 

@@ -14,7 +14,7 @@ from regatta.machine.placement import Placement, Side, make_placement
 from regatta.machine.steering import STEERINGS, Steering
 from regatta.race import sittings
 from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
-from regatta.race.sittings import MOST_BYTES, drawn, kept_as_they_are, made_anew
+from regatta.race.sittings import MOST_BYTES, draw_sitting, unchanged_note, remake_placement
 from regatta.study import Study
 from tests.lab import faked
 from tests.ledgers import rows
@@ -96,7 +96,7 @@ def test_every_sitting_is_placed_and_steered_as_the_first(
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(sittings, "make_placement", lambda *wanted: asked.append(wanted))
     sides = (Side((), (0, 2)), Side((), (1,)))
-    made_anew(Placement("netns", None, *sides, "198.18.0.1", steering=Steering(kind)))
+    remake_placement(Placement("netns", None, *sides, "198.18.0.1", steering=Steering(kind)))
     assert asked == [("netns", (0, 2), (1,), kind)]
 
 
@@ -173,11 +173,11 @@ def test_the_command_line_wants_more_sittings_than_the_study(
 
 
 def test_servers_of_somebody_else_are_named_as_what_no_sitting_changes() -> None:
-    assert kept_as_they_are(study()) == ""
+    assert unchanged_note(study()) == ""
     theirs = '["select"]\ncontenders = ["go"]\nload = "burst"'
     text = STUDY.replace('["iterative", "select"]', theirs)
     own = text + '[contenders.go]\ncommand = "go {host} {port}"\ndialect = "line"\n'
-    said = kept_as_they_are(faked.parse(own))
+    said = unchanged_note(faked.parse(own))
     assert said.startswith("the same file in every sitting: go;")
 
 
@@ -192,9 +192,9 @@ def test_the_race_says_before_it_starts_if_its_sittings_carry_no_verdict(
 
 
 def test_the_seed_draws_what_is_new_and_one_sitting_is_as_built() -> None:
-    assert drawn(1, 1, 1).environment_bytes == 0
-    many = [drawn(seed, number, 5) for seed in range(20) for number in range(1, 6)]
-    assert many == [drawn(seed, number, 5) for seed in range(20) for number in range(1, 6)]
+    assert draw_sitting(1, 1, 1).environment_bytes == 0
+    many = [draw_sitting(seed, number, 5) for seed in range(20) for number in range(1, 6)]
+    assert many == [draw_sitting(seed, number, 5) for seed in range(20) for number in range(1, 6)]
     sizes = [one.environment_bytes for one in many]
     assert len(set(sizes)) > 90
     assert min(sizes) < MOST_BYTES / 10

@@ -24,7 +24,7 @@ from regatta.trial.side import Side
 from regatta.trial.window import AnswersError, Window, measure
 
 
-class Stand:
+class ProbeServer:
     """One server for several probes; a new one after a failure."""
 
     def __init__(self, setup: TrialSetup, cell: MatchedCell) -> None:
@@ -44,7 +44,7 @@ class Stand:
             warm_up(self.setup, self.cell, self.target)
         return self.server
 
-    def fall(self) -> None:
+    def close_server(self) -> None:
         self.stack.close()
         self.server = None
 
@@ -53,7 +53,7 @@ class Stand:
         if self.server is not None:
             with suppress(RegattaError, OSError):
                 stop_server(self.setup, self.cell, self.server)
-        self.fall()
+        self.close_server()
         shutil.rmtree(self.setup.scratch, ignore_errors=True)
 
     def probe(self, planned: PlannedProbe, seed: int) -> Probe:
@@ -65,7 +65,7 @@ class Stand:
             samples = pack_samples([(window.samples, due(window.client))])
             why_not = self.judged(planned, window)
         except (RegattaError, OSError) as error:
-            self.fall()
+            self.close_server()
             client = error.summary if isinstance(error, AnswersError) else None
             return Probe(planned, f"failed: {error}", started_at, client=client)
         return Probe(
@@ -91,15 +91,15 @@ class Stand:
 
     def disturbed(self, window: Window) -> str | None:
         accounts = [*window.accounts, *accounting.client_counters(window.client.get("usage"))]
-        own_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
-        others = disturbance.with_ended(window.others, own_ns, len(self.setup.placement.cpus()))
+        used_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
+        others = disturbance.with_ended(window.others, used_ns, len(self.setup.placement.cpus()))
         return disturbance.too_much(others, self.setup.disturbance_limit_percent)
 
 
 @contextmanager
-def standing(setup: TrialSetup, cell: MatchedCell) -> Iterator[Stand]:
-    stand = Stand(setup, cell)
+def probe_server(setup: TrialSetup, cell: MatchedCell) -> Iterator[ProbeServer]:
+    server = ProbeServer(setup, cell)
     try:
-        yield stand
+        yield server
     finally:
-        stand.stop()
+        server.stop()
