@@ -96,8 +96,8 @@ def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | 
     before, after = _ahead(old), _ahead(new)
     if not before or not after:
         return None
-    shared = WITHIN_NOISE if before & after else CONTRADICTION
-    agreement = SAME if before == after else shared
+    if_different = WITHIN_NOISE if before & after else CONTRADICTION
+    agreement = SAME if before == after else if_different
     title = f"{group.title}: {where}" if group.title else where
     return Winners(title, " and ".join(sorted(before)), " and ".join(sorted(after)), agreement)
 

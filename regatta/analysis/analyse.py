@@ -4,26 +4,26 @@ from collections import Counter as Tally
 from typing import Any
 
 from regatta.analysis.baseline import differences
-from regatta.analysis.claims.evidence import Race
+from regatta.analysis.claims.evidence import RaceResults
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.columns import Column, against_best
 from regatta.analysis.contrast import of_trials, requests_of
 from regatta.analysis.estimates import (
     estimate_cell,
-    told,
     usable,
+    usable_for,
 )
 from regatta.analysis.grouping import Members, group, titles
 from regatta.analysis.held import held_groups
 from regatta.analysis.perf_table import perf_table
-from regatta.analysis.results import Analysis, CellResult, Group, Noted
+from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.accounts import contradictions
 from regatta.analysis.soundness.client_limit import comfortable_rate
 from regatta.analysis.soundness.clock import clocks
 from regatta.analysis.soundness.company import in_company
 from regatta.analysis.soundness.outliers import outliers
 from regatta.analysis.soundness.rate import started
-from regatta.analysis.soundness.repeated import Table, repeats_of
+from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
 from regatta.analysis.soundness.warmup import warm_ups
 from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import Entries, verdicts
@@ -42,7 +42,7 @@ from regatta.ledger.result import OK
 
 def leads_of(ledger: RaceRecord) -> list[Swapped | None]:
     """Of all groups, at each step and overall: what a running race can afford to ask for."""
-    blocks = {cell_id: _by_block(own, (PRIMARY,)) for cell_id, own in ledger.by_cell.items()}
+    blocks = {cell_id: _by_block(trials, (PRIMARY,)) for cell_id, trials in ledger.by_cell.items()}
     return [lead for members in group(ledger.cells) for lead in leads(_values(members, blocks))]
 
 
@@ -61,8 +61,8 @@ def analyse(ledger: RaceRecord) -> Analysis:
         for title, members in zip(titles(grouped), grouped, strict=True)
     ]
     tables = [
-        Table(members, _entries(members, results), own.by_step, own.overall)
-        for members, own in zip(grouped, groups, strict=True)
+        StandingsTable(members, _entries(members, results), one.by_step, one.overall)
+        for members, one in zip(grouped, groups, strict=True)
     ]
     return Analysis(
         meta=ledger.meta,
@@ -70,12 +70,12 @@ def analyse(ledger: RaceRecord) -> Analysis:
         calibration=given.calibration,
         contenders=sorted(order, key=lambda name: (order[name], name)),
         groups=groups,
-        failures=[Noted(cells[trial.cell_id], trial) for trial in last if trial.status != OK],
+        failures=[NotedTrial(cells[trial.cell_id], trial) for trial in last if trial.status != OK],
         client_bound=[
-            Noted(cells[trial.cell_id], trial) for trial in last if trial.is_client_bound
+            NotedTrial(cells[trial.cell_id], trial) for trial in last if trial.is_client_bound
         ],
         disturbed=[
-            Noted(cells[trial.cell_id], trial)
+            NotedTrial(cells[trial.cell_id], trial)
             for trial in ledger.trials
             if trial.disturbed is not None
         ],
@@ -92,13 +92,13 @@ def analyse(ledger: RaceRecord) -> Analysis:
         units=units,
         sittings=ledger.sittings,
         held=held_groups(ledger),
-        restless=[Noted(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
+        restless=[NotedTrial(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
         repeated=repeats_of(ledger, tables),
         clocks=clocks(ledger, grouped),
         company=in_company(ledger, units),
         claims=judge_all(
             given.claims,
-            Race(
+            RaceResults(
                 cells=sorted(ledger.cells, key=lambda cell: cell.id),
                 trials=ledger.by_cell,
                 estimates={number: result.estimates for number, result in results.items()},
@@ -173,16 +173,18 @@ def _group(
         differences=differences(values, baseline.contender, units) if baseline else [],
         against=[
             one
-            for metric, own in columns.items()
-            for one in against_best(own, decided.beside if metric is PRIMARY else None, units)
+            for metric, steps_of_metric in columns.items()
+            for one in against_best(
+                steps_of_metric, decided.standing_of if metric is PRIMARY else None, units
+            )
         ],
         contradictions=contradictions(
             {
                 step: {
-                    cell.contender: (own[PRIMARY.name], own[BUSY.name])
+                    cell.contender: (values_of[PRIMARY.name], values_of[BUSY.name])
                     for cell in members.at(step)
                     if not results[cell.id].entry.barred
-                    and {PRIMARY.name, BUSY.name} <= (own := results[cell.id].blocks).keys()
+                    and {PRIMARY.name, BUSY.name} <= (values_of := results[cell.id].blocks).keys()
                 }
                 for step in members.steps
             },
@@ -192,14 +194,14 @@ def _group(
 
 
 def _client_cpus(environment: dict[str, Any]) -> int:
-    place = environment.get("placement")
-    return len(place.get("client_cpus") or [0]) if isinstance(place, dict) else 1
+    placement = environment.get("placement")
+    return len(placement.get("client_cpus") or [0]) if isinstance(placement, dict) else 1
 
 
 def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> CellResult:
     estimates, latencies = estimate_cell(trials, units)
     ok = [trial for trial in trials if trial.status == OK]
-    bound = [trial for trial in ok if trial.is_client_bound]
+    bound_by_client = [trial for trial in ok if trial.is_client_bound]
     return CellResult(
         cell=cell,
         estimates=estimates,
@@ -209,8 +211,8 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),
-        client_bound=len(bound),
-        comfortable_rate=comfortable_rate(cell, bound, client_cpus),
+        client_bound=len(bound_by_client),
+        comfortable_rate=comfortable_rate(cell, bound_by_client, client_cpus),
         held_up=sum(trial.held_up is not None for trial in ok),
         started=started(cell, usable(trials)),
         ok=len(ok),
@@ -219,7 +221,7 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
 
 def _by_block(trials: list[Trial], metrics: tuple[Metric, ...] = STANDINGS) -> Blocks:
     taken = {
-        metric.name: of_trials(metric, side, told(metric, side, trials))
+        metric.name: of_trials(metric, side, usable_for(metric, side, trials))
         for metric, side in ((metric, side_of(metric)) for metric in metrics)
     }
     return {name: blocks for name, blocks in taken.items() if not isinstance(blocks, str)}

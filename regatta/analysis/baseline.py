@@ -38,23 +38,23 @@ def differences(
     for step, by_contender in values.items():
         base = by_contender.get(baseline, {})
         for name, mine in by_contender.items():
-            shared = sorted(mine.keys() & base.keys())
-            if name != baseline and shared:
-                less = {block: mine[block] - base[block] for block in shared}
+            common = sorted(mine.keys() & base.keys())
+            if name != baseline and common:
+                less = {block: mine[block] - base[block] for block in common}
                 found.append((name, step, units.gathered(less)))
     joint = decide_jointly([less for _, _, less in found], units=units)
     return [
-        _difference(name, step, less, side.side, _reaching(less, joint.score, units))
-        for (name, step, less), side in zip(found, joint.sides, strict=True)
+        _difference(name, step, less, decision.sign, _reaching(less, joint.score, units))
+        for (name, step, less), decision in zip(found, joint.decisions, strict=True)
     ]
 
 
 def _difference(
-    name: str, step: int, less: BlockValues, side: int, reaching: tuple[float, float] | None
+    name: str, step: int, less: BlockValues, sign: int, reaching: tuple[float, float] | None
 ) -> Difference:
-    low, high = (None, None) if reaching is None else agreeing(reaching, 0.0, side)
+    low, high = (None, None) if reaching is None else agreeing(reaching, 0.0, sign)
     mean = Mean.of_blocks(less)
-    return Difference(name, step, mean.value, low, high, mean.count, side != AROUND)
+    return Difference(name, step, mean.value, low, high, mean.count, sign != AROUND)
 
 
 def _reaching(less: BlockValues, score: float, units: Units) -> tuple[float, float] | None:

@@ -60,7 +60,7 @@ class Column:
         """Of the requests, where the metric is a percentile."""
         return FRACTIONS.get(self.metric.name)
 
-    def apart(self, units: Units) -> dict[tuple[str, str], BlockValues]:
+    def pair_differences(self, units: Units) -> dict[tuple[str, str], BlockValues]:
         """Of a percentile: how much more of each one's requests are slow than of another's."""
         found = {}
         for name, other in combinations(sorted(self.requests), 2):
@@ -76,8 +76,10 @@ class Column:
     @property
     def scale(self) -> Scale:
         """What may be 0 has no ratio, nor has a count of next to nothing."""
-        least = min((min(own.values()) for own in self.blocks.values() if own), default=0.0)
-        means = [fmean(own.values()) for own in self.blocks.values() if own]
+        least = min(
+            (min(values.values()) for values in self.blocks.values() if values), default=0.0
+        )
+        means = [fmean(values.values()) for values in self.blocks.values() if values]
         near = self.metric.name in COUNTS and min(means, default=0.0) < NEAR_ZERO
         return "difference" if near or least <= 0 else "ratio"
 
@@ -89,8 +91,8 @@ class Column:
         """On a scale on which more is worse."""
         inner = math.log if self.scale == "ratio" else float
         return {
-            name: {block: self.sign * inner(value) for block, value in own.items()}
-            for name, own in self.blocks.items()
+            name: {block: self.sign * inner(value) for block, value in values.items()}
+            for name, values in self.blocks.items()
         }
 
     def figure(self, loss: float) -> float:
@@ -103,18 +105,18 @@ class Column:
 
 def against_best(
     columns: list[Column],
-    beside: list[dict[str, Standing]] | None = None,
+    decided: list[dict[str, Standing]] | None = None,
     units: Units = BLOCKS,
 ) -> list[Against]:
     """Every contender but the best, of one metric's column at each step.
 
-    `beside`: what was decided already, of the metric that decides the standings.
+    `decided`: what was decided already, of the metric that decides the standings.
     """
-    if beside is None:
-        beside = _decided(columns, units)
+    if decided is None:
+        decided = _decided(columns, units)
     return [
         _against(column, name, best, known.get(name), units)
-        for column, known in zip(columns, beside, strict=True)
+        for column, known in zip(columns, decided, strict=True)
         if (best := _best(column, known)) is not None
         for name in column.figures
         if name != best
@@ -123,64 +125,72 @@ def against_best(
 
 def _decided(columns: list[Column], units: Units) -> list[dict[str, Standing]]:
     if columns and columns[0].fraction is not None:
-        return standings_of_pairs([column.apart(units) for column in columns], units=units)
+        return standings_of_pairs(
+            [column.pair_differences(units) for column in columns], units=units
+        )
     return standings([[column.losses()] for column in columns], units=units)
 
 
-def _best(column: Column, beside: dict[str, Standing]) -> str | None:
+def _best(column: Column, standing_of: dict[str, Standing]) -> str | None:
     """By its mean loss, as ratios are compared, of those not shown to be worse than another."""
-    known = [name for name in column.figures if name not in beside or not beside[name].worse]
+    known = [
+        name for name in column.figures if name not in standing_of or not standing_of[name].worse
+    ]
     if column.fraction is not None:
         return min(known, key=lambda name: (column.figures[name], name), default=None)
-    losses = {name: sum(own.values()) / len(own) for name, own in column.losses().items() if own}
+    losses = {
+        name: sum(values.values()) / len(values)
+        for name, values in column.losses().items()
+        if values
+    }
     return min(known, key=lambda name: (losses.get(name, math.inf), name), default=None)
 
 
 def _against(
-    column: Column, name: str, best: str, beside: Standing | None, units: Units
+    column: Column, name: str, best: str, standing: Standing | None, units: Units
 ) -> Against:
-    place = (column.at, column.metric.name, side_of(column.metric), name, best)
-    if beside is None:
-        return Against(*place, None, None, None, None, None, 0, None, TOO_FEW)
+    key = (column.at, column.metric.name, side_of(column.metric), name, best)
+    if standing is None:
+        return Against(*key, None, None, None, None, None, 0, None, TOO_FEW)
     if column.fraction is not None:
-        return _against_percentile(column, name, best, beside, units)
-    low, high = sorted((column.figure(beside.low), column.figure(beside.high)))
-    detectable = column.figure(beside.detectable)
+        return _against_percentile(column, name, best, standing, units)
+    low, high = sorted((column.figure(standing.low), column.figure(standing.high)))
+    detectable = column.figure(standing.detectable)
     visible = column.scale == "difference" or seen(max(detectable, 1 / detectable)) is not None
     return Against(
-        *place,
+        *key,
         scale=column.scale,
-        value=column.figure(beside.value),
+        value=column.figure(standing.value),
         low=low,
         high=high,
-        p_value=beside.p_value,
-        blocks=beside.blocks,
+        p_value=standing.p_value,
+        blocks=standing.blocks,
         detectable=detectable if visible else None,
-        outcome=LARGER if beside.worse else NO_DIFFERENCE,
+        outcome=LARGER if standing.worse else NO_DIFFERENCE,
     )
 
 
 def _against_percentile(
-    column: Column, name: str, best: str, beside: Standing, units: Units
+    column: Column, name: str, best: str, standing: Standing, units: Units
 ) -> Against:
     """Beside the best; the decision is the table's."""
-    place = (column.at, column.metric.name, side_of(column.metric), name, best)
+    key = (column.at, column.metric.name, side_of(column.metric), name, best)
     pair = column.pair(best, name, units)
     if isinstance(pair, str):
-        return Against(*place, None, None, None, None, None, 0, None, TOO_FEW)
-    ends = pair.interval(beside.score)
-    low, high = agreeing(ends, 1.0, ABOVE if beside.worse else AROUND)
-    detectable = pair.detectable(beside.score)
+        return Against(*key, None, None, None, None, None, 0, None, TOO_FEW)
+    ends = pair.interval(standing.score)
+    low, high = agreeing(ends, 1.0, ABOVE if standing.worse else AROUND)
+    detectable = pair.detectable(standing.score)
     return Against(
-        *place,
+        *key,
         scale=pair.scale,
         value=pair.value,
         low=low,
         high=high,
-        p_value=beside.p_value,
+        p_value=standing.p_value,
         blocks=pair.blocks,
         detectable=None if detectable is None else seen(detectable),
-        outcome=LARGER if beside.worse else NO_DIFFERENCE,
+        outcome=LARGER if standing.worse else NO_DIFFERENCE,
     )
 
 

@@ -86,11 +86,11 @@ def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -
 
 def of_blocks(mine: dict[int, float], theirs: dict[int, float]) -> Contrast | str:
     """The same of numbers that were taken already, one a block and cell."""
-    shared = sorted(mine.keys() & theirs.keys())
-    if len(shared) < FEWEST_BLOCKS:
+    common = sorted(mine.keys() & theirs.keys())
+    if len(common) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS
-    ours = np.array([mine[block] for block in shared])
-    others = np.array([theirs[block] for block in shared])
+    ours = np.array([mine[block] for block in common])
+    others = np.array([theirs[block] for block in common])
     if min(ours.min(), others.min()) > 0:
         return Contrast("ratio", Swapped(np.log(others / ours)))
     return Contrast("difference", Swapped(others - ours))
@@ -99,7 +99,7 @@ def of_blocks(mine: dict[int, float], theirs: dict[int, float]) -> Contrast | st
 def requests_of(trials: list[Trial]) -> dict[int, Waits]:
     """By block, of the trials in which the client kept up: what a percentile is one of."""
     found = {trial.block: waits(trial) for trial in taken(P50, usable(trials))}
-    return {block: own for block, own in found.items() if own.count}
+    return {block: requests for block, requests in found.items() if requests.count}
 
 
 def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:

@@ -52,19 +52,19 @@ class Latencies:
 
 def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates, Latencies]:
     """The estimates of all metrics from the trials of a cell that say something about it."""
-    kept = usable(trials)
+    all_usable = usable(trials)
     absent = behind(trials) or NO_TRIAL
     found: Estimates = {}
     for metric in METRICS:
         if metric.read is None:
             continue
         for side in metric.sides:
-            own = taken(metric, told(metric, side, trials))
-            blocks = [trial.block for trial in own]
-            one = summarize(readings(metric, side, own), absent, blocks, units)
-            state = one.state if one.value is None else behind(own) or one.state
+            of_metric = taken(metric, usable_for(metric, side, trials))
+            blocks = [trial.block for trial in of_metric]
+            one = summarize(readings(metric, side, of_metric), absent, blocks, units)
+            state = one.state if one.value is None else behind(of_metric) or one.state
             found[side, metric.name] = replace(one, state=state)
-    of_latency, latencies = estimate_latency(kept, absent, units)
+    of_latency, latencies = estimate_latency(all_usable, absent, units)
     return found | of_latency, latencies
 
 
@@ -85,7 +85,7 @@ def usable(trials: list[Trial]) -> list[Trial]:
     return [trial for ok in _by_kind(trials) if _kept_up(ok) for trial in ok if trial.counts]
 
 
-def told(metric: Metric, side: str, trials: list[Trial]) -> list[Trial]:
+def usable_for(metric: Metric, side: str, trials: list[Trial]) -> list[Trial]:
     """The same; of what a server used also those in which the client set the pace, if most are so.
 
     What a request costs the server is known there, at the pace of that client. How long it takes
@@ -152,7 +152,7 @@ def estimate_latency(
     no upper end.
     """
     by_block = {trial.block: waits(trial) for trial in ok if takes(metrics.P50, trial)}
-    by_block = {block: own for block, own in by_block.items() if own.count > 0}
+    by_block = {block: requests for block, requests in by_block.items() if requests.count > 0}
     per_trial = list(by_block.values())
     if not per_trial:
         none = Estimate(None, None, None, 0, absent)

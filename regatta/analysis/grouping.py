@@ -19,7 +19,7 @@ FACTS = (
     "placement",
 )
 # These usually follow from something else (the rounds from the connections, the path from the
-# contender), so they part cells only where two would else stand in one place.
+# contender), so they part cells only where two would else share a row and a step.
 LOOSE = ("rounds", "path")
 
 SCOPE_WORDS = {WINDOW: "the load alone", PROCESS: "the whole process, start to stop"}
@@ -61,19 +61,19 @@ def stands_at(axis: Axis, cell: Cell, step: int) -> bool:
 def group(cells: list[Cell]) -> list[Members]:
     """All cells, in the order of the study."""
     taken = Tally((_facts(cell, FACTS), cell.contender, _quantities(cell)) for cell in cells)
-    crowded = {key[0] for key, count in taken.items() if count > 1}
-    alike: dict[Facts, list[Cell]] = {}
+    ambiguous = {key[0] for key, count in taken.items() if count > 1}
+    by_facts: dict[Facts, list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: cell.id):
         facts = _facts(cell, FACTS)
-        key = _facts(cell, FACTS + LOOSE) if facts in crowded else facts
-        alike.setdefault(key, []).append(cell)
-    return [members for facts, together in alike.items() for members in _split(facts, together)]
+        key = _facts(cell, FACTS + LOOSE) if facts in ambiguous else facts
+        by_facts.setdefault(key, []).append(cell)
+    return [members for facts, together in by_facts.items() for members in _split(facts, together)]
 
 
 def titles(groups: list[Members]) -> list[str]:
     """What sets each group apart, in words; alone it says work, load and engine."""
-    shared = set.intersection(*(set(members.facts) for members in groups)) if groups else set()
-    return [_title(members.facts, shared) for members in groups]
+    common = set.intersection(*(set(members.facts) for members in groups)) if groups else set()
+    return [_title(members.facts, common) for members in groups]
 
 
 def _split(facts: Facts, cells: list[Cell]) -> Iterator[Members]:
@@ -104,8 +104,8 @@ def _facts(cell: Cell, names: tuple[str, ...]) -> Facts:
     return tuple((name, getattr(cell, name)) for name in names if getattr(cell, name) is not None)
 
 
-def _title(facts: Facts, shared: set[tuple[str, Any]]) -> str:
-    telling = [fact for fact in facts if fact not in shared]
+def _title(facts: Facts, common: set[tuple[str, Any]]) -> str:
+    telling = [fact for fact in facts if fact not in common]
     if not telling:
         telling = [fact for fact in facts if fact[0] in ("work", "load", "engine")]
     return ", ".join(_shown(name, value) for name, value in telling)

@@ -42,7 +42,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldRate:
     """What one contender holds."""
 
     cell: Cell
@@ -60,10 +60,10 @@ class HeldGroup:
 
     title: str
     p99_limit_ms: float
-    members: list[Held]
+    members: list[HeldRate]
 
     @property
-    def kneed(self) -> list[Held]:
+    def kneed(self) -> list[HeldRate]:
         return [one for one in self.members if one.knee]
 
 
@@ -71,7 +71,7 @@ def held_groups(ledger: RaceRecord) -> list[HeldGroup]:
     """In the order of the study; contenders in theirs."""
     blocks = _blocks(ledger)
     known = {search.cell.id: search for search in ledger.searches}
-    found = {number: _held(search, blocks) for number, search in known.items()}
+    found = {number: _held_rate(search, blocks) for number, search in known.items()}
     grouped = group([search.cell for search in ledger.searches])
     return [
         HeldGroup(
@@ -92,14 +92,14 @@ def _blocks(ledger: RaceRecord) -> int:
     return max((one.block for one in planned), default=0)
 
 
-def _held(search: SearchRecord, blocks: int) -> Held:
-    told = searches(search.cell.id, search.probes, blocks)
-    ended = [one for one in told if one.next_rate() is None]
+def _held_rate(search: SearchRecord, blocks: int) -> HeldRate:
+    block_searches = searches(search.cell.id, search.probes, blocks)
+    ended = [one for one in block_searches if one.next_rate() is None]
     state, rate = _rate(ended)
     reasons = [one.why for one in ended if one.why]
     if state == AT_LEAST:
         reasons = [why for why in reasons if why.startswith(CLIENT)]
-    return Held(search.cell, state, rate, reasons[-1] if reasons else "", _knee(search.probes))
+    return HeldRate(search.cell, state, rate, reasons[-1] if reasons else "", _knee(search.probes))
 
 
 def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:
@@ -133,27 +133,27 @@ def _knee(probes: Sequence[Probe]) -> list[Point]:
         if probe.planned.kind == KNEE and share is not None:
             by_share.setdefault((share, probe.planned.rate), []).append(probe)
     return [
-        Point(share, rate, len(asked), *_point(asked))
-        for (share, rate), asked in sorted(by_share.items())
+        Point(share, rate, len(knee_probes), *_point(knee_probes))
+        for (share, rate), knee_probes in sorted(by_share.items())
     ]
 
 
-def _point(asked: Sequence[Probe]) -> list[Estimate]:
+def _point(probes: Sequence[Probe]) -> list[Estimate]:
     """None of them is known where fewer than half of the blocks know it."""
     blocks = [
         waits_of(probe.samples, (probe.client or {}).get("unstarted", 0))
-        for probe in asked
+        for probe in probes
         # What the client was the limit of says nothing of the server.
-        if probe.samples and not _is_bound(probe)
+        if probe.samples and not _is_client_bound(probe)
     ]
-    if 2 * len(blocks) < len(asked):
-        bound = sum(map(_is_bound, asked))
-        state = CLIENT_BOUND if 2 * bound > len(asked) else FAILED
+    if 2 * len(blocks) < len(probes):
+        client_bound = sum(map(_is_client_bound, probes))
+        state = CLIENT_BOUND if 2 * client_bound > len(probes) else FAILED
         return [Estimate(None, None, None, len(blocks), state)] * len(FRACTIONS)
     return _percentiles(blocks)
 
 
-def _is_bound(probe: Probe) -> bool:
+def _is_client_bound(probe: Probe) -> bool:
     return bool(probe.client and probe.client.get("client_bound"))
 
 

@@ -12,7 +12,7 @@ ORDER = [one.name for one in COUNTERS]
 
 
 @dataclass(frozen=True)
-class Entry:
+class CounterMeans:
     per_trial: float | None
     per_request: float | None
     """None for what is no sum, such as a percentage."""
@@ -20,18 +20,18 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Row:
+class CounterRow:
     origin: str
     event: str
     unit: str
     kind: str
     """Of the trials it was taken from."""
-    sides: dict[str, Entry]
+    sides: dict[str, CounterMeans]
 
 
 @dataclass(frozen=True)
 class PerfTable:
-    rows: list[Row]
+    rows: list[CounterRow]
     elapsed_ns: float | None
     """Mean length of the window of the timed trials."""
     requests: float | None
@@ -61,7 +61,7 @@ def _position(key: tuple[str, str]) -> tuple[bool, int, str]:
     return origin != "perf", known, event
 
 
-def _row(origin: str, event: str, by_kind: dict[str, list[Trial]]) -> Row:
+def _row(origin: str, event: str, by_kind: dict[str, list[Trial]]) -> CounterRow:
     unit = next(
         (
             counter.unit
@@ -76,14 +76,14 @@ def _row(origin: str, event: str, by_kind: dict[str, list[Trial]]) -> Row:
     first, second = (TIMED, COUNTED_TRIAL) if unit == "ns" else (COUNTED_TRIAL, TIMED)
     kind = first if _carry(by_kind[first], origin, event) else second
     entries = {side: _entry(by_kind[kind], side, origin, event, unit) for side in SIDES}
-    return Row(origin, event, unit, kind, entries)
+    return CounterRow(origin, event, unit, kind, entries)
 
 
 def _carry(trials: list[Trial], origin: str, event: str) -> bool:
     return any((side, origin, event) in trial.counters for trial in trials for side in SIDES)
 
 
-def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -> Entry:
+def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -> CounterMeans:
     found: list[tuple[Counter, Trial]] = [
         (trial.counters[side, origin, event], trial)
         for trial in trials
@@ -95,9 +95,9 @@ def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -
         if counter.state == COUNTED and counter.value is not None
     ]
     if not counted:
-        return Entry(None, None, found[0][0].state if found else NOT_SUPPORTED)
+        return CounterMeans(None, None, found[0][0].state if found else NOT_SUPPORTED)
     shares = [value / answered for value, answered in counted if answered]
-    return Entry(
+    return CounterMeans(
         _mean([value for value, _ in counted]),
         None if unit == "%" else _mean(shares),
         COUNTED,

@@ -102,13 +102,13 @@ class Group:
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]
 
-    def places(self) -> list[tuple[int, CellResult]]:
+    def step_cells(self) -> list[tuple[int, CellResult]]:
         """Every step with everybody who stands there."""
         return [(step, result) for step in self.steps for result in self.at(step)]
 
 
 @dataclass(frozen=True)
-class Noted:
+class NotedTrial:
     """A trial that a reader should know of, and its cell."""
 
     cell: Cell
@@ -124,9 +124,9 @@ class Analysis:
     contenders: list[str]
     """In their order: the same in every table and picture."""
     groups: list[Group]
-    failures: list[Noted]
-    client_bound: list[Noted]
-    disturbed: list[Noted]
+    failures: list[NotedTrial]
+    client_bound: list[NotedTrial]
+    disturbed: list[NotedTrial]
     """All whose CPUs others took beyond the limit, also those that were run again."""
     baseline: Baseline | None
     outliers: list[Outlier]
@@ -142,7 +142,7 @@ class Analysis:
     """Of the study, in its order; empty if it has none."""
     held: list[HeldGroup] = field(default_factory=list)
     """What each contender of a matched load holds."""
-    restless: list[Noted] = field(default_factory=list)
+    restless: list[NotedTrial] = field(default_factory=list)
     """Those that count and whose server was not at rest at an end of a window."""
     repeated: Repeated = field(default_factory=Repeated)
     """What running disturbed trials again did."""

@@ -74,7 +74,7 @@ class Verdict:
 class Standings:
     by_step: list[Verdict]
     overall: Verdict
-    beside: list[dict[str, Standing]] = field(default_factory=list)
+    standing_of: list[dict[str, Standing]] = field(default_factory=list)
     """What the verdict of each step rests on: logarithms of ratios."""
 
 
@@ -84,11 +84,11 @@ def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
     With one step the overall verdict is that one, and no further comparison.
     """
     logs = [_logs(step) for step in entries.values()]
-    places = [[step] for step in logs]
-    found = standings([*places, logs] if len(logs) > 1 else places, units=units)
+    contests = [[step] for step in logs]
+    found = standings([*contests, logs] if len(logs) > 1 else contests, units=units)
     by_step = [
-        _verdict(at, step, _log_means([_logs(step)]), beside)
-        for (at, step), beside in zip(entries.items(), found, strict=False)
+        _verdict(at, step, _log_means([_logs(step)]), standing_of)
+        for (at, step), standing_of in zip(entries.items(), found, strict=False)
     ]
     if len(logs) > 1:
         overall = _verdict(None, _over_all(entries), _log_means(logs), found[-1])
@@ -98,25 +98,27 @@ def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
 
 
 def _verdict(
-    at: int | None, entries: Entries, sizes: dict[str, float], beside: dict[str, Standing]
+    at: int | None, entries: Entries, sizes: dict[str, float], standing_of: dict[str, Standing]
 ) -> Verdict:
     ranked = sorted(sizes, key=lambda name: (sizes[name], name))
-    known = [*ranked, *(name for name in beside if name not in sizes)]
+    known = [*ranked, *(name for name in standing_of if name not in sizes)]
     slow = {name for name, entry in entries.items() if entry.barred == TOO_SLOW}
     worse = tuple(
-        name for name in known if name in beside and beside[name].worse and name not in slow
+        name
+        for name in known
+        if name in standing_of and standing_of[name].worse and name not in slow
     )
     rivals = {
         name: entry.barred or (TOO_FEW if name in ranked else NOT_MEASURED)
         for name, entry in entries.items()
-        if name not in worse and (entry.barred or (name not in beside and ranked != [name]))
+        if name not in worse and (entry.barred or (name not in standing_of and ranked != [name]))
     }
     best = tuple(name for name in ranked if name not in worse and name not in rivals)
     open_to = [name for name in ranked if name not in worse]
     front = open_to[0] if open_to else None
     after = [name for name in [*open_to[1:], *worse] if name not in slow]
     runner_up = after[0] if after else None
-    shown = beside.get(runner_up) if runner_up is not None else None
+    shown = standing_of.get(runner_up) if runner_up is not None else None
     detectable = None if shown is None else seen(math.exp(min(shown.detectable, 50.0)))
     return Verdict(
         at=at,
@@ -131,14 +133,14 @@ def _verdict(
         p_value=None if shown is None else shown.p_value,
         blocks=0 if shown is None else shown.blocks,
         detectable=detectable,
-        outcome=_outcome(entries, ranked, beside, best, rivals),
+        outcome=_outcome(entries, ranked, standing_of, best, rivals),
     )
 
 
 def _outcome(
     entries: Entries,
     ranked: list[str],
-    beside: dict[str, Standing],
+    standing_of: dict[str, Standing],
     best: tuple[str, ...],
     rivals: dict[str, str],
 ) -> str:
@@ -148,7 +150,7 @@ def _outcome(
         return ALONE
     if len(ranked) == 1:
         return ONLY
-    if not beside:
+    if not standing_of:
         return TOO_FEW
     if len(best) > 1:
         return NO_DIFFERENCE

@@ -52,11 +52,11 @@ def _share(step: int, design: CellResult, twin: CellResult, units: Units) -> Twi
     """None where fewer than two units hold both, or a figure is not known."""
     ours, bare = (one.blocks.get(PRIMARY.name, {}) for one in (design, twin))
     us, twin_us = (one.estimates[side_of(PRIMARY), PRIMARY.name].value for one in (design, twin))
-    shared = sorted(ours.keys() & bare.keys())
+    common = sorted(ours.keys() & bare.keys())
     logs = units.gathered(
         {
             block: math.log(ours[block] / bare[block])
-            for block in shared
+            for block in common
             if bare[block] > 0 < ours[block]
         }
     )

@@ -102,7 +102,7 @@ class Sample:
     """One race's trials of a cell: one number a block or a sitting, in their order."""
 
     values: Floats
-    alike: bool = True
+    correlated: bool = True
     """Whether neighbours may be; the sittings of a race are not."""
 
 
@@ -118,11 +118,11 @@ def unpaired(old: Sample, new: Sample) -> Change | None:
 
 def _change(scale: Scale, old: Sample, new: Sample) -> Change:
     difference = float(new.values.mean() - old.values.mean())
-    if old.alike == new.alike:
-        found = uncertain(old.values, new.values, alike=old.alike)
+    if old.correlated == new.correlated:
+        found = uncertain(old.values, new.values, correlated=old.correlated)
     else:
-        sittings, blocks = (new, old) if old.alike else (old, new)
-        found = _beside_one_sitting(sittings.values, blocks.values)
+        sittings, blocks = (new, old) if old.correlated else (old, new)
+        found = _against_one_sitting(sittings.values, blocks.values)
     if found is not None:
         return Change(scale, difference, found)
     fewest = min(len(old.values), len(new.values))
@@ -130,7 +130,7 @@ def _change(scale: Scale, old: Sample, new: Sample) -> Change:
     return Change(scale, difference, None, chance)
 
 
-def _beside_one_sitting(sittings: Floats, blocks: Floats) -> Uncertain | None:
+def _against_one_sitting(sittings: Floats, blocks: Floats) -> Uncertain | None:
     """None where neither the sittings of the one race nor the blocks of the other differ."""
     spread = float(sittings.var(ddof=1))
     other = max(spread, float(blocks.var(ddof=1)) / len(blocks))

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from regatta.analysis.claims.result import ClaimResult
-from regatta.analysis.results import Analysis, CellResult, Group, Noted
+from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
@@ -65,7 +65,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "contenders": [asdict(hit) for hit in analysis.repeated.hits],
             "p_value": analysis.repeated.p_value,
             "furthest": analysis.repeated.furthest,
-            "verdicts_that_move": len(analysis.repeated.moved),
+            "verdicts_that_move": len(analysis.repeated.changed),
         },
         "clocks": [asdict(ran) for ran in analysis.clocks],
         "company": [asdict(one) for one in analysis.company],
@@ -94,7 +94,7 @@ def _outlier(one: Outlier) -> dict[str, Any]:
     }
 
 
-def _noted(noted: Noted, why: str | None) -> dict[str, Any]:
+def _noted(noted: NotedTrial, why: str | None) -> dict[str, Any]:
     return {
         "cell": noted.cell.label(),
         "contender": noted.cell.contender,

@@ -1,6 +1,6 @@
 """summary.md: the standings as text that any forge or mail shows well."""
 
-from regatta.analysis.results import Analysis, CellResult, Group, Noted
+from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.ledger.metrics import STANDINGS, Metric, side_of
 from regatta.report.claims.markdown import claims_markdown
 from regatta.report.soundness.notes import notes
@@ -108,13 +108,13 @@ def _one_line(figure: str) -> str:
     return f"{value} [{interval}]" if interval else value
 
 
-def _noted(noted: Noted) -> str:
+def _noted(noted: NotedTrial) -> str:
     trial = noted.trial
     why = trial.reason or trial.client_bound or "no reason recorded"
     return f"{escape(noted.cell.label())}, block {trial.block}: {escape(why)}"
 
 
-def _disturbed(noted: Noted) -> str:
+def _disturbed(noted: NotedTrial) -> str:
     trial = noted.trial
     then = "run again" if trial.superseded else "kept"
     where = f"{escape(noted.cell.label())}, block {trial.block}, attempt {trial.attempt}"

@@ -84,7 +84,7 @@ def seen(rows: Floats) -> tuple[list[bool], list[bool]]:
     """Of each part whether it is told from no difference: as now, and with Holm's correction."""
     joint = decide_jointly([dict(enumerate(map(float, row))) for row in rows])
     before = holm([Swapped(row).p_value() for row in rows])
-    return [one.side != AROUND for one in joint.sides], [one.rejected for one in before]
+    return [one.sign != AROUND for one in joint.decisions], [one.rejected for one in before]
 
 
 def wrong_tables(noise: Noise, blocks: int, parts: int, tables: int) -> tuple[float, float]:

@@ -9,9 +9,10 @@ from regatta.analysis.claims.result import (
     REFUTED,
     SUPPORTED,
     UNDECIDED,
+    ClaimPart,
     ClaimResult,
-    Figure,
-    Part,
+    MeasuredFigure,
+    ClaimPart,
     ScopeResult,
     Verdict,
 )
@@ -26,16 +27,18 @@ REQUEST_US = {"unit": "µs", "per": "request", "metric": "task_clock"}
 
 def figure(
     design: str, connections: int, value: float | None, spread: float, **rest: Any
-) -> Figure:
+) -> MeasuredFigure:
     low, high = (None, None) if value is None else (value * (1 - spread), value * (1 + spread))
     known: dict[str, Any] = {"unit": "", "engine": "thread", "trials": 8, **rest}
-    return Figure(design, connections, value=value, low=low, high=high, **known)
+    return MeasuredFigure(design, connections, value=value, low=low, high=high, **known)
 
 
-def part(label: str, value: float | None, spread: float, verdict: Verdict, **rest: Any) -> Part:
+def part(
+    label: str, value: float | None, spread: float, verdict: Verdict, **rest: Any
+) -> ClaimPart:
     known: dict[str, Any] = {"scale": "ratio", "p_value": 0.01, "blocks": 8, **rest}
     ends = (None, None) if value is None else (value * (1 - spread), value * (1 + spread))
-    return Part(
+    return ClaimPart(
         label, value=value, low=ends[0], high=ends[1], verdict=verdict, detectable=1.083, **known
     )
 
@@ -160,7 +163,7 @@ def at_several() -> ClaimResult:
     pairs = [f"at {count}: {SELECT} < {THREAD}" for count in counts]
     parts = [part(label, 1.02, 0.04, SUPPORTED, scale="difference") for label in pairs]
 
-    def figures(per: str) -> list[Figure]:
+    def figures(per: str) -> list[MeasuredFigure]:
         known = {"per": per, "metric": "context_switches"}
         return [
             figure(design, count, each[design] * (count if per == "process" else 1), 0.2, **known)

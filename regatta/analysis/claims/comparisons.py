@@ -24,7 +24,7 @@ LESS, EQUAL, GROWS = "less", "equal", "grows"
 class Term:
     """One figure that is compared: a metric of one side in one cell."""
 
-    place: CellSelector
+    selector: CellSelector
     side: str
     metric: str
 
@@ -86,8 +86,8 @@ def _chain(
         if statement.kind == COMPARE:
             return Term(CellSelector(design or "", connections), name, statement.metric)
         if statement.kind == ENGINES:
-            place = CellSelector(design or "", connections, name)
-            return Term(place, statement.side, statement.metric)
+            selector = CellSelector(design or "", connections, name)
+            return Term(selector, statement.side, statement.metric)
         return Term(CellSelector(name, connections), statement.side, statement.metric)
 
     factor = statement.at_least or 1.0

@@ -56,7 +56,7 @@ def more_of(evidence: Evidence, dearer: CellSelector, cheaper: CellSelector) -> 
     found = []
     for metric, words in CAUSES.items():
         these, those = (
-            mean(evidence, Term(place, "server", metric)) for place in (dearer, cheaper)
+            mean(evidence, Term(selector, "server", metric)) for selector in (dearer, cheaper)
         )
         if these is not None and those is not None and these - those >= WORTH_SAYING:
             found.append(f"{these - those:.3g} more {words}")
@@ -65,7 +65,9 @@ def more_of(evidence: Evidence, dearer: CellSelector, cheaper: CellSelector) -> 
 
 def _server(evidence: Mapping[str, Evidence], design: str, connections: int, metric: str) -> Term:
     """The claim's own name for the cell may hold the client's engine."""
-    places = [place for known in evidence.values() for place in known.cells]
+    selectors = [selector for known in evidence.values() for selector in known.cells]
     wanted = (design, connections)
-    named = [place for place in places if (place.design, place.connections) == wanted]
+    named = [
+        selector for selector in selectors if (selector.design, selector.connections) == wanted
+    ]
     return Term(named[0] if named else CellSelector(design, connections), "server", metric)

@@ -2,8 +2,8 @@
 
 One refuted part refutes a claim; it is supported only if every part is. All parts of all claims are
 one family (statistics/joint.py), because one table shows them: one such table in twenty, not one
-claim in twenty, may hold a wrong verdict. Supported and refuted are the two sides of a bound.
-Equality has two bounds, and is supported only between them: not seeing a difference is not
+claim in twenty, may hold a wrong verdict. Supported and refuted are the two sides of a null value.
+Equality has two of them, and is supported only between them: not seeing a difference is not
 equality.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from regatta.analysis.claims.asked import Test, Times, growth, of_two
+from regatta.analysis.claims.claim_tests import FiellerRatio, Test, compare_two, growth
 from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison
 from regatta.analysis.claims.evidence import Blocks, Evidence
 from regatta.analysis.claims.measures import measure
@@ -23,11 +23,18 @@ from regatta.analysis.claims.result import (
     SUPPORTED,
     TOO_FEW,
     UNDECIDED,
-    Part,
+    ClaimPart,
     Verdict,
 )
 from regatta.analysis.contrast import TOO_FEW_BLOCKS
-from regatta.analysis.statistics.joint import ABOVE, BELOW, Joint, Side, agreeing, decide_jointly
+from regatta.analysis.statistics.joint import (
+    ABOVE,
+    BELOW,
+    Joint,
+    SignDecision,
+    agreeing,
+    decide_jointly,
+)
 from regatta.analysis.statistics.slower import Requests, slower
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
@@ -39,7 +46,7 @@ Bounds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparisonTest:
     """A comparison with its test, ready to be decided with all others."""
 
     comparison: Comparison
@@ -48,33 +55,33 @@ class Asked:
     units: Units
 
     @property
-    def bounds(self) -> list[float]:
-        return [bound for bound in self.claimed if bound is not None]
+    def null_values(self) -> list[float]:
+        return [null_value for null_value in self.claimed if null_value is not None]
 
     def differences(self) -> list[Blocks]:
-        """What the family tests: one for each bound, and whether a share is one of anything."""
-        found = [self.test.against(bound) for bound in self.bounds]
-        return [*found, self.test.first] if self._of_a_share(self.test) else found
+        """What the family tests: one a null value, and whether a share is one of anything."""
+        found = [self.test.against(null_value) for null_value in self.null_values]
+        return [*found, self.test.first] if self._is_share_of_nothing(self.test) else found
 
-    def _of_a_share(self, test: Test) -> TypeGuard[Times]:
+    def _is_share_of_nothing(self, test: Test) -> TypeGuard[FiellerRatio]:
         """Whether it is asked to be within a share of what may be nothing."""
-        return isinstance(test, Times) and len(self.bounds) > 1
+        return isinstance(test, FiellerRatio) and len(self.null_values) > 1
 
-    def decided(self, sides: Sequence[Side], score: float) -> Part:
+    def decided(self, decisions: Sequence[SignDecision], score: float) -> ClaimPart:
         """As the family says."""
         enough = self.test.blocks >= self.units.fewest
-        by_bound = dict(zip(self.bounds, sides, strict=False))
+        by_null_value = dict(zip(self.null_values, decisions, strict=False))
         ends: Bounds = self.test.interval(score) if enough else (None, None)
-        for bound, found in by_bound.items() if enough else ():
-            ends = agreeing(ends, bound, found.side)
-        verdict, reason = self._verdict(by_bound, sides[-1]) if enough else (TOO_FEW, "")
-        return Part(
+        for null_value, found in by_null_value.items() if enough else ():
+            ends = agreeing(ends, null_value, found.sign)
+        verdict, reason = self._verdict(by_null_value, decisions[-1]) if enough else (TOO_FEW, "")
+        return ClaimPart(
             label=self.comparison.label,
             scale=self.test.scale,
             value=self.test.value,
             low=ends[0],
             high=ends[1],
-            p_value=self._p_value(by_bound) if enough else None,
+            p_value=self._p_value(by_null_value) if enough else None,
             blocks=self.test.blocks,
             verdict=verdict,
             detectable=self.test.detectable(score) if enough else None,
@@ -83,51 +90,58 @@ class Asked:
             reason=reason,
         )
 
-    def _verdict(self, sides: Mapping[float, Side], last: Side) -> tuple[Verdict, str]:
-        low, high = (None if bound is None else sides[bound].side for bound in self.claimed)
+    def _verdict(
+        self, decisions: Mapping[float, SignDecision], last: SignDecision
+    ) -> tuple[Verdict, str]:
+        low, high = (
+            None if null_value is None else decisions[null_value].sign
+            for null_value in self.claimed
+        )
         if low in (ABOVE, None) and high in (BELOW, None):
             return SUPPORTED, ""
-        if self._of_a_share(self.test) and last.side != ABOVE:
+        if self._is_share_of_nothing(self.test) and last.sign != ABOVE:
             return UNDECIDED, NEAR_NOTHING
         return (REFUTED if low == BELOW or high == ABOVE else UNDECIDED), ""
 
-    def _p_value(self, sides: Mapping[float, Side]) -> float:
-        """For two bounds, both must be excluded or one passed."""
-        low, high = min(sides), max(sides)
+    def _p_value(self, decisions: Mapping[float, SignDecision]) -> float:
+        """Of two null values both must be excluded or one passed."""
+        low, high = min(decisions), max(decisions)
         value = self.test.value
         if value is not None and low <= value <= high:
-            return max(side.p_value for side in sides.values())
-        return sides[nearest(self.bounds, value)].p_value
+            return max(decision.p_value for decision in decisions.values())
+        return decisions[nearest(self.null_values, value)].p_value
 
 
-def nearest(bounds: list[float], value: float | None) -> float:
-    """The bound that lies nearest to the value; any, if there is none."""
-    return min(bounds, key=lambda bound: abs(bound - (value or 0.0)))
+def nearest(null_values: list[float], value: float | None) -> float:
+    """The null value that lies nearest to the value; any, if there is none."""
+    return min(null_values, key=lambda null_value: abs(null_value - (value or 0.0)))
 
 
-def decide(cases: Sequence[tuple[Evidence, list[Comparison]]]) -> list[tuple[Verdict, list[Part]]]:
+def decide(
+    cases: Sequence[tuple[Evidence, list[Comparison]]],
+) -> list[tuple[Verdict, list[ClaimPart]]]:
     """Of each claim the verdict and every part, in the order of the claim."""
-    tested = [[ask(evidence, one) for one in asked] for evidence, asked in cases]
-    ready = [one for claim in tested for one in claim if isinstance(one, Asked)]
+    tested = [[make_test(evidence, one) for one in compared] for evidence, compared in cases]
+    ready = [one for claim in tested for one in claim if isinstance(one, ComparisonTest)]
     parts = iter(jointly(ready))
-    found: list[tuple[Verdict, list[Part]]] = []
-    for (_, asked), claim in zip(cases, tested, strict=True):
-        own = [
-            next(parts) if isinstance(one, Asked) else _untested(comparison, one)
-            for comparison, one in zip(asked, claim, strict=True)
+    found: list[tuple[Verdict, list[ClaimPart]]] = []
+    for (_, compared), claim in zip(cases, tested, strict=True):
+        claim_parts = [
+            next(parts) if isinstance(one, ComparisonTest) else _untested(comparison, one)
+            for comparison, one in zip(compared, claim, strict=True)
         ]
-        found.append((together([part.verdict for part in own]), own))
+        found.append((together([part.verdict for part in claim_parts]), claim_parts))
     return found
 
 
-def jointly(asked: Sequence[Asked]) -> list[Part]:
-    differences = [one.differences() for one in asked]
-    units = asked[0].units if asked else BLOCKS
-    joint: Joint = decide_jointly([row for own in differences for row in own], units=units)
-    sides = iter(joint.sides)
+def jointly(tests: Sequence[ComparisonTest]) -> list[ClaimPart]:
+    differences = [one.differences() for one in tests]
+    units = tests[0].units if tests else BLOCKS
+    joint: Joint = decide_jointly([row for rows in differences for row in rows], units=units)
+    decisions = iter(joint.decisions)
     return [
-        one.decided([next(sides) for _ in own], joint.score)
-        for one, own in zip(asked, differences, strict=True)
+        one.decided([next(decisions) for _ in rows], joint.score)
+        for one, rows in zip(tests, differences, strict=True)
     ]
 
 
@@ -137,10 +151,10 @@ def together(verdicts: list[Verdict]) -> Verdict:
     return next((verdict for verdict in ranked if verdict in verdicts), SUPPORTED)
 
 
-def ask(evidence: Evidence, comparison: Comparison) -> Asked | str:
+def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | str:
     """The test of a comparison, or the words that say why there is none."""
     if comparison.relation != GROWS and evidence.fraction(comparison.terms[0]) is not None:
-        return _ask_of_percentiles(evidence, comparison)
+        return _make_percentile_test(evidence, comparison)
     units = evidence.race.units
     columns: list[Blocks] = []
     for term in comparison.terms:
@@ -149,16 +163,16 @@ def ask(evidence: Evidence, comparison: Comparison) -> Asked | str:
             return values
         columns.append(values)
     if comparison.relation == GROWS:
-        counts = [term.place.connections for term in comparison.terms]
+        counts = [term.selector.connections for term in comparison.terms]
         grown = growth(dict(zip(counts, columns, strict=True)), units)
         if isinstance(grown, str):
             return grown
-        return Asked(comparison, grown, around(comparison), units)
+        return ComparisonTest(comparison, grown, around(comparison), units)
     first, second = columns
     over = measure(comparison.terms[0].metric, evidence.scope).over_iterative
     means = [abs(sum(of.values()) / len(of)) for of in columns if of]
     amount = _amount(evidence, comparison, max(means, default=0.0))
-    test = of_two(
+    test = compare_two(
         first,
         second,
         differences=over or amount is not None,
@@ -167,10 +181,10 @@ def ask(evidence: Evidence, comparison: Comparison) -> Asked | str:
     )
     if isinstance(test, str):
         return test
-    return Asked(comparison, test, claimed(comparison, test, amount), units)
+    return ComparisonTest(comparison, test, claimed(comparison, test, amount), units)
 
 
-def _ask_of_percentiles(evidence: Evidence, comparison: Comparison) -> Asked | str:
+def _make_percentile_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | str:
     fraction, units = evidence.fraction(comparison.terms[0]), evidence.race.units
     cells: list[Requests] = []
     for term in comparison.terms:
@@ -184,7 +198,7 @@ def _ask_of_percentiles(evidence: Evidence, comparison: Comparison) -> Asked | s
         return test
     amount = _amount(evidence, comparison, test.larger_ms)
     test = test if amount is None else replace(test, scale="difference")
-    return Asked(comparison, test, claimed(comparison, test, amount), units)
+    return ComparisonTest(comparison, test, claimed(comparison, test, amount), units)
 
 
 def _amount(evidence: Evidence, comparison: Comparison, larger: float) -> float | None:
@@ -203,16 +217,16 @@ def claimed(comparison: Comparison, test: Test, amount: float | None) -> Bounds:
 
 
 def around(comparison: Comparison) -> tuple[float, float]:
-    """The bounds of a ratio, or of a power."""
+    """The null values of a ratio, or of a power."""
     share = comparison.within.share
     assert share is not None
     return 1 - share, 1 + share
 
 
-def _untested(comparison: Comparison, words: str) -> Part:
+def _untested(comparison: Comparison, words: str) -> ClaimPart:
     absent = words in (NOT_SUPPORTED, NOT_COUNTED) or CANNOT in words
     verdict: Verdict = TOO_FEW if words == TOO_FEW_BLOCKS else UNDECIDED
-    return Part(
+    return ClaimPart(
         label=comparison.label,
         scale="ratio",
         value=None,

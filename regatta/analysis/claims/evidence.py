@@ -9,7 +9,7 @@ import numpy as np
 from regatta.analysis.claims.bursts import BURST_TIME
 from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.measures import Measure, measure
-from regatta.analysis.claims.result import Figure
+from regatta.analysis.claims.result import MeasuredFigure
 from regatta.analysis.contrast import by_block, requests_of
 from regatta.analysis.estimates import MEASURED, OVER, Estimates
 from regatta.analysis.statistics.serial import mean_interval
@@ -27,7 +27,7 @@ Blocks = dict[int, float]
 
 
 @dataclass
-class Race:
+class RaceResults:
     """The whole race, as claims need it."""
 
     cells: list[Cell]
@@ -42,35 +42,35 @@ class Race:
 
 @dataclass(frozen=True)
 class Evidence:
-    race: Race
+    race: RaceResults
     scope: str
     cells: dict[CellSelector, Cell]
 
     def values(self, term: Term) -> Blocks | str:
         """One number a block, or the words that say why there is none."""
         how = self._how(term)
-        mine = self._raw(term.place, term.side, how)
+        mine = self._raw(term.selector, term.side, how)
         if isinstance(mine, str) or not how.over_iterative:
             return mine
-        base = self._raw(CellSelector(ITERATIVE, term.place.connections), term.side, how)
+        base = self._raw(CellSelector(ITERATIVE, term.selector.connections), term.side, how)
         if isinstance(base, str):
             return base
         return {block: mine[block] - base[block] for block in sorted(mine.keys() & base.keys())}
 
     def requests(self, term: Term) -> Requests | str:
         """What a percentile is one of, by block."""
-        cell = self._cell(term.place)
+        cell = self._cell(term.selector)
         return cell if isinstance(cell, str) else requests_of(self.race.trials.get(cell.id, []))
 
     def fraction(self, term: Term) -> float | None:
         """Where the term is a percentile of requests."""
         return FRACTIONS.get(self._how(term).metric.name)
 
-    def figure(self, term: Term) -> Figure:
+    def figure(self, term: Term) -> MeasuredFigure:
         """The term's mean with its interval; of latencies the pooled percentile."""
         how = self._how(term)
-        cell = self.cells.get(term.place)
-        engine = cell.engine if cell else term.place.engine or ""
+        cell = self.cells.get(term.selector)
+        engine = cell.engine if cell else term.selector.engine or ""
         value = low = high = None
         trials, state = 0, MEASURED
         if cell is not None and how.metric.name in FRACTIONS:
@@ -88,9 +88,9 @@ class Evidence:
                 interval = mean_interval(numbers, self.race.units.reach_of(list(found)))
                 value, low, high = interval.value, interval.low, interval.high
                 trials = len(found)
-        return Figure(
-            design=term.place.design,
-            connections=term.place.connections,
+        return MeasuredFigure(
+            design=term.selector.design,
+            connections=term.selector.connections,
             engine=engine,
             value=value,
             low=low,
@@ -105,7 +105,7 @@ class Evidence:
 
     def amount(self, term: Term, within: EquivalenceMargin) -> float | None:
         """The margin in the unit of the term's values; of a whole process that of all requests."""
-        cell = self.cells.get(term.place)
+        cell = self.cells.get(term.selector)
         if within.amount is None or cell is None or self._how(term).per != "process":
             return within.amount
         in_ms = 1e-3 if within.unit == MICROSECONDS else 1.0
@@ -113,13 +113,13 @@ class Evidence:
 
     def _how(self, term: Term) -> Measure:
         """How it is measured in this cell."""
-        cell = self.cells.get(term.place)
+        cell = self.cells.get(term.selector)
         if term.metric == "latency_max" and cell is not None and cell.load == "burst":
             return Measure(BURST_TIME, "")
         return measure(term.metric, self.scope)
 
-    def _raw(self, place: CellSelector, side: str, how: Measure) -> Blocks | str:
-        cell = self._cell(place)
+    def _raw(self, selector: CellSelector, side: str, how: Measure) -> Blocks | str:
+        cell = self._cell(selector)
         if isinstance(cell, str):
             return cell
         key = (cell.id, side, how.metric.name)
@@ -128,9 +128,9 @@ class Evidence:
             self.race.taken[key] = by_block(how.metric, side, trials)
         return self.race.taken[key]
 
-    def _cell(self, place: CellSelector) -> Cell | str:
-        cell = self.cells.get(place)
+    def _cell(self, selector: CellSelector) -> Cell | str:
+        cell = self.cells.get(selector)
         if cell is not None:
             return cell
-        reason = self.race.left_out.get(place.design)
-        return NOT_RACED if reason is None else f"{place.design} cannot run here: {reason}"
+        reason = self.race.left_out.get(selector.design)
+        return NOT_RACED if reason is None else f"{selector.design} cannot run here: {reason}"

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from regatta.analysis.claims.comparisons import comparisons
 from regatta.analysis.claims.decide import decide, together
-from regatta.analysis.claims.evidence import Evidence, Race
+from regatta.analysis.claims.evidence import Evidence, RaceResults
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
+    ClaimPart,
     ClaimResult,
-    Part,
+    ClaimPart,
     ScopeResult,
     Verdict,
 )
@@ -22,7 +23,7 @@ from regatta.study.claims.cells import claim_cells
 from regatta.study.limits import SCOPES
 
 
-def judge_all(recorded: Sequence[RecordedClaim], race: Race) -> list[ClaimResult]:
+def judge_all(recorded: Sequence[RecordedClaim], race: RaceResults) -> list[ClaimResult]:
     """One result for each claim, in the order of the study."""
     claims = [one.claim for one in recorded]
     evidence = [raced(claim, race) for claim in claims]
@@ -53,8 +54,8 @@ def judge(
         source=recorded.source,
         metric=first.metric,
         side=first.side,
-        claimed=" and ".join(said.signs() for said in claim.statements),
-        connections=sorted({count for said in claim.statements for count in said.connections}),
+        claimed=" and ".join(statement.signs() for statement in claim.statements),
+        connections=sorted({count for statement in claim.statements for count in statement.connections}),
         published=recorded.published,
         published_agrees=claim.published_agrees,
         scopes=dict(scopes),
@@ -69,24 +70,26 @@ def verdict(scopes: Mapping[str, ScopeResult]) -> Verdict:
     return together([NOT_MEASURABLE]) if found is None else found.verdict
 
 
-def raced(claim: Claim, race: Race) -> dict[str, Evidence]:
+def raced(claim: Claim, race: RaceResults) -> dict[str, Evidence]:
     """The evidence by scope, where all of the claim's cells were raced, or could not be."""
     found: dict[str, Evidence] = {}
     for scope in SCOPES:
         cells = claim_cells(claim, race.cells, scope)
-        lacks = [place for place in claim.selectors() if place not in cells]
-        if cells and all(place.design in race.left_out for place in lacks):
+        lacks = [selector for selector in claim.selectors() if selector not in cells]
+        if cells and all(selector.design in race.left_out for selector in lacks):
             found[scope] = Evidence(race, scope, cells)
     return found
 
 
-def _in_scope(evidence: Evidence, claim: Claim, found: Verdict, parts: list[Part]) -> ScopeResult:
-    asked = comparisons(claim)
-    terms = dict.fromkeys(term for comparison in asked for term in comparison.terms)
-    ordered = sorted(terms, key=lambda term: term.place.connections)
+def _in_scope(
+    evidence: Evidence, claim: Claim, found: Verdict, parts: list[ClaimPart]
+) -> ScopeResult:
+    compared = comparisons(claim)
+    terms = dict.fromkeys(term for comparison in compared for term in comparison.terms)
+    ordered = sorted(terms, key=lambda term: term.selector.connections)
     return ScopeResult(
         verdict=found,
         parts=parts,
         figures=[evidence.figure(term) for term in ordered],
-        single_runs=single_runs(evidence, asked),
+        single_runs=single_runs(evidence, compared),
     )

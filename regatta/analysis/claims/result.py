@@ -21,7 +21,7 @@ Scale = Literal["ratio", "difference", "exponent"]
 
 
 @dataclass(frozen=True)
-class Figure:
+class MeasuredFigure:
     """The same quantity here: the mean over trials (latency: of the pooled requests)."""
 
     design: str
@@ -44,7 +44,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Part:
+class ClaimPart:
     """One comparison that the claim makes; all of them must hold."""
 
     label: str
@@ -76,8 +76,8 @@ class ScopeResult:
     """The claim over what was counted: the window of the load, or the whole process."""
 
     verdict: Verdict
-    parts: list[Part]
-    figures: list[Figure]
+    parts: list[ClaimPart]
+    figures: list[MeasuredFigure]
     single_runs: tuple[int, int] | None
     """In how many single blocks all parts held, and of how many; None if no block has them all."""
 

@@ -6,16 +6,16 @@ such reports contradict each other as often as not.
 
 from __future__ import annotations
 
-from regatta.analysis.claims.asked import exponents
+from regatta.analysis.claims.claim_tests import exponents
 from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison
 from regatta.analysis.claims.decide import around
 from regatta.analysis.claims.evidence import Blocks, Evidence
 
 
-def single_runs(evidence: Evidence, asked: list[Comparison]) -> tuple[int, int] | None:
+def single_runs(evidence: Evidence, comparisons: list[Comparison]) -> tuple[int, int] | None:
     """Blocks in which every part holds, and all that have every part; None if none has."""
     found: list[dict[int, bool]] = []
-    for comparison in asked:
+    for comparison in comparisons:
         columns: list[Blocks] = []
         for term in comparison.terms:
             values = evidence.values(term)
@@ -31,7 +31,7 @@ def single_runs(evidence: Evidence, asked: list[Comparison]) -> tuple[int, int] 
 
 def _held(evidence: Evidence, comparison: Comparison, columns: list[Blocks]) -> dict[int, bool]:
     if comparison.relation == GROWS:
-        counts = [term.place.connections for term in comparison.terms]
+        counts = [term.selector.connections for term in comparison.terms]
         grown = exponents(dict(zip(counts, columns, strict=True)))
         low, high = around(comparison)
         return {block: low <= power <= high for block, power in grown.items()}

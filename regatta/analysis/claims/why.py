@@ -20,10 +20,10 @@ from regatta.analysis.claims.result import (
     SUPPORTED,
     TOO_FEW,
     UNDECIDED,
-    Part,
+    ClaimPart,
     ScopeResult,
 )
-from regatta.analysis.claims.words import NEEDS, told, words_of
+from regatta.analysis.claims.words import NEEDS, finding, words_of
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
 from regatta.analysis.numbers import digits
 from regatta.ledger.cell import PROCESS, WINDOW
@@ -53,7 +53,7 @@ TOSSED = (0.1, 0.9)
 class Case:
     claim: Claim
     published: Sequence[PublishedFigure]
-    asked: Sequence[Comparison]
+    comparisons: Sequence[Comparison]
     scopes: Mapping[str, ScopeResult]
     evidence: Mapping[str, Evidence]
 
@@ -62,9 +62,9 @@ class Case:
         """That of the verdict."""
         return WINDOW if WINDOW in self.scopes else PROCESS
 
-    def parts(self, verdict: str) -> list[tuple[Comparison, Part]]:
-        pairs = zip(self.asked, self.scopes[self.scope].parts, strict=True)
-        return [(asked, part) for asked, part in pairs if part.verdict == verdict]
+    def parts(self, verdict: str) -> list[tuple[Comparison, ClaimPart]]:
+        pairs = zip(self.comparisons, self.scopes[self.scope].parts, strict=True)
+        return [(comparison, part) for comparison, part in pairs if part.verdict == verdict]
 
 
 Rule = Callable[[Case], str | None]
@@ -99,7 +99,7 @@ def refuted(case: Case) -> str | None:
     if not found:
         return None
     comparison, part = max(found, key=lambda pair: abs(_beyond(pair[1])))
-    return told(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
+    return finding(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
 
 
 def supported(case: Case) -> str | None:
@@ -109,7 +109,7 @@ def supported(case: Case) -> str | None:
         return None
     strict = [pair for pair in found if pair[0].relation != EQUAL] or found
     comparison, part = min(strict, key=lambda pair: abs(_beyond(pair[1])))
-    return told(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
+    return finding(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
 
 
 def too_few(case: Case) -> str | None:
@@ -130,7 +130,7 @@ def undecided(case: Case) -> str | None:
     if part.value is None or part.reason:
         return f"{part.label}: {REASONS.get(part.reason, part.reason) or NO_NUMBER}"
     units = case.evidence[case.scope].race.units
-    text = f"{told(comparison, part, unit_of(case, comparison))}, in {part.blocks} {units.name}"
+    text = f"{finding(comparison, part, unit_of(case, comparison))}, in {part.blocks} {units.name}"
     if comparison.relation == EQUAL:
         margin = comparison.within.words()
         return f"{text}, shown neither to be within {margin} nor beyond"
@@ -190,13 +190,13 @@ def scopes_differ(case: Case) -> str | None:
 def _share(case: Case) -> str:
     """How much of a whole process is no request's."""
     shares = []
-    for term in dict.fromkeys(term for asked in case.asked for term in asked.terms):
+    for term in dict.fromkeys(term for comparison in case.comparisons for term in comparison.terms):
         if term.side == "server" and not term.metric.endswith(OVER_ITERATIVE):
-            place = term.place
-            fixed = fixed_cost(case.evidence, place.design, place.connections, term.metric)
-            each = per_request_ms(case.evidence, place.design, place.connections, term.metric)
+            selector = term.selector
+            fixed = fixed_cost(case.evidence, selector.design, selector.connections, term.metric)
+            each = per_request_ms(case.evidence, selector.design, selector.connections, term.metric)
             if fixed is not None and each is not None and fixed > 0:
-                shares.append(fixed / (fixed + max(each, 0.0) * place.connections))
+                shares.append(fixed / (fixed + max(each, 0.0) * selector.connections))
     if not shares:
         return ""
     least, most = (round(end(shares) * 100) for end in (min, max))
@@ -229,19 +229,19 @@ def own_figures(case: Case) -> str | None:
     return None if case.claim.published_agrees else "the source's own figures contradict it"
 
 
-def because(case: Case, comparison: Comparison, part: Part) -> str:
+def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
     """What the dearer of two designs does more of, for each request; of counts how many."""
     if comparison.relation == GROWS or part.value is None:
         return ""
     first, second = comparison.terms
     if first.metric.removesuffix(OVER_ITERATIVE) not in CPU_METRICS:
         return _counts(case, first, second)
-    if first.place.design == second.place.design or WINDOW not in case.evidence:
+    if first.selector.design == second.selector.design or WINDOW not in case.evidence:
         return ""
     no_difference = 0.0 if part.scale == "difference" else 1.0
     dearer, cheaper = (second, first) if part.value > no_difference else (first, second)
-    more = more_of(case.evidence[WINDOW], dearer.place, cheaper.place)
-    return f": {dearer.place.design} makes {more} a request" if more else ""
+    more = more_of(case.evidence[WINDOW], dearer.selector, cheaper.selector)
+    return f": {dearer.selector.design} makes {more} a request" if more else ""
 
 
 def _counts(case: Case, first: Term, second: Term) -> str:
@@ -255,9 +255,9 @@ def _counts(case: Case, first: Term, second: Term) -> str:
     return f": {digits(pair[0])} against {digits(pair[1])} {per}"
 
 
-def _beyond(part: Part) -> float:
+def _beyond(part: ClaimPart) -> float:
     """How far from what was claimed, comparable between parts of one scale."""
-    bounds = [bound for bound in (part.claimed_low, part.claimed_high) if bound is not None]
-    if part.value is None or not bounds:
+    ends = [end for end in (part.claimed_low, part.claimed_high) if end is not None]
+    if part.value is None or not ends:
         return 0.0
-    return min((part.value - bound for bound in bounds), key=abs)
+    return min((part.value - end for end in ends), key=abs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regatta.analysis.claims.comparisons import GROWS, Comparison, Term
-from regatta.analysis.claims.result import Part
+from regatta.analysis.claims.result import ClaimPart
 from regatta.analysis.numbers import digits
 from regatta.ledger.given.claim import OVER_ITERATIVE
 
@@ -34,7 +34,7 @@ UNBOUNDED = 1e4
 """An interval of a ratio that spans more says nothing; its digits would."""
 
 
-def told(comparison: Comparison, part: Part, unit: str) -> str:
+def finding(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     """What was found of one part, in words; `unit` is that of a difference."""
     where = part.label.partition(":")[0]
     metric = words_of(comparison.terms[0].metric)
@@ -51,12 +51,12 @@ def told(comparison: Comparison, part: Part, unit: str) -> str:
 
 def name_of(comparison: Comparison, term: Term) -> str:
     """What sets it apart from the other term."""
-    places = {other.place.design for other in comparison.terms}
+    designs = {other.selector.design for other in comparison.terms}
     if len({other.side for other in comparison.terms}) > 1:
         return f"the {term.side}"
-    if len({other.place.engine for other in comparison.terms}) > 1:
-        return f"the client's engine {term.place.engine}"
-    return term.place.design if len(places) > 1 else "it"
+    if len({other.selector.engine for other in comparison.terms}) > 1:
+        return f"the client's engine {term.selector.engine}"
+    return term.selector.design if len(designs) > 1 else "it"
 
 
 def words_of(metric: str) -> str:
@@ -70,7 +70,7 @@ def three_places(value: float) -> str:
     return f"{value:.3f}"
 
 
-def _span(part: Part) -> str:
+def _span(part: ClaimPart) -> str:
     if part.value is None:
         return "no finite number of"
     near = part.scale == "ratio" and abs(part.value - 1) < CLOSE

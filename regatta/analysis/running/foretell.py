@@ -54,15 +54,15 @@ def foretold(study: Study) -> str:
     unit = "sitting" if in_sittings else "block"
     steps = f"{len(shape)} steps" if len(shape) > 1 else "one step"
     percent = round(100 * found[shape, units])
-    said = (
+    text = (
         f"{units} {unit}s, and {max(shape)} contenders at {steps} in one table: leads below about "
         f"{percent} % are not detectable if a {unit}'s ratio varies by "
         f"{100 * VARIES:.0f} %"
     )
     needed = units_for(WISHED_PERCENT, shape, units, in_sittings)
     if percent <= WISHED_PERCENT or needed is None:
-        return said
-    return f"{said}; {WISHED_PERCENT} % would take {needed} {unit}s"
+        return text
+    return f"{text}; {WISHED_PERCENT} % would take {needed} {unit}s"
 
 
 def shapes(study: Study) -> list[tuple[Shape, int]]:
@@ -103,15 +103,15 @@ def smallest_lead(shape: Shape, units: int, in_sittings: bool) -> float:
 def _score(chance: np.random.Generator, shape: Shape, units: int, ways: Ways) -> float:
     """How far the intervals of a table of nothing but noise reach."""
     steps = [chance.normal(size=(contenders, units)) for contenders in shape]
-    places = list(steps)
+    contests = list(steps)
     if len(steps) > 1:
         everywhere = min(shape)
-        places.append(np.mean([step[:everywhere] for step in steps], axis=0))
-    rows = np.concatenate([_pairs(place) for place in places])
+        contests.append(np.mean([step[:everywhere] for step in steps], axis=0))
+    rows = np.concatenate([_pairs(contest) for contest in contests])
     return critical(Rows(rows, np.ones(rows.shape, dtype=np.bool_)).furthest(ways), LEVEL)
 
 
-def _pairs(place: Floats) -> Floats:
-    pairs: Sequence[tuple[int, int]] = list(itertools.combinations(range(len(place)), 2))
-    found: Floats = np.array([place[first] - place[second] for first, second in pairs])
+def _pairs(contest: Floats) -> Floats:
+    pairs: Sequence[tuple[int, int]] = list(itertools.combinations(range(len(contest)), 2))
+    found: Floats = np.array([contest[first] - contest[second] for first, second in pairs])
     return found

@@ -40,29 +40,31 @@ def contradictions(
     steps: Mapping[int, Mapping[str, Accounts]], units: Units = BLOCKS
 ) -> list[Contradiction]:
     """The furthest apart first."""
-    asked = [
+    pairs = [
         (at, first, second)
         for at, known in steps.items()
         for first, second in combinations(sorted(known), 2)
     ]
     charged, busy = (
         [
-            units.gathered(_apart(steps[at][first][account], steps[at][second][account]))
-            for at, first, second in asked
+            units.gathered(_log_ratios(steps[at][first][account], steps[at][second][account]))
+            for at, first, second in pairs
         ]
         for account in (0, 1)
     )
-    by_charge, by_busy = (decide_jointly(one, units=units).sides for one in (charged, busy))
+    by_charge, by_busy = (decide_jointly(one, units=units).decisions for one in (charged, busy))
     found: list[Contradiction] = []
-    for number, (at, first, second) in enumerate(asked):
-        if by_charge[number].side * by_busy[number].side < 0:
-            less, more = (first, second) if by_charge[number].side == BELOW else (second, first)
-            apart = [abs(Mean.of_blocks(account[number]).value) for account in (charged, busy)]
-            found.append(Contradiction(at, less, more, math.exp(apart[0]), math.exp(-apart[1])))
+    for number, (at, first, second) in enumerate(pairs):
+        if by_charge[number].sign * by_busy[number].sign < 0:
+            less, more = (first, second) if by_charge[number].sign == BELOW else (second, first)
+            distances = [abs(Mean.of_blocks(account[number]).value) for account in (charged, busy)]
+            found.append(
+                Contradiction(at, less, more, math.exp(distances[0]), math.exp(-distances[1]))
+            )
     return sorted(found, key=lambda one: one.busy / one.charged)
 
 
-def _apart(first: BlockValues, second: BlockValues) -> BlockValues:
+def _log_ratios(first: BlockValues, second: BlockValues) -> BlockValues:
     """The logarithms of their ratios, in the blocks in which both are above 0."""
     return {
         block: math.log(value / second[block])

@@ -25,7 +25,7 @@ def comfortable_rate(cell: Cell, trials: Sequence[Trial], cpus: int) -> int | No
     costs = [cost for cost in found if not isinstance(cost, str) and cost > 0]
     if not costs:
         return None
-    own = min(cpus, cell.connections) if uses_more_cpus(cell) else 1
-    rate = CLIENT_LIMIT * own * 1e6 * len(costs) / sum(costs)
+    usable_cpus = min(cpus, cell.connections) if uses_more_cpus(cell) else 1
+    rate = CLIENT_LIMIT * usable_cpus * 1e6 * len(costs) / sum(costs)
     digits = 10 ** max(0, math.floor(math.log10(rate)) - 1)
     return int(rate // digits * digits)

@@ -40,14 +40,16 @@ class Ran:
 
 
 def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[Ran]:
-    """Of the trials that times are taken from; empty where no canary sang."""
-    songs = {
+    """Of the trials that times are taken from; empty where no canary ran."""
+    canary_ns = {
         (trial.cell_id, trial.block): trial.conditions["canary_ns"]
         for trial in ledger.last_attempts
         if trial.counts and trial.kind != COUNTED_TRIAL and trial.conditions.get("canary_ns")
     }
-    relative = _relative(songs, tables)
-    shown = {name: Swapped(np.array(list(own.values()))) for name, own in relative.items()}
+    relative = _relative(canary_ns, tables)
+    shown = {
+        name: Swapped(np.array(list(by_block.values()))) for name, by_block in relative.items()
+    }
     decided = holm([one.p_value() for one in shown.values()])
     return [
         _ran(ledger, name, one, decision.rejected)
@@ -56,30 +58,31 @@ def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[Ran]:
 
 
 def _relative(
-    songs: dict[tuple[int, int], float], tables: Sequence[Members]
+    canary_ns: dict[tuple[int, int], float], tables: Sequence[Members]
 ) -> dict[str, dict[int, float]]:
     """By contender and block the logarithm of its clock by that of its heat."""
     found: dict[str, dict[int, list[float]]] = {}
-    blocks = sorted({block for _, block in songs})
+    blocks = sorted({block for _, block in canary_ns})
     for cells in (members.at(step) for members in tables for step in members.steps):
         for block in blocks:
             heat = {
-                cell.contender: math.log(songs[cell.id, block])
+                cell.contender: math.log(canary_ns[cell.id, block])
                 for cell in cells
-                if (cell.id, block) in songs
+                if (cell.id, block) in canary_ns
             }
             if len(heat) > 1:
                 mean = fmean(heat.values())
-                for name, own in heat.items():
-                    found.setdefault(name, {}).setdefault(block, []).append(mean - own)
+                for name, log_ns in heat.items():
+                    found.setdefault(name, {}).setdefault(block, []).append(mean - log_ns)
     return {
-        name: {block: fmean(parts) for block, parts in own.items()} for name, own in found.items()
+        name: {block: fmean(parts) for block, parts in blocks_of.items()}
+        for name, blocks_of in found.items()
     }
 
 
-def _ran(ledger: RaceRecord, name: str, one: Swapped, told_apart: bool) -> Ran:
+def _ran(ledger: RaceRecord, name: str, one: Swapped, shown: bool) -> Ran:
     cells = {cell.id for cell in ledger.cells if cell.contender == name}
-    own = [
+    conditions = [
         trial.conditions
         for trial in ledger.last_attempts
         if trial.cell_id in cells and trial.conditions.get("canary_ns")
@@ -87,11 +90,11 @@ def _ran(ledger: RaceRecord, name: str, one: Swapped, told_apart: bool) -> Ran:
     low, high = one.interval() or (one.mean, one.mean)
     return Ran(
         contender=name,
-        trials=len(own),
-        low_ns=fmean(song["canary_ns"] for song in own),
-        median_ns=fmean(song["canary_median_ns"] for song in own),
+        trials=len(conditions),
+        low_ns=fmean(one_trial["canary_ns"] for one_trial in conditions),
+        median_ns=fmean(one_trial["canary_median_ns"] for one_trial in conditions),
         clock=math.exp(one.mean),
         low=math.exp(low),
         high=math.exp(high),
-        differs=told_apart and abs(math.expm1(one.mean)) * 100 >= LEAST_PERCENT,
+        differs=shown and abs(math.expm1(one.mean)) * 100 >= LEAST_PERCENT,
     )

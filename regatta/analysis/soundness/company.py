@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from regatta.analysis.contrast import of_trials
-from regatta.analysis.estimates import told
-from regatta.analysis.soundness.neighbours import Beside, Linked, linked
+from regatta.analysis.estimates import usable_for
+from regatta.analysis.soundness.neighbours import BlockDifference, Linked, linked
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.metrics import PRIMARY, side_of
@@ -41,21 +41,23 @@ class Company:
 def in_company(ledger: RaceRecord, units: Units = BLOCKS) -> list[Company]:
     """Of each contender that was raced alone; empty where none was."""
     found = {
-        name: own
+        name: differences
         for name in dict.fromkeys(cell.contender for cell in ledger.cells)
-        if (own := _by_block(ledger, name, units))
+        if (differences := _by_block(ledger, name, units))
     }
-    beside = {name: linked(_less_the_mean(found, name), units) for name in found}
-    decided = holm([one.p_value() for one in beside.values()])
+    against_others = {name: linked(_less_the_mean(found, name), units) for name in found}
+    decided = holm([one.p_value() for one in against_others.values()])
     return [
-        _company(name, own, linked(own, units), beside[name], decision.rejected)
-        for (name, own), decision in zip(found.items(), decided, strict=True)
+        _company(
+            name, differences, linked(differences, units), against_others[name], decision.rejected
+        )
+        for (name, differences), decision in zip(found.items(), decided, strict=True)
     ]
 
 
-def _by_block(ledger: RaceRecord, name: str, units: Units) -> dict[int, Beside]:
+def _by_block(ledger: RaceRecord, name: str, units: Units) -> dict[int, BlockDifference]:
     """For each block raced alone the logarithm of what it took by what its neighbours took."""
-    found: dict[int, list[Beside]] = {}
+    found: dict[int, list[BlockDifference]] = {}
     for cell in ledger.cells:
         if cell.contender == name:
             trials = ledger.trials_of(cell)
@@ -65,15 +67,17 @@ def _by_block(ledger: RaceRecord, name: str, units: Units) -> dict[int, Beside]:
                 if near:
                     against = fmean(math.log(together[at]) for at in near)
                     weights = dict.fromkeys(near, 1 / len(near))
-                    found.setdefault(block, []).append(Beside(math.log(value) - against, weights))
-    return {block: Beside.mean_of(parts) for block, parts in sorted(found.items())}
+                    found.setdefault(block, []).append(
+                        BlockDifference(math.log(value) - against, weights)
+                    )
+    return {block: BlockDifference.mean_of(parts) for block, parts in sorted(found.items())}
 
 
 def _figures(trials: Sequence[Trial], kind: str) -> dict[int, float]:
     """By block; those raced alone are taken as timed ones are."""
-    own = [replace(trial, kind=TIMED) for trial in trials if trial.kind == kind]
+    of_kind = [replace(trial, kind=TIMED) for trial in trials if trial.kind == kind]
     side = side_of(PRIMARY)
-    found = of_trials(PRIMARY, side, told(PRIMARY, side, own))
+    found = of_trials(PRIMARY, side, usable_for(PRIMARY, side, of_kind))
     return {} if isinstance(found, str) else {at: value for at, value in found.items() if value > 0}
 
 
@@ -86,26 +90,36 @@ def _neighbours(block: int, together: Iterable[int], units: Units) -> list[int]:
     return [at for at in (before, after) if at is not None]
 
 
-def _less_the_mean(found: Mapping[str, Mapping[int, Beside]], name: str) -> dict[int, Beside]:
+def _less_the_mean(
+    found: Mapping[str, Mapping[int, BlockDifference]], name: str
+) -> dict[int, BlockDifference]:
     """Its own less the mean of all that were raced in the same block."""
     return {
         block: replace(
-            one, value=one.value - fmean(own[block].value for own in found.values() if block in own)
+            one,
+            value=one.value
+            - fmean(
+                differences[block].value for differences in found.values() if block in differences
+            ),
         )
         for block, one in found[name].items()
     }
 
 
 def _company(
-    name: str, own: Mapping[int, Beside], one: Linked, beside: Linked, differs: bool
+    name: str,
+    differences: Mapping[int, BlockDifference],
+    alone: Linked,
+    against_others: Linked,
+    differs: bool,
 ) -> Company:
-    low, high = one.interval()
+    low, high = alone.interval()
     return Company(
         contender=name,
-        blocks=len(own),
-        ratio=math.exp(one.mean),
+        blocks=len(differences),
+        ratio=math.exp(alone.mean),
         low=math.exp(low),
         high=math.exp(high),
-        beside=math.exp(beside.mean),
+        beside=math.exp(against_others.mean),
         differs=differs,
     )

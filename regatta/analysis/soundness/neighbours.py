@@ -22,7 +22,7 @@ from regatta.analysis.statistics.units import Units
 
 
 @dataclass(frozen=True)
-class Beside:
+class BlockDifference:
     """One block less its neighbours."""
 
     value: float
@@ -30,7 +30,7 @@ class Beside:
     """Of each neighbour; together 1."""
 
     @classmethod
-    def mean_of(cls, parts: Sequence[Beside]) -> Beside:
+    def mean_of(cls, parts: Sequence[BlockDifference]) -> BlockDifference:
         """Of several cells in one block."""
         weights: dict[int, float] = {}
         for part in parts:
@@ -62,24 +62,26 @@ class Linked:
         return self.mean - reach, self.mean + reach
 
 
-def linked(blocks: Mapping[int, Beside], units: Units) -> Linked:
+def linked(blocks: Mapping[int, BlockDifference], units: Units) -> Linked:
     """Over all blocks; of several sittings each is one number, and they share nothing."""
     values = np.array([one.value for one in blocks.values()])
     if units.sitting_of:
-        own = units.gathered({block: one.value for block, one in blocks.items()})
-        values = np.array(list(own.values()))
-        alike = np.eye(len(values))
+        gathered = units.gathered({block: one.value for block, one in blocks.items()})
+        values = np.array(list(gathered.values()))
+        covariance = np.eye(len(values))
     else:
         near = sorted({at for one in blocks.values() for at in one.weights})
-        shared = np.array([[one.weights.get(at, 0.0) for at in near] for one in blocks.values()])
-        alike = np.eye(len(values)) + shared @ shared.T
+        neighbour_weights = np.array(
+            [[one.weights.get(at, 0.0) for at in near] for one in blocks.values()]
+        )
+        covariance = np.eye(len(values)) + neighbour_weights @ neighbour_weights.T
     count = len(values)
-    weights = np.linalg.solve(alike, np.ones(count))
+    weights = np.linalg.solve(covariance, np.ones(count))
     mean = float(weights @ values / weights.sum())
     if count < 2:
         return Linked(mean, 0.0, count)
     left = values - mean
-    variance = float(left @ np.linalg.solve(alike, left)) / (count - 1)
+    variance = float(left @ np.linalg.solve(covariance, left)) / (count - 1)
     rounding = 1e-24 * max(mean * mean, 1e-300)
     error = 0.0 if variance <= rounding else math.sqrt(variance / float(weights.sum()))
     return Linked(mean, error, count)

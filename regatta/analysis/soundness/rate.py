@@ -11,9 +11,9 @@ from regatta.race.matched.judge import STARTED_LIMIT
 
 def started(cell: Cell, trials: Sequence[Trial]) -> float | None:
     """The share of what was due, over all these trials; None: no open load, or nothing was due."""
-    asked = sum(trial.requests or 0 for trial in trials)
-    due = asked + sum(trial.unstarted for trial in trials)
-    return asked / due if cell.load == "open" and due else None
+    made = sum(trial.requests or 0 for trial in trials)
+    due = made + sum(trial.unstarted for trial in trials)
+    return made / due if cell.load == "open" and due else None
 
 
 def is_held(share: float | None) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis.contrast import of_trials
-from regatta.analysis.estimates import told
+from regatta.analysis.estimates import usable_for
 from regatta.analysis.grouping import Members
 from regatta.analysis.standings import Entries, Verdict, verdicts
 from regatta.analysis.statistics.units import units_of
@@ -40,7 +40,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Moved:
+class ChangedVerdict:
     """A verdict that would be another with the first attempts in place of those that stand."""
 
     group: int
@@ -57,7 +57,7 @@ class Repeated:
     """Of the contender that was hit furthest beyond chance, …"""
     furthest: str = ""
     """… by what chance does to its own trials: of many trials a few more are nothing."""
-    moved: list[Moved] = field(default_factory=list)
+    changed: list[ChangedVerdict] = field(default_factory=list)
 
     @property
     def is_unequal(self) -> bool:
@@ -66,7 +66,7 @@ class Repeated:
 
 
 @dataclass(frozen=True)
-class Table:
+class StandingsTable:
     """Who raced in one table, and what it came to."""
 
     members: Members
@@ -76,12 +76,12 @@ class Table:
     overall: Verdict
 
 
-def repeats_of(ledger: RaceRecord, tables: Sequence[Table]) -> Repeated:
+def repeats_of(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> Repeated:
     if not any(trial.superseded for trial in ledger.trials):
         return Repeated()
     heats = _heats(ledger)
     hits, p_value, furthest = _hits(ledger, heats)
-    return Repeated(hits, p_value, furthest, _moved(ledger, tables))
+    return Repeated(hits, p_value, furthest, _changed_verdicts(ledger, tables))
 
 
 def _heats(ledger: RaceRecord) -> list[list[tuple[str, bool]]]:
@@ -101,7 +101,7 @@ def _hits(ledger: RaceRecord, heats: list[list[tuple[str, bool]]]) -> tuple[list
     names = sorted(order, key=lambda name: (order[name], name))
     seen, chance = _counts(heats, names)
     again = _again(ledger)
-    raced = [sum(name == own for heat in heats for own, _ in heat) for name in names]
+    raced = [sum(name == member for heat in heats for member, _ in heat) for name in names]
     expected = chance.mean(axis=0)
     hits = [
         Hit(name, raced[at], int(seen[at]), float(expected[at]), again.get(name, 0))
@@ -129,8 +129,8 @@ def _counts(
             lots = chance.random((DRAWS, len(hit))).argsort(axis=1) < hit.sum()
         else:
             lots = np.broadcast_to(hit, (DRAWS, len(hit)))
-        for member, place in enumerate(at):
-            drawn[:, place] += lots[:, member]
+        for member, index in enumerate(at):
+            drawn[:, index] += lots[:, member]
     return seen, drawn
 
 
@@ -144,38 +144,38 @@ def _again(ledger: RaceRecord) -> dict[str, int]:
     return found
 
 
-def _moved(ledger: RaceRecord, tables: Sequence[Table]) -> list[Moved]:
+def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> list[ChangedVerdict]:
     first: dict[int, list[Trial]] = {}
     for trial in ledger.trials:
         if trial.attempt == 1:
             first.setdefault(trial.cell_id, []).append(replace(trial, superseded=False))
-    found: list[Moved] = []
-    for number, own in enumerate(tables):
-        then = verdicts(_first_entries(own, first), units_of(ledger))
-        pairs = [*zip(own.by_step, then.by_step, strict=True)]
+    found: list[ChangedVerdict] = []
+    for number, table in enumerate(tables):
+        then = verdicts(_first_entries(table, first), units_of(ledger))
+        pairs = [*zip(table.by_step, then.by_step, strict=True)]
         if len(pairs) > 1:
-            pairs.append((own.overall, then.overall))
+            pairs.append((table.overall, then.overall))
         found += [
-            Moved(number, mine, other)
+            ChangedVerdict(number, mine, other)
             for mine, other in pairs
             if (set(mine.best), mine.outcome) != (set(other.best), other.outcome)
         ]
     return found
 
 
-def _first_entries(own: Table, first: Mapping[int, list[Trial]]) -> dict[int, Entries]:
+def _first_entries(table: StandingsTable, first: Mapping[int, list[Trial]]) -> dict[int, Entries]:
     return {
         step: {
             cell.contender: replace(
-                own.entries[step][cell.contender], blocks=_blocks(first.get(cell.id, []))
+                table.entries[step][cell.contender], blocks=_blocks(first.get(cell.id, []))
             )
-            for cell in own.members.at(step)
+            for cell in table.members.at(step)
         }
-        for step in own.members.steps
+        for step in table.members.steps
     }
 
 
 def _blocks(trials: list[Trial]) -> dict[int, float]:
     side = side_of(PRIMARY)
-    found = of_trials(PRIMARY, side, told(PRIMARY, side, trials))
+    found = of_trials(PRIMARY, side, usable_for(PRIMARY, side, trials))
     return {} if isinstance(found, str) else found

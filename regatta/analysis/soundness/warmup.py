@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangePoint:
     """An early change of one trial."""
 
     share: float
@@ -102,7 +102,7 @@ def warm_ups(cells: list[Cell], trials: dict[int, list[Trial]]) -> list[WarmUp]:
 class _Tested:
     """One trial."""
 
-    early: Change | None
+    early: ChangePoint | None
     late: bool
     first_to_last: float
     """The logarithm of the first segment's median latency by the last one's."""
@@ -111,8 +111,8 @@ class _Tested:
 
 def _tested(medians: Floats) -> _Tested:
     return _Tested(
-        early=change(medians),
-        late=change(medians[::-1]) is not None,
+        early=change_point(medians),
+        late=change_point(medians[::-1]) is not None,
         first_to_last=float(np.log(medians[0] / medians[-1])),
         segment=1 / len(medians),
     )
@@ -173,7 +173,7 @@ def segments(trial: Trial, connections: int) -> Floats:
     return medians
 
 
-def change(medians: Floats) -> Change | None:
+def change_point(medians: Floats) -> ChangePoint | None:
     """The early change of a series, if it is beyond what random orders show."""
     count = len(medians)
     if count < FEWEST_SEGMENTS:
@@ -184,7 +184,7 @@ def change(medians: Floats) -> Change | None:
     if strengths[at] <= _critical(count):
         return None
     before, after = np.median(medians[: at + 1]), np.median(medians[at + 1 :])
-    return Change((at + 1) / count, float(before / after)) if after > 0 else None
+    return ChangePoint((at + 1) / count, float(before / after)) if after > 0 else None
 
 
 def _strengths(ranks: Floats) -> Floats:

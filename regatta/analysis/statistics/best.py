@@ -49,7 +49,7 @@ JUST_BEYOND = 1e-9
 
 @dataclass(frozen=True)
 class Standing:
-    """One contender beside the best of the others, in one place. More is worse."""
+    """One contender beside the best of the others, in one contest. More is worse."""
 
     worse: bool
     """Than another: shown, and not only so in this race."""
@@ -67,24 +67,24 @@ class Standing:
     """How far all intervals reach."""
 
 
-Apart = Mapping[tuple[str, str], BlockValues]
+PairDifferences = Mapping[tuple[str, str], BlockValues]
 """The first's figure less the second's, one a unit, of pairs that have no figures of their own."""
-Place = Sequence[Mapping[str, BlockValues]]
+Contest = Sequence[Mapping[str, BlockValues]]
 """Who is compared: the figures at one step, or at several whose mean is compared."""
 
 
-def standings(places: Sequence[Place], units: Units = BLOCKS) -> list[dict[str, Standing]]:
-    """Of each place everybody who shares enough units with another; the others are in none."""
-    return _decided([_Pairs.of(place, units) for place in places], units)
+def standings(contests: Sequence[Contest], units: Units = BLOCKS) -> list[dict[str, Standing]]:
+    """Of each contest everybody who shares enough units with another; the others are in none."""
+    return _decided([_Pairs.of(contest, units) for contest in contests], units)
 
 
-def standings_of_pairs(places: Sequence[Apart], units: Units = BLOCKS) -> list[dict[str, Standing]]:
+def standings_of_pairs(contests: Sequence[PairDifferences], units: Units = BLOCKS) -> list[dict[str, Standing]]:
     """The same where each pair is compared in a way of its own."""
-    return _decided([_Pairs.of_rows(place, units) for place in places], units)
+    return _decided([_Pairs.of_rows(contest, units) for contest in contests], units)
 
 
 def _decided(pairs: list[_Pairs], units: Units) -> list[dict[str, Standing]]:
-    numbers = sorted({number for place in pairs for number in place.numbers})
+    numbers = sorted({number for contest in pairs for number in contest.numbers})
     ways = units.ways(len(numbers))
     family = _Family.of(pairs, [ways[:, np.searchsorted(numbers, one.numbers)] for one in pairs])
     return family.decide()
@@ -92,7 +92,7 @@ def _decided(pairs: list[_Pairs], units: Units) -> list[dict[str, Standing]]:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """All pairs of one place: the first's figure less the second's in each unit."""
+    """All pairs of one contest: the first's figure less the second's in each unit."""
 
     names: list[str]
     numbers: list[int]
@@ -103,38 +103,38 @@ class _Pairs:
     """One for each pair; of the units that both have."""
 
     @classmethod
-    def of(cls, place: Place, units: Units) -> _Pairs:
-        names = sorted({name for step in place for name, own in step.items() if own})
-        blocks = sorted({block for step in place for own in step.values() for block in own})
+    def of(cls, contest: Contest, units: Units) -> _Pairs:
+        names = sorted({name for step in contest for name, values in step.items() if values})
+        blocks = sorted({block for step in contest for values in step.values() for block in values})
         figures = np.array(
             [
                 [[step.get(name, {}).get(block, math.nan) for block in blocks] for name in names]
-                for step in place
+                for step in contest
             ]
-        ).reshape(len(place), len(names), len(blocks))
+        ).reshape(len(contest), len(names), len(blocks))
         first, second = np.triu_indices(len(names), 1)
         # Over several steps two are compared at those that both raced, in the blocks in which both
         # finished all of these: a failure at the hardest step must not look like a gain.
         raced = np.isfinite(figures).any(axis=2)
         both = raced[:, first] & raced[:, second]
-        apart = figures[:, first] - figures[:, second]
-        counted = np.where(both[:, :, None], apart, 0.0).sum(axis=0)
+        differences = figures[:, first] - figures[:, second]
+        counted = np.where(both[:, :, None], differences, 0.0).sum(axis=0)
         steps = np.maximum(both.sum(axis=0), 1)
-        apart = counted / steps[:, None]
-        known = np.isfinite(apart) & both.any(axis=0)[:, None]
-        numbers, apart = units.columns(blocks, np.where(known, apart, math.nan))
-        known = np.isfinite(apart)
+        differences = counted / steps[:, None]
+        known = np.isfinite(differences) & both.any(axis=0)[:, None]
+        numbers, differences = units.columns(blocks, np.where(known, differences, math.nan))
+        known = np.isfinite(differences)
         enough = known.sum(axis=1) >= units.fewest
-        rows = Rows(np.where(known, apart, 0.0)[enough], known[enough])
+        rows = Rows(np.where(known, differences, 0.0)[enough], known[enough])
         return cls(names, numbers, first[enough], second[enough], rows)
 
     @classmethod
-    def of_rows(cls, place: Apart, units: Units) -> _Pairs:
-        known = {pair: row for pair, row in place.items() if len(row) >= units.fewest}
+    def of_rows(cls, contest: PairDifferences, units: Units) -> _Pairs:
+        known = {pair: row for pair, row in contest.items() if len(row) >= units.fewest}
         names = sorted({name for pair in known for name in pair})
         numbers = sorted({number for row in known.values() for number in row})
-        places = np.array([[names.index(name) for name in pair] for pair in known], dtype=np.int64)
-        first, second = places.reshape(len(known), 2).T
+        indices = np.array([[names.index(name) for name in pair] for pair in known], dtype=np.int64)
+        first, second = indices.reshape(len(known), 2).T
         return cls(names, numbers, first, second, Rows.of(list(known.values())))
 
     def worst(self, scores: Floats) -> Floats:
@@ -170,27 +170,27 @@ class _Pairs:
 
 @dataclass(frozen=True)
 class _Family:
-    """Everybody who can be compared, in all places."""
+    """Everybody who can be compared, in all contests."""
 
     pairs: list[_Pairs]
     members: list[tuple[int, int]]
-    """Place and name."""
+    """Contest and name."""
     chance: Floats
     """How far behind each would be; one row a way to turn the blocks, the first as they are."""
     furthest: Floats
-    """By noise alone, of all pairs in all places."""
+    """By noise alone, of all pairs in all contests."""
 
     @classmethod
     def of(cls, pairs: list[_Pairs], ways: list[Ways]) -> _Family:
         members: list[tuple[int, int]] = []
         columns: list[Floats] = [np.zeros((len(ways[0]) if ways else 1, 0))]
         furthest = np.zeros(len(columns[0]))
-        for place, one in enumerate(pairs):
-            parts = batches(ways[place])
+        for contest, one in enumerate(pairs):
+            parts = batches(ways[contest])
             worst = np.concatenate([one.worst(one.rows.scores(part)) for part in parts])
             by_noise = np.concatenate([one.rows.furthest(part) for part in parts])
             compared = np.flatnonzero(np.isfinite(worst[0]))
-            members += [(place, int(at)) for at in compared]
+            members += [(contest, int(at)) for at in compared]
             columns.append(worst[:, compared])
             furthest = np.maximum(furthest, by_noise)
         return cls(pairs, members, np.concatenate(columns, axis=1), furthest)
@@ -200,18 +200,18 @@ class _Family:
         ahead = self._ahead()
         reach = critical(self.furthest, LEVEL)
         p_values, shown = step_down(self.chance, LEVEL)
-        for member, (place, at) in enumerate(self.members):
+        for member, (contest, at) in enumerate(self.members):
             worse = bool(shown[member]) and member not in ahead
-            one, p_value = self.pairs[place], float(p_values[member])
-            found[place][one.names[at]] = one.standing(at, reach, worse, p_value)
+            one, p_value = self.pairs[contest], float(p_values[member])
+            found[contest][one.names[at]] = one.standing(at, reach, worse, p_value)
         return found
 
     def _ahead(self) -> set[int]:
-        """In each place whoever is least behind: with blocks missing each may be behind another."""
+        """In each contest whoever is least behind: with blocks missing each may be behind another."""
         least: dict[int, int] = {}
-        for member, (place, _) in enumerate(self.members):
-            if self.chance[0, member] < self.chance[0, least.setdefault(place, member)]:
-                least[place] = member
+        for member, (contest, _) in enumerate(self.members):
+            if self.chance[0, member] < self.chance[0, least.setdefault(contest, member)]:
+                least[contest] = member
         return set(least.values())
 
 

@@ -40,18 +40,18 @@ class Between:
 
 
 def between(
-    places: Sequence[Mapping[str, BlockValues]], sitting_of: Mapping[int, int]
+    steps: Sequence[Mapping[str, BlockValues]], sitting_of: Mapping[int, int]
 ) -> Between | None:
     """None where no two contenders share two sittings, and one of these with two blocks."""
-    parts = [part for place in places for part in _pairs(place, sitting_of)]
+    parts = [part for step in steps for part in _pairs(step, sitting_of)]
     if not parts:
         return None
     sittings = min(len(part) for part in parts)
-    spreads = [float(np.var([own.mean() for own in part], ddof=1)) for part in parts]
+    spreads = [float(np.var([sitting.mean() for sitting in part], ddof=1)) for part in parts]
     spread = float(np.mean(spreads))
-    free = min(sum(len(own) - 1 for own in part) for part in parts)
+    free = min(sum(len(sitting) - 1 for sitting in part) for part in parts)
     noise = float(np.mean([_noise(part) for part in parts]))
-    blocks = len(parts[0]) / sum(1 / len(own) for own in parts[0])
+    blocks = len(parts[0]) / sum(1 / len(sitting) for sitting in parts[0])
     if spread + noise == 0:
         return None
     ratio = blocks * spread / noise if noise > 0 else math.inf
@@ -62,27 +62,27 @@ def between(
 
 
 def _pairs(
-    place: Mapping[str, BlockValues], sitting_of: Mapping[int, int]
+    step: Mapping[str, BlockValues], sitting_of: Mapping[int, int]
 ) -> Iterator[list[Floats]]:
     """Of every two the differences of their logarithms, by sitting."""
     logs = {
-        name: {block: math.log(value) for block, value in own.items()}
-        for name, own in place.items()
-        if own and min(own.values()) > 0
+        name: {block: math.log(value) for block, value in values.items()}
+        for name, values in step.items()
+        if values and min(values.values()) > 0
     }
     for first, second in combinations(sorted(logs), 2):
         found: dict[int, list[float]] = {}
         for block in sorted(logs[first].keys() & logs[second].keys()):
-            apart = logs[first][block] - logs[second][block]
-            found.setdefault(sitting_of[block], []).append(apart)
+            difference = logs[first][block] - logs[second][block]
+            found.setdefault(sitting_of[block], []).append(difference)
         if len(found) > 1 and max(map(len, found.values())) >= FEWEST_IN_A_SITTING:
-            yield [np.array(own) for own in found.values()]
+            yield [np.array(values) for values in found.values()]
 
 
 def _noise(part: Sequence[Floats]) -> float:
     """The variance of one block within its sitting."""
-    free = sum(len(own) - 1 for own in part)
-    return sum(float(((own - own.mean()) ** 2).sum()) for own in part) / free
+    free = sum(len(sitting) - 1 for sitting in part)
+    return sum(float(((sitting - sitting.mean()) ** 2).sum()) for sitting in part) / free
 
 
 def _share(ratio: float, blocks: float) -> float:

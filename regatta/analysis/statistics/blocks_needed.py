@@ -41,7 +41,7 @@ def too_few_note(study: Study) -> str:
         lacking.append(f"the standings have {study.blocks}")
     blocks = _blocks_of_claims(study)
     for count in sorted(set(blocks.values())):
-        names = [name for name, own in blocks.items() if own == count]
+        names = [name for name, claim_blocks in blocks.items() if claim_blocks == count]
         if count < FEWEST_BLOCKS:
             lacking.append(f"{_listed(names)} {'have' if len(names) > 1 else 'has'} {count}")
     if not lacking:
@@ -66,9 +66,11 @@ def _blocks_of_claims(study: Study) -> dict[str, int]:
     """Of each claim, in the scope that decides it: of a window's trials only one kind counts."""
     found = {}
     for claim in study.claims:
-        places = set(claim.selectors())
-        if places <= claim_cells(claim, study.cells, WINDOW).keys():
-            found[claim.id] = min(_blocks_of(study, said.metric) for said in claim.statements)
+        selectors = set(claim.selectors())
+        if selectors <= claim_cells(claim, study.cells, WINDOW).keys():
+            found[claim.id] = min(
+                _blocks_of(study, statement.metric) for statement in claim.statements
+            )
         else:
             found[claim.id] = study.blocks + study.counted_blocks
     return found

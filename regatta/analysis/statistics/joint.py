@@ -20,14 +20,14 @@ from regatta.analysis.statistics.units import BLOCKS, Units
 
 BELOW, AROUND, ABOVE = -1, 0, 1
 JUST_BEYOND = 1e-9
-"""A bound, and nothing smaller than it: a share, near 0 an amount."""
+"""How far beyond a null value an end is put: a share of it, near 0 an amount."""
 
 
 @dataclass(frozen=True)
-class Side:
-    """Of 0 on which a difference is shown to lie."""
+class SignDecision:
+    """Which sign a difference is shown to have."""
 
-    side: int
+    sign: int
     """`BELOW`, `ABOVE`, or `AROUND` where neither is shown."""
     p_value: float
     """Of its being 0; corrected for all of the family."""
@@ -35,7 +35,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Joint:
-    sides: list[Side]
+    decisions: list[SignDecision]
     """In the order of the differences."""
     score: float
     """How far their intervals reach (`Mean.interval`); infinite where nothing can be decided."""
@@ -76,34 +76,34 @@ def errors_of(score: float, blocks: int) -> float:
 def decide_jointly(differences: Sequence[Mapping[int, float]], units: Units = BLOCKS) -> Joint:
     """Each is one number a unit; one of too few is not in the family."""
     enough = [at for at, one in enumerate(differences) if len(one) >= units.fewest]
-    sides = [Side(AROUND, 1.0) for _ in differences]
+    decisions = [SignDecision(AROUND, 1.0) for _ in differences]
     if not enough:
-        return Joint(sides, math.inf)
+        return Joint(decisions, math.inf)
     rows = Rows.of([differences[at] for at in enough])
     parts = batches(units.ways(rows.values.shape[1]))
     chance = np.concatenate([rows.scores(part) for part in parts])
     p_values, shown = step_down(np.abs(chance), LEVEL)
     for row, at in enumerate(enough):
-        side = int(np.sign(chance[0, row])) if shown[row] else AROUND
-        sides[at] = Side(side, float(p_values[row]))
+        sign = int(np.sign(chance[0, row])) if shown[row] else AROUND
+        decisions[at] = SignDecision(sign, float(p_values[row]))
     score = critical(np.concatenate([rows.furthest(part) for part in parts]), LEVEL)
-    return Joint(sides, score)
+    return Joint(decisions, score)
 
 
 def agreeing(
-    ends: tuple[float | None, float | None], bound: float, side: int
+    ends: tuple[float | None, float | None], null_value: float, sign: int
 ) -> tuple[float | None, float | None]:
-    """An interval on the side of a bound that the decision is on; around it where that is on none.
+    """An interval that agrees with the decision: beside the null value, or around it.
 
     Stepping down sees more than intervals that hold together, and now and then less.
     """
     low, high = ends
-    step = max(JUST_BEYOND * abs(bound), JUST_BEYOND)
-    if side == ABOVE:
-        return (bound + step if low is None else max(low, bound + step)), high
-    if side == BELOW:
-        return low, (bound - step if high is None else min(high, bound - step))
+    step = max(JUST_BEYOND * abs(null_value), JUST_BEYOND)
+    if sign == ABOVE:
+        return (null_value + step if low is None else max(low, null_value + step)), high
+    if sign == BELOW:
+        return low, (null_value - step if high is None else min(high, null_value - step))
     return (
-        None if low is None else min(low, bound),
-        None if high is None else max(high, bound),
+        None if low is None else min(low, null_value),
+        None if high is None else max(high, null_value),
     )

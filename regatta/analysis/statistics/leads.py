@@ -15,15 +15,19 @@ Values = dict[int, dict[str, BlockValues]]
 
 def leads(values: Values) -> list[Swapped | None]:
     """The logarithms of the leads at each step, and overall; None: one of too few blocks."""
-    places = list(values.values())
-    if len(places) > 1:
-        places.append(_over_all(places))
-    ranked = [(place, _first_two(place)) for place in places]
-    return [_lead(place, *two) for place, two in ranked if len(two) == 2]
+    contests = list(values.values())
+    if len(contests) > 1:
+        contests.append(_over_all(contests))
+    ranked = [(contest, _first_two(contest)) for contest in contests]
+    return [_lead(contest, *two) for contest, two in ranked if len(two) == 2]
 
 
-def _first_two(place: dict[str, BlockValues]) -> list[str]:
-    means = {name: sum(own.values()) / len(own) for name, own in place.items() if _is_known(own)}
+def _first_two(contest: dict[str, BlockValues]) -> list[str]:
+    means = {
+        name: sum(values.values()) / len(values)
+        for name, values in contest.items()
+        if _is_known(values)
+    }
     return sorted(means, key=lambda name: (means[name], name))[:2]
 
 
@@ -31,24 +35,24 @@ def _is_known(blocks: BlockValues) -> bool:
     return bool(blocks) and min(blocks.values()) > 0
 
 
-def _lead(place: dict[str, BlockValues], first: str, second: str) -> Swapped | None:
-    mine, theirs = place[first], place[second]
-    shared = sorted(mine.keys() & theirs.keys())
-    if len(shared) < FEWEST_BLOCKS:
+def _lead(contest: dict[str, BlockValues], first: str, second: str) -> Swapped | None:
+    mine, theirs = contest[first], contest[second]
+    common = sorted(mine.keys() & theirs.keys())
+    if len(common) < FEWEST_BLOCKS:
         return None
-    return Swapped(np.array([math.log(theirs[block] / mine[block]) for block in shared]))
+    return Swapped(np.array([math.log(theirs[block] / mine[block]) for block in common]))
 
 
-def _over_all(places: list[dict[str, BlockValues]]) -> dict[str, BlockValues]:
+def _over_all(contests: list[dict[str, BlockValues]]) -> dict[str, BlockValues]:
     """Each contender's geometric mean over the steps, block by block, if it finished all."""
-    names = set.intersection(*(set(place) for place in places))
+    names = set.intersection(*(set(contest) for contest in contests))
     found: dict[str, BlockValues] = {}
     for name in names:
-        columns = [place[name] for place in places]
-        shared = set.intersection(*(set(column) for column in columns))
+        columns = [contest[name] for contest in contests]
+        common = set.intersection(*(set(column) for column in columns))
         if all(_is_known(column) for column in columns):
             found[name] = {
                 block: math.exp(sum(math.log(column[block]) for column in columns) / len(columns))
-                for block in sorted(shared)
+                for block in sorted(common)
             }
     return found

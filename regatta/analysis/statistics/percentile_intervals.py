@@ -96,8 +96,8 @@ def _by_trials(trials: list[Waits], fraction: float, reach_of: Reach) -> tuple[f
         return None
     if min((1 - fraction) * trial.count for trial in trials) < ENOUGH_SLOWER:
         return None
-    own = np.array([trial.percentile(fraction) for trial in trials])
-    reach = reach_of(np.log(np.maximum(own, 1.0)))
+    of_trials = np.array([trial.percentile(fraction) for trial in trials])
+    reach = reach_of(np.log(np.maximum(of_trials, 1.0)))
     if reach is None or reach > FURTHEST:
         return None
     return math.exp(-reach), math.exp(reach)

@@ -132,7 +132,7 @@ class Uncertain:
         return 2 * float(self.weights @ special.stdtr(self.free, -distance / self.errors))
 
 
-def uncertain(*samples: Floats, alike: bool = True) -> Uncertain | None:
+def uncertain(*samples: Floats, correlated: bool = True) -> Uncertain | None:
     """Of one mean, or of the difference of two; None where no block differs from its own mean.
 
     What is correlated alike in both shows in both. `alike`: whether neighbours may be at all.
@@ -146,10 +146,10 @@ def uncertain(*samples: Floats, alike: bool = True) -> Uncertain | None:
     for at, (values, spread) in enumerate(zip(samples, spreads, strict=True)):
         if spread > 1e-12 * max(size, 1e-300):
             drawn = _drawn_in((values - values.mean()) / spread)
-            more, own = _explained(drawn)
+            more, mean_square = _explained(drawn)
             likelihood = likelihood + more
-            squares[at] = own * spread**2
-    weights = np.exp(likelihood - likelihood.max()) if alike else 1.0 * (_CORRELATIONS == 0)
+            squares[at] = mean_square * spread**2
+    weights = np.exp(likelihood - likelihood.max()) if correlated else 1.0 * (_CORRELATIONS == 0)
     weights /= weights.sum()
     counts = np.array([len(values) for values in samples])
     plain = np.array(spreads) ** 2 / counts
@@ -166,8 +166,8 @@ def uncertain(*samples: Floats, alike: bool = True) -> Uncertain | None:
 
 def _freedom(squares: Floats, counts: NDArray[np.int64]) -> Floats:
     """Welch's, of the squared errors of each mean; of one mean its own."""
-    own = (squares**2 / (counts - 1)[:, None]).sum(axis=0)
-    found: Floats = squares.sum(axis=0) ** 2 / own
+    per_mean = (squares**2 / (counts - 1)[:, None]).sum(axis=0)
+    found: Floats = squares.sum(axis=0) ** 2 / per_mean
     return found
 
 

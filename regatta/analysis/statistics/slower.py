@@ -68,10 +68,10 @@ class Slower:
         """Or sittings, where these are the units."""
         return len(self.units.gathered(dict.fromkeys(self.first, 0.0)))
 
-    def against(self, bound: float) -> BlockValues:
+    def against(self, null_value: float) -> BlockValues:
         """The share of its requests that the second has more beyond the common percentile."""
         ratio = self.scale == "ratio"
-        times, more = (bound, 0.0) if ratio else (1.0, bound * NS_PER_MS)
+        times, more = (null_value, 0.0) if ratio else (1.0, null_value * NS_PER_MS)
         moved = {block: of.known * times + more for block, of in self.first.items()}
         known = np.concatenate([*moved.values(), *(of.known for of in self.second.values())])
         count = sum(of.count for cell in (self.first, self.second) for of in cell.values())
@@ -85,7 +85,7 @@ class Slower:
         return self.units.gathered(more_beyond)
 
     def interval(self, score: float) -> Ends:
-        """None where no bound is far enough off to be excluded."""
+        """None where no null value is far enough off to be excluded."""
         value = self.value
         if math.isinf(score):
             return None, None
@@ -106,8 +106,8 @@ class Slower:
         return math.exp(reach * (1 + lucky))
 
     def _excludes(self, score: float) -> Callable[[float], bool]:
-        def excluded(bound: float) -> bool:
-            low, high = Mean.of_blocks(self.against(bound)).interval(score)
+        def excluded(null_value: float) -> bool:
+            low, high = Mean.of_blocks(self.against(null_value)).interval(score)
             return low > 0 or high < 0
 
         return excluded
@@ -117,12 +117,12 @@ def slower(
     first: Requests, second: Requests, fraction: float, units: Units = BLOCKS
 ) -> Slower | str:
     """Or the words that say why two cells cannot be compared."""
-    shared = sorted(first.keys() & second.keys())
-    if len(shared) < FEWEST_BLOCKS:
+    common = sorted(first.keys() & second.keys())
+    if len(common) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS
-    pair = [{block: of[block] for block in shared} for of in (first, second)]
-    for own in pair:
-        together = pool(list(own.values()))
+    pair = [{block: of[block] for block in common} for of in (first, second)]
+    for requests in pair:
+        together = pool(list(requests.values()))
         if together.is_over(fraction):
             return OVER
         if not enough_beyond(fraction, together.count):
@@ -137,7 +137,7 @@ def enough_beyond(fraction: float, requests: int) -> bool:
 
 
 def _ends(at: Callable[[float], float], step: float, excluded: Callable[[float], bool]) -> Ends:
-    """The ends on both sides: how far one may go before a bound is excluded."""
+    """The ends on both sides: how far one may go before a null value is excluded."""
     found: list[float | None] = []
     for side in (-1, 1):
         inside, outside = 0.0, step

@@ -50,7 +50,7 @@ class Units:
         found: dict[int, list[float]] = {}
         for block, value in values.items():
             found.setdefault(self.sitting_of[block], []).append(value)
-        return {number: sum(own) / len(own) for number, own in sorted(found.items())}
+        return {number: sum(of_unit) / len(of_unit) for number, of_unit in sorted(found.items())}
 
     def columns(self, blocks: Sequence[int], rows: Floats) -> tuple[list[int], Floats]:
         """The same of many rows with a column for each block, NaN where it is missing."""

@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from regatta.analysis.baseline import differences
-from regatta.analysis.claims.asked import Test, of_two
+from regatta.analysis.claims.claim_tests import Test, compare_two
 from regatta.analysis.claims.comparisons import LESS, Comparison
-from regatta.analysis.claims.decide import Asked as Claimed
+from regatta.analysis.claims.decide import ComparisonTest as Claimed
 from regatta.analysis.claims.decide import jointly
 from regatta.analysis.statistics.best import standings
 from regatta.analysis.statistics.slower import slower
@@ -103,7 +103,7 @@ def claims(real: Real, _: Reach) -> Iterator[Asked]:
 
     def holds(race: Blocks) -> Holds:
         tests = [
-            of_two(numbered(one[race]), numbered(other[race]), differences=False, times=False)
+            compare_two(numbered(one[race]), numbered(other[race]), differences=False, times=False)
             for one, other in pairs
         ]
         return _as_claimed(tests, truths)

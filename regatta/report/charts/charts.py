@@ -30,7 +30,7 @@ Layers = alt.LayerChart | alt.FacetChart
 def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
     """What a chart shows; empty if nobody could measure it."""
     found: Rows = []
-    for step, result in group.places():
+    for step, result in group.step_cells():
         estimate = result.estimates[side, metric.name]
         if estimate.value is None or estimate.state != MEASURED:
             continue
@@ -61,7 +61,7 @@ def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Row
     if side != side_of(metric):
         return []
     steps: dict[int, list[int]] = {}
-    for step, result in group.places():
+    for step, result in group.step_cells():
         steps.setdefault(result.cell.id, []).append(step)
     return [
         {

@@ -3,9 +3,10 @@
 import csv
 from io import StringIO
 
-from regatta.analysis.claims.result import ClaimResult, Figure, Part
+from regatta.analysis.claims.result import ClaimResult, MeasuredFigure, ClaimPart
 from regatta.ledger.given.records import PublishedFigure
 from regatta.report.claims.words import seen_of
+from regatta.study.claims.published import PublishedFigure
 
 HEADER = (
     "claim",
@@ -58,7 +59,7 @@ def _rows(claim: ClaimResult) -> list[Cells]:
     return found
 
 
-def _row(kind: str, of: Figure | Part | PublishedFigure, **more: object) -> Cells:
+def _row(kind: str, of: MeasuredFigure | ClaimPart | PublishedFigure, **more: object) -> Cells:
     """What it has of the columns, and what it calls otherwise."""
     cells = {**vars(of), **more, "row": kind}
     return {name: cells[name] for name in cells if name in HEADER}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from regatta.analysis.claims.result import NOT_MEASURABLE, ClaimResult, Part
+from regatta.analysis.claims.result import NOT_MEASURABLE, ClaimPart, ClaimResult
 from regatta.analysis.results import Analysis
 from regatta.report.claims import words
 from regatta.report.claims.charts import panel_chart
@@ -83,7 +83,7 @@ def _parts(claim: ClaimResult) -> list[dict[str, Any]]:
     ]
 
 
-def _cell(part: Part | None) -> dict[str, Any] | None:
+def _cell(part: ClaimPart | None) -> dict[str, Any] | None:
     if part is None:
         return None
     return {

@@ -8,10 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regatta.analysis.claims.result import ClaimResult, Figure
+from regatta.analysis.claims.result import ClaimResult, MeasuredFigure
 from regatta.analysis.estimates import MEASURED
 from regatta.ledger.given.records import PublishedFigure
 from regatta.report.claims.words import SCOPES, WHOLE, figure, published_value, unit_words
+from regatta.study.claims.published import PublishedFigure
 
 PUBLISHED = "published"
 
@@ -121,14 +122,14 @@ def _published(claim: ClaimResult, name: str, theirs: list[PublishedFigure]) -> 
     return Panel(PUBLISHED, name, PUBLISHED, unit, rows)
 
 
-def _here(claim: ClaimResult, scope: str, title: str, mine: list[Figure]) -> Panel:
+def _here(claim: ClaimResult, scope: str, title: str, mine: list[MeasuredFigure]) -> Panel:
     words = _Words(claim, mine)
     rows = [_row(words, one) for one in sorted(mine, key=words.place)]
     unit = next((unit_words(one.unit, one.per) for one in mine if one.value is not None), "")
     return Panel(scope, mine[0].metric, f"here, {title}", unit, rows)
 
 
-def _row(words: "_Words", one: Figure) -> Row:
+def _row(words: "_Words", one: MeasuredFigure) -> Row:
     state = one.state if one.state != MEASURED else "not measured"
     says, interval = figure(one.value, one.low, one.high, state)
     return Row(
@@ -147,23 +148,23 @@ def _row(words: "_Words", one: Figure) -> Row:
 class _Words:
     """The names of the rows of one panel: only what differs among them is said."""
 
-    def __init__(self, claim: ClaimResult, of: Sequence[Figure | PublishedFigure]) -> None:
+    def __init__(self, claim: ClaimResult, of: Sequence[MeasuredFigure | PublishedFigure]) -> None:
         self.places = order(claim)
         self.designs = len({one.design for one in of}) > 1
         self.sides = len({one.side for one in of}) > 1
         self.engines = len({_engine(one) for one in of}) > 1
         self.connections = len({one.connections for one in of}) > 1
 
-    def label(self, one: Figure | PublishedFigure) -> str:
+    def label(self, one: MeasuredFigure | PublishedFigure) -> str:
         said = [one.side] if self.sides else []
         said += [f"{_engine(one)} client"] if self.engines else []
         return " ".join([one.design, *said] if self.designs or not said else said)
 
-    def group(self, one: Figure | PublishedFigure, column: str = "") -> str:
+    def group(self, one: MeasuredFigure | PublishedFigure, column: str = "") -> str:
         at = f"{one.connections:,} connection{'' if one.connections == 1 else 's'}"
         return ", ".join(word for word in (column, at if self.connections else "") if word)
 
-    def place(self, one: Figure | PublishedFigure) -> tuple[int, int, str, int, int]:
+    def place(self, one: MeasuredFigure | PublishedFigure) -> tuple[int, int, str, int, int]:
         last = len(self.places)
         design = self.places.get(one.design, last)
         side = self.places.get(one.side, last)
@@ -171,5 +172,5 @@ class _Words:
         return one.connections, design, one.design, side, engine
 
 
-def _engine(one: Figure | PublishedFigure) -> str:
-    return one.engine if isinstance(one, Figure) else ""
+def _engine(one: MeasuredFigure | PublishedFigure) -> str:
+    return one.engine if isinstance(one, MeasuredFigure) else ""

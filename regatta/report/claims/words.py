@@ -9,8 +9,8 @@ from regatta.analysis.claims.result import (
     TOO_FEW,
     UNDECIDED,
     VERDICTS,
+    ClaimPart,
     ClaimResult,
-    Part,
     ScopeResult,
 )
 from regatta.analysis.estimates import MEASURED, Estimate
@@ -80,12 +80,12 @@ def unseen(result: ScopeResult) -> str:
     return f"differences below {more_than_one(max(sizes))} are not detectable here"
 
 
-def equal(part: Part) -> bool:
+def equal(part: ClaimPart) -> bool:
     """Whether it claims that there is none: then what could be seen is not the question."""
     return part.claimed_low is not None and part.claimed_high is not None
 
 
-def value(part: Part) -> str:
+def value(part: ClaimPart) -> str:
     """`1.24 times`, `+0.31`, `power 1.02`; or why there is none."""
     if part.value is None:
         return part.reason or "not compared"
@@ -96,7 +96,7 @@ def value(part: Part) -> str:
     return _signed(part, part.value)
 
 
-def interval(part: Part) -> str:
+def interval(part: ClaimPart) -> str:
     """`1.10–1.39`; `over 1.10` where nothing bounds it; empty if there is none."""
     if part.value is None or (part.low is None and part.high is None):
         return ""
@@ -110,7 +110,7 @@ def interval(part: Part) -> str:
     return f"{_end(part, part.low)}{link}{_end(part, part.high)}"
 
 
-def detectable(part: Part) -> str:
+def detectable(part: ClaimPart) -> str:
     """The smallest difference that an undecided comparison would have seen; else empty."""
     if part.detectable is None or part.verdict != UNDECIDED or equal(part):
         return ""
@@ -121,7 +121,7 @@ def detectable(part: Part) -> str:
     return f"detectable: {_plain(part, part.detectable)}"
 
 
-def seen_of(part: Part) -> float | None:
+def seen_of(part: ClaimPart) -> float | None:
     """As files have it: None also where too few blocks cannot say."""
     if part.detectable is None or part.scale != "ratio":
         return part.detectable
@@ -152,19 +152,19 @@ def unit_words(unit: str, per: str) -> str:
     return unit
 
 
-def _end(part: Part, number: float | None) -> str:
+def _end(part: ClaimPart, number: float | None) -> str:
     assert number is not None
     if part.scale == "ratio":
         return times(number)
     return f"{number:.2f}" if part.scale == "exponent" else _signed(part, number)
 
 
-def _signed(part: Part, number: float) -> str:
+def _signed(part: ClaimPart, number: float) -> str:
     sign = "+" if number > 0 else "−" if number < 0 else ""
     return f"{sign}{_plain(part, abs(number))}"
 
 
-def _plain(part: Part, number: float) -> str:
+def _plain(part: ClaimPart, number: float) -> str:
     if part.scale == "exponent" or part.low is None or part.high is None:
         return f"{number:.3g}"
     return short(number, (part.high - part.low) / 2 or None)

@@ -154,7 +154,7 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
                 "failed": result.failed,
                 "client_bound": result.client_bound,
             }
-            for step, result in group.places()
+            for step, result in group.step_cells()
         ],
     }
 

@@ -15,7 +15,7 @@ SAYS = (
 
 
 def clock_table(analysis: Analysis) -> Table | None:
-    """A row a contender; None where no canary sang."""
+    """A row a contender; None where no canary ran."""
     if not analysis.clocks:
         return None
     rows = [

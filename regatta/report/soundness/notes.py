@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from textwrap import shorten
 
-from regatta.analysis.results import Analysis, Noted
+from regatta.analysis.results import Analysis, NotedTrial
 from regatta.analysis.soundness.client_limit import uses_more_cpus
 from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
@@ -128,7 +128,7 @@ def _disturbed(analysis: Analysis) -> Note:
 
 
 def _repeated(analysis: Analysis) -> Note:
-    what = f"Repeats change {plural(len(analysis.repeated.moved), 'verdict')}"
+    what = f"Repeats change {plural(len(analysis.repeated.changed), 'verdict')}"
     return Note(moved_sentence(analysis), what, "stop other programs, then race again")
 
 
@@ -211,6 +211,6 @@ def few(names: Iterable[str]) -> str:
     return ", ".join(every[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _who(noted: list[Noted]) -> str:
+def _who(noted: list[NotedTrial]) -> str:
     """Whose trials these are, the most of them first."""
     return few(name for name, _ in Tally(one.cell.contender for one in noted).most_common())

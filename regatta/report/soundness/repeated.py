@@ -1,7 +1,7 @@
 """What repeating disturbed trials did: a table, and a sentence where it changes a verdict."""
 
 from regatta.analysis.results import Analysis
-from regatta.analysis.soundness.repeated import Moved
+from regatta.analysis.soundness.repeated import ChangedVerdict
 from regatta.analysis.standings import Verdict
 from regatta.report.text.numbers import plural
 from regatta.report.text.table import Table
@@ -44,7 +44,7 @@ def _unequal(analysis: Analysis) -> str:
 
 def moved_sentence(analysis: Analysis) -> str:
     """Empty unless the first attempts would give other standings than those that count."""
-    moved = analysis.repeated.moved
+    moved = analysis.repeated.changed
     if not moved:
         return ""
     told = [_told(analysis, one) for one in moved[:MOST]]
@@ -52,7 +52,7 @@ def moved_sentence(analysis: Analysis) -> str:
     return f"Repeated trials change verdicts: with the first attempts {'; '.join(told)}{more}."
 
 
-def _told(analysis: Analysis, moved: Moved) -> str:
+def _told(analysis: Analysis, moved: ChangedVerdict) -> str:
     group = analysis.groups[moved.group]
     where = place(group, moved.then)
     table = f" ({group.title})" if len(analysis.groups) > 1 else ""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from regatta.analysis.perf_table import Entry, Row
+from regatta.analysis.perf_table import CounterMeans, CounterRow
 from regatta.analysis.results import CellResult
 from regatta.ledger.counters import COUNTED, NOT_SUPPORTED
 from regatta.ledger.metrics import BY_NAME, SIDES
@@ -51,11 +51,11 @@ def elapsed(result: CellResult) -> str:
     return "no timed trial" if elapsed_ns is None else f"{elapsed_ns / 1e9:.6f}"
 
 
-def _unsupported(row: Row) -> bool:
+def _unsupported(row: CounterRow) -> bool:
     return all(row.sides[side].state == NOT_SUPPORTED for side in SIDES)
 
 
-def _line(result: CellResult, row: Row) -> Line:
+def _line(result: CellResult, row: CounterRow) -> Line:
     in_ms = row.unit == "ns"
     figures = [_figure(row.sides[side], row.unit) for side in SIDES]
     unit = "ms" if in_ms else row.unit if row.unit != "count" else ""
@@ -63,7 +63,7 @@ def _line(result: CellResult, row: Row) -> Line:
     return Line(row.event, unit, row.origin, row.kind, figures, notes)
 
 
-def _figure(entry: Entry, unit: str) -> Figure:
+def _figure(entry: CounterMeans, unit: str) -> Figure:
     if entry.state != COUNTED or entry.per_trial is None:
         return Figure(entry.state, "", True)
     if unit == "ns":
@@ -76,7 +76,7 @@ def _figure(entry: Entry, unit: str) -> Figure:
     return Figure(f"{entry.per_trial:,.0f}" if whole else f"{entry.per_trial:,.1f}", each, False)
 
 
-def _note(result: CellResult, side: str, row: Row) -> str:
+def _note(result: CellResult, side: str, row: CounterRow) -> str:
     if row.origin != "perf" or row.event not in DERIVED_AFTER:
         return ""
     name, words = DERIVED_AFTER[row.event]

@@ -7,7 +7,7 @@ from textwrap import shorten
 from typing import Any
 
 from regatta.analysis.estimates import MEASURED, Estimate
-from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, Held, HeldGroup, Point
+from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, HeldGroup, HeldRate, Point
 from regatta.analysis.results import Analysis
 from regatta.ledger.axes import AXES
 from regatta.race.matched.judge import CLIENT
@@ -34,7 +34,7 @@ def rounded_rate(rate: float) -> str:
     return f"{round(rate, DIGITS - 1 - size):,.0f}"
 
 
-def figure(one: Held) -> str:
+def figure(one: HeldRate) -> str:
     """`31,400 a second (30,900 to 31,800)`, after the words of its state."""
     rate = one.rate
     if rate.value is None:
@@ -46,7 +46,7 @@ def figure(one: Held) -> str:
     return f"{value} ({rounded_rate(rate.low)}{high or ' or more'})"
 
 
-def sentence(one: Held, brief: bool = False) -> str:
+def sentence(one: HeldRate, brief: bool = False) -> str:
     """With the reason where it is not the server's capacity that the figure shows."""
     told = f"{one.cell.contender} {figure(one)}"
     if one.state == HOLDS or not one.why:
@@ -145,7 +145,7 @@ def held_rows(analysis: Analysis) -> Iterator[Row]:
                 yield one.cell, point.rate, "client", "latency_p99_ms", "ms", point.p99
 
 
-def _rate(one: Held) -> str:
+def _rate(one: HeldRate) -> str:
     rate = one.rate
     if rate.value is None:
         return "nothing" if one.state == NOTHING else one.state

@@ -53,7 +53,7 @@ def test_neighbouring_blocks_that_are_taken_for_independent_raise_far_more() -> 
 def test_sittings_that_began_anew_are_compared_as_welch_does() -> None:
     generator = np.random.default_rng(7)
     both = [generator.normal(600, 20, count) for count in (5, 7)]
-    change = unpaired(*(Sample(values, alike=False) for values in both))
+    change = unpaired(*(Sample(values, correlated=False) for values in both))
     logs = [np.log(values) for values in both]
     expected = stats.ttest_ind(*logs, equal_var=False).pvalue
     assert change.p_value(1.0) == pytest.approx(expected, rel=1e-6)

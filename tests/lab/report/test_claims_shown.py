@@ -14,8 +14,8 @@ from regatta.analysis.claims.result import (
     REFUTED,
     SUPPORTED,
     UNDECIDED,
+    ClaimPart,
     ClaimResult,
-    Part,
     ScopeResult,
 )
 from regatta.analysis.results import Analysis
@@ -134,13 +134,13 @@ def test_what_was_not_measured_is_a_word() -> None:
         (part("a", 0.5, 0.1, SUPPORTED, scale="difference"), "+0.500", "+0.450 to +0.550"),
         (part("a", None, 0, UNDECIDED, reason="no trial"), "no trial", ""),
         (
-            Part("a", "ratio", 2.0, 1.5, None, 0.05, 8, SUPPORTED, None),
+            ClaimPart("a", "ratio", 2.0, 1.5, None, 0.05, 8, SUPPORTED, None),
             "2.00 times",
             "over 1.50",
         ),
     ],
 )
-def test_a_comparison_in_words(made: Part, value: str, interval: str) -> None:
+def test_a_comparison_in_words(made: ClaimPart, value: str, interval: str) -> None:
     assert words.value(made) == value
     assert words.interval(made) == interval
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.estimates import CLIENT_BOUND
-from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, UNKNOWN, Held
+from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, UNKNOWN, HeldRate
 from regatta.analysis.results import Analysis
 from regatta.analysis.standings import FAILED
 from regatta.ledger.probe import KNEE
@@ -40,7 +40,7 @@ def copy(ledger: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(ledger, tmp_path / "ledger.sqlite"))
 
 
-def held(analysis: Analysis) -> dict[str, Held]:
+def held(analysis: Analysis) -> dict[str, HeldRate]:
     return {one.cell.contender: one for group in analysis.held for one in group.members}
 
 

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta.analysis.claims.asked import Times, growth
+from regatta.analysis.claims.claim_tests import FiellerRatio, growth
 from regatta.analysis.claims.comparisons import comparisons
 from regatta.analysis.claims.decide import NEAR_NOTHING, decide, together
-from regatta.analysis.claims.evidence import Evidence, Race
+from regatta.analysis.claims.evidence import Evidence, RaceResults
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
     TOO_FEW,
     UNDECIDED,
-    Part,
+    ClaimPart,
 )
 from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
@@ -61,7 +61,7 @@ def evidence(
             like, contender=name, connections=count, id=number
         )
         taken[number, side, metric] = blocks
-    return Evidence(Race(list(cells.values()), {}, {}, {}, taken), "window", cells)
+    return Evidence(RaceResults(list(cells.values()), {}, {}, {}, taken), "window", cells)
 
 
 def noisy(mean: float, spread: float = 0.02, seed: int = 1) -> dict[int, float]:
@@ -78,7 +78,7 @@ def at_ten(**means: float) -> dict[tuple[str, int], dict[int, float] | str]:
 
 def judged(
     body: str, found: Evidence, connections: Sequence[int] = (10,)
-) -> tuple[str, list[Part], tuple[int, int] | None]:
+) -> tuple[str, list[ClaimPart], tuple[int, int] | None]:
     asked = comparisons(make_claim(body, connections))
     ((verdict, parts),) = decide([(found, asked)])
     return verdict, parts, single_runs(found, asked)
@@ -111,7 +111,7 @@ def test_an_order_is_judged_by_all_of_its_parts(
         assert_agrees(part)
 
 
-def assert_agrees(part: Part) -> None:
+def assert_agrees(part: ClaimPart) -> None:
     """The interval that is shown and the verdict say the same."""
     low, high = part.low, part.high
     under = part.claimed_low is not None and high < part.claimed_low
@@ -231,7 +231,7 @@ def test_overheads_are_differences_that_may_be_nothing(
 
 def test_times_are_bounded_on_one_side_only_where_the_smaller_may_be_nothing() -> None:
     first = noisy(1, 2.5)
-    times = Times(first, noisy(50))
+    times = FiellerRatio(first, noisy(50))
     score = decide_jointly([times.against(1.0)]).score
     low, high = times.interval(score)
     assert high is None

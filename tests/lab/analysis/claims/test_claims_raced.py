@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from regatta.analysis.analyse import analyse
-from regatta.analysis.claims.evidence import Race
+from regatta.analysis.claims.evidence import RaceResults
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
@@ -241,7 +241,7 @@ def test_every_claim_of_the_shipped_studies_gets_a_verdict(
         for trial in ledger.trials:
             trials.setdefault(trial.cell_id, []).append(trial)
         cells = sorted(ledger.cells, key=lambda cell: cell.id)
-        race = Race(cells, trials, WhenAsked(trials), {})
+        race = RaceResults(cells, trials, WhenAsked(trials), {})
         found |= {result.id: result for result in judge_all(recorded_claims(study), race)}
     assert len(found) == 32
     absent = {name for name, result in found.items() if result.verdict == NOT_MEASURABLE}

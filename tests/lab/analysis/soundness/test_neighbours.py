@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regatta.analysis.soundness.neighbours import Beside, linked
+from regatta.analysis.soundness.neighbours import BlockDifference, linked
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.planned import ALONE
 from regatta.study.plan import block_kinds
@@ -15,7 +15,7 @@ DRAWN = 4_000
 
 def drawn(
     chance: np.random.Generator, timed: int, alone: int, sitting: float = 0.0
-) -> dict[int, Beside]:
+) -> dict[int, BlockDifference]:
     """Nothing but noise, each block raced alone beside those around it."""
     kinds = block_kinds(timed, 0, alone)
     noise = chance.normal(size=len(kinds))
@@ -27,7 +27,7 @@ def drawn(
             after = [at for at in range(block, len(kinds)) if kinds[at] != ALONE][:1]
             near = before + after
             value = off + float(noise[block] - noise[near].mean())
-            found[block] = Beside(value, dict.fromkeys(near, 1 / len(near)))
+            found[block] = BlockDifference(value, dict.fromkeys(near, 1 / len(near)))
     return found
 
 
@@ -44,7 +44,7 @@ def test_sittings_that_differ_are_one_number_each() -> None:
     chance = np.random.default_rng(8)
     alarms = 0
     for _ in range(DRAWN // 2):
-        blocks: dict[int, Beside] = {}
+        blocks: dict[int, BlockDifference] = {}
         sitting_of = {}
         for sitting in range(4):
             for block, one in drawn(chance, 6, 3, sitting=3.0).items():
@@ -55,14 +55,14 @@ def test_sittings_that_differ_are_one_number_each() -> None:
 
 
 def test_of_one_block_nothing_is_said() -> None:
-    one = linked({3: Beside(0.2, {2: 0.5, 4: 0.5})}, BLOCKS)
+    one = linked({3: BlockDifference(0.2, {2: 0.5, 4: 0.5})}, BLOCKS)
     assert one.mean == pytest.approx(0.2)
     assert one.p_value() == 1.0
     assert one.interval() == (one.mean, one.mean)
 
 
 def test_what_is_alike_in_all_blocks_is_beyond_chance() -> None:
-    own = {at: Beside(0.25, {at - 1: 0.5, at + 1: 0.5}) for at in (1, 3, 5)}
+    own = {at: BlockDifference(0.25, {at - 1: 0.5, at + 1: 0.5}) for at in (1, 3, 5)}
     assert linked(own, BLOCKS).p_value() == 0.0
-    none = {at: Beside(0.0, one.weights) for at, one in own.items()}
+    none = {at: BlockDifference(0.0, one.weights) for at, one in own.items()}
     assert linked(none, BLOCKS).p_value() == 1.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.soundness.outliers import far_out
-from regatta.analysis.soundness.warmup import change
+from regatta.analysis.soundness.warmup import change_point
 from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_in_order
 from tests import ledgers
@@ -97,12 +97,12 @@ def test_what_comes_late_as_often_as_early_is_no_warm_up(tmp_path: Path) -> None
 
 def test_a_random_series_changes_as_often_as_the_level_says() -> None:
     generator = np.random.default_rng(4)
-    share = np.mean([change(generator.random(20)) is not None for _ in range(2000)])
+    share = np.mean([change_point(generator.random(20)) is not None for _ in range(2000)])
     assert 0.035 <= share <= 0.065
 
 
 def test_too_short_a_series_has_no_change() -> None:
-    assert change(np.array([9.0, 9, 9, 1, 1, 1, 1])) is None
+    assert change_point(np.array([9.0, 9, 9, 1, 1, 1, 1])) is None
 
 
 def test_latencies_stand_in_the_order_of_their_start(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def columns(table: dict[int, Values]) -> list[Column]:
 @settings(max_examples=150)
 def test_stars_and_the_column_below_them_never_disagree(table: dict[int, Values]) -> None:
     found = verdicts({step: entries(values) for step, values in table.items()})
-    against = against_best(columns(table), found.beside)
+    against = against_best(columns(table), found.standing_of)
     for verdict in found.by_step:
         rows = {one.contender: one for one in against if one.at == verdict.at}
         starred = set(stars(verdict, set(table[verdict.at or 0])))

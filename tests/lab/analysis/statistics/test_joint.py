@@ -38,7 +38,7 @@ def test_a_verdict_in_both_directions_needs_six_blocks_and_in_one_five() -> None
 @pytest.mark.parametrize(("blocks", "side"), [(5, AROUND), (6, ABOVE)])
 def test_six_blocks_are_enough_for_any_number_of_differences(blocks: int, side: int) -> None:
     rows = [dict(enumerate([1.0 + at / 10] * blocks)) for at in range(200)]
-    assert {one.side for one in decide_jointly(rows).sides} == {side}
+    assert {one.sign for one in decide_jointly(rows).decisions} == {side}
 
 
 @pytest.mark.parametrize("noise", ["normal", "skewed", "two states", "one in ten doubled"])
@@ -61,9 +61,9 @@ def test_each_difference_of_a_table_makes_the_others_harder_to_tell() -> None:
     chance = np.random.default_rng(6)
     row = dict(enumerate(chance.normal(1, 1, 8) + 0.2))
     others = [dict(enumerate(chance.normal(0, 1, 8))) for _ in range(40)]
-    (alone,), (among, *_) = (decide_jointly(rows).sides for rows in ([row], [row, *others]))
-    assert alone.side == ABOVE
-    assert among.side == AROUND
+    (alone,), (among, *_) = (decide_jointly(rows).decisions for rows in ([row], [row, *others]))
+    assert alone.sign == ABOVE
+    assert among.sign == AROUND
     assert among.p_value > 3 * alone.p_value
 
 
@@ -95,26 +95,26 @@ def test_the_order_of_differences_and_blocks_decides_nothing(
     random.shuffle(names)
     other = [{names[block - 1]: value for block, value in rows[at].items()} for at in order]
     plain, mixed = decide_jointly(rows), decide_jointly(other)
-    assert [plain.sides[at].side for at in order] == [one.side for one in mixed.sides]
+    assert [plain.decisions[at].sign for at in order] == [one.sign for one in mixed.decisions]
     assert mixed.score == pytest.approx(plain.score)
-    for at, one in zip(order, mixed.sides, strict=True):
-        assert one.p_value == pytest.approx(plain.sides[at].p_value)
+    for at, one in zip(order, mixed.decisions, strict=True):
+        assert one.p_value == pytest.approx(plain.decisions[at].p_value)
 
 
 @given(differences())
 @settings(max_examples=150)
 def test_what_is_turned_round_is_told_from_the_other_side(rows: list[dict[int, float]]) -> None:
     back = [{block: -value for block, value in row.items()} for row in rows]
-    there = [one.side for one in decide_jointly(rows).sides]
-    assert there == [-one.side for one in decide_jointly(back).sides]
+    there = [one.sign for one in decide_jointly(rows).decisions]
+    assert there == [-one.sign for one in decide_jointly(back).decisions]
 
 
 @given(differences())
 @settings(max_examples=150)
 def test_fewer_blocks_than_are_needed_never_tell(rows: list[dict[int, float]]) -> None:
-    for row, one in zip(rows, decide_jointly(rows).sides, strict=True):
+    for row, one in zip(rows, decide_jointly(rows).decisions, strict=True):
         if len(row) < FEWEST_BLOCKS:
-            assert (one.side, one.p_value) == (AROUND, 1.0)
+            assert (one.sign, one.p_value) == (AROUND, 1.0)
 
 
 @given(differences(fewest=FEWEST_BLOCKS))
@@ -123,10 +123,10 @@ def test_an_interval_holds_0_where_and_only_where_no_side_is_told(
     rows: list[dict[int, float]],
 ) -> None:
     joint = decide_jointly(rows)
-    for row, one in zip(rows, joint.sides, strict=True):
-        low, high = agreeing(Mean.of_blocks(row).interval(joint.score), 0.0, one.side)
-        assert {ABOVE: low > 0, BELOW: high < 0, AROUND: low <= 0 <= high}[one.side]
-        assert (one.p_value <= 0.05) == (one.side != AROUND)
+    for row, one in zip(rows, joint.decisions, strict=True):
+        low, high = agreeing(Mean.of_blocks(row).interval(joint.score), 0.0, one.sign)
+        assert {ABOVE: low > 0, BELOW: high < 0, AROUND: low <= 0 <= high}[one.sign]
+        assert (one.p_value <= 0.05) == (one.sign != AROUND)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -144,6 +144,6 @@ def test_the_steps_are_those_of_the_reference(seed: int) -> None:
         shown[row] = True
         left.remove(row)
     named = [dict(enumerate(map(float, row))) for row in values]
-    assert [one.side != AROUND for one in decide_jointly(named).sides] == shown
+    assert [one.sign != AROUND for one in decide_jointly(named).decisions] == shown
     rows = Rows.of(named)
     assert step_down(np.abs(rows.scores(turned(8))), 0.05)[1].tolist() == shown

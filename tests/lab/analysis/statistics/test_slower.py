@@ -66,7 +66,7 @@ def test_the_figure_and_the_comparison_are_one_quantity() -> None:
     assert found.value == pytest.approx(figures[1] / figures[0])
     assert found.value > 1.5
     joint = decide_jointly([found.against(1.0)])
-    assert joint.sides[0].side == AROUND
+    assert joint.decisions[0].sign == AROUND
     low, high = found.interval(joint.score)
     assert low is None, "all slow requests of the second are of one trial"
     assert high is None or high > found.value
@@ -81,7 +81,7 @@ def test_cells_alike_are_told_apart_in_few_tables(rare: float, fraction: float) 
     for _ in range(200):
         first, second = (cell(drawn(chance, 8, rare=rare)) for _ in range(2))
         row = compared(first, second, fraction).against(1.0)
-        wrong += decide_jointly([row]).sides[0].side != AROUND
+        wrong += decide_jointly([row]).decisions[0].sign != AROUND
     assert wrong / 200 <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / 200)
 
 
@@ -94,7 +94,7 @@ def test_an_interval_holds_the_truth_and_a_true_difference_is_seen() -> None:
         joint = decide_jointly([found.against(1.0)])
         low, high = found.interval(joint.score)
         held += low <= 1.3 <= high
-        seen += joint.sides[0].side > 0
+        seen += joint.decisions[0].sign > 0
     assert held >= 53
     assert seen == 60
 
@@ -123,7 +123,9 @@ def test_an_amount_is_one_of_milliseconds() -> None:
     moved = Slower(found.first, found.second, 0.5, "difference")
     assert moved.value == pytest.approx(0.5, abs=0.01)
     assert set(moved.against(0.5).values()) == {0.0}
-    assert [one.side for one in decide_jointly([moved.against(of) for of in (0.4, 0.6)]).sides] == [
+    assert [
+        one.sign for one in decide_jointly([moved.against(of) for of in (0.4, 0.6)]).decisions
+    ] == [
         1,
         -1,
     ]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from regatta.analysis.claims.asked import of_two
+from regatta.analysis.claims.claim_tests import compare_two
 from regatta.analysis.standings import TOO_FEW, Entry, verdicts
 from regatta.analysis.statistics.best import standings
 from regatta.analysis.statistics.joint import Mean, decide_jointly
@@ -65,7 +65,7 @@ def test_one_difference_is_decided_as_by_students_t(sittings: int) -> None:
     for shift in (0.0, 1.0, 2.0):
         values = chance.normal(shift, 1, sittings)
         row = {number + 1: float(value) for number, value in enumerate(values)}
-        (side,) = decide_jointly([row], units=chosen).sides
+        (side,) = decide_jointly([row], units=chosen).decisions
         assert side.p_value == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.03)
 
 
@@ -134,7 +134,7 @@ def test_a_part_of_a_claim_has_one_number_a_sitting(differences: bool) -> None:
         for _ in range(2)
     )
     chosen = units(5)
-    test = of_two(first, second, differences=differences, times=False, units=chosen)
+    test = compare_two(first, second, differences=differences, times=False, units=chosen)
     assert not isinstance(test, str)
     assert test.blocks == 5
     blocks = sorted(first)

@@ -1,8 +1,8 @@
-"""The value of a comparison, and on which side of a bound it lies.
+"""The value of a comparison, and on which side of a null value it lies.
 
 Three kinds: two cells; how many times one is the other where a value may be 0 or below (a ratio has
 no logarithm there); and the power with which something grows. Each gives one number a block for a
-bound, with mean 0 at the bound and above 0 beyond it. So all parts of all claims are one family of
+null value, with mean 0 at it and above 0 beyond it. So all parts of all claims are one family of
 differences (statistics/joint.py).
 """
 
@@ -33,8 +33,8 @@ class Test(Protocol):
     def value(self) -> float | None: ...
     @property
     def blocks(self) -> int: ...
-    def against(self, bound: float) -> Blocks:
-        """What each block has above the bound."""
+    def against(self, null_value: float) -> Blocks:
+        """What each block has above the null value."""
 
     def interval(self, score: float) -> Ends:
         """None: nothing bounds it on that side. `score`: how far all intervals reach."""
@@ -43,7 +43,7 @@ class Test(Protocol):
 
 
 @dataclass(frozen=True)
-class OfTwo:
+class PairedContrast:
     """Two cells that are compared as everywhere else."""
 
     first: Blocks
@@ -56,11 +56,11 @@ class OfTwo:
 
     @property
     def blocks(self) -> int:
-        return len(self._apart)
+        return len(self._differences)
 
-    def against(self, bound: float) -> Blocks:
-        tested = math.log(bound) if self.scale == "ratio" else bound
-        return {block: apart - tested for block, apart in self._apart.items()}
+    def against(self, null_value: float) -> Blocks:
+        at_null = math.log(null_value) if self.scale == "ratio" else null_value
+        return {block: difference - at_null for block, difference in self._differences.items()}
 
     def interval(self, score: float) -> Ends:
         low, high = self._mean.interval(score)
@@ -70,15 +70,15 @@ class OfTwo:
         return self._out(self._mean.detectable(score))
 
     @property
-    def _apart(self) -> Blocks:
-        shared = sorted(self.first.keys() & self.second.keys())
+    def _differences(self) -> Blocks:
+        common = sorted(self.first.keys() & self.second.keys())
         if self.scale == "ratio":
-            return {block: math.log(self.second[block] / self.first[block]) for block in shared}
-        return {block: self.second[block] - self.first[block] for block in shared}
+            return {block: math.log(self.second[block] / self.first[block]) for block in common}
+        return {block: self.second[block] - self.first[block] for block in common}
 
     @property
     def _mean(self) -> Mean:
-        return Mean.of_blocks(self._apart)
+        return Mean.of_blocks(self._differences)
 
     def _out(self, inner: float) -> float:
         if self.scale == "difference":
@@ -87,7 +87,7 @@ class OfTwo:
 
 
 @dataclass(frozen=True)
-class Times:
+class FiellerRatio:
     """How many times the first the second is, where the first may be 0 or negative.
 
     Fieller's way: k is in the interval if second - k x first, paired in blocks, may be 0.
@@ -102,21 +102,23 @@ class Times:
 
     @property
     def blocks(self) -> int:
-        return len(self._shared)
+        return len(self._common)
 
     @property
     def value(self) -> float | None:
-        below = sum(self.first[block] for block in self._shared)
-        return sum(self.second[block] for block in self._shared) / below if below > 0 else None
+        below = sum(self.first[block] for block in self._common)
+        return sum(self.second[block] for block in self._common) / below if below > 0 else None
 
-    def against(self, bound: float) -> Blocks:
-        return {block: self.second[block] - bound * self.first[block] for block in self._shared}
+    def against(self, null_value: float) -> Blocks:
+        return {
+            block: self.second[block] - null_value * self.first[block] for block in self._common
+        }
 
     def interval(self, score: float) -> Ends:
         """The ends solve (mean second - k mean first)^2 = reach^2 x its squared error."""
         if self.value is None or math.isinf(score):
             return None, None
-        both = np.array([[of[block] for block in self._shared] for of in (self.first, self.second)])
+        both = np.array([[of[block] for block in self._common] for of in (self.first, self.second)])
         first, second = (float(mean) for mean in both.mean(axis=1))
         errors = np.cov(both) / self.blocks * errors_of(score, self.blocks) ** 2
         square, constant = first**2 - float(errors[0, 0]), second**2 - float(errors[1, 1])
@@ -131,7 +133,7 @@ class Times:
         return None
 
     @property
-    def _shared(self) -> list[int]:
+    def _common(self) -> list[int]:
         return sorted(self.first.keys() & self.second.keys())
 
 
@@ -153,8 +155,8 @@ class Growth:
     def blocks(self) -> int:
         return len(self.exponents)
 
-    def against(self, bound: float) -> Blocks:
-        return {block: power - bound for block, power in self.exponents.items()}
+    def against(self, null_value: float) -> Blocks:
+        return {block: power - null_value for block, power in self.exponents.items()}
 
     def interval(self, score: float) -> Ends:
         return Mean.of_blocks(self.exponents).interval(score)
@@ -163,22 +165,24 @@ class Growth:
         return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
 
 
-def of_two(
+def compare_two(
     first: Blocks, second: Blocks, *, differences: bool, times: bool, units: Units = BLOCKS
 ) -> Test | str:
     """`differences`: the values are to be subtracted; `times`: it is asked how many times.
 
     The test has one number a unit for each of the two, over the blocks that both have.
     """
-    shared = sorted(first.keys() & second.keys())
-    both = [{block: values[block] for block in shared} for values in (first, second)]
-    apart = differences or any(value <= 0 for own in both for value in own.values())
-    mine, theirs = (units.gathered(own) if apart else _in_logs(own, units) for own in both)
+    common = sorted(first.keys() & second.keys())
+    both = [{block: values[block] for block in common} for values in (first, second)]
+    in_differences = differences or any(value <= 0 for values in both for value in values.values())
+    mine, theirs = (
+        units.gathered(values) if in_differences else _in_logs(values, units) for values in both
+    )
     if len(mine) < FEWEST_TO_SHOW:
         return TOO_FEW_BLOCKS
-    if apart:
-        return Times(mine, theirs) if times else OfTwo(mine, theirs, "difference")
-    return OfTwo(mine, theirs, "ratio")
+    if in_differences:
+        return FiellerRatio(mine, theirs) if times else PairedContrast(mine, theirs, "difference")
+    return PairedContrast(mine, theirs, "ratio")
 
 
 def _in_logs(values: Blocks, units: Units) -> Blocks:
@@ -197,11 +201,11 @@ def growth(columns: dict[int, Blocks], units: Units = BLOCKS) -> Growth | str:
 
 def exponents(columns: dict[int, Blocks]) -> Blocks:
     """The slope of a line through the logarithms, in each block that has all of them."""
-    shared = set.intersection(*(set(column) for column in columns.values()))
+    common = set.intersection(*(set(column) for column in columns.values()))
     x = np.log(np.array(list(columns), dtype=np.float64))
     x -= x.mean()
     found: Blocks = {}
-    for block in sorted(shared):
+    for block in sorted(common):
         y = np.array([column[block] for column in columns.values()], dtype=np.float64)
         if y.min() > 0:
             found[block] = float(x @ np.log(y) / (x @ x))
