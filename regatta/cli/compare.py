@@ -67,7 +67,9 @@ def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pers
             f"{MAX_THRESHOLD:g}"
         )
     found = comparing.compare(
-        comparing.Request(old, new, threshold / 100, tuple(metric or [DEFAULT_METRIC]), reference)
+        comparing.ComparisonRequest(
+            old, new, threshold / 100, tuple(metric or [DEFAULT_METRIC]), reference
+        )
     )
     if as_json:
         typer.echo(json.dumps(comparing.to_dict(found), ensure_ascii=False, indent=2))

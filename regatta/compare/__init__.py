@@ -1,16 +1,16 @@
 """Two ledgers of one study, before and after a change: is anything worse?"""
 
-from regatta.compare.compare import Comparison, Request, compare
-from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
+from regatta.compare.compare import ComparisonRequest, RaceComparison, compare
+from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, CellComparison
 from regatta.compare.show import print_comparison, to_dict
 
 __all__ = [
     "NO_REGRESSION",
     "REGRESSION",
     "UNDECIDED",
-    "Compared",
-    "Comparison",
-    "Request",
+    "CellComparison",
+    "ComparisonRequest",
+    "RaceComparison",
     "compare",
     "print_comparison",
     "to_dict",

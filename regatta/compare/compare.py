@@ -16,13 +16,13 @@ from regatta.compare.decide import (
     NOT_MEASURED,
     REGRESSION,
     UNDECIDED,
-    Compared,
-    Pair,
+    CellComparison,
+    CellPair,
     decide,
     samples,
 )
+from regatta.compare.disagreements import Disagreement, disagreements
 from regatta.compare.match import Matched, differences, match
-from regatta.compare.moved import Moved, moved
 from regatta.compare.same_share import at_rates_of
 from regatta.errors import LedgerError, UsageError
 from regatta.ledger.cell import Cell
@@ -36,7 +36,7 @@ EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 
 
 @dataclass(frozen=True)
-class Request:
+class ComparisonRequest:
     """The question."""
 
     old: Path
@@ -50,7 +50,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Race:
+class RaceSummary:
     """What is reported of each race."""
 
     path: Path
@@ -61,16 +61,16 @@ class Race:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    old: Race
-    new: Race
+class RaceComparison:
+    old: RaceSummary
+    new: RaceSummary
     threshold: float
     reference: str | None
     notices: list[str]
     matched: Matched
-    cells: list[Compared]
+    cells: list[CellComparison]
     agreement: Agreement
-    moved: list[Moved]
+    disagreements: list[Disagreement]
     """Places and claims on which the two disagree."""
 
     @property
@@ -85,24 +85,24 @@ class Comparison:
         return EXIT[self.verdict]
 
 
-def compare(request: Request) -> Comparison:
+def compare(request: ComparisonRequest) -> RaceComparison:
     """Errors are UsageError: the status 1 is for regressions alone."""
     metrics = [_metric(name) for name in dict.fromkeys(request.metrics)]
-    places = [ledger_path(folder) for folder in (request.old, request.new)]
-    if places[0].resolve() == places[1].resolve():
-        raise UsageError(f"OLD and NEW are the same ledger, {places[0]}; name two races")
-    old, new = (_read(place) for place in places)
+    paths = [ledger_path(folder) for folder in (request.old, request.new)]
+    if paths[0].resolve() == paths[1].resolve():
+        raise UsageError(f"OLD and NEW are the same ledger, {paths[0]}; name two races")
+    old, new = (_read(path) for path in paths)
     old, rates = at_rates_of(new, old)
     matched = match(old, new)
     if not matched.pairs:
         raise UsageError(
-            f"{places[0]} and {places[1]} have no cell in common (studies "
+            f"{paths[0]} and {paths[1]} have no cell in common (studies "
             f"{old.meta.get('study_name')} and {new.meta.get('study_name')}); there is nothing to "
             "compare"
         )
     if request.reference is not None:
         matched = _without_reference(matched, request.reference)
-    results = [_analyse(place, ledger) for place, ledger in zip(places, (old, new), strict=True)]
+    results = [_analyse(path, ledger) for path, ledger in zip(paths, (old, new), strict=True)]
     pairs = [
         pair
         for metric in metrics
@@ -117,17 +117,17 @@ def compare(request: Request) -> Comparison:
     cells = decide(pairs, request.threshold)
     if all(compared.verdict == NOT_MEASURED for compared in cells):
         names = ", ".join(metric.name for metric in metrics)
-        raise UsageError(f"{places[0]} did not measure {names}: {cells[0].why}")
-    return Comparison(
-        old=_race(places[0], old),
-        new=_race(places[1], new),
+        raise UsageError(f"{paths[0]} did not measure {names}: {cells[0].why}")
+    return RaceComparison(
+        old=_race(paths[0], old),
+        new=_race(paths[1], new),
         threshold=request.threshold,
         reference=request.reference,
         notices=[line for line in (rates, *differences(old, new, matched)) if line],
         matched=matched,
         cells=cells,
         agreement=agree(*results),
-        moved=moved(*results),
+        disagreements=disagreements(*results),
     )
 
 
@@ -157,9 +157,9 @@ def _analyse(path: Path, ledger: RaceRecord) -> Analysis:
         raise UsageError(f"{path}: {error}") from error
 
 
-def _race(path: Path, ledger: RaceRecord) -> Race:
+def _race(path: Path, ledger: RaceRecord) -> RaceSummary:
     versions = ledger.environment.get("versions")
-    return Race(
+    return RaceSummary(
         path,
         ledger.meta.get("study_name", "unknown"),
         ledger.meta.get("created_at"),
@@ -173,7 +173,7 @@ def _without_reference(matched: Matched, reference: str) -> Matched:
     pairs = [pair for pair in matched.pairs if pair[1].contender != reference]
     if reference not in names or not pairs:
         raise UsageError(
-            f"--reference is {reference}; it must be a contender of both races, beside others; "
+            f"--reference is {reference}; it must be a contender of both races, and not the only one; "
             f"they have {', '.join(names)}"
         )
     return replace(matched, pairs=pairs)
@@ -185,7 +185,7 @@ def _pairs(
     metric: Metric,
     ledgers: tuple[RaceRecord, RaceRecord],
     results: list[Analysis],
-) -> list[Pair]:
+) -> list[CellPair]:
     known = [_by_cell(analysis) for analysis in results]
     found = []
     for cells in matched.pairs:
@@ -199,7 +199,7 @@ def _pairs(
             for side, cell in enumerate(cells)
         ]
         found.append(
-            Pair(
+            CellPair(
                 cell=cells[1],
                 metric=metric,
                 old=estimates[0],

@@ -31,7 +31,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Compared:
+class CellComparison:
     """One cell of both races in one metric."""
 
     cell: Cell
@@ -59,7 +59,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Pair:
+class CellPair:
     """A cell in both races, in one metric."""
 
     cell: Cell
@@ -105,52 +105,52 @@ def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> d
     found: dict[int, Blocks] = {}
     for cell in cells:
         if cell.contender != reference:
-            one = _beside(cell, known)
-            theirs = f"no {reference} beside it" if one is None else blocks[one.id]
+            one = _reference_of(cell, known)
+            theirs = f"no {reference} under the same load" if one is None else blocks[one.id]
             found[cell.id] = _divided(blocks[cell.id], theirs)
     return found
 
 
-def _beside(cell: Cell, references: list[Cell]) -> Cell | None:
+def _reference_of(cell: Cell, references: list[Cell]) -> Cell | None:
     """The reference's cell at the same place; of a pool, the one of the same size."""
-    alike = [one for one in references if one.comparison_key() == cell.comparison_key()]
-    found = [one for one in alike if one.workers == cell.workers] or alike
+    comparable = [one for one in references if one.comparison_key() == cell.comparison_key()]
+    found = [one for one in comparable if one.workers == cell.workers] or comparable
     if len(found) > 1:
         raise UsageError(
-            f"--reference is {found[0].contender}, of which several sizes or paths raced beside "
+            f"--reference is {found[0].contender}, which raced in several sizes or paths under the load of "
             f"{cell.label()}; name a design that raced there in one"
         )
     return found[0] if found else None
 
 
-def _divided(own: Blocks, theirs: Blocks) -> Blocks:
-    if isinstance(own, str):
-        return own
+def _divided(ours: Blocks, theirs: Blocks) -> Blocks:
+    if isinstance(ours, str):
+        return ours
     if isinstance(theirs, str):
         return theirs
-    shared = own.keys() & theirs.keys()
-    if not shared or min(min(own[block], theirs[block]) for block in shared) <= 0:
+    common = ours.keys() & theirs.keys()
+    if not common or min(min(ours[block], theirs[block]) for block in common) <= 0:
         return "not above 0 in every block, so there is no ratio to the reference"
-    return {block: own[block] / theirs[block] for block in shared}
+    return {block: ours[block] / theirs[block] for block in common}
 
 
-def decide(pairs: list[Pair], threshold: float) -> list[Compared]:
+def decide(pairs: list[CellPair], threshold: float) -> list[CellComparison]:
     """One result a pair, in their order. `threshold` is a share: 0.05 for 5 %."""
     changes = [_change(pair) for pair in pairs]
     beyond = [
-        None if change is None else bound(pair.metric, change, pair.samples, threshold)
+        None if change is None else regression_limit(pair.metric, change, pair.samples, threshold)
         for pair, change in zip(pairs, changes, strict=True)
     ]
-    asked = [index for index, change in enumerate(changes) if change is not None]
-    p_values = [_p_value(changes[index], beyond[index]) for index in asked]
-    decisions = dict(zip(asked, holm(p_values, LEVEL), strict=True))
+    known = [index for index, change in enumerate(changes) if change is not None]
+    p_values = [_p_value(changes[index], beyond[index]) for index in known]
+    decisions = dict(zip(known, holm(p_values, LEVEL), strict=True))
     return [
         _compared(pair, changes[index], beyond[index], decisions.get(index), threshold)
         for index, pair in enumerate(pairs)
     ]
 
 
-def bound(
+def regression_limit(
     metric: Metric, change: Change, both: tuple[Sample, Sample] | str, threshold: float
 ) -> float:
     """The value from which on a change is a regression, on the metric's scale."""
@@ -167,24 +167,24 @@ def _p_value(change: Change | None, beyond: float | None) -> float:
     return change.p_value(beyond)
 
 
-def _change(pair: Pair) -> Change | None:
+def _change(pair: CellPair) -> Change | None:
     return None if isinstance(pair.samples, str) else unpaired(*pair.samples)
 
 
 def _compared(
-    pair: Pair,
+    pair: CellPair,
     change: Change | None,
     beyond: float | None,
     decision: Decision | None,
     threshold: float,
-) -> Compared:
+) -> CellComparison:
     if change is None or beyond is None or decision is None:
         verdict, why = _without(pair)
         side = side_of(pair.metric)
-        return Compared(pair.cell, pair.metric, side, pair.old, pair.new, verdict, why)
+        return CellComparison(pair.cell, pair.metric, side, pair.old, pair.new, verdict, why)
     low, high = change.interval(LEVEL)
     verdict, why = _verdict(pair.metric, change, beyond, decision)
-    return Compared(
+    return CellComparison(
         cell=pair.cell,
         metric=pair.metric,
         side=side_of(pair.metric),
@@ -224,7 +224,7 @@ def _state(words: str) -> str:
     return f"{OVER}, as requests that were due did not start" if words == OVER else words
 
 
-def _without(pair: Pair) -> tuple[str, str]:
+def _without(pair: CellPair) -> tuple[str, str]:
     """The verdict where there is no interval."""
     if pair.broken is not None:
         return REGRESSION, f"no trial of it went well in NEW: {pair.broken}"

@@ -27,7 +27,7 @@ MACHINE = {
     "turbo": "turbo",
     "mitigations": "mitigations",
 }
-PLACE = {
+PLACEMENT = {
     "kind": "kind",
     "server_cpus": "CPUs of the server",
     "client_cpus": "CPUs of the client",
@@ -113,7 +113,7 @@ def _placement(old: RaceRecord, new: RaceRecord) -> str:
     then, now = BEFORE | then, BEFORE | now
     found = [
         f"{label} ({_word(then.get(key))}, {_word(now.get(key))})"
-        for key, label in PLACE.items()
+        for key, label in PLACEMENT.items()
         if then.get(key) != now.get(key)
     ]
     return f"Different placements: {', '.join(found)}." if found else ""
@@ -165,22 +165,22 @@ def _word(value: Any) -> str:
 def _state(name: str, ledger: RaceRecord) -> str:
     """What a race lacks: it was stopped early, or trials failed."""
     failed = sum(trial.status != OK for trial in ledger.last_attempts)
-    bound = sum(trial.is_client_bound for trial in ledger.last_attempts)
+    client_bound = sum(trial.is_client_bound for trial in ledger.last_attempts)
     held_up = sum(trial.held_up is not None for trial in ledger.last_attempts)
     run = len(ledger.last_attempts)
     parts = [f"{run} of {ledger.planned} trials were run"] if run < ledger.planned else []
     parts += [f"{failed} trials failed"] if failed else []
-    parts += [f"the client was the bottleneck in {bound} trials"] if bound else []
-    parts += [f"others took the client's CPU in {held_up} trials"] if held_up else []
+    parts += [f"the client was the bottleneck in {client_bound} trials"] if client_bound else []
+    parts += [f"other programs took CPU from the client in {held_up} trials"] if held_up else []
     return f"In {name} {', '.join(parts)}." if parts else ""
 
 
-def places(cells: Sequence[Cell]) -> dict[int, str]:
+def cell_words(cells: Sequence[Cell]) -> dict[int, str]:
     """In words, by the cell's id: what but the contender tells it from the others."""
     varying = [name for name in IDENTITY if len({getattr(cell, name) for cell in cells}) > 1]
     wanted = [name for name in varying if name not in ("contender", *LOOSE)]
-    told = {(cell.contender, *(getattr(cell, name) for name in wanted)) for cell in cells}
-    if len(told) < len(cells):
+    distinct = {(cell.contender, *(getattr(cell, name) for name in wanted)) for cell in cells}
+    if len(distinct) < len(cells):
         wanted = [name for name in varying if name != "contender"]
     wanted = wanted or ["connections"]
     return {cell.id: ", ".join(_part(cell, name) for name in wanted) for cell in cells}

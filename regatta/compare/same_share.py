@@ -41,8 +41,8 @@ def _rates(ledger: RaceRecord) -> dict[Load, dict[float, int]]:
     found: dict[Load, dict[float, int]] = {}
     for search in ledger.searches:
         wanted = search.cell.identity()
-        own = (cell for cell in ledger.cells if _searched(cell).identity() == wanted)
-        rates = sorted(cell.rate for cell in own if cell.rate is not None)
+        cells = (cell for cell in ledger.cells if _searched(cell).identity() == wanted)
+        rates = sorted(cell.rate for cell in cells if cell.rate is not None)
         if len(rates) == len(search.shares):
             found[_load(search.cell)] = dict(zip(sorted(search.shares), rates, strict=True))
     return found
@@ -63,5 +63,5 @@ def _words(changed: list[tuple[int, int]]) -> str:
     shown = "; ".join(f"{then:,} and {now:,} requests/s" for then, now in changed[:MOST_SHOWN])
     more = f"; and {len(changed) - MOST_SHOWN} more" if len(changed) > MOST_SHOWN else ""
     return (
-        f"Compared are the same shares of what the weakest holds, in OLD and in NEW: {shown}{more}."
+        f"Compared at the same shares of what the weakest holds, in OLD and in NEW: {shown}{more}."
     )

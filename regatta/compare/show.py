@@ -11,10 +11,10 @@ from rich.text import Text
 
 from regatta.analysis.agreement import SAME, Agreement, Overlap, Winners
 from regatta.analysis.estimates import Estimate
-from regatta.compare.compare import Comparison, Race
-from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, Compared
-from regatta.compare.match import places
-from regatta.compare.moved import Moved
+from regatta.compare.compare import RaceComparison, RaceSummary
+from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, CellComparison
+from regatta.compare.disagreements import Disagreement
+from regatta.compare.match import cell_words
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import IDENTITY, Cell
 from regatta.ledger.metrics import PRIMARY, Metric
@@ -25,14 +25,14 @@ STYLES = {REGRESSION: "bold red", UNDECIDED: "yellow", NO_REGRESSION: "green"}
 MOST_APART = 3
 
 
-def print_comparison(comparison: Comparison, console: Console) -> None:
+def print_comparison(comparison: RaceComparison, console: Console) -> None:
     """A table for each metric, then what follows from it in one sentence."""
     for name, race in (("OLD", comparison.old), ("NEW", comparison.new)):
         _line(f"{name}  {race.path}{_versions(race)}", console, "dim")
     for metric in dict.fromkeys(compared.metric for compared in comparison.cells):
-        own = [compared for compared in comparison.cells if compared.metric is metric]
+        of_metric = [compared for compared in comparison.cells if compared.metric is metric]
         console.print()
-        console.print(_table(metric, own, console))
+        console.print(_table(metric, of_metric, console))
     if comparison.reference is not None:
         _line(
             f"NEW / OLD is relative to {comparison.reference}: each trial's figure is divided by "
@@ -45,19 +45,19 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     console.print()
     _line(verdict_sentence(comparison), console, "bold")
     _line(standings_sentence(comparison.agreement), console)
-    if comparison.moved:
+    if comparison.disagreements:
         console.print()
-        console.print(_moved_table(comparison.moved, console))
+        console.print(_disagreement_table(comparison.disagreements, console))
     for notice in comparison.notices:
         _line(notice, console, "yellow")
 
 
-def _versions(race: Race) -> str:
+def _versions(race: RaceSummary) -> str:
     server = race.versions.get("server")
     return f"  ({server})" if server else ""
 
 
-def _table(metric: Metric, cells: list[Compared], console: Console) -> Table:
+def _table(metric: Metric, cells: list[CellComparison], console: Console) -> Table:
     unit = f", {metric.unit}" if metric.unit else ""
     side = "server " if cells[0].side == "server" and metric is PRIMARY else ""
     table = Table(
@@ -76,7 +76,7 @@ def _table(metric: Metric, cells: list[Compared], console: Console) -> Table:
             overflow="fold",
             no_wrap=name in ("design", "verdict"),
         )
-    where = places([compared.cell for compared in cells])
+    where = cell_words([compared.cell for compared in cells])
     for compared in cells:
         names = (compared.cell.contender, where[compared.cell.id])
         figures = (_figure(compared.old), _figure(compared.new), _change(compared))
@@ -98,7 +98,7 @@ def _figure(estimate: Estimate) -> str:
     return f"{value_of(estimate)}\n{interval}" if interval else value_of(estimate)
 
 
-def _change(compared: Compared) -> str:
+def _change(compared: CellComparison) -> str:
     if compared.value is None or compared.low is None or compared.high is None:
         return "–"
     if compared.scale == "ratio":
@@ -108,19 +108,19 @@ def _change(compared: Compared) -> str:
     return f"{'+' if compared.value > 0 else ''}{parts[0]}\n{parts[1]} to {parts[2]}"
 
 
-def _moved_table(moved: list[Moved], console: Console) -> Table:
-    title = Text("what moved: places by server CPU per request, and claims", style="bold")
+def _disagreement_table(disagreements: list[Disagreement], console: Console) -> Table:
+    title = Text("what changed: ranks by server CPU per request, and verdicts on claims", style="bold")
     table = Table(title=title, title_justify="left", box=None, header_style="dim", pad_edge=False)
     for name in ("where", "design or claim", "OLD", "NEW"):
         table.add_column(name, overflow="fold")
-    for one in moved:
+    for one in disagreements:
         table.add_row(*(plain(text, console) for text in (one.where, one.what, one.old, one.new)))
     return table
 
 
-def reasons(comparison: Comparison) -> list[str]:
+def reasons(comparison: RaceComparison) -> list[str]:
     """A line for each verdict that needs words."""
-    where = places([compared.cell for compared in comparison.cells])
+    where = cell_words([compared.cell for compared in comparison.cells])
     return [
         f"{compared.cell.contender}, {where[compared.cell.id]}: {compared.verdict}, {compared.why}."
         for compared in comparison.cells
@@ -128,7 +128,7 @@ def reasons(comparison: Comparison) -> list[str]:
     ]
 
 
-def verdict_sentence(comparison: Comparison) -> str:
+def verdict_sentence(comparison: RaceComparison) -> str:
     limit = f"{comparison.threshold * 100:g} %"
     found = [compared for compared in comparison.cells if compared.verdict == comparison.verdict]
     of = plural(len(comparison.cells), "comparison")
@@ -147,12 +147,12 @@ def verdict_sentence(comparison: Comparison) -> str:
     return f"Undecided at this size: {len(found)} of {of} may be beyond {limit} or not.{advice}"
 
 
-def _in_sittings(comparison: Comparison) -> str:
+def _in_sittings(comparison: RaceComparison) -> str:
     """A verdict on two races of one sitting each is limited to these sittings."""
     return ", in these two sittings" if _are_one_sitting_each(comparison) else ""
 
 
-def _are_one_sitting_each(comparison: Comparison) -> bool:
+def _are_one_sitting_each(comparison: RaceComparison) -> bool:
     return max(comparison.old.sittings, comparison.new.sittings) < 2
 
 
@@ -183,15 +183,15 @@ def _same(winners: Winners) -> str:
 def _overlap(what: str, overlap: Overlap) -> str:
     if not overlap.of:
         return ""
-    apart = ""
+    separate = ""
     if overlap.apart and what == "figures":
         shown = ", ".join(overlap.apart[:MOST_APART])
         more = f" and {len(overlap.apart) - MOST_APART} more" if len(overlap.apart) > 3 else ""
-        apart = f" (apart: {shown}{more})"
-    return f"intervals of {overlap.overlap} of {overlap.of} {what} overlap{apart}"
+        separate = f" (apart: {shown}{more})"
+    return f"intervals of {overlap.overlap} of {overlap.of} {what} overlap{separate}"
 
 
-def to_dict(comparison: Comparison) -> dict[str, Any]:
+def to_dict(comparison: RaceComparison) -> dict[str, Any]:
     """For `--json`."""
     agreement = comparison.agreement
     return {
@@ -213,11 +213,11 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
             "cells": {**asdict(agreement.cells), "share": agreement.cells.share},
             "figures": {**asdict(agreement.figures), "share": agreement.figures.share},
         },
-        "moved": [asdict(one) for one in comparison.moved],
+        "moved": [asdict(one) for one in comparison.disagreements],
     }
 
 
-def _race(race: Race) -> dict[str, Any]:
+def _race(race: RaceSummary) -> dict[str, Any]:
     return {**asdict(race), "path": str(race.path)}
 
 
@@ -225,8 +225,8 @@ def _cell(cell: Cell) -> dict[str, Any]:
     return {"label": cell.label(), **{name: getattr(cell, name) for name in IDENTITY}}
 
 
-def _compared(compared: Compared) -> dict[str, Any]:
-    told = {
+def _compared(compared: CellComparison) -> dict[str, Any]:
+    plain = {
         name: getattr(compared, name)
         for name in (
             *("side", "scale", "value", "low", "high", "beyond", "p_value", "verdict", "why"),
@@ -241,7 +241,7 @@ def _compared(compared: Compared) -> dict[str, Any]:
         "unit": compared.metric.unit,
         "old": asdict(compared.old),
         "new": asdict(compared.new),
-        **told,
+        **plain,
     }
 
 

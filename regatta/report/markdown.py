@@ -6,7 +6,7 @@ from regatta.report.claims.markdown import claims_markdown
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
 from regatta.report.soundness.table import soundness_tables
-from regatta.report.tables.against import READ, Beside, besides, seen_sentence
+from regatta.report.tables.against import READ, RelativeFigure, relative_figures, seen_sentence
 from regatta.report.tables.calibration import calibration_sentence, calibration_table
 from regatta.report.tables.environment import environment_rows
 from regatta.report.tables.estimates import tables
@@ -62,7 +62,7 @@ def _group(analysis: Analysis, group: Group, alone: bool) -> list[str]:
         titles = [_title(metric) for metric in STANDINGS]
         lines.append(f"| design | {' | '.join(titles)} |")
         lines.append("| --- |" + " ---: |" * len(titles))
-        beside = besides(group, step)
+        relative = relative_figures(group, step)
         for result in group.at(step):
             name = result.cell.contender
             star = mark(verdict, name)
@@ -73,7 +73,7 @@ def _group(analysis: Analysis, group: Group, alone: bool) -> list[str]:
                 label += f" ({plural(result.held_up, 'trial')} disturbed)"
             if not_held := rate_words(result):
                 label += f" ({not_held})"
-            cells = [_figure(result, one, beside.get((name, one.name))) for one in STANDINGS]
+            cells = [_figure(result, one, relative.get((name, one.name))) for one in STANDINGS]
             lines.append(f"| {label} | {' | '.join(cells)} |")
         lines += ["", escape(verdict_sentence(group, verdict)), ""]
         if seen := seen_sentence(group, step):
@@ -126,10 +126,10 @@ def _title(metric: Metric) -> str:
     return f"{metric.label}{unit}"
 
 
-def _figure(result: CellResult, metric: Metric, beside: Beside | None) -> str:
+def _figure(result: CellResult, metric: Metric, relative: RelativeFigure | None) -> str:
     estimate = result.estimates[side_of(metric), metric.name]
     level = _with(value_of(estimate), interval_of(estimate))
-    return level if beside is None else f"{_with(beside.value, beside.interval)}; {level}"
+    return level if relative is None else f"{_with(relative.value, relative.interval)}; {level}"
 
 
 def _with(value: str, interval: str) -> str:

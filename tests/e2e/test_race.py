@@ -62,7 +62,7 @@ def test_a_design_is_raced_beside_its_bare_twin(tmp_path: Path) -> None:
     folder = race(tmp_path, study(TWIN, blocks=3))
     assert rows(folder, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
     said = (folder / "summary.md").read_text()
-    assert "### What is the strategy" in said
+    assert "### Cost of the strategy" in said
     assert re.search(r"fork\\?-per\\?-client: .* bare twin", said)
 
 

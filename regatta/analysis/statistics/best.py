@@ -207,7 +207,7 @@ class _Family:
         return found
 
     def _ahead(self) -> set[int]:
-        """In each contest whoever is least behind: with blocks missing each may be behind another."""
+        """Who is least behind in each contest: with blocks missing each may be behind another."""
         least: dict[int, int] = {}
         for member, (contest, _) in enumerate(self.members):
             if self.chance[0, member] < self.chance[0, least.setdefault(contest, member)]:

@@ -11,7 +11,7 @@ from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.results import Analysis, Group
 from regatta.ledger.axes import Axis
 from regatta.ledger.metrics import Metric, side_of
-from regatta.report.charts.palette import looks
+from regatta.report.charts.palette import styles
 from regatta.report.text.numbers import interval_of, short, value_of
 
 HEIGHT = 200
@@ -104,15 +104,13 @@ def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: 
     rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25)
     seen = alt.condition("datum.far", alt.value(0.9), alt.value(0))
     value = "value:Q"
-    places = {"x": value, "y": "design:N"} if one_step else {"x": "step:Q", "y": value}
+    axes = {"x": value, "y": "design:N"} if one_step else {"x": "step:Q", "y": value}
     tooltip = [
         alt.Tooltip("design:N"),
         alt.Tooltip("trial:N", title="a trial"),
         alt.Tooltip("says:N", title=metric.label),
     ]
-    drawn: alt.Chart = rings.encode(
-        **places, color=_colour(analysis), opacity=seen, tooltip=tooltip
-    )
+    drawn: alt.Chart = rings.encode(**axes, color=_colour(analysis), opacity=seen, tooltip=tooltip)
     return drawn
 
 
@@ -228,21 +226,21 @@ def _finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
 
 
 def _colour(analysis: Analysis) -> alt.Color:
-    known = looks(analysis.contenders)
+    known = styles(analysis.contenders)
     colours = [known[name].colour for name in analysis.contenders]
     scale = alt.Scale(domain=analysis.contenders, range=colours)
     return alt.Color("design:N", scale=scale, legend=None)
 
 
 def _shape(analysis: Analysis) -> alt.Shape:
-    known = looks(analysis.contenders)
+    known = styles(analysis.contenders)
     shapes = [known[name].shape for name in analysis.contenders]
     scale = alt.Scale(domain=analysis.contenders, range=shapes)
     return alt.Shape("design:N", scale=scale, legend=None)
 
 
 def _dash(analysis: Analysis) -> alt.StrokeDash:
-    known = looks(analysis.contenders)
+    known = styles(analysis.contenders)
     dashes = [known[name].dash or [1, 0] for name in analysis.contenders]
     scale = alt.Scale(domain=analysis.contenders, range=dashes)
     return alt.StrokeDash("design:N", scale=scale, legend=None)

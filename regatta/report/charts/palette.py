@@ -12,7 +12,7 @@ from zlib import crc32
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     colour: str
     shape: str
     """A Vega shape."""
@@ -35,43 +35,43 @@ DASHES = {
 }
 
 
-LOOKS: dict[str, Look] = {
-    "iterative": Look("#76676e", "circle"),
-    "fork-per-client": Look("#f36532", "square"),
-    "prefork-accept": Look("#d06f73", "circle"),
-    "prefork-flock": Look("#d1394b", "triangle-up"),
-    "prefork-mutex": Look("#9e5829", "diamond"),
-    "prefork-fdpass": Look("#c66008", "triangle-down"),
-    "thread-per-client": Look("#6d9f3d", "square"),
-    "prethread-mutex": Look("#099f7c", "diamond"),
-    "prethread-queue": Look("#307749", "triangle-down"),
-    "select": Look("#4260d5", "diamond"),
-    "poll": Look("#2f8a96", "square"),
-    "epoll": Look("#7195c7", "triangle-up"),
-    "epoll-edge": Look("#4a7af0", "triangle-down"),
-    "epoll-workers": Look("#6178ad", "cross"),
-    "reactors": Look("#1198ec", "circle"),
-    "uring": Look("#896ad1", "circle"),
-    "uring-reactors": Look("#9245ba", "triangle-right"),
+DESIGN_STYLES: dict[str, Style] = {
+    "iterative": Style("#76676e", "circle"),
+    "fork-per-client": Style("#f36532", "square"),
+    "prefork-accept": Style("#d06f73", "circle"),
+    "prefork-flock": Style("#d1394b", "triangle-up"),
+    "prefork-mutex": Style("#9e5829", "diamond"),
+    "prefork-fdpass": Style("#c66008", "triangle-down"),
+    "thread-per-client": Style("#6d9f3d", "square"),
+    "prethread-mutex": Style("#099f7c", "diamond"),
+    "prethread-queue": Style("#307749", "triangle-down"),
+    "select": Style("#4260d5", "diamond"),
+    "poll": Style("#2f8a96", "square"),
+    "epoll": Style("#7195c7", "triangle-up"),
+    "epoll-edge": Style("#4a7af0", "triangle-down"),
+    "epoll-workers": Style("#6178ad", "cross"),
+    "reactors": Style("#1198ec", "circle"),
+    "uring": Style("#896ad1", "circle"),
+    "uring-reactors": Style("#9245ba", "triangle-right"),
 }
 
-OTHERS = (
-    Look("#b0356f", "cross"),
-    Look("#8a7a1e", "cross"),
-    Look("#7a5bd0", "triangle-left"),
-    Look("#1f8f6f", "cross"),
-    Look("#c0533f", "triangle-left"),
-    Look("#64798f", "triangle-right"),
+OTHER_STYLES = (
+    Style("#b0356f", "cross"),
+    Style("#8a7a1e", "cross"),
+    Style("#7a5bd0", "triangle-left"),
+    Style("#1f8f6f", "cross"),
+    Style("#c0533f", "triangle-left"),
+    Style("#64798f", "triangle-right"),
 )
 """For servers that are not ours."""
 
 
-def looks(contenders: list[str]) -> dict[str, Look]:
+def styles(contenders: list[str]) -> dict[str, Style]:
     """The look of each contender. A stranger keeps its look from race to race where it can."""
-    chosen = {name: LOOKS[name] for name in contenders if name in LOOKS}
-    free = list(OTHERS)
+    chosen = {name: DESIGN_STYLES[name] for name in contenders if name in DESIGN_STYLES}
+    free = list(OTHER_STYLES)
     for name in contenders:
         if name not in chosen:
-            free = free or list(OTHERS)
+            free = free or list(OTHER_STYLES)
             chosen[name] = free.pop(crc32(name.encode()) % len(free))
     return chosen

@@ -6,8 +6,8 @@ from typing import Any
 import altair as alt
 
 from regatta.report.charts.charts import LOG_FROM, Layers
-from regatta.report.charts.palette import looks
-from regatta.report.claims.panels import PUBLISHED, Panel, Row
+from regatta.report.charts.palette import styles
+from regatta.report.claims.panels import PUBLISHED, Panel, PanelRow
 
 HEAD, ROW = 26, 40
 """Heights in pixels: of what parts the rows, and of a row."""
@@ -53,7 +53,7 @@ def _ranking(panel: Panel, contenders: list[str]) -> Layers:
         ),
         data.transform_filter("isValid(datum.value)")
         .mark_point(size=75, opacity=1, strokeWidth=1.75)
-        .encode(x=x, y=y, tooltip=tip, **_looks()),
+        .encode(x=x, y=y, tooltip=tip, **_encodings()),
     ]
     if any("low" in row for row in rows):
         bars = data.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, opacity=FAINT)
@@ -90,7 +90,7 @@ def _curve(panel: Panel, contenders: list[str]) -> Layers:
         ),
         data.transform_filter("isValid(datum.value)")
         .mark_point(size=75, opacity=1, strokeWidth=1.75)
-        .encode(x=x, y=y, tooltip=tip, **_looks()),
+        .encode(x=x, y=y, tooltip=tip, **_encodings()),
     ]
     if any(row.low is not None for row in panel.rows):
         bars = data.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, opacity=FAINT)
@@ -99,7 +99,7 @@ def _curve(panel: Panel, contenders: list[str]) -> Layers:
     return alt.layer(*layers).properties(height=CURVE)
 
 
-def _proportional(rows: list[Row]) -> list[Spec]:
+def _proportional(rows: list[PanelRow]) -> list[Spec]:
     """From 0 through the geometric mean of the figures."""
     known = [(row.connections, row.value) for row in rows if row.value and row.connections]
     if not known:
@@ -124,9 +124,9 @@ def _placed(panel: Panel, contenders: list[str]) -> tuple[list[Spec], list[Spec]
     return rows, heads, top
 
 
-def _point(row: Row, contenders: list[str], panel: Panel) -> Spec:
+def _point(row: PanelRow, contenders: list[str], panel: Panel) -> Spec:
     floor = _log_ends(panel.rows)[0] if logarithmic(panel.rows) and not panel.grows else -math.inf
-    known = looks(contenders if row.design in contenders else [row.design])[row.design]
+    known = styles(contenders if row.design in contenders else [row.design])[row.design]
     point: Spec = {
         "label": row.label,
         "connections": row.connections,
@@ -151,7 +151,7 @@ def _own_colour() -> alt.Color:
     return alt.Color("colour:N", scale=None)
 
 
-def _looks() -> Spec:
+def _encodings() -> Spec:
     return {
         "stroke": alt.Stroke("colour:N", scale=None),
         "fill": alt.Fill("fill:N", scale=None),
@@ -159,19 +159,19 @@ def _looks() -> Spec:
     }
 
 
-def logarithmic(rows: list[Row]) -> bool:
+def logarithmic(rows: list[PanelRow]) -> bool:
     values = [row.value for row in rows if row.value is not None]
     return bool(values) and min(values) > 0 and max(values) > LOG_FROM * min(values)
 
 
-def _scale(rows: list[Row]) -> alt.Scale:
+def _scale(rows: list[PanelRow]) -> alt.Scale:
     if logarithmic(rows):
         low, high = _log_ends(rows)
         return alt.Scale(type="log", domain=[low, high], clamp=True, nice=False, padding=8)
     return alt.Scale(zero=True, nice=False, padding=8)
 
 
-def _log_ends(rows: list[Row]) -> tuple[float, float]:
+def _log_ends(rows: list[PanelRow]) -> tuple[float, float]:
     """Of a logarithmic axis, which has no 0: an interval that begins there runs off the edge."""
     values = [row.value for row in rows if row.value is not None]
     edge = min(values) / BEYOND_LEAST
@@ -180,7 +180,7 @@ def _log_ends(rows: list[Row]) -> tuple[float, float]:
     return _digits(min([*values, *lows])), _digits(max([*values, *highs]))
 
 
-def _axis(rows: list[Row]) -> alt.Axis:
+def _axis(rows: list[PanelRow]) -> alt.Axis:
     most = max((abs(row.value) for row in rows if row.value is not None), default=0.0)
     title = "logarithmic" if logarithmic(rows) else None
     if most >= THOUSANDS:

@@ -8,7 +8,7 @@ from regatta.report.claims.panels import PUBLISHED, Panel, panels
 
 
 @dataclass(frozen=True)
-class Line:
+class ClaimLine:
     scope: str
     """`published`, `process` or `window`."""
     title: str
@@ -19,7 +19,7 @@ class Line:
     """What the verdict leaves open, and how single runs would have judged."""
 
 
-def claim_lines(claim: ClaimResult) -> list[Line]:
+def claim_lines(claim: ClaimResult) -> list[ClaimLine]:
     """What was published, then what was found, scope by scope."""
     by_scope: dict[str, list[Panel]] = {}
     for of_metric in panels(claim):
@@ -28,11 +28,11 @@ def claim_lines(claim: ClaimResult) -> list[Line]:
     found = []
     if PUBLISHED in by_scope:
         figures = _figures(by_scope[PUBLISHED])
-        found.append(Line(PUBLISHED, PUBLISHED, "", figures, words.disagreement(claim)))
+        found.append(ClaimLine(PUBLISHED, PUBLISHED, "", figures, words.disagreement(claim)))
     for scope, result in words.by_scope(claim):
         notes = [words.unseen(result), words.single_runs(result)]
         found.append(
-            Line(
+            ClaimLine(
                 scope,
                 words.SCOPES[scope],
                 result.verdict,

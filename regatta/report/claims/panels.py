@@ -18,7 +18,7 @@ PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
-class Row:
+class PanelRow:
     group: str
     """What parts the rows of a panel: `30 connections`; empty if nothing does."""
     label: str
@@ -39,7 +39,7 @@ class Panel:
     metric: str
     title: str
     unit: str
-    rows: list[Row]
+    rows: list[PanelRow]
 
     @property
     def grows(self) -> bool:
@@ -55,12 +55,12 @@ class Panel:
             interval = f" ({row.interval})" if row.interval else ""
             name = "" if self.grows else f"{row.label} "
             groups.setdefault(row.group, []).append(f"{name}{row.says}{interval}")
-        said = [
+        parts = [
             f"{name}: {', '.join(rows)}" if name else ", ".join(rows)
             for name, rows in groups.items()
         ]
         link = ", " if self.unit == WHOLE else " "
-        return link.join(text for text in ("; ".join(said), self.unit) if text)
+        return link.join(text for text in ("; ".join(parts), self.unit) if text)
 
     @property
     def measured(self) -> bool:
@@ -103,7 +103,7 @@ def _published(claim: ClaimResult, name: str, theirs: list[PublishedFigure]) -> 
     words = _Words(claim, theirs)
     columns = list(dict.fromkeys(one.column for one in theirs))
     rows = [
-        Row(
+        PanelRow(
             words.group(one, one.column.replace("_", " ") if len(columns) > 1 else ""),
             words.label(one),
             one.design,
@@ -114,7 +114,7 @@ def _published(claim: ClaimResult, name: str, theirs: list[PublishedFigure]) -> 
             published_value(one.value),
             "",
         )
-        for one in sorted(theirs, key=lambda one: (columns.index(one.column), words.place(one)))
+        for one in sorted(theirs, key=lambda one: (columns.index(one.column), words.sort_key(one)))
     ]
     stand_in = {one.metric for one in theirs if one.metric and one.metric != name}
     units = {unit_words(one.unit, one.per) for one in theirs}
@@ -124,15 +124,15 @@ def _published(claim: ClaimResult, name: str, theirs: list[PublishedFigure]) -> 
 
 def _here(claim: ClaimResult, scope: str, title: str, mine: list[MeasuredFigure]) -> Panel:
     words = _Words(claim, mine)
-    rows = [_row(words, one) for one in sorted(mine, key=words.place)]
+    rows = [_row(words, one) for one in sorted(mine, key=words.sort_key)]
     unit = next((unit_words(one.unit, one.per) for one in mine if one.value is not None), "")
     return Panel(scope, mine[0].metric, f"here, {title}", unit, rows)
 
 
-def _row(words: "_Words", one: MeasuredFigure) -> Row:
+def _row(words: "_Words", one: MeasuredFigure) -> PanelRow:
     state = one.state if one.state != MEASURED else "not measured"
     says, interval = figure(one.value, one.low, one.high, state)
-    return Row(
+    return PanelRow(
         words.group(one),
         words.label(one),
         one.design,
@@ -149,26 +149,26 @@ class _Words:
     """The names of the rows of one panel: only what differs among them is said."""
 
     def __init__(self, claim: ClaimResult, of: Sequence[MeasuredFigure | PublishedFigure]) -> None:
-        self.places = order(claim)
+        self.order = order(claim)
         self.designs = len({one.design for one in of}) > 1
         self.sides = len({one.side for one in of}) > 1
         self.engines = len({_engine(one) for one in of}) > 1
         self.connections = len({one.connections for one in of}) > 1
 
     def label(self, one: MeasuredFigure | PublishedFigure) -> str:
-        said = [one.side] if self.sides else []
-        said += [f"{_engine(one)} client"] if self.engines else []
-        return " ".join([one.design, *said] if self.designs or not said else said)
+        parts = [one.side] if self.sides else []
+        parts += [f"{_engine(one)} client"] if self.engines else []
+        return " ".join([one.design, *parts] if self.designs or not parts else parts)
 
     def group(self, one: MeasuredFigure | PublishedFigure, column: str = "") -> str:
         at = f"{one.connections:,} connection{'' if one.connections == 1 else 's'}"
         return ", ".join(word for word in (column, at if self.connections else "") if word)
 
-    def place(self, one: MeasuredFigure | PublishedFigure) -> tuple[int, int, str, int, int]:
-        last = len(self.places)
-        design = self.places.get(one.design, last)
-        side = self.places.get(one.side, last)
-        engine = self.places.get(_engine(one), last)
+    def sort_key(self, one: MeasuredFigure | PublishedFigure) -> tuple[int, int, str, int, int]:
+        last = len(self.order)
+        design = self.order.get(one.design, last)
+        side = self.order.get(one.side, last)
+        engine = self.order.get(_engine(one), last)
         return one.connections, design, one.design, side, engine
 
 

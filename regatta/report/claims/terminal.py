@@ -13,7 +13,7 @@ from regatta.analysis.claims.result import (
     ClaimResult,
 )
 from regatta.report.claims import words
-from regatta.report.claims.lines import Line, claim_lines
+from regatta.report.claims.lines import ClaimLine, claim_lines
 from regatta.report.text.plain import encodable, plain
 
 STYLES = {
@@ -56,7 +56,7 @@ def _body(claim: ClaimResult, console: Console) -> Text:
     return text
 
 
-def _line(line: Line, console: Console) -> Text:
+def _line(line: ClaimLine, console: Console) -> Text:
     text = plain(f"{line.title}: ", console, "dim")
     if line.verdict:
         text.append_text(_verdict(line.verdict, console))

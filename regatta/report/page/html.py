@@ -18,13 +18,13 @@ from regatta.report.charts.charts import (
     metric_rows,
 )
 from regatta.report.charts.knee import held_section
-from regatta.report.charts.palette import looks
+from regatta.report.charts.palette import styles
 from regatta.report.claims.page import claims_section
 from regatta.report.page import shapes
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
 from regatta.report.soundness.table import soundness_tables
-from regatta.report.tables.against import READ, besides, seen_sentence
+from regatta.report.tables.against import READ, relative_figures, seen_sentence
 from regatta.report.tables.calibration import calibration_sentence, calibration_table
 from regatta.report.tables.counters import absent, counter_lines, elapsed
 from regatta.report.tables.environment import environment_rows
@@ -107,7 +107,7 @@ def _json(value: Any) -> Markup:
 
 
 def _designs(analysis: Analysis, summaries: dict[str, Any]) -> list[dict[str, Any]]:
-    known = looks(analysis.contenders)
+    known = styles(analysis.contenders)
     return [
         {
             "name": name,
@@ -162,14 +162,14 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
 def _cell_title(group: Group, result: CellResult, step: int) -> str:
     """A design without workers, which stands beside every number of them, has none itself."""
     name = result.cell.contender
-    own = getattr(result.cell, group.axis.name) is not None
-    return f"{name}, {group.axis.count(step)}" if own else name
+    has_step = getattr(result.cell, group.axis.name) is not None
+    return f"{name}, {group.axis.count(step)}" if has_step else name
 
 
 def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> list[dict[str, Any]]:
-    known = looks(analysis.contenders)
+    known = styles(analysis.contenders)
     results = group.at(step)
-    beside = besides(group, step)
+    relative = relative_figures(group, step)
     most = max(
         (
             estimate.high or estimate.value or 0.0
@@ -192,7 +192,7 @@ def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> lis
             "figures": [
                 (
                     result.estimates[side_of(metric), metric.name],
-                    beside.get((result.cell.contender, metric.name)),
+                    relative.get((result.cell.contender, metric.name)),
                 )
                 for metric in STANDINGS
             ],

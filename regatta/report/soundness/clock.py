@@ -40,10 +40,10 @@ def clock_sentence(analysis: Analysis) -> str:
         return ""
     return (
         "Clock speeds differ: relative to those it is compared with, "
-        f"{'; '.join(map(_told, slower))}. Their CPU times differ by the clock, and not by the "
-        "work alone."
+        f"{'; '.join(map(_clock_words, slower))}. "
+        "Their CPU times differ by the clock, and not by the work alone."
     )
 
 
-def _told(ran: Ran) -> str:
+def _clock_words(ran: Ran) -> str:
     return f"{ran.contender} ran at {times(ran.clock)} ({times(ran.low)} to {times(ran.high)})"

@@ -12,7 +12,7 @@ from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
 from regatta.ledger.metrics import FRACTIONS, P99
 from regatta.report.soundness.clock import clock_sentence
 from regatta.report.soundness.company import company_sentence
-from regatta.report.soundness.repeated import moved_sentence
+from regatta.report.soundness.repeated import changed_sentence
 from regatta.report.soundness.restless import restless_sentence
 from regatta.report.soundness.shared_cache import shared_cache_sentence
 from regatta.report.soundness.unsteered import unsteered_sentence
@@ -33,7 +33,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Note:
+class SoundnessNote:
     sentence: str
     """The whole of it, for the report."""
     what: str = ""
@@ -52,49 +52,53 @@ class Note:
         return f"{shorten(self.what, room, placeholder=' …')}: {self.do}"
 
 
-def notes(analysis: Analysis) -> list[Note]:
+def notes(analysis: Analysis) -> list[SoundnessNote]:
     found = (note(analysis) for note in NOTES)
     return [one for one in found if one.sentence]
 
 
-def _progress(analysis: Analysis) -> Note:
+def _progress(analysis: Analysis) -> SoundnessNote:
     done, planned = analysis.trials, analysis.planned
     what = f"Not finished, {done} of {plural(planned, 'trial')}" if done < planned else ""
-    return Note(progress_sentence(analysis), what, "continue with `regatta race --resume`")
+    return SoundnessNote(progress_sentence(analysis), what, "continue with `regatta race --resume`")
 
 
-def _left_out(analysis: Analysis) -> Note:
+def _left_out(analysis: Analysis) -> SoundnessNote:
     what = f"Left out {few(analysis.left_out)}"
-    return Note(left_out_sentence(analysis), what, "`regatta doctor` says what is missing")
+    return SoundnessNote(left_out_sentence(analysis), what, "`regatta doctor` says what is missing")
 
 
-def _failures(analysis: Analysis) -> Note:
-    said = failure_sentence(analysis)
-    if not said:
-        return Note("")
+def _failures(analysis: Analysis) -> SoundnessNote:
+    sentence = failure_sentence(analysis)
+    if not sentence:
+        return SoundnessNote("")
     first = analysis.failures[0]
     count = f"{len(analysis.failures)} of {plural(analysis.trials, 'trial')} failed"
     what = f"{count}, first {first.cell.contender}: {first.trial.reason or 'no reason recorded'}"
-    return Note(said, what, "report.html says why", "failed")
+    return SoundnessNote(sentence, what, "report.html says why", "failed")
 
 
-def _client_bound(analysis: Analysis) -> Note:
-    bound = [result for group in analysis.groups for result in group.cells if result.client_bound]
-    rates = [result.comfortable_rate for result in bound if result.comfortable_rate is not None]
+def _client_bound(analysis: Analysis) -> SoundnessNote:
+    affected = [
+        result for group in analysis.groups for result in group.cells if result.client_bound
+    ]
+    rates = [result.comfortable_rate for result in affected if result.comfortable_rate is not None]
     helps = [f"offer at most {min(rates):,}/s"] if rates else []
-    if not rates or any(uses_more_cpus(result.cell) for result in bound):
+    if not rates or any(uses_more_cpus(result.cell) for result in affected):
         helps.append("raise --client-cpus")
     count = f"{len(analysis.client_bound)} of {plural(analysis.trials, 'trial')}"
     what = f"Client-bound in {count}, {_who(analysis.client_bound)}"
-    return Note(client_bound_sentence(analysis), what, " or ".join(helps), "client-bound")
+    return SoundnessNote(client_bound_sentence(analysis), what, " or ".join(helps), "client-bound")
 
 
-def _shared_cache(analysis: Analysis) -> Note:
+def _shared_cache(analysis: Analysis) -> SoundnessNote:
     what = "Designs share a cache under the work scan"
-    return Note(shared_cache_sentence(analysis), what, "compare them under the work classic")
+    return SoundnessNote(
+        shared_cache_sentence(analysis), what, "compare them under the work classic"
+    )
 
 
-def _rate(analysis: Analysis) -> Note:
+def _rate(analysis: Analysis) -> SoundnessNote:
     late = [
         result
         for group in analysis.groups
@@ -102,73 +106,77 @@ def _rate(analysis: Analysis) -> Note:
         if result.started is not None and not is_held(result.started)
     ]
     if not late:
-        return Note("")
+        return SoundnessNote("")
     worst = min(late, key=lambda result: result.started or 0.0)
-    said = f"{worst.cell.contender} {rate_words(worst)}"
+    words = f"{worst.cell.contender} {rate_words(worst)}"
     more = f", nor do {plural(len(late) - 1, 'other cell')}" if len(late) > 1 else ""
     at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
-    sentence = f"{said}{at}{more}; its cost per request is that of another load."
-    return Note(sentence, f"{said}{more}", "lower it")
+    sentence = f"{words}{at}{more}; its cost per request is that of another load."
+    return SoundnessNote(sentence, f"{words}{more}", "lower it")
 
 
-def _cold(analysis: Analysis) -> Note:
+def _cold(analysis: Analysis) -> SoundnessNote:
     cold = [one for one in analysis.warm_ups if one.too_short]
     longest = max((one.first for one in cold), default=1.0)
     names = few(one.contender for one in cold)
     what = f"Not warm: {names}, {times(longest)} times as slow at first"
-    return Note(warm_up_sentence(analysis), what, "raise `warmup_rounds`")
+    return SoundnessNote(warm_up_sentence(analysis), what, "raise `warmup_rounds`")
 
 
-def _disturbed(analysis: Analysis) -> Note:
-    kept = sum(not noted.trial.superseded for noted in analysis.disturbed)
-    count = f"{kept} of {plural(analysis.trials, 'trial')}"
-    what = f"{count} disturbed and kept" if kept else ""
+def _disturbed(analysis: Analysis) -> SoundnessNote:
+    in_averages = sum(not noted.trial.superseded for noted in analysis.disturbed)
+    count = f"{in_averages} of {plural(analysis.trials, 'trial')}"
+    what = f"{count} disturbed and kept" if in_averages else ""
     do = "stop other programs (regatta doctor)"
-    return Note(disturbed_sentence(analysis), what, do, "disturbed")
+    return SoundnessNote(disturbed_sentence(analysis), what, do, "disturbed")
 
 
-def _repeated(analysis: Analysis) -> Note:
+def _repeated(analysis: Analysis) -> SoundnessNote:
     what = f"Repeats change {plural(len(analysis.repeated.changed), 'verdict')}"
-    return Note(moved_sentence(analysis), what, "stop other programs, then race again")
+    return SoundnessNote(changed_sentence(analysis), what, "stop other programs, then race again")
 
 
-def _clock(analysis: Analysis) -> Note:
+def _clock(analysis: Analysis) -> SoundnessNote:
     far = [ran for ran in analysis.clocks if ran.differs]
     what = f"{few(ran.contender for ran in far)} ran at another clock speed" if far else ""
-    return Note(clock_sentence(analysis), what, "fix it (regatta doctor), then race again")
+    return SoundnessNote(clock_sentence(analysis), what, "fix it (regatta doctor), then race again")
 
 
-def _company(analysis: Analysis) -> Note:
-    moved = [one for one in analysis.company if one.differs]
-    what = f"Company changes the cost of {few(one.contender for one in moved)}" if moved else ""
-    return Note(company_sentence(analysis), what, "race with `slices = 1`")
+def _company(analysis: Analysis) -> SoundnessNote:
+    affected = [one for one in analysis.company if one.differs]
+    what = (
+        f"Running side by side changes the cost of {few(one.contender for one in affected)}"
+        if affected
+        else ""
+    )
+    return SoundnessNote(company_sentence(analysis), what, "race with `slices = 1`")
 
 
-def _restless(analysis: Analysis) -> Note:
-    return Note(restless_sentence(analysis))
+def _restless(analysis: Analysis) -> SoundnessNote:
+    return SoundnessNote(restless_sentence(analysis))
 
 
-def _accounts(analysis: Analysis) -> Note:
+def _accounts(analysis: Analysis) -> SoundnessNote:
     found = [(group, one) for group in analysis.groups for one in group.contradictions]
     if not found:
-        return Note("")
+        return SoundnessNote("")
     group, worst = min(found, key=lambda pair: pair[1].busy / pair[1].charged)
     more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
     sentence = (
         f"{group.axis.at(worst.at)} the two accounts contradict each other: {worst.more} is "
         f"charged {times(worst.charged)} times the server CPU per request of {worst.less}, but its "
         f"CPUs are busy {times(worst.busy)} times as long{more}. Which is cheaper depends on "
-        "who pays for the kernel's receiving (docs/reading.md, who pays for what)."
+        "which side is charged for the kernel's receive path (docs/reading.md, who pays for what)."
     )
     what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} oppositely{more}"
-    return Note(sentence, what, "read who pays for what")
+    return SoundnessNote(sentence, what, "read who pays for what")
 
 
-def _unsteered(analysis: Analysis) -> Note:
-    return Note(unsteered_sentence(analysis))
+def _unsteered(analysis: Analysis) -> SoundnessNote:
+    return SoundnessNote(unsteered_sentence(analysis))
 
 
-def _few_requests(analysis: Analysis) -> Note:
+def _few_requests(analysis: Analysis) -> SoundnessNote:
     requests = [
         result.latencies.requests
         for group in analysis.groups
@@ -177,14 +185,14 @@ def _few_requests(analysis: Analysis) -> Note:
         and not enough_beyond(FRACTIONS[P99.name], result.latencies.requests)
     ]
     if not requests:
-        return Note("")
-    return Note(
+        return SoundnessNote("")
+    return SoundnessNote(
         f"The p99 of {plural(len(requests), 'cell')} has fewer than {FEWEST_BEYOND} slower "
         f"requests (the fewest: of {min(requests):,}): it is shown and not compared."
     )
 
 
-NOTES: tuple[Callable[[Analysis], Note], ...] = (
+NOTES: tuple[Callable[[Analysis], SoundnessNote], ...] = (
     _progress,
     _failures,
     _client_bound,

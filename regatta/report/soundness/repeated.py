@@ -5,7 +5,7 @@ from regatta.analysis.soundness.repeated import ChangedVerdict
 from regatta.analysis.standings import Verdict
 from regatta.report.text.numbers import plural
 from regatta.report.text.table import Table
-from regatta.report.text.verdicts import listed, place
+from regatta.report.text.verdicts import listed, step_words
 
 TITLE = "Repeated trials"
 SAYS = (
@@ -42,21 +42,21 @@ def _unequal(analysis: Analysis) -> str:
     return f"{found.furthest} {beyond}."
 
 
-def moved_sentence(analysis: Analysis) -> str:
+def changed_sentence(analysis: Analysis) -> str:
     """Empty unless the first attempts would give other standings than those that count."""
-    moved = analysis.repeated.changed
-    if not moved:
+    changed = analysis.repeated.changed
+    if not changed:
         return ""
-    told = [_told(analysis, one) for one in moved[:MOST]]
-    more = f"; and {plural(len(moved) - MOST, 'other verdict')}" if len(moved) > MOST else ""
-    return f"Repeated trials change verdicts: with the first attempts {'; '.join(told)}{more}."
+    changes = [_change_words(analysis, one) for one in changed[:MOST]]
+    more = f"; and {plural(len(changed) - MOST, 'other verdict')}" if len(changed) > MOST else ""
+    return f"Repeated trials change verdicts: with the first attempts {'; '.join(changes)}{more}."
 
 
-def _told(analysis: Analysis, moved: ChangedVerdict) -> str:
-    group = analysis.groups[moved.group]
-    where = place(group, moved.then)
+def _change_words(analysis: Analysis, changed: ChangedVerdict) -> str:
+    group = analysis.groups[changed.group]
+    where = step_words(group, changed.then)
     table = f" ({group.title})" if len(analysis.groups) > 1 else ""
-    now, then = (f"{_best(one)} ({one.outcome})" for one in (moved.now, moved.then))
+    now, then = (f"{_best(one)} ({one.outcome})" for one in (changed.now, changed.then))
     return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, not {now}"
 
 

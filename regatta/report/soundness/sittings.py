@@ -41,13 +41,13 @@ def sittings_sentence(analysis: Analysis) -> str:
     unit += SEARCHED_ONCE if analysis.held else ""
     if count < units.fewest:
         return f"{unit}, and a verdict needs {units.fewest} of them."
-    told = [
+    parts = [
         f"{_titled(group, analysis)}{share_words(group.between)} of the variance lies between "
         f"them, and another race in one would find a ratio within ±{percent(group.between.reach)}"
         for group in analysis.groups
         if group.between is not None
     ]
-    return ". ".join([unit, *told]) + "."
+    return ". ".join([unit, *parts]) + "."
 
 
 def sittings_line(analysis: Analysis) -> str:

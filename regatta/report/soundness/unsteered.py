@@ -8,8 +8,8 @@ READ = "(docs/reading.md, who pays for what)"
 
 def unsteered_sentence(analysis: Analysis) -> str:
     """Empty where they were, and where nothing is known of where the race was."""
-    place = analysis.environment.get("placement")
-    if not isinstance(place, dict) or place.get("steering") == OWN_SIDE:
+    placement = analysis.environment.get("placement")
+    if not isinstance(placement, dict) or placement.get("steering") == OWN_SIDE:
         return ""
     if analysis.environment.get("irq_time_accounting") is True:
         return (

@@ -26,7 +26,7 @@ READ = (
 
 
 @dataclass(frozen=True)
-class Beside:
+class RelativeFigure:
     """How a figure compares with the best of its column."""
 
     value: str
@@ -34,15 +34,17 @@ class Beside:
     interval: str
 
 
-def besides(group: Group, step: int) -> dict[tuple[str, str], Beside]:
+def relative_figures(group: Group, step: int) -> dict[tuple[str, str], RelativeFigure]:
     """By contender and metric: all figures that can be compared, and the best of each column."""
     known = [one for one in group.against if one.at == step]
     compared = {
-        (one.contender, one.metric): found for one in known if (found := _beside(one)) is not None
+        (one.contender, one.metric): found
+        for one in known
+        if (found := _relative_figure(one)) is not None
     }
-    best = {(one.best, one.metric): Beside("best", "") for one in known}
+    best = {(one.best, one.metric): RelativeFigure("best", "") for one in known}
     metrics = {metric for _, metric in compared}
-    return compared | {place: one for place, one in best.items() if place[1] in metrics}
+    return compared | {key: one for key, one in best.items() if key[1] in metrics}
 
 
 def seen_sentence(group: Group, step: int) -> str:
@@ -67,20 +69,24 @@ def _unseen(group: Group, step: int) -> list[Against]:
     return [one for one in group.against if one.at == step and one.outcome == NO_DIFFERENCE]
 
 
-def _beside(one: Against) -> Beside | None:
+def _relative_figure(one: Against) -> RelativeFigure | None:
     """None where too few blocks say nothing."""
     if one.value is None:
         return None
     alike = f" {ALIKE}" if one.outcome == NO_DIFFERENCE else ""
     if one.low is None or one.high is None:
         ends = _open(one.low, one.high)
-        return Beside(f"×{times(one.value)}{alike}", ends) if ends else None
+        return RelativeFigure(f"×{times(one.value)}{alike}", ends) if ends else None
     if one.scale == "ratio":
         interval = between(one.value, one.low, one.high)
         return (
-            None if interval == TOO_FEW_TO_SAY else Beside(f"×{times(one.value)}{alike}", interval)
+            None
+            if interval == TOO_FEW_TO_SAY
+            else RelativeFigure(f"×{times(one.value)}{alike}", interval)
         )
-    return Beside(f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}")
+    return RelativeFigure(
+        f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}"
+    )
 
 
 def _open(low: float | None, high: float | None) -> str:

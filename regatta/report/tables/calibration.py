@@ -27,9 +27,9 @@ def calibration_sentence(analysis: Analysis) -> str:
     if isinstance(calibration, str):
         return f"The calibration of this machine could not be read: {calibration}."
     missed = ", ".join(goal.name for goal in calibration.missed)
-    told = headline(calibration)
-    said = f"{told[0].upper()}{told[1:]}{f'; missed: {missed}' if missed else ''}"
-    return f"{said}. {aa_state(calibration)}."
+    words = headline(calibration)
+    sentence = f"{words[0].upper()}{words[1:]}{f'; missed: {missed}' if missed else ''}"
+    return f"{sentence}. {aa_state(calibration)}."
 
 
 def calibration_table(analysis: Analysis) -> Table | None:

@@ -18,25 +18,25 @@ DERIVED_AFTER = {
 
 
 @dataclass(frozen=True)
-class Figure:
+class CounterText:
     per_trial: str
     per_request: str
     missing: bool
 
 
 @dataclass(frozen=True)
-class Line:
+class CounterLine:
     event: str
     unit: str
     origin: str
     kind: str
-    figures: list[Figure]
+    figures: list[CounterText]
     """Of the server, then of the client."""
     notes: list[str]
     """Such as `0.95 CPUs utilized`, of the server, then of the client."""
 
 
-def counter_lines(result: CellResult) -> list[Line]:
+def counter_lines(result: CellResult) -> list[CounterLine]:
     """Of what one side at least could have counted."""
     return [_line(result, row) for row in result.perf.rows if not _unsupported(row)]
 
@@ -55,25 +55,27 @@ def _unsupported(row: CounterRow) -> bool:
     return all(row.sides[side].state == NOT_SUPPORTED for side in SIDES)
 
 
-def _line(result: CellResult, row: CounterRow) -> Line:
+def _line(result: CellResult, row: CounterRow) -> CounterLine:
     in_ms = row.unit == "ns"
     figures = [_figure(row.sides[side], row.unit) for side in SIDES]
     unit = "ms" if in_ms else row.unit if row.unit != "count" else ""
     notes = [_note(result, side, row) for side in SIDES]
-    return Line(row.event, unit, row.origin, row.kind, figures, notes)
+    return CounterLine(row.event, unit, row.origin, row.kind, figures, notes)
 
 
-def _figure(entry: CounterMeans, unit: str) -> Figure:
+def _figure(entry: CounterMeans, unit: str) -> CounterText:
     if entry.state != COUNTED or entry.per_trial is None:
-        return Figure(entry.state, "", True)
+        return CounterText(entry.state, "", True)
     if unit == "ns":
         each = "" if entry.per_request is None else f"{short(entry.per_request / 1e3)} µs"
-        return Figure(f"{entry.per_trial / 1e6:,.2f}", each, False)
+        return CounterText(f"{entry.per_trial / 1e6:,.2f}", each, False)
     if unit == "%":
-        return Figure(f"{entry.per_trial:.1f} %", "", False)
+        return CounterText(f"{entry.per_trial:.1f} %", "", False)
     each = "" if entry.per_request is None else short(entry.per_request)
     whole = entry.per_trial == round(entry.per_trial) or entry.per_trial >= 1000
-    return Figure(f"{entry.per_trial:,.0f}" if whole else f"{entry.per_trial:,.1f}", each, False)
+    return CounterText(
+        f"{entry.per_trial:,.0f}" if whole else f"{entry.per_trial:,.1f}", each, False
+    )
 
 
 def _note(result: CellResult, side: str, row: CounterRow) -> str:

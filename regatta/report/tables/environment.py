@@ -41,34 +41,34 @@ SETTINGS = ("seed", "use_perf", "disturbance_limit_percent")
 
 
 @dataclass(frozen=True)
-class Row:
+class EnvironmentRow:
     label: str
     text: str
     details: list[tuple[str, str]]
     """The parts of a value that has parts."""
 
 
-def environment_rows(analysis: Analysis) -> list[Row]:
+def environment_rows(analysis: Analysis) -> list[EnvironmentRow]:
     """The known facts in a fixed order, then all others: nothing recorded is hidden."""
     settings = {key: analysis.meta[key] for key in SETTINGS if key in analysis.meta}
     known = {**analysis.environment, **settings}
     rows = [
-        Row("raced", _moment(analysis.meta.get("created_at")), []),
-        Row("study", analysis.meta.get("study_name", "unknown"), []),
+        EnvironmentRow("raced", _moment(analysis.meta.get("created_at")), []),
+        EnvironmentRow("study", analysis.meta.get("study_name", "unknown"), []),
     ]
     keys = [key for key in LABELS if key in known]
     keys += [key for key in known if key not in LABELS and key not in ELSEWHERE]
     return rows + [_row(key, known[key]) for key in keys]
 
 
-def _row(key: str, value: Any) -> Row:
+def _row(key: str, value: Any) -> EnvironmentRow:
     label = LABELS.get(key, key.replace("_", " "))
     if key == "memory_bytes" and isinstance(value, int | float):
-        return Row(label, f"{value / 2**30:.1f} GiB", [])
+        return EnvironmentRow(label, f"{value / 2**30:.1f} GiB", [])
     if isinstance(value, dict):
         details = [(str(name).replace("_", " "), _text(part)) for name, part in value.items()]
-        return Row(label, _summary(key, value), details)
-    return Row(label, _text(value), [])
+        return EnvironmentRow(label, _summary(key, value), details)
+    return EnvironmentRow(label, _text(value), [])
 
 
 def _summary(key: str, value: dict[str, Any]) -> str:

@@ -48,10 +48,10 @@ def figure(one: HeldRate) -> str:
 
 def sentence(one: HeldRate, brief: bool = False) -> str:
     """With the reason where it is not the server's capacity that the figure shows."""
-    told = f"{one.cell.contender} {figure(one)}"
+    words = f"{one.cell.contender} {figure(one)}"
     if one.state == HOLDS or not one.why:
-        return told
-    return f"{told}: {CLIENT if brief and one.why.startswith(CLIENT) else one.why}"
+        return words
+    return f"{words}: {CLIENT if brief and one.why.startswith(CLIENT) else one.why}"
 
 
 def sentences(analysis: Analysis, brief: bool = False) -> Iterator[str]:
@@ -123,10 +123,10 @@ def held_json(analysis: Analysis) -> list[dict[str, Any]]:
     ]
 
 
-Row = tuple[Any, int | None, str, str, str, Estimate]
+CsvRow = tuple[Any, int | None, str, str, str, Estimate]
 
 
-def held_rows(analysis: Analysis) -> Iterator[Row]:
+def held_rows(analysis: Analysis) -> Iterator[CsvRow]:
     """Of summary.csv: the cell, its rate, side, metric, unit and estimate."""
     for group in analysis.held:
         for one in group.members:

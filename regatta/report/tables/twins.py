@@ -13,10 +13,10 @@ def shares(analysis: Analysis, group: Group) -> list[TwinShare]:
 def twin_sentence(share: TwinShare) -> str:
     """One share in words. A twin that costs more than its design says nothing of a rest."""
     if share.twin_us > share.us:
-        most = f", and at most {percent(share.high - 1)}" if share.high > 1 else ""
+        most = f", at most {percent(share.high - 1)}" if share.high > 1 else ""
         return (
             f"{share.design}: {short(share.us)} µs, {short(share.twin_us)} of its bare twin: "
-            f"no cost of its own was seen{most}"
+            f"its own cost is too small to measure{most}"
         )
     return (
         f"{share.design}: of {short(share.us)} µs, {short(share.twin_us)} are the strategy "
@@ -43,4 +43,4 @@ def twin_table(analysis: Analysis, group: Group, step: int) -> Table | None:
         "within blocks, with its 95 % interval, which is of this sitting."
     )
     header = ["design", "ratio", "µs per request", "of its bare twin"]
-    return Table("What is the strategy's", says, header, rows)
+    return Table("Cost of the strategy", says, header, rows)

@@ -7,12 +7,12 @@ from rich.text import Text
 from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.analysis.standings import Verdict
 from regatta.ledger.metrics import PRIMARY, STANDINGS, Metric, side_of
-from regatta.report.charts.palette import looks
+from regatta.report.charts.palette import styles
 from regatta.report.claims.terminal import print_claims
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
 from regatta.report.soundness.table import outlier_sentence
-from regatta.report.tables.against import READ, Beside, besides, seen_sentence
+from regatta.report.tables.against import READ, RelativeFigure, relative_figures, seen_sentence
 from regatta.report.tables.calibration import calibration_sentence
 from regatta.report.tables.estimates import beyond_baseline
 from regatta.report.tables.held import sentences as held_sentences
@@ -34,7 +34,7 @@ HEADERS = {
     "latency_max_ms": "max\nms",
     "throughput_per_s": "throughput\n/s",
 }
-Figures = dict[tuple[str, str], Beside]
+Figures = dict[tuple[str, str], RelativeFigure]
 
 
 def print_standings(analysis: Analysis, console: Console) -> None:
@@ -53,8 +53,12 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     console.print(_plain(f"{LEGEND} {READ}", console, "dim"))
     console.print(_plain(FAMILIES, console, "dim"))
     print_claims(analysis.claims, console)
-    said = (sittings_sentence(analysis), outlier_sentence(analysis), calibration_sentence(analysis))
-    for sentence in said:
+    sentences = (
+        sittings_sentence(analysis),
+        outlier_sentence(analysis),
+        calibration_sentence(analysis),
+    )
+    for sentence in sentences:
         if sentence:
             console.print(_plain(sentence, console, "dim"))
     for note in notes(analysis):
@@ -116,9 +120,9 @@ def _table(
             min_width=_column_width(analysis, metric),
             overflow="fold",
         )
-    colours = looks(analysis.contenders)
+    colours = styles(analysis.contenders)
     assert verdict.at is not None, "the overall verdict has no table"
-    beside = besides(group, verdict.at)
+    relative = relative_figures(group, verdict.at)
     for result in group.at(verdict.at):
         name = result.cell.contender
         star = _encodable(mark(verdict, name), console)
@@ -136,22 +140,24 @@ def _table(
         table.add_row(
             label,
             *(
-                _figure(result, metric, beside.get((name, metric.name)), console)
+                _figure(result, metric, relative.get((name, metric.name)), console)
                 for metric in columns
             ),
         )
     return table
 
 
-def _figure(result: CellResult, metric: Metric, beside: Beside | None, console: Console) -> Text:
+def _figure(
+    result: CellResult, metric: Metric, relative: RelativeFigure | None, console: Console
+) -> Text:
     strong = "bold" if metric is PRIMARY else ""
     text = Text()
-    if beside is not None:
-        text.append(beside.value, style=strong)
-        text.append(f" {beside.interval}\n" if beside.interval else "\n", style="dim")
+    if relative is not None:
+        text.append(relative.value, style=strong)
+        text.append(f" {relative.interval}\n" if relative.interval else "\n", style="dim")
     level = _level(result, metric)
     known = result.estimates[side_of(metric), metric.name].value is not None
-    text.append(level, style="dim" if beside is not None or not known else strong)
+    text.append(level, style="dim" if relative is not None or not known else strong)
     return _fit(text, console)
 
 
@@ -199,7 +205,7 @@ def _column_width(analysis: Analysis, metric: Metric) -> int:
     for group in analysis.groups:
         found += [len(_level(result, metric)) for result in group.cells]
         for step in group.steps:
-            for (_, name), one in besides(group, step).items():
+            for (_, name), one in relative_figures(group, step).items():
                 if name == metric.name:
                     found.append(len(f"{one.value} {one.interval}".strip()))
     return max(found)

@@ -58,8 +58,8 @@ def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
         yield plain(_verdict(group, alone=len(analysis.groups) == 1), console, "bold")
     more = len(analysis.groups) - MOST_VERDICTS
     if more > 0:
-        told = plural(more, "more group of cells", "more groups of cells")
-        yield plain(f"{told} in the report", console, "dim")
+        count = plural(more, "more group of cells", "more groups of cells")
+        yield plain(f"{count} in the report", console, "dim")
     yield Text()
     title = f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
     if compares(analysis):

@@ -16,7 +16,7 @@ from regatta.analysis.columns import Against
 from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.analysis.standings import Verdict
 from regatta.ledger.metrics import PRIMARY
-from regatta.report.charts.palette import looks
+from regatta.report.charts.palette import styles
 from regatta.report.text.numbers import around, ratio_around
 from regatta.report.text.plain import encodable, printable
 from regatta.report.text.verdicts import mark
@@ -33,7 +33,7 @@ GAPS = (3, 2, 1)
 
 
 @dataclass(frozen=True)
-class Figure:
+class ScreenFigure:
     """What stands in one place of the table."""
 
     sign: str
@@ -43,12 +43,12 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Column:
+class ScreenColumn:
     title: str
     """The step of the axis."""
-    figures: dict[str, Figure]
+    figures: dict[str, ScreenFigure]
     """By contender."""
-    level: Figure | None
+    level: ScreenFigure | None
     """What the best needs; None where nobody is compared with anybody."""
 
     @property
@@ -65,13 +65,13 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Part:
+class ColumnGroup:
     """Columns of one group, side by side below its title."""
 
     title: str
     axis: str
     """What the columns' titles count."""
-    columns: list[Column]
+    columns: list[ScreenColumn]
 
     @property
     def names(self) -> list[str]:
@@ -83,16 +83,16 @@ class Part:
 
 def tables(analysis: Analysis, console: Console) -> Iterator[list[Text]]:
     """Each as its lines; together they show all groups."""
-    beside: list[Part] = []
+    row: list[ColumnGroup] = []
     unit = f" {PRIMARY.unit}" if compares(analysis) else ""
     for group in analysis.groups:
         for part in _parts(group, unit, console):
-            if beside and not _fit([*beside, part], console):
-                yield _lines(analysis, beside, console)
-                beside = []
-            beside.append(part)
-    if beside:
-        yield _lines(analysis, beside, console)
+            if row and not _fit([*row, part], console):
+                yield _lines(analysis, row, console)
+                row = []
+            row.append(part)
+    if row:
+        yield _lines(analysis, row, console)
 
 
 def compares(analysis: Analysis) -> bool:
@@ -109,21 +109,21 @@ def _ratios(group: Group, step: int) -> dict[str, Against]:
     }
 
 
-def _parts(group: Group, unit: str, console: Console) -> Iterator[Part]:
+def _parts(group: Group, unit: str, console: Console) -> Iterator[ColumnGroup]:
     """The group's columns, in as many parts as the width asks for."""
-    title, axis = _said(group.title, console), group.axis.many
-    columns: list[Column] = []
+    title, axis = _shown(group.title, console), group.axis.many
+    columns: list[ScreenColumn] = []
     for verdict, step in zip(group.by_step, group.steps, strict=True):
         wider = [*columns, _column(group, verdict, step, unit, console)]
-        if columns and _width([Part(title, axis, wider)], GAPS[-1], console) > console.width:
-            yield Part(title, axis, columns)
+        if columns and _width([ColumnGroup(title, axis, wider)], GAPS[-1], console) > console.width:
+            yield ColumnGroup(title, axis, columns)
             wider = wider[-1:]
         columns = wider
     if columns:
-        yield Part(title, axis, columns)
+        yield ColumnGroup(title, axis, columns)
 
 
-def _column(group: Group, verdict: Verdict, step: int, unit: str, console: Console) -> Column:
+def _column(group: Group, verdict: Verdict, step: int, unit: str, console: Console) -> ScreenColumn:
     """`unit`: of who cannot be compared, whose level stands among ratios."""
     ratios = _ratios(group, step)
     best = next((one.best for one in ratios.values()), None)
@@ -131,24 +131,24 @@ def _column(group: Group, verdict: Verdict, step: int, unit: str, console: Conso
     for result in group.at(step):
         name = result.cell.contender
         marked = sign(verdict, result)
-        own = around(result.estimates["server", PRIMARY.name])
+        absolute = around(result.estimates["server", PRIMARY.name])
         if name == best:
-            level = _figure("", own, "", console)
+            level = _figure("", absolute, "", console)
             figures[name] = _figure(marked, (REFERENCE, ""), "", console)
         elif name in ratios:
-            figures[name] = _figure(marked, ratio_around(ratios[name]) or own, "", console)
+            figures[name] = _figure(marked, ratio_around(ratios[name]) or absolute, "", console)
         elif result.failed and not result.ok:
             figures[name] = _figure(marked, ("failed", ""), "", console)
         else:
             known = result.estimates["server", PRIMARY.name].value is not None
-            figures[name] = _figure(marked, own, unit if known else "", console)
-    return Column(f"{step:,}", figures, level)
+            figures[name] = _figure(marked, absolute, unit if known else "", console)
+    return ScreenColumn(f"{step:,}", figures, level)
 
 
-def _figure(marked: str, around: tuple[str, str], unit: str, console: Console) -> Figure:
+def _figure(marked: str, around: tuple[str, str], unit: str, console: Console) -> ScreenFigure:
     value, half = around
     pieces = (value, f"±{half}{unit}") if half else (f"{value}{unit}", "")
-    return Figure(*(encodable(piece, console) for piece in (marked or " ", *pieces)))
+    return ScreenFigure(*(encodable(piece, console) for piece in (marked or " ", *pieces)))
 
 
 def sign(verdict: Verdict, result: CellResult) -> str:
@@ -158,7 +158,7 @@ def sign(verdict: Verdict, result: CellResult) -> str:
     return mark(verdict, name) or (RIVAL if known and name in verdict.rivals else "")
 
 
-def _fit(parts: list[Part], console: Console) -> bool:
+def _fit(parts: list[ColumnGroup], console: Console) -> bool:
     """Whether they may share their rows, each title above its own columns."""
     first = parts[0]
     return (
@@ -168,23 +168,23 @@ def _fit(parts: list[Part], console: Console) -> bool:
     )
 
 
-def _width(parts: list[Part], gap: int, console: Console) -> int:
+def _width(parts: list[ColumnGroup], gap: int, console: Console) -> int:
     return _indent(parts, console) + sum(part.width(gap) for part in parts)
 
 
-def _indent(parts: list[Part], console: Console) -> int:
+def _indent(parts: list[ColumnGroup], console: Console) -> int:
     """Of the first column, which has the names."""
-    names = [_said(name, console) for part in parts for name in part.names]
+    names = [_shown(name, console) for part in parts for name in part.names]
     rows = [*(part.axis for part in parts), LEVELS]
     widest = max(cell_len(text) for text in [*names, *rows])
     return min(widest, WIDEST_NAME, max(FEWEST, console.width // 3))
 
 
-def _said(text: str, console: Console) -> str:
+def _shown(text: str, console: Console) -> str:
     return encodable(printable(text), console)
 
 
-def _lines(analysis: Analysis, parts: list[Part], console: Console) -> list[Text]:
+def _lines(analysis: Analysis, parts: list[ColumnGroup], console: Console) -> list[Text]:
     names, columns = parts[0].names, [column for part in parts for column in part.columns]
     gap = next((gap for gap in GAPS if _width(parts, gap, console) <= console.width), GAPS[-1])
     indent = _indent(parts, console)
@@ -193,9 +193,9 @@ def _lines(analysis: Analysis, parts: list[Part], console: Console) -> list[Text
         Text(_titles(parts, indent, gap), style="bold"),
         Text(f"{parts[0].axis[:indent]:<{indent}}{steps}", style="dim"),
     ]
-    colours = looks(analysis.contenders)
+    colours = styles(analysis.contenders)
     for name in names[:MOST_ROWS]:
-        line = Text(_cut(_said(name, console), indent, console), style=colours[name].colour)
+        line = Text(_cut(_shown(name, console), indent, console), style=colours[name].colour)
         for column in columns:
             line.append(" " * gap)
             line.append_text(_entry(column, column.figures.get(name)))
@@ -208,8 +208,8 @@ def _lines(analysis: Analysis, parts: list[Part], console: Console) -> list[Text
     return lines
 
 
-def _levels(columns: list[Column], indent: int, gap: int, console: Console) -> Text:
-    line = Text(set_cell_size(_said(LEVELS, console), indent))
+def _levels(columns: list[ScreenColumn], indent: int, gap: int, console: Console) -> Text:
+    line = Text(set_cell_size(_shown(LEVELS, console), indent))
     for column in columns:
         line.append(" " * gap)
         line.append_text(_entry(column, column.level))
@@ -230,7 +230,7 @@ def _cut(name: str, width: int, console: Console) -> str:
     return set_cell_size(front + dots + back, width)
 
 
-def _titles(parts: list[Part], indent: int, gap: int) -> str:
+def _titles(parts: list[ColumnGroup], indent: int, gap: int) -> str:
     """Each above the middle of its columns; of one part alone it may be longer than they are."""
     if len(parts) == 1:
         return parts[0].title
@@ -238,12 +238,12 @@ def _titles(parts: list[Part], indent: int, gap: int) -> str:
     return f"{' ' * indent}{titles}".rstrip()
 
 
-def _centred(part: Part, gap: int) -> str:
+def _centred(part: ColumnGroup, gap: int) -> str:
     spare = part.width(gap) - gap - cell_len(part.title)
     return " " * (spare // 2) + part.title + " " * (spare - spare // 2)
 
 
-def _entry(column: Column, figure: Figure | None) -> Text:
+def _entry(column: ScreenColumn, figure: ScreenFigure | None) -> Text:
     text = Text()
     if figure is None:
         return Text(" " * column.width)

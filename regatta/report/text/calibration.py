@@ -32,8 +32,8 @@ def aa_state(calibration: Calibration) -> str:
     found = [goal for goal in calibration.goals if goal.name.startswith(EQUALS)]
     if not found:
         return NOT_RUN
-    told = next((goal for goal in found if goal.name.startswith(PAIRS)), found[0])
-    if told.measured == NOT_RUN:
+    goal = next((goal for goal in found if goal.name.startswith(PAIRS)), found[0])
+    if goal.measured == NOT_RUN:
         return NOT_RUN
-    few = ", too few to prove it" if told.met is None else ""
-    return f"A/A: equals told apart in {told.measured} races{few}"
+    few = ", too few to prove it" if goal.met is None else ""
+    return f"A/A: equals told apart in {goal.measured} races{few}"

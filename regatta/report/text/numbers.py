@@ -23,8 +23,8 @@ def decimals(value: float, half_width: float | None = None) -> int:
     return min(fewest, most, 6)
 
 
-def fixed(value: float, places: int) -> str:
-    text = f"{value:,.{places}f}"
+def fixed(value: float, digits: int) -> str:
+    text = f"{value:,.{digits}f}"
     return text.lstrip("-") if not text.strip("-0.,") else text
 
 
@@ -33,8 +33,8 @@ def short(value: float, half_width: float | None = None) -> str:
     if value == 0:
         return "0"
     scale, letter = scale_of(value)
-    places = decimals(value / scale, None if half_width is None else half_width / scale)
-    return f"{fixed(value / scale, places)}{letter}"
+    digits = decimals(value / scale, None if half_width is None else half_width / scale)
+    return f"{fixed(value / scale, digits)}{letter}"
 
 
 def scale_of(value: float) -> tuple[float, str]:
@@ -88,13 +88,13 @@ def around(estimate: Estimate) -> tuple[str, str]:
     if value is None or estimate.low is None or estimate.high is None or not bounded(estimate):
         return value_of(estimate), ""
     scale, letter = scale_of(value)
-    places = decimals(value / scale, None if half is None else half / scale)
-    step = scale / 10**places
+    digits = decimals(value / scale, None if half is None else half / scale)
+    step = scale / 10**digits
     # Rounded up: what has an interval has no half-width of 0.
     further = math.ceil(max(value - estimate.low, estimate.high - value) / step - 1e-9) * step
     if not value:
         return "0", short(further)
-    return f"{fixed(value / scale, places)}{letter}", f"{fixed(further / scale, places)}{letter}"
+    return f"{fixed(value / scale, digits)}{letter}", f"{fixed(further / scale, digits)}{letter}"
 
 
 def ratio_around(one: Against) -> tuple[str, str] | None:
@@ -108,8 +108,8 @@ def ratio_around(one: Against) -> tuple[str, str] | None:
 def times(ratio: float) -> str:
     """A ratio as `1.06`: two digits of what exceeds 1, at least two after the point."""
     excess = abs(ratio - 1)
-    places = 2 if excess >= 0.02 or excess < 5e-5 else min(4, 1 - math.floor(math.log10(excess)))
-    return fixed(ratio, places if ratio < 100 else 0)
+    digits = 2 if excess >= 0.02 or excess < 5e-5 else min(4, 1 - math.floor(math.log10(excess)))
+    return fixed(ratio, digits if ratio < 100 else 0)
 
 
 def percent(share: float) -> str:

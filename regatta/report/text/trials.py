@@ -36,8 +36,10 @@ def client_bound_sentence(analysis: Analysis) -> str:
     if not analysis.client_bound:
         return ""
     names = sorted({noted.cell.contender for noted in analysis.client_bound})
-    bound = [result for group in analysis.groups for result in group.cells if result.client_bound]
-    rated = [result for result in bound if result.comfortable_rate is not None]
+    affected = [
+        result for group in analysis.groups for result in group.cells if result.client_bound
+    ]
+    rated = [result for result in affected if result.comfortable_rate is not None]
     helps = client_help(min(rated, key=_rate)) if rated else "more CPUs for the client"
     return (
         f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
@@ -100,11 +102,11 @@ def disturbed_sentence(analysis: Analysis) -> str:
         noted.trial.held_up is not None and not noted.trial.superseded
         for noted in analysis.disturbed
     )
-    kept = len(analysis.disturbed) - again - late
+    in_averages = len(analysis.disturbed) - again - late
     limit = analysis.meta.get("disturbance_limit_percent")
     parts = [f"{again} repeated (only the last attempt is kept)"] if again else []
-    if kept:
-        parts.append(f"{kept} kept in the averages")
+    if in_averages:
+        parts.append(f"{in_averages} kept in the averages")
     if late:
         parts.append(f"{late} whose times are in no average: {HELD_UP}")
     more = "too much" if limit is None else f"more than {float(limit):g} % of a CPU"

@@ -19,7 +19,7 @@ from regatta.ledger.metrics import PRIMARY
 from regatta.report.text.numbers import between, percent, times, value_of
 
 REASONS = {
-    CLIENT_BOUND: "that is known only at its client's limit",
+    CLIENT_BOUND: "its client was the bottleneck",
     DISTURBED: "other programs took its client's CPU",
     TOO_SLOW: "it does not hold the rate",
     TOO_FEW: "too few of its blocks or sittings can be paired with another's",
@@ -46,12 +46,12 @@ def mark(verdict: Verdict, contender: str) -> str:
     return "★" if verdict.outcome == LARGER else "☆"
 
 
-def place(group: Group, verdict: Verdict) -> str:
+def step_words(group: Group, verdict: Verdict) -> str:
     return group.axis.over_all() if verdict.at is None else group.axis.at(verdict.at)
 
 
 def verdict_sentence(group: Group, verdict: Verdict) -> str:
-    where = place(group, verdict)
+    where = step_words(group, verdict)
     names = _named(group, verdict)
     if verdict.outcome == NOT_MEASURED:
         return f"{where} no ranking: {_missing(verdict)}."
@@ -87,7 +87,7 @@ def headline(group: Group) -> str:
             f"{verdict.runner_up} takes {times(verdict.lead)} times as much"
         )
     says = {
-        NO_DIFFERENCE: f"{listed(verdict.best)} are not distinguishable{_beside(verdict)}",
+        NO_DIFFERENCE: f"{listed(verdict.best)} are not distinguishable{_also(verdict)}",
         RIVALS: _ahead(verdict, first),
         ALONE: f"{first} raced alone",
         ONLY: f"{first} is the only one that could be measured",
@@ -102,7 +102,7 @@ def _ahead(verdict: Verdict, first: str) -> str:
     return f"{first} is ahead, but {listed(list(verdict.rivals))} may be as good"
 
 
-def _beside(verdict: Verdict) -> str:
+def _also(verdict: Verdict) -> str:
     """Who cannot win, and may be as good all the same."""
     return f", and {listed(list(verdict.rivals))} may be as good" if verdict.rivals else ""
 
@@ -134,8 +134,8 @@ def _only(verdict: Verdict, names: list[str]) -> str:
     if verdict.outcome == ALONE:
         return f"{names[0]} raced alone; there is nothing to compare it with."
     others = [name for name in verdict.rivals if name != verdict.front]
-    told = [f"{name} {verdict.rivals[name]}" for name in others]
-    return f"{names[0]} is the only one that could be measured; {listed(told)}."
+    reasons = [f"{name} {verdict.rivals[name]}" for name in others]
+    return f"{names[0]} is the only one that could be measured; {listed(reasons)}."
 
 
 def _worse(verdict: Verdict) -> str:
@@ -155,14 +155,14 @@ def _lead(group: Group, verdict: Verdict) -> str:
 
 
 def _rivals(verdict: Verdict) -> str:
-    told = [f"{name} ({why})" for name, why in verdict.rivals.items()]
-    return f" {listed(told)} may be as good." if told else ""
+    rivals = [f"{name} ({why})" for name, why in verdict.rivals.items()]
+    return f" {listed(rivals)} may be as good." if rivals else ""
 
 
 def _held_back(group: Group, verdict: Verdict, names: list[str]) -> str:
     if verdict.front in verdict.rivals:
         return (
-            f"nobody wins: {names[0]} needs the least server CPU per request, but "
+            f"there is no winner: {names[0]} needs the least server CPU per request, but "
             f"{_why(verdict, verdict.front)}. {_lead(group, verdict)}"
         ).strip()
     return (

@@ -17,9 +17,9 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.unpaired import Sample
 from regatta.cli.main import app
-from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, Request, compare
-from regatta.compare.compare import Comparison
-from regatta.compare.decide import Pair, decide, samples
+from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, ComparisonRequest, compare
+from regatta.compare.compare import RaceComparison
+from regatta.compare.decide import CellPair, decide, samples
 from regatta.compare.show import print_comparison, to_dict
 from regatta.errors import UsageError
 from regatta.ledger.metrics import BY_NAME
@@ -38,11 +38,11 @@ def folder(place: Path, name: str, **changes: Any) -> Path:
     return place / name
 
 
-def compared(old: Path, new: Path, *metrics: str, threshold: float = 0.05) -> Comparison:
-    return compare(Request(old, new, threshold, metrics or (CPU,)))
+def compared(old: Path, new: Path, *metrics: str, threshold: float = 0.05) -> RaceComparison:
+    return compare(ComparisonRequest(old, new, threshold, metrics or (CPU,)))
 
 
-def shown(comparison: Comparison, width: int = 100) -> str:
+def shown(comparison: RaceComparison, width: int = 100) -> str:
     return " ".join(reports.printed(print_comparison, comparison, width=width).split())
 
 
@@ -96,9 +96,9 @@ def test_what_is_beyond_the_threshold_alone_may_be_chance_among_many(before: Pat
     noise = np.exp(0.007 * np.random.default_rng(3).permutation(np.linspace(-1.5, 1.5, 10)))
     known = Estimate(600.0, 590.0, 610.0, 10, "measured")
 
-    def pair(ratio: float) -> Pair:
+    def pair(ratio: float) -> CellPair:
         both = (Sample(600 * noise), Sample(600 * ratio * noise))
-        return Pair(cell, BY_NAME[CPU], known, known, both, None)
+        return CellPair(cell, BY_NAME[CPU], known, known, both, None)
 
     assert [each.verdict for each in decide([pair(1.08)], 0.05)] == [REGRESSION]
     # Nothing can be said of the others: their truth may well be at the threshold.
@@ -326,8 +326,8 @@ def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
     before = folder(tmp_path, "before", connections=(10,))
     after = folder(tmp_path, "after", connections=(10,), cpu_us=CPU_US | {"select": 800.0})
     found = compared(before, after)
-    assert {one.where.rpartition(": ")[2] for one in found.moved} == {"At 10 connections"}
-    assert {(one.what, one.old, one.new) for one in found.moved} == {
+    assert {one.where.rpartition(": ")[2] for one in found.disagreements} == {"At 10 connections"}
+    assert {(one.what, one.old, one.new) for one in found.disagreements} == {
         ("select", "1. of 3, among the best", "3. of 3, shown to need more"),
         (
             "iterative",
@@ -340,10 +340,10 @@ def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
             "2. of 3, shown to need more",
         ),
     }
-    assert "what moved" in shown(found)
+    assert "what changed" in shown(found)
     assert "3. of 3, shown to need more" in shown(found, width=200)
     again = folder(tmp_path, "again", connections=(10,))
-    assert "what moved" not in shown(compared(before, again))
+    assert "what changed" not in shown(compared(before, again))
 
 
 def test_standings_agree_with_themselves_and_not_with_others(tmp_path: Path) -> None:
@@ -367,12 +367,12 @@ def test_a_reference_takes_out_what_the_machine_did_to_all(tmp_path: Path) -> No
     old = folder(tmp_path, "old", blocks=20, seed=1)
     new = folder(tmp_path, "new", blocks=20, seed=2, cpu_us={**machine, "select": 612 * 1.44})
     assert {each.verdict for each in compared(old, new, threshold=0.1).cells} == {REGRESSION}
-    found = compare(Request(old, new, 0.1, (CPU,), "iterative"))
+    found = compare(ComparisonRequest(old, new, 0.1, (CPU,), "iterative"))
     verdicts = {each.cell.contender: each.verdict for each in found.cells}
     assert verdicts == {"thread-per-client": NO_REGRESSION, "select": REGRESSION}
     assert "relative to iterative" in shown(found)
     with pytest.raises(UsageError, match="--reference is mill"):
-        compare(Request(old, new, 0.1, (CPU,), "mill"))
+        compare(ComparisonRequest(old, new, 0.1, (CPU,), "mill"))
 
 
 def pool(place: Path, name: str, seed: int) -> Path:
@@ -403,9 +403,9 @@ def test_a_reference_in_several_sizes_is_taken_in_the_same_size(tmp_path: Path) 
 def test_a_reference_in_several_sizes_and_none_that_fits_is_refused(tmp_path: Path) -> None:
     old, new = (pool(tmp_path, name, seed) for seed, name in enumerate(("old", "new")))
     with pytest.raises(UsageError, match="several sizes") as error:
-        compare(Request(old, new, 0.1, (CPU,), "select"))
+        compare(ComparisonRequest(old, new, 0.1, (CPU,), "select"))
     assert "\n" not in str(error.value)
-    assert compare(Request(old, new, 0.1, (CPU,), "iterative")).cells
+    assert compare(ComparisonRequest(old, new, 0.1, (CPU,), "iterative")).cells
 
 
 def test_a_trial_that_was_run_again_does_not_make_the_client_the_bottleneck(

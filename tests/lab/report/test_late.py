@@ -21,7 +21,7 @@ from regatta.analysis.contrast import by_block, paired
 from regatta.analysis.estimates import MEASURED, OVER, estimate_latency
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.analysis.statistics.waits import waits
-from regatta.compare.compare import Request, compare
+from regatta.compare.compare import ComparisonRequest, compare
 from regatta.compare.decide import NO_REGRESSION, REGRESSION
 from regatta.ledger.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, STANDINGS
 from regatta.ledger.read import read
@@ -230,7 +230,7 @@ def test_a_cell_that_does_not_hold_the_rate_says_so_everywhere(race: Path) -> No
 
 def test_a_comparison_with_what_is_over_decides_nothing(race: Path, tmp_path: Path) -> None:
     other = open_race(tmp_path / "ledger.sqlite", {"select": 3.0, "iterative": 3.0, "epoll": 0.3})
-    found = compare(Request(race, other, threshold=0.05, metrics=(P99.name,)))
+    found = compare(ComparisonRequest(race, other, threshold=0.05, metrics=(P99.name,)))
     by_name = {one.cell.contender: one for one in found.cells}
     assert by_name["select"].verdict not in (REGRESSION, NO_REGRESSION)
     assert "requests that were due did not start" in by_name["select"].why

@@ -15,7 +15,7 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.held import HeldGroup
 from regatta.analysis.standings import NO_DIFFERENCE
 from regatta.analysis.statistics.units import units_of
-from regatta.compare.compare import Request, compare
+from regatta.compare.compare import ComparisonRequest, compare
 from regatta.compare.decide import samples
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
@@ -140,7 +140,7 @@ def test_races_in_sittings_are_compared_as_others(path: Path, tmp_path: Path) ->
     )
     metrics = ("cpu_time_per_request_us",)
     for old, new in ((path, other), (other, path)):
-        found = compare(Request(old, new, 0.05, metrics))
+        found = compare(ComparisonRequest(old, new, 0.05, metrics))
         assert len(found.cells) == 6
     known = samples(PRIMARY, read(path), None)
     assert {len(one.values) for one in known.values() if not isinstance(one, str)} == {SITTINGS}

@@ -22,7 +22,7 @@ from regatta.analysis.estimates import Estimates, estimate_latency
 from regatta.ledger.given.records import Given
 from regatta.ledger.read import read
 from regatta.ledger.records import Trial
-from regatta.report.charts.palette import LOOKS
+from regatta.report.charts.palette import DESIGN_STYLES
 from regatta.study import load_study, parse_study
 from regatta.study.claims.published import recorded_claims
 from regatta.study.design import Design
@@ -32,7 +32,7 @@ from tests.lab.designs import every_design
 THREE = ("iterative", "select", "thread-per-client")
 STUDIES = Path(__file__).resolve().parents[4] / "studies"
 POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
-ALL_DESIGNS = [Design(name, "", pool=name.startswith(POOLS)) for name in LOOKS]
+ALL_DESIGNS = [Design(name, "", pool=name.startswith(POOLS)) for name in DESIGN_STYLES]
 DESIGNS = [Design(name, "") for name in (*THREE, "fork-per-client")]
 
 

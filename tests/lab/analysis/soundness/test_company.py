@@ -122,7 +122,7 @@ def test_what_company_costs_one_and_not_the_others_is_told(tmp_path: Path) -> No
     assert said in [note.sentence for note in notes(analysis)]
     for text in (to_markdown(analysis), to_html(analysis)):
         assert TITLE in text
-        assert "Company matters here" in text
+        assert "Running side by side changes a comparison" in text
 
 
 def test_what_it_costs_all_alike_moves_no_comparison(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from regatta.ledger.read import read
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.notes import notes
-from regatta.report.soundness.repeated import TITLE, moved_sentence, repeated_table
+from regatta.report.soundness.repeated import TITLE, changed_sentence, repeated_table
 from tests.lab.synthetic import make
 from tests.ledgers import opened
 
@@ -82,13 +82,13 @@ def spoil(ledger: sqlite3.Connection, name: str, block: int, dearer: float) -> N
 def test_a_race_that_repeated_nothing_says_nothing(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {})
     assert repeated_table(analysis) is None
-    assert moved_sentence(analysis) == ""
+    assert changed_sentence(analysis) == ""
 
 
 def test_repeats_that_decide_are_told_in_one_line(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": BLOCKS})
     assert analysis.groups[0].overall.best == ("first",)
-    said = moved_sentence(analysis)
+    said = changed_sentence(analysis)
     assert said == (
         "Repeated trials change verdicts: with the first attempts at 10 connections the best would "
         "be second (larger than the noise), not first (larger than the noise)."
@@ -101,7 +101,7 @@ def test_repeats_that_decide_are_told_in_one_line(tmp_path: Path) -> None:
 
 def test_repeats_that_decide_nothing_are_not_told(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": [2, 7], "second": [4]}, dearer=1.01)
-    assert moved_sentence(analysis) == ""
+    assert changed_sentence(analysis) == ""
     table = repeated_table(analysis)
     assert table.rows == [["first", "10", "2", "1.5", "3"], ["second", "10", "1", "1.5", "3"]]
 

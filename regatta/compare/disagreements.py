@@ -1,7 +1,7 @@
-"""What moved between two races: places at a step, and verdicts on claims.
+"""Where two races disagree: ranks at a step, and verdicts on claims.
 
-For a change of the measuring and not of the server, such as another placement: the figures may all
-move, the conclusions need not.
+For a change of the measuring and not of the server, such as another placement: all figures may
+change, the conclusions need not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BEST, WORSE, OPEN = "among the best", "shown to need more", "may be as good"
 
 
 @dataclass(frozen=True)
-class Moved:
+class Disagreement:
     """A design at one step of a table, or a claim, on which the two races disagree."""
 
     where: str
@@ -25,29 +25,29 @@ class Moved:
     new: str
 
 
-def moved(old: Analysis, new: Analysis) -> list[Moved]:
+def disagreements(old: Analysis, new: Analysis) -> list[Disagreement]:
     tables = [(theirs, ours) for ours in new.groups if (theirs := same_table(ours, old))]
-    return [*(one for pair in tables for one in _places(*pair)), *_claims(old, new)]
+    return [*(one for pair in tables for one in _ranks(*pair)), *_claims(old, new)]
 
 
-def _places(old: Group, new: Group) -> list[Moved]:
-    found: list[Moved] = []
+def _ranks(old: Group, new: Group) -> list[Disagreement]:
+    found: list[Disagreement] = []
     for step in (step for step in new.steps if step in old.steps):
-        then, now = _said(old, step), _said(new, step)
+        then, now = _standing_words(old, step), _standing_words(new, step)
         both = then.keys() & now.keys()
         before, after = (_ranked(group, step, both) for group in (old, new))
         where = f"{new.title}: {new.axis.at(step)}" if new.title else new.axis.at(step)
         for name in (name for name in after if name in before):
             ends = [
-                f"{ranked.index(name) + 1}. of {len(ranked)}, {said[name]}"
-                for ranked, said in ((before, then), (after, now))
+                f"{ranked.index(name) + 1}. of {len(ranked)}, {words[name]}"
+                for ranked, words in ((before, then), (after, now))
             ]
             if ends[0] != ends[1]:
-                found.append(Moved(where, name, *ends))
+                found.append(Disagreement(where, name, *ends))
     return found
 
 
-def _said(group: Group, step: int) -> dict[str, str]:
+def _standing_words(group: Group, step: int) -> dict[str, str]:
     verdict = next(one for one in group.by_step if one.at == step)
     return {
         name: BEST if name in verdict.best else WORSE if name in verdict.worse else OPEN
@@ -65,10 +65,10 @@ def _ranked(group: Group, step: int, names: set[str]) -> list[str]:
     return sorted(known, key=lambda name: (known[name], name))
 
 
-def _claims(old: Analysis, new: Analysis) -> list[Moved]:
+def _claims(old: Analysis, new: Analysis) -> list[Disagreement]:
     then = {claim.id: claim.verdict for claim in old.claims}
     return [
-        Moved("claim", claim.id, then[claim.id], claim.verdict)
+        Disagreement("claim", claim.id, then[claim.id], claim.verdict)
         for claim in new.claims
         if claim.id in then and then[claim.id] != claim.verdict
     ]
