@@ -1,6 +1,6 @@
 """Which designs do this machine's measurements favour for a situation, and what would decide?"""
 
-from regatta.advise.advice import Advice, Request, advise
+from regatta.advise.advice import Advice, AdviceRequest, advise
 from regatta.advise.deciding import MARK, Deciding
 from regatta.advise.evidence import SAME_MACHINE
 from regatta.advise.show import print_advice, to_dict
@@ -11,7 +11,7 @@ __all__ = [
     "SAME_MACHINE",
     "Advice",
     "Deciding",
-    "Request",
+    "AdviceRequest",
     "Situation",
     "advise",
     "make_situation",

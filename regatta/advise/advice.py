@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.advise.deciding import Deciding, deciding_study
-from regatta.advise.evidence import Found, Place, search
+from regatta.advise.evidence import Found, MeasuredGroup, search
 from regatta.advise.ranking import Ranking, rank
 from regatta.advise.situation import Situation, why_far
 from regatta.ledger.axes import AXES
@@ -18,7 +18,7 @@ MOST_VALUES = 8
 
 
 @dataclass(frozen=True)
-class Request:
+class AdviceRequest:
     """The question, and where to look for answers."""
 
     situation: Situation
@@ -36,7 +36,7 @@ class Advice:
     situation: Situation
     ranking: Ranking | None
     """At the nearest place with at least two designs; None: not measured."""
-    others: list[Place]
+    others: list[MeasuredGroup]
     """Other places nearby."""
     not_measured: list[str]
     notes: list[str]
@@ -44,16 +44,16 @@ class Advice:
     deciding: Deciding | None
 
 
-def advise(request: Request) -> Advice:
+def advise(request: AdviceRequest) -> Advice:
     situation = request.situation
     found = search(situation, request.ledgers, request.races, request.machine)
-    rankings = [rank(situation, place) for place in found.places]
+    rankings = [rank(situation, group) for group in found.groups]
     chosen = next((each for each in rankings if len(each.favoured) > 1), None)
     chosen = chosen or next((each for each in rankings if each.favoured), None)
     return Advice(
         situation=situation,
         ranking=chosen,
-        others=[place for place in found.places if chosen is None or place is not chosen.place],
+        others=[group for group in found.groups if chosen is None or group is not chosen.group],
         not_measured=_not_measured(situation, chosen, rankings, found),
         notes=found.notes,
         ledgers=found.ledgers,
@@ -77,8 +77,8 @@ def _not_measured(
             "Memory: not measured; races do not record it. A process or thread per connection "
             "takes more of it than one event loop."
         )
-    if ranking is not None and ranking.place.elsewhere:
-        lines.append(f"On this machine: not measured; {ranking.place.race} is of another one.")
+    if ranking is not None and ranking.group.elsewhere:
+        lines.append(f"On this machine: not measured; {ranking.group.race} is of another one.")
     return lines
 
 

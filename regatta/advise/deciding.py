@@ -115,7 +115,7 @@ def _purpose(spreads: Sequence[Spread], blocks: int, designs: int) -> str:
 
 def _cell(situation: Situation, ranking: Ranking | None) -> tuple[list[str], float]:
     """A group's lines without its designs, and about how long its load takes."""
-    near = None if ranking is None else ranking.place.cell
+    near = None if ranking is None else ranking.group.cell
     dialect = "http" if near is None else near.dialect
     lines = [f"connections = {situation.busy}", f'work = "{situation.work}"']
     if situation.idle:

@@ -21,13 +21,13 @@ from regatta.ledger.result import OK
 from regatta.ledger.schema import FILE_NAME, ledger_path
 from regatta.study.matched import MATCHED
 
-Held = dict[tuple[object, ...], float]
+HeldRates = dict[tuple[object, ...], float]
 """Requests a second by the identity of a matched cell."""
 SAME_MACHINE = ("cpu_model", "cpus", "architecture")
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredDesign:
     """One design in one place."""
 
     design: str
@@ -48,7 +48,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Place:
+class MeasuredGroup:
     """Cells of one race that differ only in the design: these may be compared."""
 
     race: Path
@@ -57,7 +57,7 @@ class Place:
     elsewhere: bool
     """It was raced on another machine."""
     server_cpus: int | None
-    measured: list[Measured]
+    measured: list[MeasuredDesign]
     units: Units = BLOCKS
     """Its race's."""
 
@@ -68,7 +68,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Found:
-    places: list[Place]
+    groups: list[MeasuredGroup]
     """Nearest first; of equally near ones the newer first."""
     ledgers: int
     """Ledgers that were read."""
@@ -83,7 +83,7 @@ def search(
     """In the given ledgers, else in all of this machine's in `races`."""
     named = bool(ledgers)
     paths = [ledger_path(path) for path in ledgers] or sorted(races.glob(f"*/{FILE_NAME}"))
-    places: list[Place] = []
+    groups: list[MeasuredGroup] = []
     notes: list[str] = []
     raced: list[Cell] = []
     count, others = 0, 0
@@ -94,7 +94,7 @@ def search(
             if elsewhere and not named:
                 others += 1
                 continue
-            near = _places(situation, ledger, path, elsewhere)
+            near = _groups(situation, ledger, path, elsewhere)
         except LedgerError as error:
             if named:
                 raise
@@ -102,19 +102,21 @@ def search(
             continue
         count += 1
         raced += ledger.cells
-        places += near
+        groups += near
     if others:
         races_word = "race" if others == 1 else "races"
         notes.append(f"{others} {races_word} of another machine left out; --ledger takes them in.")
-    places.sort(key=lambda place: (place.distance, -place.created_at))
-    return Found(places, count, notes, raced)
+    groups.sort(key=lambda group: (group.distance, -group.created_at))
+    return Found(groups, count, notes, raced)
 
 
 def _same_machine(ledger: RaceRecord, machine: dict[str, Any]) -> bool:
     return all(ledger.environment.get(key) == machine.get(key) for key in SAME_MACHINE)
 
 
-def _places(situation: Situation, ledger: RaceRecord, path: Path, elsewhere: bool) -> list[Place]:
+def _groups(
+    situation: Situation, ledger: RaceRecord, path: Path, elsewhere: bool
+) -> list[MeasuredGroup]:
     designs = ledger.environment.get("designs")
     known = designs if isinstance(designs, dict) else {}
     cpus = _server_cpus(ledger)
@@ -135,7 +137,7 @@ def _places(situation: Situation, ledger: RaceRecord, path: Path, elsewhere: boo
         apart = distance(situation, cells[0], cpus)
         assert apart is not None, "only near cells are kept"
         created = float(ledger.meta.get("created_at") or 0)
-        found.append(Place(path, created, apart, elsewhere, cpus, measured, units))
+        found.append(MeasuredGroup(path, created, apart, elsewhere, cpus, measured, units))
     return found
 
 
@@ -148,12 +150,12 @@ def _parted(cells: list[Cell]) -> list[list[Cell]]:
 
 
 def _server_cpus(ledger: RaceRecord) -> int | None:
-    place = ledger.environment.get("placement")
-    cpus = place.get("server_cpus") if isinstance(place, dict) else None
+    placement = ledger.environment.get("placement")
+    cpus = placement.get("server_cpus") if isinstance(placement, dict) else None
     return len(cpus) if isinstance(cpus, list) else None
 
 
-def _held(ledger: RaceRecord) -> Held:
+def _held(ledger: RaceRecord) -> HeldRates:
     """What a server was found to hold, unless its client was the limit."""
     members = (one for group in held_groups(ledger) for one in group.members)
     return {
@@ -163,11 +165,11 @@ def _held(ledger: RaceRecord) -> Held:
     }
 
 
-def _measured(cell: Cell, trials: list[Trial], held: Held, units: Units) -> Measured:
+def _measured(cell: Cell, trials: list[Trial], held: HeldRates, units: Units) -> MeasuredDesign:
     estimates, _ = estimate_cell(trials, units)
     blocks = by_block(PRIMARY, side_of(PRIMARY), trials)
     all_failed = bool(trials) and all(trial.status != OK for trial in trials)
-    return Measured(
+    return MeasuredDesign(
         design=cell.contender,
         cell=cell,
         cpu=estimates[side_of(PRIMARY), PRIMARY.name],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from regatta.advise.evidence import Measured, Place
+from regatta.advise.evidence import MeasuredDesign, MeasuredGroup
 from regatta.advise.situation import Situation
 from regatta.ledger.cell import Cell
 
@@ -23,14 +23,14 @@ US_PER_S = 1e6
 
 
 @dataclass(frozen=True)
-class Limit:
+class DesignLimit:
     clients: int
     why: str
 
 
-def crossed(situation: Situation, one: Measured, place: Place) -> str:
+def crossed(situation: Situation, one: MeasuredDesign, group: MeasuredGroup) -> str:
     """The limit between what was measured and the situation; empty if there is none."""
-    return _of_clients(situation, one.cell) or _of_rate(situation, one, place)
+    return _of_clients(situation, one.cell) or _of_rate(situation, one, group)
 
 
 def _of_clients(situation: Situation, cell: Cell) -> str:
@@ -41,27 +41,29 @@ def _of_clients(situation: Situation, cell: Cell) -> str:
     return f"{limit.why}, and it was measured with {there:,}, not {situation.connections:,}"
 
 
-def _limit(cell: Cell) -> Limit | None:
+def _limit(cell: Cell) -> DesignLimit | None:
     name = cell.contender
     if name == "iterative":
-        return Limit(1, "it serves one client at a time")
+        return DesignLimit(1, "it serves one client at a time")
     if name == "select":
-        return Limit(WATCHED_BY_SELECT, f"it can watch some {WATCHED_BY_SELECT:,} connections")
+        return DesignLimit(
+            WATCHED_BY_SELECT, f"it can watch some {WATCHED_BY_SELECT:,} connections"
+        )
     if name.startswith(POOLS_THAT_HOLD):
         workers = cell.workers or POOL_WORKERS
-        return Limit(workers, f"{workers:,} workers serve as many clients at a time")
+        return DesignLimit(workers, f"{workers:,} workers serve as many clients at a time")
     return None
 
 
-def _of_rate(situation: Situation, one: Measured, place: Place) -> str:
+def _of_rate(situation: Situation, one: MeasuredDesign, group: MeasuredGroup) -> str:
     """Whether a server would be saturated: by the rate it holds, else by its CPU per request."""
-    asked, offered = situation.rate, one.cell.rate
-    if asked is None or offered is None or asked <= offered:
+    rate, offered = situation.rate, one.cell.rate
+    if rate is None or offered is None or rate <= offered:
         return ""
     if one.holds is not None:
-        return f"it holds {one.holds:,.0f} requests/s" if asked > one.holds else ""
-    cpus = situation.cpus or place.server_cpus
+        return f"it holds {one.holds:,.0f} requests/s" if rate > one.holds else ""
+    cpus = situation.cpus or group.server_cpus
     each_us = one.cpu.value if one.cpu.low is None else one.cpu.low
-    if cpus is None or each_us is None or (needed := asked * each_us / US_PER_S) <= cpus:
+    if cpus is None or each_us is None or (needed := rate * each_us / US_PER_S) <= cpus:
         return ""
-    return f"{asked:,} requests/s would take {needed:.1f} CPUs of {cpus} at what one took"
+    return f"{rate:,} requests/s would take {needed:.1f} CPUs of {cpus} at what one took"

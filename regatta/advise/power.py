@@ -17,11 +17,11 @@ from functools import cache
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.advise.evidence import Measured
+from regatta.advise.evidence import MeasuredDesign
 from regatta.analysis.statistics.blocks_needed import LEVEL
 from regatta.analysis.statistics.turned import POWER
 
-FEWEST_SHARED = 3
+FEWEST_COMMON = 3
 """Common blocks; fewer do not show how much two designs vary."""
 
 
@@ -49,11 +49,11 @@ class Spread:
         return float(stats.nct.ppf(POWER, self.blocks - 1, critical))
 
 
-def spread(one: Measured, other: Measured) -> Spread | None:
+def spread(one: MeasuredDesign, other: MeasuredDesign) -> Spread | None:
     """None if there are too few blocks."""
-    shared = sorted(one.blocks.keys() & other.blocks.keys())
-    pairs = [(one.blocks[block], other.blocks[block]) for block in shared]
-    if len(pairs) < FEWEST_SHARED or min(min(pair) for pair in pairs) <= 0:
+    common = sorted(one.blocks.keys() & other.blocks.keys())
+    pairs = [(one.blocks[block], other.blocks[block]) for block in common]
+    if len(pairs) < FEWEST_COMMON or min(min(pair) for pair in pairs) <= 0:
         return None
     return Spread(float(np.std([math.log(a / b) for a, b in pairs], ddof=1)), len(pairs))
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from regatta.advise.evidence import Measured, Place
+from regatta.advise.evidence import MeasuredDesign, MeasuredGroup
 from regatta.advise.limits import crossed
 from regatta.advise.situation import Situation
 from regatta.analysis.columns import Against, Column, against_best
@@ -35,7 +35,7 @@ FAR_BEHIND = 1.5
 
 @dataclass(frozen=True)
 class Favoured:
-    measured: Measured
+    measured: MeasuredDesign
     against_best: Against | None
     """Its server CPU per request against the best of the others; None for the best."""
 
@@ -47,7 +47,7 @@ class Favoured:
 
 @dataclass(frozen=True)
 class Ranking:
-    place: Place
+    group: MeasuredGroup
     favoured: list[Favoured]
     left_out: list[tuple[str, str]]
     """Design and why, in words."""
@@ -59,32 +59,32 @@ class Ranking:
         return open_ones or self.favoured[1:2]
 
 
-def rank(situation: Situation, place: Place) -> Ranking:
+def rank(situation: Situation, group: MeasuredGroup) -> Ranking:
     left_out: list[tuple[str, str]] = []
-    serving: list[Measured] = []
-    for one in place.measured:
-        why = _does_not_serve(situation, one) or crossed(situation, one, place)
+    serving: list[MeasuredDesign] = []
+    for one in group.measured:
+        why = _does_not_serve(situation, one) or crossed(situation, one, group)
         if why:
             left_out.append((one.design, why))
         else:
             serving.append(one)
-    quick: list[Measured] = []
+    quick: list[MeasuredDesign] = []
     for one in serving:
         why = _waits(one, serving)
         if why:
             left_out.append((one.design, why))
         else:
             quick.append(one)
-    favoured = _favoured(quick, place.units)
+    favoured = _favoured(quick, group.units)
     named = {one.measured.design for one in favoured}
     return Ranking(
-        place,
+        group,
         _shown(favoured),
         [(name, why) for name, why in dict(left_out).items() if name not in named],
     )
 
 
-def _favoured(measured: list[Measured], units: Units) -> list[Favoured]:
+def _favoured(measured: list[MeasuredDesign], units: Units) -> list[Favoured]:
     """All are one family, a pool's sizes too: each might have been shown."""
     by_id = {str(one.cell.id): one for one in measured}
     column = Column(
@@ -109,7 +109,7 @@ def _shown(favoured: list[Favoured]) -> list[Favoured]:
     return favoured[: MOST - 1] if far else favoured[:MOST]
 
 
-def _does_not_serve(situation: Situation, one: Measured) -> str:
+def _does_not_serve(situation: Situation, one: MeasuredDesign) -> str:
     if one.failed is not None:
         return f"every trial of it failed: {one.failed}"
     if one.cpu.value is None or one.cpu.state in (CLIENT_BOUND, DISTURBED):
@@ -121,9 +121,9 @@ def _does_not_serve(situation: Situation, one: Measured) -> str:
     return ""
 
 
-def _waits(one: Measured, others: list[Measured]) -> str:
+def _waits(one: MeasuredDesign, others: list[MeasuredDesign]) -> str:
     """Why its latency excludes it; empty if it is about as quick as the best."""
-    kinds: tuple[tuple[str, Callable[[Measured], Estimate]], ...] = (
+    kinds: tuple[tuple[str, Callable[[MeasuredDesign], Estimate]], ...] = (
         ("p50", lambda each: each.p50),
         ("p99", lambda each: each.p99),
     )
@@ -134,8 +134,8 @@ def _waits(one: Measured, others: list[Measured]) -> str:
         if low is None or theirs.value is None or best is one:
             continue
         if low > MOST_WAITING * _most(theirs):
-            own = f"over {low:.3g}" if mine.value is None else f"{mine.value:.3g}"
-            return f"its {name} is {own} ms, that of {best.design} {theirs.value:.3g} ms"
+            latency = f"over {low:.3g}" if mine.value is None else f"{mine.value:.3g}"
+            return f"its {name} is {latency} ms, that of {best.design} {theirs.value:.3g} ms"
     return ""
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from regatta.advise.advice import Advice
 from regatta.advise.deciding import Deciding
-from regatta.advise.evidence import Measured, Place
+from regatta.advise.evidence import MeasuredDesign, MeasuredGroup
 from regatta.advise.ranking import Favoured
 from regatta.analysis.estimates import Estimate
 from regatta.ledger.axes import AXES
@@ -45,7 +45,7 @@ def print_advice(advice: Advice, study: Path, console: Console) -> None:
 def _print_ranking(advice: Advice, console: Console) -> None:
     ranking = advice.ranking
     assert ranking is not None
-    _line(f"Nearest measured: {place_words(ranking.place)}.", console)
+    _line(f"Nearest measured: {group_words(ranking.group)}.", console)
     console.print()
     for number, one in enumerate(ranking.favoured, start=1):
         style = "bold" if number == 1 else ""
@@ -59,15 +59,15 @@ def _print_ranking(advice: Advice, console: Console) -> None:
     for name, why in ranking.left_out:
         _line(f"Not {name}: {why}.", console)
     shown = advice.others[:MOST_OTHERS]
-    for place in shown:
-        _line(f"Also near: {place_words(place)}.", console, "dim")
+    for group in shown:
+        _line(f"Also near: {group_words(group)}.", console, "dim")
     if len(advice.others) > len(shown):
         _line(f"And {len(advice.others) - len(shown)} more places.", console, "dim")
 
 
-def place_words(place: Place) -> str:
-    how = "exactly this" if place.distance == 0 else "within a factor 2"
-    return f"{cell_words(place.cell)} ({how}), in {place.race}"
+def group_words(group: MeasuredGroup) -> str:
+    how = "exactly this" if group.distance == 0 else "within a factor 2"
+    return f"{cell_words(group.cell)} ({how}), in {group.race}"
 
 
 def cell_words(cell: Cell) -> str:
@@ -87,7 +87,7 @@ def cell_words(cell: Cell) -> str:
     return ", ".join(parts)
 
 
-def figures(one: Measured) -> str:
+def figures(one: MeasuredDesign) -> str:
     pool = "" if one.cell.workers is None else f"{AXES['workers'].count(one.cell.workers)}, "
     return (
         f"{pool}server CPU {_figure(one.cpu, 'µs a request')}, p50 {_figure(one.p50, 'ms')}, "
@@ -116,10 +116,10 @@ def difference(one: Favoured, best: str) -> str:
         size = None
     if not one.undecided:
         return words
-    told = f"; {size} is detectable" if size else ""
+    detectable = f"; {size} is detectable" if size else ""
     if size == TOO_FEW_TO_SAY:
-        told = f"; {TOO_FEW_TO_SAY} what is detectable"
-    return f"{words}: not distinguishable{told}"
+        detectable = f"; {TOO_FEW_TO_SAY} what is detectable"
+    return f"{words}: not distinguishable{detectable}"
 
 
 def deciding_words(deciding: Deciding, study: Path) -> str:
@@ -140,12 +140,12 @@ def to_dict(advice: Advice, study: Path) -> dict[str, Any]:
         "situation": asdict(advice.situation),
         "measured": ranking is not None,
         "not_measured": advice.not_measured,
-        "place": None if ranking is None else _place(ranking.place),
+        "place": None if ranking is None else _group(ranking.group),
         "favoured": [] if ranking is None else [_favoured(one) for one in ranking.favoured],
         "left_out": []
         if ranking is None
         else [{"design": name, "why": why} for name, why in ranking.left_out],
-        "also_near": [_place(place) for place in advice.others],
+        "also_near": [_group(group) for group in advice.others],
         "deciding": None
         if advice.deciding is None
         else {**asdict(advice.deciding), "study": str(study)},
@@ -154,13 +154,13 @@ def to_dict(advice: Advice, study: Path) -> dict[str, Any]:
     }
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _group(group: MeasuredGroup) -> dict[str, Any]:
     return {
-        "race": str(place.race),
-        "cell": cell_words(place.cell),
-        "distance": place.distance,
-        "another_machine": place.elsewhere,
-        "designs": [one.design for one in place.measured],
+        "race": str(group.race),
+        "cell": cell_words(group.cell),
+        "distance": group.distance,
+        "another_machine": group.elsewhere,
+        "designs": [one.design for one in group.measured],
     }
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from regatta import advise as advising
 from regatta.advise import MARK, Deciding
-from regatta.cli.session import Session, analysis_of, run_race, show_results
+from regatta.cli.session import RaceSession, analysis_of, run_race, show_results
 from regatta.errors import RegattaError, UsageError
 from regatta.machine import environment
 from regatta.machine.programs import discover
@@ -78,14 +78,14 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
     situation = advising.make_situation(connections, idle, rate, work, cpus, memory)
     known = [design.name for design in discover().designs if not design.missing]
     machine = {name: environment.facts()[name]() for name in advising.SAME_MACHINE}
-    request = advising.Request(situation, ledger or [], RACES, machine, known)
+    request = advising.AdviceRequest(situation, ledger or [], RACES, machine, known)
     advice = advising.advise(request)
     if advice.deciding is not None:
         write_study(study, advice.deciding)
     console = Console(stderr=as_json)
     if not as_json:
         advising.print_advice(advice, study, console)
-    if advice.deciding is not None and (run or asked(as_json, advice.deciding)):
+    if advice.deciding is not None and (run or confirmed(as_json, advice.deciding)):
         folder = race(study, as_json)
         advice = advising.advise(replace(request, ledgers=[folder]))
         if not as_json:
@@ -109,7 +109,7 @@ def write_study(path: Path, deciding: Deciding) -> None:
         ) from error
 
 
-def asked(as_json: bool, deciding: Deciding) -> bool:
+def confirmed(as_json: bool, deciding: Deciding) -> bool:
     """Offers to run it to a person; a script is not asked."""
     if as_json or deciding.cannot or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
@@ -118,7 +118,7 @@ def asked(as_json: bool, deciding: Deciding) -> bool:
 
 def race(study: Path, as_json: bool) -> Path:
     """Runs the deciding study; returns the folder of the race."""
-    session = Session(as_json, quiet=False)
+    session = RaceSession(as_json, quiet=False)
     folder = run_race(str(study), False, Options(), session)
     if as_json:
         write_files(analysis_of(folder), folder)

@@ -6,18 +6,25 @@ from regatta.analysis.running.foretell import foretold
 from regatta.analysis.running.width import widest_lead
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.calibrate import store
-from regatta.doctor import Situation, serious
+from regatta.doctor import RaceSetup, serious
 from regatta.machine.placement import Placement
 from regatta.race.advisers import Advisers
 from regatta.study import Study
 
 
-def spoilers(study: Study, place: Placement) -> dict[str, str]:
+def spoilers(study: Study, placement: Placement) -> dict[str, str]:
     """What the doctor finds serious for this race."""
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
-    groups = place.server.groups is not None
+    groups = placement.server.groups is not None
     return serious(
-        Situation(place.server.cpus, place.client.cpus, place.kind, most, groups, place.steering)
+        RaceSetup(
+            placement.server.cpus,
+            placement.client.cpus,
+            placement.kind,
+            most,
+            groups,
+            placement.steering,
+        )
     )
 
 

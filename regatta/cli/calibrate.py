@@ -109,7 +109,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
             raise UsageError("--show measures nothing; leave out every option but --json")
         show_stored(as_json)
         return
-    session = Session(out, quick, quiet, shape, races)
+    session = CalibrationSession(out, quick, quiet, shape, races)
     calibration = measure(session, only or [], inject)
     present(calibration, as_json)
     if not (quick or only or inject or shape != SHAPE):
@@ -117,7 +117,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
     judge(calibration)
 
 
-class Session:
+class CalibrationSession:
     """One call of the verb: where it works and what it shows while it does."""
 
     def __init__(  # noqa: PLR0913, PLR0917  (what a person typed)
@@ -137,7 +137,7 @@ class Session:
             self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def measure(session: Session, only: list[str], inject: str | None) -> Calibration:
+def measure(session: CalibrationSession, only: list[str], inject: str | None) -> Calibration:
     """Runs the parts; Ctrl-C becomes an end that says how to go on."""
     parts = choose(all_parts(), only, inject)
     session.folder = (session.out or new_folder("calibration")).absolute()
@@ -153,11 +153,11 @@ def measure(session: Session, only: list[str], inject: str | None) -> Calibratio
     except KeyboardInterrupt as error:
         raise InterruptedRaceError(
             "interrupted; what was finished is kept. Go on with: regatta calibrate "
-            f"{asked_again(session, only)}--out {session.folder}"
+            f"{repeated_options(session, only)}--out {session.folder}"
         ) from error
 
 
-def asked_again(session: Session, only: list[str]) -> str:
+def repeated_options(session: CalibrationSession, only: list[str]) -> str:
     """The options that a calibration which goes on needs once more."""
     words = ["--quick"] if session.quick else []
     words += [f"--only {name}" for name in only]
@@ -166,7 +166,7 @@ def asked_again(session: Session, only: list[str]) -> str:
     return "".join(f"{word} " for word in words)
 
 
-def make_context(session: Session, inject: str | None) -> Context:
+def make_context(session: CalibrationSession, inject: str | None) -> Context:
     assert session.folder is not None
     programs, options = discover(), Options()
     display = partial(display_on, session.console, session.quiet)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from regatta.doctor import LOOK_S, SERIOUS, Finding, Machine, Situation, examine, watch
+from regatta.doctor import EXAMINE_S, SERIOUS, Finding, Machine, RaceSetup, examine, watch
 from regatta.doctor.examine import measure as measure_findings
 from regatta.doctor.finding import as_json as plain
 from regatta.doctor.probes.bench import Bench
@@ -47,25 +47,23 @@ def doctor(
       regatta doctor --server-cpus 2 --client-cpus 3
       regatta doctor --json | jq '.findings[] | select(.level == "serious") | .fix'
     """
-    situation = find_situation(placement, server_cpus, client_cpus)
+    setup = find_setup(placement, server_cpus, client_cpus)
     machine = Machine()
-    findings = examine(machine, situation, watch(machine, LOOK_S))
+    findings = examine(machine, setup, watch(machine, EXAMINE_S))
     if measure:
-        findings = with_probes(findings, machine, situation)
+        findings = with_probes(findings, machine, setup)
     if as_json:
-        document = plain(situation, findings, measure)
+        document = plain(setup, findings, measure)
         typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         console = Console()
-        console.print(
-            f"A race here would run: {situation.text()}.\n", markup=False, highlight=False
-        )
+        console.print(f"A race here would run: {setup.text()}.\n", markup=False, highlight=False)
         show(console, findings, measure)
     if any(finding.level == SERIOUS for finding in findings):
         raise typer.Exit(1)
 
 
-def with_probes(findings: list[Finding], machine: Machine, situation: Situation) -> list[Finding]:
+def with_probes(findings: list[Finding], machine: Machine, setup: RaceSetup) -> list[Finding]:
     """Measures, and says on the standard error what it is at."""
     console = Console(stderr=True)
     with console.status("measuring") as status:
@@ -75,32 +73,32 @@ def with_probes(findings: list[Finding], machine: Machine, situation: Situation)
             if not console.is_terminal:
                 console.print(f"measuring: {what}", markup=False, highlight=False)
 
-        return measure_findings(findings, Bench(machine, situation, say))
+        return measure_findings(findings, Bench(machine, setup, say))
 
 
-def find_situation(kind: str, server_cpus: str | None, client_cpus: str | None) -> Situation:
+def find_setup(kind: str, server_cpus: str | None, client_cpus: str | None) -> RaceSetup:
     """Where `regatta race` with these options would run: it makes the place, and gives it back."""
     if kind not in PLACEMENTS:
         raise UsageError(f"--placement is {kind}; it must be one of {', '.join(PLACEMENTS)}")
     server = cpus_option(server_cpus, "--server-cpus")
     client = cpus_option(client_cpus, "--client-cpus")
     try:
-        with make_placement(kind, server, client) as place:
-            return situation_in(place)
+        with make_placement(kind, server, client) as placement:
+            return setup_in(placement)
     except CpuError:
         if server is not None or client is not None:
             raise
         # One CPU alone: a race refuses it, the doctor says why.
         allowed = tuple(sorted(os.sched_getaffinity(0)))
-        with make_placement(kind, allowed, allowed) as place:
-            return situation_in(place)
+        with make_placement(kind, allowed, allowed) as placement:
+            return setup_in(placement)
 
 
-def situation_in(place: Placement) -> Situation:
-    return Situation(
-        place.server.cpus,
-        place.client.cpus,
-        place.kind,
-        control_groups=place.server.groups is not None,
-        steering=place.steering,
+def setup_in(placement: Placement) -> RaceSetup:
+    return RaceSetup(
+        placement.server.cpus,
+        placement.client.cpus,
+        placement.kind,
+        control_groups=placement.server.groups is not None,
+        steering=placement.steering,
     )

@@ -67,8 +67,8 @@ class LiveDisplay(Silent):
             case SearchStarted():
                 self.begin(search_heading(event), event.notes)
             case Searching():
-                asked = f"at {event.rate:,} requests a second" if event.rate else "in a closed load"
-                self.now = f"{event.cell.contender} {asked}"
+                rate = f"at {event.rate:,} requests a second" if event.rate else "in a closed load"
+                self.now = f"{event.cell.contender} {rate}"
             case Searched():
                 self.searched = event
             case Started():
@@ -174,8 +174,8 @@ def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
         # What has no such quantity (a design without workers) stands at every step of it.
         for step in steps if row[axis.name] is None else [row[axis.name]]:
             values.setdefault(name, {})[step] = value
-            place = (*groups[name], step)
-            best[place] = min(value, best.get(place, value))
+            key = (*groups[name], step)
+            best[key] = min(value, best.get(key, value))
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column(axis.many, style="bold", no_wrap=True)
     for step in steps:

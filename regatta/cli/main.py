@@ -124,10 +124,10 @@ def main() -> None:
         # has another home in each version.
         describe = getattr(error, "format_message", None)
         if describe is not None:
-            told = describe().rstrip(".") or "no command given"
-            fail(f"{told}; see regatta --help", UsageError.exit_status)
+            message = describe().rstrip(".") or "no command given"
+            fail(f"{message}; see regatta --help", UsageError.exit_status)
         if type(error).__name__ == "Abort":
             fail("interrupted", EXIT_INTERRUPTED)
-        told = f"internal error ({type(error).__name__}: {error}); please report it"
-        fail(told, failure_status())
+        message = f"internal error ({type(error).__name__}: {error}); please report it"
+        fail(message, failure_status())
     sys.exit(status or 0)

@@ -64,8 +64,8 @@ def sitting(event: SittingStarted | Pausing) -> str:
 
 def ending(event: Finished) -> str:
     failures = len(event.failures)
-    told = f", {failures} failed" if failures else ""
-    return f"raced in {duration(event.elapsed_s)}{told}: {event.folder}"
+    failed = f", {failures} failed" if failures else ""
+    return f"raced in {duration(event.elapsed_s)}{failed}: {event.folder}"
 
 
 def outcome(event: TrialFinished) -> str:

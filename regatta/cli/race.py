@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from regatta.cli.session import EXPLAIN, Session, analysis_of, failed_trials, run_race, show_results
+from regatta.cli.session import (
+    EXPLAIN,
+    RaceSession,
+    analysis_of,
+    failed_trials,
+    run_race,
+    show_results,
+)
 from regatta.errors import RegattaError, UsageError
 from regatta.race.options import Options
 from regatta.study import (
@@ -139,7 +146,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
       regatta race --resume races/reports-20260101-120000
       regatta race --json --quiet > result.json
     """
-    session = Session(as_json, quiet, explain)
+    session = RaceSession(as_json, quiet, explain)
     options = read_options(
         seed,
         blocks,

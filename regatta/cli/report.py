@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regatta.cli.session import EXPLAIN, Session, analysis_of, show_results
+from regatta.cli.session import EXPLAIN, RaceSession, analysis_of, show_results
 from regatta.ledger.schema import FILE_NAME
 from regatta.report.pictures import write_pictures
 
@@ -33,10 +33,10 @@ def report(
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
     """
-    place = (folder.parent if folder.name == FILE_NAME else folder).absolute()
-    session = Session(as_json, quiet=True, explain=explain)
-    analysis = analysis_of(place)
-    show_results(analysis, place, session)
+    race_folder = (folder.parent if folder.name == FILE_NAME else folder).absolute()
+    session = RaceSession(as_json, quiet=True, explain=explain)
+    analysis = analysis_of(race_folder)
+    show_results(analysis, race_folder, session)
     if pictures is not None:
         count = len(write_pictures(analysis, pictures))
         session.say(f"pictures: {count} in {pictures}")

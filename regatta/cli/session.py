@@ -32,7 +32,7 @@ EXPLAIN = typer.Option(
 )
 
 
-class Session:
+class RaceSession:
     """One call of `regatta race`: where its output goes, and which folder it races in."""
 
     def __init__(self, as_json: bool, quiet: bool, explain: bool = False) -> None:
@@ -59,7 +59,7 @@ def resume(study: str | None, programs: Programs, display: Display) -> Path:
     return reopen(folder, wanted, programs, display, ADVISERS)
 
 
-def run_race(study: str | None, resumes: bool, options: Options, session: Session) -> Path:
+def run_race(study: str | None, resumes: bool, options: Options, session: RaceSession) -> Path:
     """Races with the display that fits, and turns Ctrl-C into an end that says how to go on."""
     if resumes and options != Options():
         raise UsageError(
@@ -100,7 +100,7 @@ def analysis_of(folder: Path) -> Analysis:
     return analyse(read(folder / FILE_NAME))
 
 
-def show_results(analysis: Analysis, folder: Path, session: Session) -> None:
+def show_results(analysis: Analysis, folder: Path, session: RaceSession) -> None:
     """Writes the report, and prints the results and where to find more of them."""
     write_files(analysis, folder)
     if session.as_json:

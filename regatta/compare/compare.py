@@ -173,7 +173,7 @@ def _without_reference(matched: Matched, reference: str) -> Matched:
     pairs = [pair for pair in matched.pairs if pair[1].contender != reference]
     if reference not in names or not pairs:
         raise UsageError(
-            f"--reference is {reference}; it must be a contender of both races, and not the only one; "
+            f"--reference is {reference}; it must be one of several contenders of both races; "
             f"they have {', '.join(names)}"
         )
     return replace(matched, pairs=pairs)

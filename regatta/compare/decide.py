@@ -117,8 +117,8 @@ def _reference_of(cell: Cell, references: list[Cell]) -> Cell | None:
     found = [one for one in comparable if one.workers == cell.workers] or comparable
     if len(found) > 1:
         raise UsageError(
-            f"--reference is {found[0].contender}, which raced in several sizes or paths under the load of "
-            f"{cell.label()}; name a design that raced there in one"
+            f"--reference is {found[0].contender}, which raced in several sizes or paths under the "
+            f"load of {cell.label()}; name a design that raced there in one"
         )
     return found[0] if found else None
 

@@ -109,7 +109,9 @@ def _change(compared: CellComparison) -> str:
 
 
 def _disagreement_table(disagreements: list[Disagreement], console: Console) -> Table:
-    title = Text("what changed: ranks by server CPU per request, and verdicts on claims", style="bold")
+    title = Text(
+        "what changed: ranks by server CPU per request, and verdicts on claims", style="bold"
+    )
     table = Table(title=title, title_justify="left", box=None, header_style="dim", pad_edge=False)
     for name in ("where", "design or claim", "OLD", "NEW"):
         table.add_column(name, overflow="fold")

@@ -1,13 +1,13 @@
 """The doctor: what on this machine spoils a race, how much, and what to do about it."""
 
 from regatta.doctor.activity import Activity, watch
-from regatta.doctor.examine import LOOK_S, examine, serious
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Effect, Finding, Situation
+from regatta.doctor.examine import EXAMINE_S, examine, serious
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Effect, Finding, RaceSetup
 from regatta.doctor.machine import Machine
 
 __all__ = [
     "FINE",
-    "LOOK_S",
+    "EXAMINE_S",
     "MINOR",
     "SERIOUS",
     "UNKNOWN",
@@ -15,7 +15,7 @@ __all__ = [
     "Effect",
     "Finding",
     "Machine",
-    "Situation",
+    "RaceSetup",
     "examine",
     "serious",
     "watch",

@@ -32,11 +32,11 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Moment:
+class TickReading:
     cpus: dict[int, tuple[int, ...]]
     tasks: dict[tuple[int, int], Task]
     """Keyed by process id and start time."""
-    own: frozenset[int]
+    lab_family: frozenset[int]
     """The lab, and the processes that it descends from: its shell, its terminal, process 1."""
 
 
@@ -63,8 +63,8 @@ class Activity:
     """The busiest first."""
 
 
-def look(machine: Machine, own: int) -> Moment:
-    """The accounts of all CPUs and processes now; `own` is the process of the lab."""
+def read_ticks(machine: Machine, lab_pid: int) -> TickReading:
+    """The accounts of all CPUs and processes now; `lab_pid`: the process of the lab."""
     cpus = parse_cpus(machine.text("/proc/stat") or "")
     tasks: dict[tuple[int, int], Task] = {}
     for name in machine.names("/proc"):
@@ -72,7 +72,7 @@ def look(machine: Machine, own: int) -> Moment:
             found = read_task(int(name), machine.text(f"/proc/{name}/stat") or "")
             if found is not None:
                 tasks[found[0]] = found[1]
-    return Moment(cpus, tasks, lineage(tasks, own))
+    return TickReading(cpus, tasks, lineage(tasks, lab_pid))
 
 
 def lineage(tasks: dict[tuple[int, int], Task], pid: int) -> frozenset[int]:
@@ -95,7 +95,7 @@ def read_task(pid: int, text: str) -> tuple[tuple[int, int], Task] | None:
     return (pid, stat[BEGAN]), Task(pid, stat[PARENT], stat.name, ticks, stat.is_kernel)
 
 
-def between(before: Moment, after: Moment, seconds: float, own: int = 0) -> Activity:
+def between(before: TickReading, after: TickReading, seconds: float, lab_pid: int = 0) -> Activity:
     """What happened from one moment to a later one."""
     whole = seconds * TICKS_A_SECOND
 
@@ -108,9 +108,9 @@ def between(before: Moment, after: Moment, seconds: float, own: int = 0) -> Acti
     for key, task in after.tasks.items():
         # Who began in between has used all that it has in that while.
         old = before.tasks[key].ticks if key in before.tasks else 0
-        if task.ticks > old and task.pid != own:
+        if task.ticks > old and task.pid != lab_pid:
             percent = 100 * (task.ticks - old) / whole
-            may_pause = not task.is_kernel and task.pid not in after.own
+            may_pause = not task.is_kernel and task.pid not in after.lab_family
             others.append(Other(task.pid, task.name, percent, may_pause))
     stolen = sum(values[STEAL] for values in after.cpus.values())
     wanted = stolen + sum(values[column] for values in after.cpus.values() for column in BUSY)
@@ -125,8 +125,8 @@ def between(before: Moment, after: Moment, seconds: float, own: int = 0) -> Acti
 
 def watch(machine: Machine, seconds: float) -> Activity:
     """The same for the next so many seconds, in which the lab itself sleeps."""
-    own = os.getpid()
-    before, began = look(machine, own), time.monotonic()
+    lab_pid = os.getpid()
+    before, began = read_ticks(machine, lab_pid), time.monotonic()
     time.sleep(seconds)
-    after = look(machine, own)
-    return between(before, after, time.monotonic() - began, own)
+    after = read_ticks(machine, lab_pid)
+    return between(before, after, time.monotonic() - began, lab_pid)

@@ -10,7 +10,7 @@ ROOT = "/sys/fs/cgroup"
 
 
 @dataclass(frozen=True)
-class Limit:
+class GroupLimit:
     value: float
     path: str
     """Of the file that sets it."""
@@ -49,31 +49,31 @@ def mounts(names: str, controller: str) -> list[str]:
     return [f"{ROOT}/unified", ROOT]
 
 
-def smallest(machine: Machine, controller: str, file: str) -> Limit | None:
+def smallest(machine: Machine, controller: str, file: str) -> GroupLimit | None:
     """The smallest number in a file of this name; `max` and what is absent limit nothing."""
-    found: list[Limit] = []
+    found: list[GroupLimit] = []
     for folder in folders(machine, controller):
         path = f"{folder}/{file}"
         value = machine.number(path)
         if value is not None:
-            found.append(Limit(float(value), path, str(value)))
+            found.append(GroupLimit(float(value), path, str(value)))
     return min(found, key=lambda limit: limit.value, default=None)
 
 
-def cpu_quota(machine: Machine) -> Limit | None:
+def cpu_quota(machine: Machine) -> GroupLimit | None:
     """The smallest share of CPU time that a group may use, in CPUs."""
-    found: list[Limit] = []
+    found: list[GroupLimit] = []
     for folder in folders(machine, "cpu"):
         new, old = f"{folder}/cpu.max", f"{folder}/cpu.cfs_quota_us"
         text = machine.text(new)
         if text is not None:
             quota, _, period = text.partition(" ")
             if quota.isdigit() and period.isdigit() and int(period):
-                found.append(Limit(int(quota) / int(period), new, text))
+                found.append(GroupLimit(int(quota) / int(period), new, text))
         quota_us = machine.number(old)
         period_us = machine.number(f"{folder}/cpu.cfs_period_us")
         if quota_us is not None and quota_us > 0 and period_us:
-            found.append(Limit(quota_us / period_us, old, str(quota_us)))
+            found.append(GroupLimit(quota_us / period_us, old, str(quota_us)))
     return min(found, key=lambda limit: limit.value, default=None)
 
 

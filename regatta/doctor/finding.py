@@ -65,10 +65,10 @@ class Finding:
 
     def measured(self, effects: list[Effect], level: str, advice: str = "") -> Finding:
         """With what was measured, and the level that follows; advice stands in for none."""
-        kept = "" if self.advice == MEASURE_IT else self.advice
+        own_advice = "" if self.advice == MEASURE_IT else self.advice
         if level != FINE and not self.fix:
-            kept = kept or advice
-        return replace(self, effects=tuple(effects), level=level, advice=kept)
+            own_advice = own_advice or advice
+        return replace(self, effects=tuple(effects), level=level, advice=own_advice)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Situation:
+class RaceSetup:
     """Where a race would run, and with how many connections at a time."""
 
     server_cpus: tuple[int, ...]
@@ -128,10 +128,10 @@ def by_level(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: LEVELS.index(finding.level))
 
 
-def as_json(situation: Situation, findings: list[Finding], measured: bool) -> dict[str, Any]:
+def as_json(setup: RaceSetup, findings: list[Finding], measured: bool) -> dict[str, Any]:
     """The whole examination as plain data (docs/formats.md)."""
     return {
-        "situation": asdict(situation),
+        "situation": asdict(setup),
         "measured": measured,
         "serious": sum(finding.level == SERIOUS for finding in findings),
         "findings": [asdict(finding) for finding in findings],

@@ -64,7 +64,7 @@ def row(console: Console, word: Text, text: Text) -> None:
 
 def verdict(findings: list[Finding]) -> str:
     counts = {level: sum(finding.level == level for finding in findings) for level in LEVELS}
-    told = ", ".join(f"{counts[level]} {level}" for level in LEVELS)
+    words = ", ".join(f"{counts[level]} {level}" for level in LEVELS)
     if counts[SERIOUS]:
-        return f"{told}: correct what is serious before you believe a race."
-    return f"{told}: nothing that would spoil a race."
+        return f"{words}: correct what is serious before you believe a race."
+    return f"{words}: nothing that would spoil a race."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from regatta.doctor import Activity, Machine
-from regatta.doctor.activity import between, look
+from regatta.doctor.activity import between, read_ticks
 
 LAB = 99
 """The process id of the lab, on all of them."""
@@ -172,4 +172,4 @@ def build(files: Files, folder: Path) -> Machine:
 def second(machine: Machine) -> Activity:
     """What happens on it in the next second."""
     later = Machine(machine.root / "later")
-    return between(look(machine, LAB), look(later, LAB), 1.0, LAB)
+    return between(read_ticks(machine, LAB), read_ticks(later, LAB), 1.0, LAB)

@@ -10,7 +10,7 @@ from regatta.doctor.finding import (
     SERIOUS,
     UNKNOWN,
     Finding,
-    Situation,
+    RaceSetup,
     Subject,
 )
 from regatta.doctor.machine import CAP_PERFMON, CAP_SYS_ADMIN, Machine
@@ -30,7 +30,7 @@ CHEAP_NS, DEAR_NS = 150.0, 500.0
 FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod")
 
 
-def look_at_clock(machine: Machine, _: Situation, __: Activity) -> Finding:
+def inspect_clock(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     now = machine.text(f"{SOURCES}/current_clocksource")
     if not now:
         return CLOCK.found(UNKNOWN, "the kernel does not name its clock source", advice=MEASURE_IT)
@@ -67,7 +67,7 @@ DEVICES = "/sys/bus/event_source/devices"
 WATCHDOG = "/proc/sys/kernel/nmi_watchdog"
 
 
-def look_at_counters(machine: Machine, _: Situation, __: Activity) -> Finding:
+def inspect_counters(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     if not machine.has_program("perf"):
         return COUNTERS.found(
             MINOR,
@@ -125,16 +125,16 @@ PARANOID = Subject(
 ALL, OWN_KERNEL, USER_ONLY = -1, 1, 2
 
 
-def look_at_paranoid(machine: Machine, _: Situation, __: Activity) -> Finding:
+def inspect_paranoid(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     value = machine.number("/proc/sys/kernel/perf_event_paranoid")
     if value is None:
         says = "the kernel does not say what perf may count"
         return PARANOID.found(UNKNOWN, says, advice="Try it: perf stat true")
-    told = f"kernel.perf_event_paranoid is {value}"
+    words = f"kernel.perf_event_paranoid is {value}"
     if machine.may(CAP_PERFMON) or machine.may(CAP_SYS_ADMIN):
-        return PARANOID.found(FINE, f"{told}, and does not bind this user")
+        return PARANOID.found(FINE, f"{words}, and does not bind this user")
     if value <= ALL:
-        return PARANOID.found(FINE, f"{told}: everything may be counted")
+        return PARANOID.found(FINE, f"{words}: everything may be counted")
     if value <= OWN_KERNEL:
         lacking = "all but tracepoints: no system calls are counted"
     elif value == USER_ONLY:
@@ -143,7 +143,7 @@ def look_at_paranoid(machine: Machine, _: Situation, __: Activity) -> Finding:
         lacking = "perf may count nothing"
     return PARANOID.found(
         MINOR,
-        f"{told}: {lacking}",
+        f"{words}: {lacking}",
         fix=(f"sudo sysctl kernel.perf_event_paranoid={ALL}",),
         undo=(f"sudo sysctl kernel.perf_event_paranoid={value}",),
         advice="Tracepoints also need to be read: sudo mount -o remount,mode=755 "
@@ -162,8 +162,8 @@ ACCOUNTING = Subject(
 MOUNT = "/sys/fs/cgroup/unified"
 
 
-def look_at_accounting(machine: Machine, situation: Situation, _: Activity) -> Finding:
-    if situation.control_groups:
+def inspect_accounting(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
+    if setup.control_groups:
         return ACCOUNTING.found(FINE, "CPU time is charged to a control group of each side")
     instead = "CPU time is that of the server's process"
     if not machine.is_root():
@@ -195,15 +195,15 @@ IRQ_TIME = Subject(
 )
 
 
-def look_at_irq_time(machine: Machine, _: Situation, __: Activity) -> Finding:
-    apart = kernel_config.irq_time_accounting(machine.root)
-    if apart is None:
+def inspect_irq_time(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
+    uncharged = kernel_config.irq_time_accounting(machine.root)
+    if uncharged is None:
         return IRQ_TIME.found(
             UNKNOWN,
             "the kernel does not say whether time in interrupts is charged to anybody",
             advice="See: grep IRQ_TIME_ACCOUNTING /boot/config-$(uname -r)",
         )
-    if apart:
+    if uncharged:
         return IRQ_TIME.found(
             MINOR,
             "the kernel was built to charge time in interrupts to nobody (IRQ_TIME_ACCOUNTING): "

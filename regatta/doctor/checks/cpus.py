@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, Situation, Subject, level_of
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, RaceSetup, Subject, level_of
 from regatta.doctor.machine import Machine
 from regatta.doctor.probes.bench import Bench
 from regatta.errors import CpuError
@@ -35,45 +35,45 @@ CPU = "/sys/devices/system/cpu"
 CONTROL = f"{CPU}/smt/control"
 
 
-def look_at_number(machine: Machine, situation: Situation, _: Activity) -> Finding:
+def inspect_number(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     allowed = machine.allowed_cpus()
-    told = f"{len(allowed)} usable ({cpus_text(allowed)})"
-    both = set(situation.server_cpus) & set(situation.client_cpus)
+    words = f"{len(allowed)} usable ({cpus_text(allowed)})"
+    both = set(setup.server_cpus) & set(setup.client_cpus)
     if both:
         return ENOUGH.found(
             SERIOUS,
-            f"server and client share {cpus_text(both)}; {told}",
+            f"server and client share {cpus_text(both)}; {words}",
             advice="Race on a machine with two CPUs or more, or give this one more.",
         )
     if len(allowed) < COMFORTABLE:
         return ENOUGH.found(
             MINOR,
-            f"{told}: the lab, perf and interrupts run beside the server or the client",
+            f"{words}: the lab, perf and interrupts run beside the server or the client",
             advice="Four or more are comfortable; with two take more blocks.",
         )
-    return ENOUGH.found(FINE, told)
+    return ENOUGH.found(FINE, words)
 
 
-def look_at_kinds(machine: Machine, situation: Situation, _: Activity) -> Finding:
+def inspect_kinds(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     kinds = cpu_kinds(machine)
     if len(kinds) < 2:
         return KINDS.found(FINE, "all CPUs are of one kind, as far as the kernel says")
     names = list(kinds)
-    used = [name for name in names if set(kinds[name]) & set(situation.pinned)]
-    told = "; ".join(f"{name}: {cpus_text(kinds[name])}" for name in names)
+    used = [name for name in names if set(kinds[name]) & set(setup.pinned)]
+    words = "; ".join(f"{name}: {cpus_text(kinds[name])}" for name in names)
     if len(used) < 2:
-        return KINDS.found(FINE, f"all pinned CPUs are {used[0] if used else ''} ({told})")
+        return KINDS.found(FINE, f"all pinned CPUs are {used[0] if used else ''} ({words})")
     fast = [cpu for cpu in kinds[names[0]] if cpu in machine.allowed_cpus()]
     fix: tuple[str, ...] = ()
     if len(fast) >= 2:
         fix = (f"regatta race --server-cpus {fast[0]} --client-cpus {cpu_list(fast[1:])}",)
     mixed = any(
         len([name for name in names if set(kinds[name]) & set(side)]) > 1
-        for side in (situation.server_cpus, situation.client_cpus)
+        for side in (setup.server_cpus, setup.client_cpus)
     )
     return KINDS.found(
         SERIOUS if mixed else MINOR,
-        f"the pinned CPUs are of different kinds ({told})",
+        f"the pinned CPUs are of different kinds ({words})",
         fix=fix,
         advice="" if fix else "Pin each side to CPUs of one kind.",
     )
@@ -99,21 +99,21 @@ def cpu_kinds(machine: Machine) -> dict[str, tuple[int, ...]]:
     }
 
 
-def look_at_smt(machine: Machine, situation: Situation, _: Activity) -> Finding:
-    server = set(situation.server_cpus)
-    told = cpus_text(server)
-    shared = set().union(*(machine.siblings(cpu) for cpu in server)) - server
+def inspect_smt(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
+    server = set(setup.server_cpus)
+    words = cpus_text(server)
+    siblings = set().union(*(machine.siblings(cpu) for cpu in server)) - server
     inside = {cpu for cpu in server if machine.siblings(cpu) & server - {cpu}}
-    with_client = shared & set(situation.client_cpus)
+    with_client = siblings & set(setup.client_cpus)
     if with_client:
-        fix, undo = apart(machine, situation)
-        says = f"the client's {cpus_text(with_client)} and the server's {told} share a core"
+        fix, undo = separate_cores(machine, setup)
+        says = f"the client's {cpus_text(with_client)} and the server's {words} share a core"
         return SMT.found(SERIOUS, says, fix=fix, undo=undo)
-    if shared:
-        online = [f"sudo tee {CPU}/cpu{cpu}/online" for cpu in sorted(shared)]
+    if siblings:
+        online = [f"sudo tee {CPU}/cpu{cpu}/online" for cpu in sorted(siblings)]
         return SMT.found(
             MINOR,
-            f"{cpus_text(shared)} shares a core with the server's {told}; "
+            f"{cpus_text(siblings)} shares a core with the server's {words}; "
             "races leave it idle, other programs may not",
             fix=tuple(f"echo 0 | {switch}" for switch in online),
             undo=tuple(f"echo 1 | {switch}" for switch in online),
@@ -125,16 +125,16 @@ def look_at_smt(machine: Machine, situation: Situation, _: Activity) -> Finding:
             advice="Choose CPUs of different cores with --server-cpus (lscpu -e shows the cores).",
         )
     hidden = "; a host may hide it: measure" if machine.hypervisor() else ""
-    return SMT.found(FINE, f"no other CPU shares a core with the server's {told}{hidden}")
+    return SMT.found(FINE, f"no other CPU shares a core with the server's {words}{hidden}")
 
 
-def apart(machine: Machine, situation: Situation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def separate_cores(machine: Machine, setup: RaceSetup) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """How the two sides come to cores of their own: other CPUs, or no SMT."""
     allowed = machine.allowed_cpus()
     try:
-        server, client = choose_cpus(situation.server_cpus, None, allowed, machine.siblings)
+        server, client = choose_cpus(setup.server_cpus, None, allowed, machine.siblings)
     except CpuError:
-        server, client = situation.server_cpus, ()
+        server, client = setup.server_cpus, ()
     cores = set().union(*(machine.siblings(cpu) for cpu in server))
     if client and not cores & set(client):
         options = f"--server-cpus {cpu_list(server)} --client-cpus {cpu_list(client)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from regatta.doctor.activity import Activity
 from regatta.doctor.cgroup import smallest
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, Situation, Subject
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, Subject
 from regatta.doctor.machine import CAP_SYS_RESOURCE, Machine
 from regatta.machine.placement import LOOPBACK, NETNS
 from regatta.machine.steering import OWN_SIDE, End
@@ -28,24 +28,24 @@ FEWEST = 256
 """With fewer connections than this not even the quick race fits well."""
 
 
-def look_at_descriptors(machine: Machine, situation: Situation, _: Activity) -> Finding:
+def inspect_descriptors(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     hard = machine.hard_limit("Max open files")
     if hard is None:
         return DESCRIPTORS.found(FINE, "there is no limit of open files")
-    told = f"{hard:,} open files a process (hard limit)"
-    needed = (situation.connections or SHIPPED_CONNECTIONS) + SPARE
+    words = f"{hard:,} open files a process (hard limit)"
+    needed = (setup.connections or SHIPPED_CONNECTIONS) + SPARE
     if hard >= needed:
-        return DESCRIPTORS.found(FINE, told)
+        return DESCRIPTORS.found(FINE, words)
     return DESCRIPTORS.found(
-        too_few(situation, hard),
-        f"{told}, {needed:,} are needed for {needed - SPARE:,} connections",
+        too_few(setup, hard),
+        f"{words}, {needed:,} are needed for {needed - SPARE:,} connections",
         fix=(f"sudo prlimit --pid $$ --nofile={needed}:{needed}",),
         undo=(f"sudo prlimit --pid $$ --nofile={hard}:{hard}",),
         advice="For this shell and what it starts; permanently in /etc/security/limits.conf.",
     )
 
 
-def look_at_tasks(machine: Machine, situation: Situation, _: Activity) -> Finding:
+def inspect_tasks(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     found: dict[str, int] = {}
     user = machine.hard_limit("Max processes")
     if user is not None and not machine.may(CAP_SYS_RESOURCE):
@@ -59,10 +59,10 @@ def look_at_tasks(machine: Machine, situation: Situation, _: Activity) -> Findin
     if not found:
         return TASKS.found(FINE, "there is no limit of processes and threads")
     who = min(found, key=found.__getitem__)
-    told = f"{found[who]:,} processes and threads for {who}"
-    needed = (situation.connections or SHIPPED_CONNECTIONS) + SPARE
+    words = f"{found[who]:,} processes and threads for {who}"
+    needed = (setup.connections or SHIPPED_CONNECTIONS) + SPARE
     if found[who] >= needed:
-        return TASKS.found(FINE, told)
+        return TASKS.found(FINE, words)
     path = group.path if group else ""
     fix, undo = {
         "this user": (
@@ -80,17 +80,17 @@ def look_at_tasks(machine: Machine, situation: Situation, _: Activity) -> Findin
     }[who]
     in_group = who == "the control group"
     return TASKS.found(
-        too_few(situation, found[who]),
-        f"{told}, {needed:,} are needed for {needed - SPARE:,} connections",
+        too_few(setup, found[who]),
+        f"{words}, {needed:,} are needed for {needed - SPARE:,} connections",
         fix=(fix,),
         undo=(undo,),
         advice="Set a container's limit with docker run --pids-limit." if in_group else "",
     )
 
 
-def too_few(situation: Situation, limit: int) -> str:
+def too_few(setup: RaceSetup, limit: int) -> str:
     """Serious where the study at hand does not fit; otherwise only the largest ones do not."""
-    return SERIOUS if situation.connections is not None or limit < FEWEST else MINOR
+    return SERIOUS if setup.connections is not None or limit < FEWEST else MINOR
 
 
 # ---- Ports ----
@@ -105,8 +105,8 @@ ENOUGH_PORTS = 10_000
 FEWEST_PORTS = 1_000
 
 
-def look_at_ports(machine: Machine, situation: Situation, _: Activity) -> Finding:
-    if situation.placement == NETNS:
+def inspect_ports(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
+    if setup.placement == NETNS:
         says = (
             "a race has a network of its own, with the kernel's 28,232 ports and none in TIME_WAIT"
         )
@@ -122,19 +122,19 @@ def look_at_ports(machine: Machine, situation: Situation, _: Activity) -> Findin
         )
     ports = last - first + 1
     waiting = waiting_ports(machine)
-    told = f"{ports:,} ports ({first} to {last}), {waiting:,} connections in TIME_WAIT"
+    words = f"{ports:,} ports ({first} to {last}), {waiting:,} connections in TIME_WAIT"
     left = ports - waiting
     if left >= ENOUGH_PORTS:
-        return PORTS.found(FINE, told)
+        return PORTS.found(FINE, words)
     level = SERIOUS if left < FEWEST_PORTS else MINOR
     if ports < ENOUGH_PORTS:
         return PORTS.found(
             level,
-            told,
+            words,
             fix=(f'sudo sysctl net.ipv4.ip_local_port_range="{DEFAULT_RANGE}"',),
             undo=(f'sudo sysctl net.ipv4.ip_local_port_range="{first} {last}"',),
         )
-    return PORTS.found(level, told, advice="Wait a minute: they become free again.")
+    return PORTS.found(level, words, advice="Wait a minute: they become free again.")
 
 
 def waiting_ports(machine: Machine) -> int:
@@ -162,8 +162,8 @@ OLD_BACKLOG = 128
 RAISED_IN = (5, 4)
 
 
-def look_at_backlog(machine: Machine, situation: Situation, _: Activity) -> Finding:
-    of_its_own = situation.placement == NETNS
+def inspect_backlog(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
+    of_its_own = setup.placement == NETNS
     if of_its_own:
         # A new network has the kernel's default, whatever the host's is set to.
         length: int | None = DEFAULT_BACKLOG if machine.kernel() >= RAISED_IN else OLD_BACKLOG
@@ -176,22 +176,22 @@ def look_at_backlog(machine: Machine, situation: Situation, _: Activity) -> Find
             advice="See: sysctl net.core.somaxconn",
         )
     where = "in a race's own network " if of_its_own else ""
-    told = f"{where}{length:,} connections may wait to be accepted (somaxconn)"
-    burst = situation.connections or USUAL_BURST
+    words = f"{where}{length:,} connections may wait to be accepted (somaxconn)"
+    burst = setup.connections or USUAL_BURST
     if length >= burst:
-        return BACKLOG.found(FINE, told)
-    level = SERIOUS if situation.connections is not None else MINOR
-    told = f"{told}, and {burst:,} may come at once"
+        return BACKLOG.found(FINE, words)
+    level = SERIOUS if setup.connections is not None else MINOR
+    words = f"{words}, and {burst:,} may come at once"
     if of_its_own:
         return BACKLOG.found(
             level,
-            told,
+            words,
             fix=("regatta race --placement loopback",),
             advice="On loopback the host's setting applies: sudo sysctl net.core.somaxconn=4096",
         )
     return BACKLOG.found(
         level,
-        told,
+        words,
         fix=(f"sudo sysctl net.core.somaxconn={max(DEFAULT_BACKLOG, burst)}",),
         undo=(f"sudo sysctl net.core.somaxconn={length}",),
     )
@@ -208,14 +208,14 @@ STEERING = Subject(
 )
 
 
-def look_at_steering(machine: Machine, situation: Situation, _: Activity) -> Finding:
-    steering = situation.steering
+def inspect_steering(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
+    steering = setup.steering
     entries = machine.number("/proc/sys/net/core/rps_sock_flow_entries") or 0
     cable = ends_text(steering.server, entries)
     if steering.kind == OWN_SIDE:
         return STEERING.found(FINE, f"each side's CPUs process what is sent to it (RPS){cable}")
     says = f"each side's CPUs process what they send themselves{cable}"
-    if situation.placement == LOOPBACK:
+    if setup.placement == LOOPBACK:
         return STEERING.found(MINOR, says, fix=("sudo regatta race --placement netns",))
     if not machine.is_root():
         return STEERING.found(MINOR, says, fix=("sudo regatta race",))

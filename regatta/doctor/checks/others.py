@@ -11,7 +11,7 @@ from regatta.doctor.finding import (
     SERIOUS,
     SERIOUS_PERCENT,
     Finding,
-    Situation,
+    RaceSetup,
     Subject,
     level_of,
     worse,
@@ -32,29 +32,29 @@ NAMED = 3
 WORTH_STOPPING_PERCENT = 2.0
 
 
-def look_at_load(_: Machine, situation: Situation, activity: Activity) -> Finding:
-    server = max((activity.busy.get(cpu, 0.0) for cpu in situation.server_cpus), default=0.0)
-    client = [activity.busy.get(cpu, 0.0) for cpu in situation.client_cpus]
+def inspect_load(_: Machine, setup: RaceSetup, activity: Activity) -> Finding:
+    server = max((activity.busy.get(cpu, 0.0) for cpu in setup.server_cpus), default=0.0)
+    client = [activity.busy.get(cpu, 0.0) for cpu in setup.client_cpus]
     of_client = sum(client) / max(1, len(client))
     worst = max(server, of_client)
-    told = (
+    words = (
         f"in {activity.seconds:.1f} s others used {server:.0f} % of the server's "
-        f"{cpus_text(situation.server_cpus)} and {of_client:.0f} % of the client's "
-        f"{cpus_text(situation.client_cpus)}"
+        f"{cpus_text(setup.server_cpus)} and {of_client:.0f} % of the client's "
+        f"{cpus_text(setup.client_cpus)}"
     )
     busiest = activity.others[:NAMED]
     if busiest:
-        told += "; on all CPUs: " + ", ".join(
+        words += "; on all CPUs: " + ", ".join(
             f"{other.name} (pid {other.pid}) {other.percent:.0f} %" for other in busiest
         )
     # A tick is 10 ms: a share below that of one tick cannot be told from none.
     if worst <= max(NEGLIGIBLE_PERCENT, 2.0 / activity.seconds):
-        return LOAD.found(FINE, told)
+        return LOAD.found(FINE, words)
     fix, undo = pauses(busiest)
     advice = "End what you do not need, or wait for its end"
     advice += "; the commands pause it (not for your desktop)." if fix else "."
     level = SERIOUS if worst > SERIOUS_PERCENT else MINOR
-    return LOAD.found(level, told, fix=fix, undo=undo, advice=advice)
+    return LOAD.found(level, words, fix=fix, undo=undo, advice=advice)
 
 
 def pauses(others: tuple[Other, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -95,19 +95,19 @@ ANOTHER_HOST = (
 )
 
 
-def look_at_steal(machine: Machine, situation: Situation, activity: Activity) -> Finding:
+def inspect_steal(machine: Machine, setup: RaceSetup, activity: Activity) -> Finding:
     host = machine.hypervisor()
-    now = max((activity.steal.get(cpu, 0.0) for cpu in situation.pinned), default=0.0)
+    now = max((activity.steal.get(cpu, 0.0) for cpu in setup.pinned), default=0.0)
     stolen, wanted = activity.since_boot
     since_boot = 100 * stolen / max(1, wanted)
     if host is None and not stolen:
         return STEAL.found(FINE, "no virtual machine, and nothing was stolen")
-    told = (
+    words = (
         f"a virtual machine ({host or 'of an unknown host'}): {now:.1f} % of a CPU was stolen in "
         f"{activity.seconds:.1f} s, and since the boot {since_boot:.2g} % of what it wanted to run"
     )
     level = SERIOUS if now > NEGLIGIBLE_PERCENT else MINOR
-    return STEAL.found(level, told, advice=ANOTHER_HOST)
+    return STEAL.found(level, words, advice=ANOTHER_HOST)
 
 
 def measure_steal(finding: Finding, bench: Bench) -> Finding:
@@ -130,18 +130,18 @@ QUOTA = Subject(
 ROOM = 1.0
 
 
-def look_at_quota(machine: Machine, situation: Situation, _: Activity) -> Finding:
+def inspect_quota(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     limit = cpu_quota(machine)
     if limit is None:
         return QUOTA.found(FINE, "no control group limits the CPU time")
     times = throttled(machine)
-    told = f"a control group may use {limit.value:.3g} CPUs; it was stopped {times:,} times so far"
-    if limit.value >= len(situation.pinned) + ROOM:
-        return QUOTA.found(FINE, told)
+    words = f"a control group may use {limit.value:.3g} CPUs; it was stopped {times:,} times so far"
+    if limit.value >= len(setup.pinned) + ROOM:
+        return QUOTA.found(FINE, words)
     free = "-1" if limit.path.endswith("cfs_quota_us") else "max"
     return QUOTA.found(
         SERIOUS,
-        f"{told}, and a race here needs a little more than {len(situation.pinned)}",
+        f"{words}, and a race here needs a little more than {len(setup.pinned)}",
         fix=(f"echo {free} | sudo tee {limit.path}",),
         undo=(f"echo {limit.text} | sudo tee {limit.path}",),
         advice="From outside the container: docker update --cpus 0 NAME; pin it with --cpuset-cpus "

@@ -11,7 +11,7 @@ from regatta.doctor.finding import (
     SERIOUS,
     UNKNOWN,
     Finding,
-    Situation,
+    RaceSetup,
     Subject,
     level_of,
 )
@@ -34,17 +34,17 @@ STEADY = "performance"
 NO_GOVERNOR = "The firmware or the host decides: set its power profile to performance."
 
 
-def look_at_governor(machine: Machine, situation: Situation, _: Activity) -> Finding:
+def inspect_governor(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     found = environment.governors(machine.path(CPU))
-    pinned = {cpu: found[cpu] for cpu in situation.pinned if cpu in found}
+    pinned = {cpu: found[cpu] for cpu in setup.pinned if cpu in found}
     if not pinned:
         who = "the host does" if machine.hypervisor() else "the firmware may"
-        says = f"the kernel does not set the frequency of {cpus_text(situation.pinned)}; {who}"
+        says = f"the kernel does not set the frequency of {cpus_text(setup.pinned)}; {who}"
         return GOVERNOR.found(UNKNOWN, says, advice=MEASURE_IT)
     slow = {cpu: name for cpu, name in pinned.items() if name != STEADY}
     if not slow:
         return GOVERNOR.found(FINE, f"{cpus_text(set(pinned))} run under {STEADY}")
-    told = "; ".join(
+    words = "; ".join(
         f"{cpus_text({cpu for cpu in slow if slow[cpu] == name})}: {name}"
         for name in sorted(set(slow.values()))
     )
@@ -52,7 +52,7 @@ def look_at_governor(machine: Machine, situation: Situation, _: Activity) -> Fin
     via = f" (driver {driver})" if driver else ""
     return GOVERNOR.found(
         SERIOUS,
-        f"the speed follows the load: {told}{via}",
+        f"the speed follows the load: {words}{via}",
         fix=(set_governor(STEADY, found, set(found)),),
         undo=tuple(
             set_governor(name, found, {cpu for cpu in found if found[cpu] == name})
@@ -94,7 +94,7 @@ NO_SWITCH = "The firmware or the host decides: more blocks even it out."
 SWITCHES = ((f"{CPU}/intel_pstate/no_turbo", "0"), (f"{CPU}/cpufreq/boost", "1"))
 
 
-def look_at_turbo(machine: Machine, _: Situation, __: Activity) -> Finding:
+def inspect_turbo(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     for path, on in SWITCHES:
         state = machine.text(path)
         if state is None:
@@ -134,19 +134,19 @@ DEEP = (
 )
 
 
-def look_at_idle(machine: Machine, situation: Situation, _: Activity) -> Finding:
-    states = idle_states(machine, situation.server_cpus[0])
+def inspect_idle(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
+    states = idle_states(machine, setup.server_cpus[0])
     if not states:
         says = "the kernel does not control how deeply CPUs sleep"
         return IDLE.found(UNKNOWN, says, advice=MEASURE_IT)
-    told = ", ".join(f"{name} {latency_us} µs" for _, name, latency_us in states)
+    words = ", ".join(f"{name} {latency_us} µs" for _, name, latency_us in states)
     deep = [state for state in states if state[2] > DEEP_US]
     if not deep:
-        return IDLE.found(FINE, f"all states wake up fast ({told})")
+        return IDLE.found(FINE, f"all states wake up fast ({words})")
     switches = [f"sudo tee {CPU}/cpu*/cpuidle/{state}/disable" for state, _, _ in deep]
     return IDLE.found(
         MINOR,
-        f"the deepest sleep takes {max(latency for _, _, latency in deep)} µs to end ({told})",
+        f"the deepest sleep takes {max(latency for _, _, latency in deep)} µs to end ({words})",
         fix=tuple(f"echo 1 | {switch}" for switch in switches),
         undo=tuple(f"echo 0 | {switch}" for switch in switches),
         advice="Without deep sleep the machine draws more power, and may reach less turbo.",
@@ -179,7 +179,7 @@ POWER = Subject(
 SUPPLIES = "/sys/class/power_supply"
 
 
-def look_at_power(machine: Machine, _: Situation, __: Activity) -> Finding:
+def inspect_power(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     for name in machine.names(SUPPLIES):
         # A wireless mouse has a battery too.
         if machine.text(f"{SUPPLIES}/{name}/scope") == "Device":

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from functools import cached_property
 
 from regatta.analysis.numbers import digits
-from regatta.doctor.finding import Effect, Situation
+from regatta.doctor.finding import Effect, RaceSetup
 from regatta.doctor.machine import Machine
 from regatta.doctor.probes import intervals, perf_cost
 from regatta.doctor.probes.child import Child, Neighbour, ProbeError
@@ -31,17 +31,17 @@ READINGS, CLOCK_ROUNDS = 20_000, 20
 class Bench:
     """Measures on the CPUs of a race. `say` is told what is being measured."""
 
-    def __init__(self, machine: Machine, situation: Situation, say: Say) -> None:
+    def __init__(self, machine: Machine, setup: RaceSetup, say: Say) -> None:
         self.machine = machine
-        self.situation = situation
+        self.setup = setup
         self.say = say
-        self.cpu = situation.server_cpus[0]
+        self.cpu = setup.server_cpus[0]
 
     @cached_property
     def lost(self) -> dict[str, list[Effect]]:
         """Of programs that run all the time on one CPU of each side: what was taken from them."""
         self.say("time lost on the pinned CPUs")
-        cpus = list(dict.fromkeys((self.cpu, self.situation.client_cpus[0])))
+        cpus = list(dict.fromkeys((self.cpu, self.setup.client_cpus[0])))
         with ExitStack() as stack:
             children = [stack.enter_context(Child(cpu)) for cpu in cpus]
             for child in children:
@@ -63,9 +63,9 @@ class Bench:
     def neighbour_cpu(self) -> int | None:
         """The CPU whose work may slow the server down most: its sibling, else the client's."""
         allowed = set(self.machine.allowed_cpus())
-        shared = sorted(self.machine.siblings(self.cpu) & allowed - {self.cpu})
-        others = [cpu for cpu in self.situation.client_cpus if cpu != self.cpu]
-        return next(iter(shared + others), None)
+        siblings = sorted(self.machine.siblings(self.cpu) & allowed - {self.cpu})
+        others = [cpu for cpu in self.setup.client_cpus if cpu != self.cpu]
+        return next(iter(siblings + others), None)
 
     @cached_property
     def neighbour(self) -> list[Effect]:
@@ -78,9 +78,9 @@ class Bench:
         with Child(self.cpu) as worker, Neighbour(other) as busy:
             for task, word in (("compute", "computing"), ("calls", "system calls")):
                 count = worker.size(task, PIECE_S)
-                quiet, beside = self.pairs(worker, busy, task, count)
+                quiet, disturbed = self.pairs(worker, busy, task, count)
                 what = f"extra CPU time of {word} on CPU {self.cpu} while CPU {other} computes"
-                found.append(intervals.dearer(what, quiet, beside))
+                found.append(intervals.dearer(what, quiet, disturbed))
         return found
 
     @staticmethod
@@ -144,4 +144,4 @@ class Bench:
     @cached_property
     def perf_cost(self) -> Effect:
         self.say("what perf's counting costs")
-        return perf_cost.measure(self.situation)
+        return perf_cost.measure(self.setup)

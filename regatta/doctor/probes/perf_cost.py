@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from regatta.doctor.finding import Effect, Situation
+from regatta.doctor.finding import Effect, RaceSetup
 from regatta.doctor.probes import intervals
 from regatta.doctor.probes.child import ProbeError
 from regatta.errors import RegattaError
@@ -37,7 +37,7 @@ requests = 100
 """
 
 
-def measure(situation: Situation) -> Effect:
+def measure(setup: RaceSetup) -> Effect:
     """About five seconds. ProbeError says why it could not be measured."""
     try:
         programs = discover()
@@ -45,12 +45,12 @@ def measure(situation: Situation) -> Effect:
         with tempfile.TemporaryDirectory(prefix="regatta-doctor-") as folder:
             options = Options(
                 out=Path(folder) / "race",
-                placement=situation.placement,
-                server_cpus=situation.server_cpus,
-                client_cpus=situation.client_cpus,
+                placement=setup.placement,
+                server_cpus=setup.server_cpus,
+                client_cpus=setup.client_cpus,
             )
-            place = begin(study, options, programs, tell=lambda _: None)
-            trials = ledger_read.read(place / FILE_NAME).trials
+            race = begin(study, options, programs, tell=lambda _: None)
+            trials = ledger_read.read(race / FILE_NAME).trials
     except RegattaError as error:
         raise ProbeError(str(error)) from error
     return compare(trials)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from regatta.advise import Advice, Request, advise, make_situation, print_advice, to_dict
+from regatta.advise import Advice, AdviceRequest, advise, make_situation, print_advice, to_dict
 from regatta.advise.deciding import MARK
 from regatta.advise.power import Spread
 from regatta.advise.ranking import rank
@@ -54,7 +54,7 @@ def races(place: Path, **changes: Any) -> Path:
 
 
 def advised(place: Path, asked: Situation, ledgers: Sequence[Path] = ()) -> Advice:
-    return advise(Request(asked, ledgers, place / "races", MACHINE, DESIGNS))
+    return advise(AdviceRequest(asked, ledgers, place / "races", MACHINE, DESIGNS))
 
 
 def shown(advice: Advice) -> str:
@@ -161,8 +161,8 @@ def test_a_percentile_that_may_be_anything_is_no_best_that_others_are_out_by(
     ranking = advised(tmp_path, situation()).ranking
 
     def out(**known: Estimate) -> set[str]:
-        measured = [replace(one, p99=known[one.design]) for one in ranking.place.measured]
-        named = rank(situation(), replace(ranking.place, measured=measured)).left_out
+        measured = [replace(one, p99=known[one.design]) for one in ranking.group.measured]
+        named = rank(situation(), replace(ranking.group, measured=measured)).left_out
         return {name for name, why in named if why.startswith("its p99")}
 
     exact, slow = Estimate(1.0, 0.9, 1.1, 12, "measured"), Estimate(2.5, 2.3, 2.7, 12, "measured")
@@ -297,7 +297,7 @@ def test_the_nearest_race_counts_and_of_equals_the_newest(tmp_path: Path) -> Non
     races(tmp_path, connections=(90,))
     change(first, "UPDATE meta SET value = '1760000001' WHERE key = 'created_at'")
     advice = advised(tmp_path, situation())
-    assert advice.ranking.place.race == first / FILE_NAME
+    assert advice.ranking.group.race == first / FILE_NAME
     assert advice.others[0].race == second / FILE_NAME
 
 
@@ -340,7 +340,7 @@ def test_equal_designs_are_told_apart_as_seldom_as_the_level_says(tmp_path: Path
     alike = {"iterative": 612.0, "thread-per-client": 612.0, "select": 612.0}
     races(tmp_path, blocks=12, cpu_us=alike)
     advice = advised(tmp_path, situation())
-    place = advice.ranking.place
+    place = advice.ranking.group
     verdict = verdicts({1: {one.design: Entry(one.blocks) for one in place.measured}}).overall
     best, *others = advice.ranking.favoured
     undecided = {one.measured.design for one in others if one.undecided}

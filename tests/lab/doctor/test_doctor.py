@@ -17,7 +17,7 @@ from regatta.doctor import (
     SERIOUS,
     UNKNOWN,
     Finding,
-    Situation,
+    RaceSetup,
     examine,
     serious,
 )
@@ -32,17 +32,17 @@ from tests.lab import reports, rootless
 
 ROOT = Path(__file__).resolve().parents[3]
 CPU = "/sys/devices/system/cpu"
-LOOPBACK = Situation((0,), (1,), "loopback")
+LOOPBACK = RaceSetup((0,), (1,), "loopback")
 Findings = dict[str, Finding]
 
 
 def examined(
-    kind: Callable[[], machines.Files], folder: Path, situation: Situation = LOOPBACK
+    kind: Callable[[], machines.Files], folder: Path, situation: RaceSetup = LOOPBACK
 ) -> Findings:
     return examined_files(kind(), folder, situation)
 
 
-def examined_files(files: machines.Files, folder: Path, situation: Situation) -> Findings:
+def examined_files(files: machines.Files, folder: Path, situation: RaceSetup) -> Findings:
     machine = machines.build(files, folder)
     findings = examine(machine, situation, machines.second(machine))
     return {finding.name: finding for finding in findings}
@@ -91,7 +91,7 @@ def test_governors_that_differ_are_each_put_back(tmp_path: Path) -> None:
 
 
 def test_an_idle_sibling_is_minor_and_can_be_taken_offline(tmp_path: Path) -> None:
-    found = examined(machines.laptop, tmp_path, Situation((0,), (2, 3), "loopback"))["smt"]
+    found = examined(machines.laptop, tmp_path, RaceSetup((0,), (2, 3), "loopback"))["smt"]
     assert found.level == MINOR
     assert found.fix == (f"echo 0 | sudo tee {CPU}/cpu1/online",)
     assert found.undo == (f"echo 1 | sudo tee {CPU}/cpu1/online",)
@@ -150,12 +150,12 @@ def test_a_container_is_told_of_its_quota_and_its_limits(tmp_path: Path) -> None
 
 
 def test_a_network_of_its_own_has_neither_the_hosts_ports_nor_its_backlog(tmp_path: Path) -> None:
-    found = examined(machines.container, tmp_path, Situation((0,), (1,), "netns"))
+    found = examined(machines.container, tmp_path, RaceSetup((0,), (1,), "netns"))
     assert found["ports"].level == found["backlog"].level == FINE
 
 
 def test_a_study_that_does_not_fit_is_serious_before_it_starts(tmp_path: Path) -> None:
-    fits = Situation((0,), (1,), "loopback", connections=100)
+    fits = RaceSetup((0,), (1,), "loopback", connections=100)
     found = examined(machines.container, tmp_path, fits)
     assert found["descriptors"].level == found["tasks"].level == FINE
     assert found["backlog"].level == SERIOUS
@@ -165,7 +165,7 @@ def test_the_limits_that_bind_only_the_largest_studies_are_minor(tmp_path: Path)
     files = machines.quiet()
     files["proc/self/limits"] = machines.limits(63_000, 4096)
     assert examined_files(files, tmp_path, LOOPBACK)["descriptors"].level == MINOR
-    large = Situation((0,), (1,), "loopback", connections=5000)
+    large = RaceSetup((0,), (1,), "loopback", connections=5000)
     assert examined_files(files, tmp_path, large)["descriptors"].level == SERIOUS
 
 
@@ -194,13 +194,13 @@ def test_other_load_is_named_and_can_be_paused_but_never_the_terminal(tmp_path: 
 
 
 def test_a_side_on_cpus_of_two_kinds_is_serious(tmp_path: Path) -> None:
-    found = examined(machines.hybrid, tmp_path, Situation((0,), (1, 2), "netns"))["cpu-kinds"]
+    found = examined(machines.hybrid, tmp_path, RaceSetup((0,), (1, 2), "netns"))["cpu-kinds"]
     assert found.level == SERIOUS
     assert found.fix == ("regatta race --server-cpus 0 --client-cpus 1",)
 
 
 def test_one_cpu_is_too_few_and_what_is_not_told_is_unknown(tmp_path: Path) -> None:
-    found = examined(machines.bare, tmp_path, Situation((0,), (0,), "loopback"))
+    found = examined(machines.bare, tmp_path, RaceSetup((0,), (0,), "loopback"))
     assert found["cpus"].level == SERIOUS
     unknown = {name for name, finding in found.items() if finding.level == UNKNOWN}
     untold = {"governor", "turbo", "idle", "clock", "paranoid", "irq-time", "ports", "backlog"}
@@ -236,7 +236,7 @@ def test_a_race_without_control_groups_is_told_how_to_get_them(
     files = machines.quiet()
     files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
     files["proc/self/mounts"] = mounts
-    here = Situation((0,), (1,), "loopback", control_groups=False)
+    here = RaceSetup((0,), (1,), "loopback", control_groups=False)
     found = examined_files(files, tmp_path, here)["accounting"]
     assert found.level == MINOR
     assert any(cure in text for text in (*found.fix, found.advice))
@@ -292,7 +292,7 @@ def test_a_race_whose_packets_are_not_steered_is_told_how_they_would_be(
     files["proc/sys/net/core/rps_sock_flow_entries"] = "32768"
     end = End("server", "veth", False, ((),), 4096)
     steering = Steering(NONE, "it is not permitted", end, end)
-    here = Situation((0,), (1,), placement, steering=steering)
+    here = RaceSetup((0,), (1,), placement, steering=steering)
     found = examined_files(files, tmp_path, here)["steering"]
     assert found.level == MINOR
     assert "veth, GRO off, RFS on" in found.says
@@ -376,7 +376,7 @@ def test_a_mistake_is_one_line(arguments: tuple[str, ...], word: str) -> None:
 
 def test_a_race_is_warned_of_what_is_serious_in_one_line_each(tmp_path: Path) -> None:
     machine = machines.build(machines.laptop(), tmp_path)
-    found = serious(Situation((0,), (1,), "netns"), machine)
+    found = serious(RaceSetup((0,), (1,), "netns"), machine)
     assert list(found) == ["smt", "governor", "power", "clock"]
     told = warnings(found)
     assert len(told) == len(found)

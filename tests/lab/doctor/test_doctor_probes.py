@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from regatta.doctor import FINE, MINOR, SERIOUS, Effect, Finding, Situation, examine
+from regatta.doctor import FINE, MINOR, SERIOUS, Effect, Finding, RaceSetup, examine
 from regatta.doctor.examine import CHECKS, measure
 from regatta.doctor.finding import MEASURE_IT, level_of
 from regatta.doctor.probes import intervals, perf_cost
@@ -28,7 +28,7 @@ from tests.lab import made_up_machines as machines
 from tests.processes import is_gone
 
 ROOT = Path(__file__).resolve().parents[3]
-LOOPBACK = Situation((0,), (1,), "loopback")
+LOOPBACK = RaceSetup((0,), (1,), "loopback")
 CPU = min(os.sched_getaffinity(0))
 
 
