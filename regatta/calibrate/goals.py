@@ -12,15 +12,15 @@ from regatta.race.options import Options
 from regatta.study import Study
 
 
-def within(percent: float, name: str, of: str, off: float, detail: str) -> Goal:
+def within(percent: float, name: str, of: str, deviation: float, detail: str) -> Goal:
     """A goal: off by no more than so many per cent."""
     return Goal(
         name=name,
         goal=f"within {percent:g} % of {of}",
-        measured=f"{off:+.2f} %",
-        met=abs(off) <= percent,
+        measured=f"{deviation:+.2f} %",
+        met=abs(deviation) <= percent,
         detail=detail,
-        value=off,
+        value=deviation,
     )
 
 
@@ -30,7 +30,7 @@ class Context:
 
     programs: Programs
     folder: Path
-    """This calibration's. A part keeps its files below `place(NAME)`; they may exist already:
+    """This calibration's. A part keeps its files below `folder_for(NAME)`; they may exist already:
     a stopped calibration continues."""
     options: Options
     """Placement, CPUs and seed as given by the user, for races and loads."""
@@ -47,7 +47,7 @@ class Context:
     races: int | None = None
     """How many fresh races the user wants, for each part that needs some."""
 
-    def place(self, name: str) -> Path:
+    def folder_for(self, name: str) -> Path:
         path = self.folder / name
         path.mkdir(parents=True, exist_ok=True)
         return path
@@ -57,7 +57,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Part:
+class CalibrationPart:
     """Some goals that are measured together."""
 
     name: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 from regatta.calibrate import raced, stars
 from regatta.calibrate.coverage import part as coverage
 from regatta.calibrate.equals import part as equals
-from regatta.calibrate.goals import Part
+from regatta.calibrate.goals import CalibrationPart
 from regatta.calibrate.instruments import counters, stopped, window
 from regatta.calibrate.power import part as power
 
 
-def all_parts() -> tuple[Part, ...]:
+def all_parts() -> tuple[CalibrationPart, ...]:
     """Every part of a whole calibration."""
     return (
         equals.PART,

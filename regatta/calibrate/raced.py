@@ -15,7 +15,7 @@ from regatta.analysis.agreement import agree
 from regatta.analysis.analyse import analyse
 from regatta.analysis.claims.result import NOT_MEASURABLE, TOO_FEW, ClaimResult
 from regatta.analysis.results import Analysis
-from regatta.calibrate.goals import Context, Part
+from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.store import machine
 from regatta.errors import LedgerError
 from regatta.ledger.counters import COUNTED
@@ -128,6 +128,8 @@ def analysed(path: Path) -> Analysis:
 
 
 PARTS = (
-    Part("claims", "the claims of the shipped studies", claims, takes_s=10, reads_races=True),
-    Part("twice", "two races of quick", twice, takes_s=5, reads_races=True),
+    CalibrationPart(
+        "claims", "the claims of the shipped studies", claims, takes_s=10, reads_races=True
+    ),
+    CalibrationPart("twice", "two races of quick", twice, takes_s=5, reads_races=True),
 )

@@ -37,8 +37,8 @@ def race_with(
                 # Its own study, not today's: the length of a spin was measured then.
                 reopen(folder, None, programs, show, advisers)
             else:
-                own = Options(**{**vars(options), "out": folder})
-                begin(study, own, programs, show, advisers)
+                race_options = Options(**{**vars(options), "out": folder})
+                begin(study, race_options, programs, show, advisers)
         return path
 
     return race
@@ -46,7 +46,7 @@ def race_with(
 
 def folder_of(context: Context, part: str, shape: Shape, number: int) -> Path:
     """The folder of one of a part's races; numbers begin at 1."""
-    return context.place(f"{part}/{shape.name}-{number:02}")
+    return context.folder_for(f"{part}/{shape.name}-{number:02}")
 
 
 def run_races(
@@ -63,8 +63,8 @@ def run_races(
             continue
         study = study_of(number)
         each_s = (time.monotonic() - begun_s) / done if done else about_s(study)
-        told = f"{shape.said()}; about {duration(each_s * (left - done))} left"
-        context.say(f"race {number} of {wanted}, {told}")
+        progress = f"{shape.words()}; about {duration(each_s * (left - done))} left"
+        context.say(f"race {number} of {wanted}, {progress}")
         context.race(study, path.parent)
         done += 1
     return paths

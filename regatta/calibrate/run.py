@@ -11,7 +11,7 @@ from pathlib import Path
 
 from regatta import __version__
 from regatta.calibrate import store
-from regatta.calibrate.goals import Context, Part
+from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.errors import CalibrationError, RegattaError, UsageError
 from regatta.ledger.given.calibration import VERSION, Calibration, Goal, read_goals
 from regatta.race.folder import RACES, locked
@@ -31,7 +31,9 @@ def newest_folder(quick: bool) -> Path | None:
     return max(found)[1].absolute() if found else None
 
 
-def choose(parts: Sequence[Part], only: Sequence[str], inject: str | None) -> list[Part]:
+def choose(
+    parts: Sequence[CalibrationPart], only: Sequence[str], inject: str | None
+) -> list[CalibrationPart]:
     """The parts asked for; with an injected error, those it touches."""
     names = [part.name for part in parts]
     for name in only:
@@ -61,7 +63,7 @@ def read_state(folder: Path) -> dict[str, object]:
     return state if isinstance(state, dict) else {}
 
 
-def kept_goals(folder: Path, part: Part) -> list[Goal] | None:
+def stored_goals(folder: Path, part: CalibrationPart) -> list[Goal] | None:
     """The part's kept goals in this folder."""
     if part.reads_races:
         return None
@@ -94,7 +96,7 @@ def write_state(folder: Path, state: dict[str, object]) -> None:
     store.write_whole(folder / STATE, json.dumps(state, ensure_ascii=False, indent=2) + "\n")
 
 
-def keep(folder: Path, part: Part, goals: list[Goal]) -> None:
+def keep(folder: Path, part: CalibrationPart, goals: list[Goal]) -> None:
     state = read_state(folder)
     parts = state.get("parts")
     state["parts"] = {
@@ -104,29 +106,31 @@ def keep(folder: Path, part: Part, goals: list[Goal]) -> None:
     write_state(folder, state)
 
 
-def run_part(part: Part, context: Context) -> list[Goal]:
+def run_part(part: CalibrationPart, context: Context) -> list[Goal]:
     """The part's goals. A part that cannot run is a missed goal that says why."""
     try:
         goals = part.run(context)
     except UsageError:
         raise
     except (RegattaError, OSError) as error:
-        told = " ".join(str(error).split())
-        return [Goal(part.name, "can be measured", f"failed: {told}", met=False)]
+        message = " ".join(str(error).split())
+        return [Goal(part.name, "can be measured", f"failed: {message}", met=False)]
     return goals
 
 
-def run(parts: Sequence[Part], context: Context, tell: Callable[[str], None]) -> Calibration:
+def run(
+    parts: Sequence[CalibrationPart], context: Context, tell: Callable[[str], None]
+) -> Calibration:
     """All goals of the parts. An injected error leaves no trace in the folder."""
     started_s = time.monotonic()
     goals: list[Goal] = []
     with begun(context.folder, context.quick):
         for number, part in enumerate(parts, start=1):
             head = f"{number}/{len(parts)} {part.name}: {part.says}"
-            kept = None if context.inject else kept_goals(context.folder, part)
-            if kept is not None:
+            stored = None if context.inject else stored_goals(context.folder, part)
+            if stored is not None:
                 tell(f"{head} (kept from before)")
-                goals += kept
+                goals += stored
                 continue
             tell(head)
             found = run_part(part, context)

@@ -43,7 +43,7 @@ class Shape:
     def work(self) -> str:
         return str(self.cells["work"])
 
-    def said(self) -> str:
+    def words(self) -> str:
         """In words: what of the study is raced."""
         whole = "all cells" if self.groups == 1 else f"the first of {self.groups} groups of cells"
         blocks = "hardly any blocks, its own" if self.cut else "own blocks,"

@@ -29,7 +29,7 @@ FOUND_PERCENT = 95.0
 
 
 @dataclass(frozen=True)
-class Sizes:
+class StarSizes:
     star_blocks: int
     """Timed blocks of all designs."""
     star_requests: int
@@ -38,13 +38,13 @@ class Sizes:
     """Draws of blocks for each share of tables with a wrong or right star."""
 
 
-WHOLE = Sizes(
+WHOLE = StarSizes(
     star_blocks=20,
     star_requests=1_000,
     star_slices=40,
     star_tables=1_000,
 )
-QUICK = Sizes(
+QUICK = StarSizes(
     star_blocks=ENOUGH_BLOCKS,
     star_requests=100,
     star_slices=2,
@@ -52,5 +52,5 @@ QUICK = Sizes(
 )
 
 
-def sizes(quick: bool) -> Sizes:
+def sizes(quick: bool) -> StarSizes:
     return QUICK if quick else WHOLE

@@ -27,14 +27,14 @@ from regatta.analysis.contrast import by_block
 from regatta.analysis.statistics.best import standings
 from regatta.analysis.statistics.blocks_needed import LEVEL as TABLE_LEVEL
 from regatta.analysis.statistics.leads import leads
-from regatta.calibrate.goals import Context, Part
+from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.sizes import (
     BLOCKS,
     CHEAPER_PERCENT,
     ENOUGH_BLOCKS,
     FOUND_PERCENT,
     MOST_WRONG_PERCENT,
-    Sizes,
+    StarSizes,
     sizes,
 )
 from regatta.ledger.given.calibration import Goal
@@ -64,7 +64,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Question:
+class TableTask:
     """One table to be drawn: plain data, for another process."""
 
     number: int
@@ -74,7 +74,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class TableOutcome:
     wrong: bool
     """One of the best is left out."""
     found: bool
@@ -83,27 +83,27 @@ class Answer:
 
 def run(context: Context) -> list[Goal]:
     size = sizes(context.quick)
-    ledger = context.race(all_study(context, size), context.place(PART.name))
+    ledger = context.race(all_study(context, size), context.folder_for(PART.name))
     noise = noise_of(ledger)
     most, blocks = noise.shape
     if blocks < BLOCKS or most < FEW:
-        told = f"only {most} designs with {blocks} blocks in common"
-        return [Goal("stars", "can be measured", told, met=None)]
+        reason = f"only {most} designs with {blocks} blocks in common"
+        return [Goal("stars", "can be measured", reason, met=None)]
     context.say(f"drawing {size.star_tables:,} tables of each kind")
-    asked = [(kind, count) for count in dict.fromkeys((FEW, most)) for kind in (EQUAL, CHEAPER)]
+    kinds = [(kind, count) for count in dict.fromkeys((FEW, most)) for kind in (EQUAL, CHEAPER)]
     return [
         goal_of(
             [
-                Question(number, kind, contenders, context.inject)
+                TableTask(number, kind, contenders, context.inject)
                 for number in range(size.star_tables)
             ],
             noise,
         )
-        for kind, contenders in [*asked, (BURSTING, FEW)]
+        for kind, contenders in [*kinds, (BURSTING, FEW)]
     ]
 
 
-def all_study(context: Context, size: Sizes) -> Study:
+def all_study(context: Context, size: StarSizes) -> Study:
     """Every design that can run here, as `quick` races them."""
     designs = [design.name for design in context.programs.designs if design.missing is None]
     lines = [
@@ -125,50 +125,52 @@ def noise_of(ledger: Path) -> Floats:
     """Each contender's residuals, one row each: logarithms, block by block."""
     raced = read(ledger)
     blocks = [by_block(PRIMARY, side_of(PRIMARY), raced.trials_of(cell)) for cell in raced.cells]
-    known = [own for own in blocks if not isinstance(own, str)]
+    known = [values for values in blocks if not isinstance(values, str)]
     # A contender that failed too often would cost all others their blocks.
-    kept = [own for own in known if 2 * len(own) > max(map(len, known))]
-    shared = sorted(set.intersection(*map(set, kept))) if kept else []
-    logs = np.log(np.array([[own[block] for block in shared] for own in kept]))
-    found: Floats = logs.reshape(len(kept), len(shared))
-    return found - found.mean(axis=1, keepdims=True) if shared else found
+    complete = [values for values in known if 2 * len(values) > max(map(len, known))]
+    common = sorted(set.intersection(*map(set, complete))) if complete else []
+    logs = np.log(np.array([[values[block] for block in common] for values in complete]))
+    found: Floats = logs.reshape(len(complete), len(common))
+    return found - found.mean(axis=1, keepdims=True) if common else found
 
 
 _noise: Floats
 """Set before forking, and inherited."""
 
 
-def answer_all(questions: list[Question], noise: Floats) -> list[Answer]:
+def draw_tables(tasks: list[TableTask], noise: Floats) -> list[TableOutcome]:
     """On all CPUs: nothing is being measured."""
     global _noise  # noqa: PLW0603  (read once, and inherited)
     _noise = noise
     workers = len(os.sched_getaffinity(0))
     with get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        return list(pool.imap(answer, questions, chunksize=8))
+        return list(pool.imap(draw_table, tasks, chunksize=8))
 
 
-def answer(question: Question) -> Answer:
-    logs = draw(question, _noise)
-    named = {f"{row:02}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
-    left_out = LEFT_OUT[question.inject](named)
+def draw_table(task: TableTask) -> TableOutcome:
+    logs = draw(task, _noise)
+    named = {
+        f"{row:02}": dict(enumerate(map(float, row_logs))) for row, row_logs in enumerate(logs)
+    }
+    left_out = LEFT_OUT[task.inject](named)
     # The cheaper one is the first; without one all are the best.
-    best = set(named) if question.kind == EQUAL else {"00"}
-    return Answer(bool(left_out & best), left_out == set(named) - {"00"})
+    best = set(named) if task.kind == EQUAL else {"00"}
+    return TableOutcome(bool(left_out & best), left_out == set(named) - {"00"})
 
 
-def draw(question: Question, noise: Floats) -> Floats:
-    chance = np.random.default_rng([SEED, question.contenders, question.number])
-    who = chance.choice(len(noise), question.contenders, replace=False)
+def draw(task: TableTask, noise: Floats) -> Floats:
+    chance = np.random.default_rng([SEED, task.contenders, task.number])
+    who = chance.choice(len(noise), task.contenders, replace=False)
     when = chance.choice(noise.shape[1], BLOCKS, replace=False)
     logs: Floats = noise[np.ix_(who, when)]
-    if question.kind == EQUAL:
-        each = (question.contenders, 1)
+    if task.kind == EQUAL:
+        each = (task.contenders, 1)
         hit = chance.random(logs.shape) < chance.random(each)
         hit &= chance.random(BLOCKS) < BURST_BLOCKS
         bursts = np.where(hit, chance.exponential(BURST, logs.shape), 0.0)
         return logs * chance.uniform(1, NOISIER_TO, each) + np.log1p(bursts)
     logs[0] += np.log1p(-CHEAPER_PERCENT / 100)
-    if question.kind == BURSTING:
+    if task.kind == BURSTING:
         hit = chance.random(BLOCKS) < BURST_BLOCKS
         logs[0] += np.where(hit, np.log1p(chance.exponential(LONG_BURST, BLOCKS)), 0.0)
         logs[2] += np.log1p(DEARER)
@@ -186,10 +188,10 @@ def honest(named: Named) -> set[str]:
 
 def by_the_next(named: Named) -> set[str]:
     plain = {
-        name: {block: float(np.exp(value)) for block, value in own.items()}
-        for name, own in named.items()
+        name: {block: float(np.exp(value)) for block, value in logs.items()}
+        for name, logs in named.items()
     }
-    means = {name: sum(own.values()) for name, own in plain.items()}
+    means = {name: sum(values.values()) for name, values in plain.items()}
     (lead,) = leads({1: plain})
     seen = lead is not None and lead.p_value() <= TABLE_LEVEL
     return set(named) - {min(means, key=means.__getitem__)} if seen else set()
@@ -199,14 +201,14 @@ LEFT_OUT = {None: honest, NEXT: by_the_next}
 """By injected error: who is called worse than the best."""
 
 
-def goal_of(asked: list[Question], noise: Floats) -> Goal:
-    kind, contenders = asked[0].kind, asked[0].contenders
-    answers = answer_all(asked, noise)
-    wrong = 100 * sum(one.wrong for one in answers) / len(answers)
-    found = 100 * sum(one.found for one in answers) / len(answers)
+def goal_of(tasks: list[TableTask], noise: Floats) -> Goal:
+    kind, contenders = tasks[0].kind, tasks[0].contenders
+    outcomes = draw_tables(tasks, noise)
+    wrong = 100 * sum(one.wrong for one in outcomes) / len(outcomes)
+    found = 100 * sum(one.found for one in outcomes) / len(outcomes)
     enough = noise.shape[1] >= ENOUGH_BLOCKS
     detail = (
-        f"{len(asked):,} tables of {BLOCKS} of {noise.shape[1]} real blocks of one race; within a "
+        f"{len(tasks):,} tables of {BLOCKS} of {noise.shape[1]} real blocks of one race; within a "
         f"block trials differ by {within_blocks(noise):.1f} %"
     )
     if kind == CHEAPER:
@@ -236,7 +238,7 @@ def within_blocks(noise: Floats) -> float:
     return 100 * float(np.median(left.std(axis=1, ddof=1)))
 
 
-PART = Part(
+PART = CalibrationPart(
     name="stars",
     says="stars in drawn tables: among equals, and with one cheaper design",
     run=run,

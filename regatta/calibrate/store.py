@@ -77,8 +77,8 @@ def load() -> Calibration | None:
         return from_plain(json.loads(raw))
     except (ValueError, RecursionError) as error:
         # JSON's own error would name lines and columns of a file that nobody wrote by hand.
-        told = "it is no JSON" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise CalibrationError(f"{path} is no calibration: {told}; {again}") from error
+        reason = "it is no JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise CalibrationError(f"{path} is no calibration: {reason}; {again}") from error
 
 
 def for_ledger() -> Calibration | str | None:

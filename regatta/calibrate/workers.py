@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from typing import TypeVar
 
-Asked = TypeVar("Asked")
-Found = TypeVar("Found")
+Task = TypeVar("Task")
+Outcome = TypeVar("Outcome")
 
 
-def on_all_cpus(work: Callable[[Asked], Found], asked: Sequence[Asked]) -> list[Found]:
+def on_all_cpus(work: Callable[[Task], Outcome], tasks: Sequence[Task]) -> list[Outcome]:
     """The answers in the order of the questions. Workers inherit what is in memory now."""
-    workers = min(len(os.sched_getaffinity(0)), len(asked))
+    workers = min(len(os.sched_getaffinity(0)), len(tasks))
     if workers < 2:
-        return [work(one) for one in asked]
+        return [work(one) for one in tasks]
     # Ctrl-C is for the parent: leaving the pool ends the workers.
     with get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        return list(pool.imap(work, asked, chunksize=1))
+        return list(pool.imap(work, tasks, chunksize=1))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.calibrate.goals import Context, Part
+from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.instruments import counters, stopped, window
 from regatta.calibrate.instruments.stopped import CLOSED, NOT_BELOW
 from regatta.ledger.given.calibration import Goal
@@ -39,7 +39,7 @@ def context(tmp_path: Path) -> Callable[[str | None], Context]:
     return make
 
 
-def run(part: Part, context: Context) -> dict[str, Goal]:
+def run(part: CalibrationPart, context: Context) -> dict[str, Goal]:
     goals = part.run(context)
     assert len({goal.name for goal in goals}) == len(goals)
     return {goal.name: goal for goal in goals}

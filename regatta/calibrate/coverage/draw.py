@@ -36,18 +36,18 @@ class Chain:
 
         All share one correlation: what a single series shows of it is mostly chance.
         """
-        alike = correlation([scores(own) for own in figures])
-        return [cls(np.argsort(own, kind="stable"), alike) for own in figures]
+        common = correlation([scores(series) for series in figures])
+        return [cls(np.argsort(series, kind="stable"), common) for series in figures]
 
     def race(self, chance: np.random.Generator, blocks: int) -> Blocks:
         """A new race of so many blocks."""
         steps = chance.standard_normal(blocks)
         wide = np.sqrt(1 - self.correlation**2)
-        height, place = steps[0], np.empty(blocks)
+        height, position = steps[0], np.empty(blocks)
         for at, step in enumerate(steps):
             height = height if at == 0 else self.correlation * height + wide * step
-            place[at] = height
-        shares = special.ndtr(place)
+            position[at] = height
+        shares = special.ndtr(position)
         last = len(self.order) - 1
         found: Blocks = self.order[np.minimum((shares * len(self.order)).astype(np.int64), last)]
         return found

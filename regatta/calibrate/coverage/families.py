@@ -10,22 +10,21 @@ import numpy as np
 from regatta.analysis.baseline import differences
 from regatta.analysis.claims.claim_tests import Test, compare_two
 from regatta.analysis.claims.comparisons import LESS, Comparison
-from regatta.analysis.claims.decide import ComparisonTest as Claimed
-from regatta.analysis.claims.decide import jointly
+from regatta.analysis.claims.decide import ComparisonTest, jointly
 from regatta.analysis.statistics.best import standings
 from regatta.analysis.statistics.slower import slower
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.analysis.statistics.waits import Waits, pool
-from regatta.calibrate.coverage.asked import Asked, Floats, Holds, Reach, together, within
+from regatta.calibrate.coverage.checks import Floats, Holds, IntervalCheck, Reach, together, within
 from regatta.calibrate.coverage.draw import Blocks
 from regatta.calibrate.coverage.real import Real
 from regatta.ledger.metrics import FRACTIONS, PRIMARY
 
 SITTINGS = 5
-Way = Callable[[Real, Reach], Iterator[Asked]]
+Way = Callable[[Real, Reach], Iterator[IntervalCheck]]
 
 
-def logs_apart(figures: Mapping[str, Floats]) -> list[Floats]:
+def log_ratios(figures: Mapping[str, Floats]) -> list[Floats]:
     return [np.log(other / one) for one, other in combinations(figures.values(), 2)]
 
 
@@ -33,42 +32,42 @@ def numbered(values: Floats) -> dict[int, float]:
     return {block: float(value) for block, value in enumerate(values)}
 
 
-def beside_the_best(sittings: int = 1) -> Way:
+def against_the_best(sittings: int = 1) -> Way:
     """A whole column at once: each contender against the best of the others."""
 
-    def asked(real: Real, _: Reach) -> Iterator[Asked]:
-        logs = {name: np.log(own) for name, own in real.figures[PRIMARY.name].items()}
-        truth = {name: float(own.mean()) for name, own in logs.items()}
+    def checks(real: Real, _: Reach) -> Iterator[IntervalCheck]:
+        logs = {name: np.log(values) for name, values in real.figures[PRIMARY.name].items()}
+        truth = {name: float(values.mean()) for name, values in logs.items()}
 
         def holds(*races: Blocks) -> Holds:
             blocks, units = joined(races)
-            drawn = {name: numbered(own[blocks]) for name, own in logs.items()}
+            drawn = {name: numbered(values[blocks]) for name, values in logs.items()}
             (found,) = standings([[drawn]], units=units)
             return together(
                 within(_behind(truth, name), one.low, one.high) for name, one in found.items()
             )
 
         # What a block does to all cancels in ratios; neighbours correlate as ratios do.
-        for values in logs_apart(real.figures[PRIMARY.name]):
-            yield Asked(values, holds, races=sittings)
+        for values in log_ratios(real.figures[PRIMARY.name]):
+            yield IntervalCheck(values, holds, races=sittings)
 
-    return asked
+    return checks
 
 
 def _behind(truth: Mapping[str, float], name: str) -> float:
     return truth[name] - min(loss for other, loss in truth.items() if other != name)
 
 
-def level_by_sittings(real: Real, _: Reach) -> Iterator[Asked]:
-    for own in real.figures.get(PRIMARY.name, {}).values():
+def level_by_sittings(real: Real, _: Reach) -> Iterator[IntervalCheck]:
+    for values in real.figures.get(PRIMARY.name, {}).values():
 
-        def holds(*races: Blocks, own: Floats = own) -> Holds:
+        def holds(*races: Blocks, values: Floats = values) -> Holds:
             blocks, units = joined(races)
-            drawn, truth = own[blocks], float(own.mean())
+            drawn, truth = values[blocks], float(values.mean())
             reach = units.reach_of(range(len(blocks)))(drawn)
             return reach is not None and abs(float(drawn.mean()) - truth) <= reach
 
-        yield Asked(own, holds, races=SITTINGS)
+        yield IntervalCheck(values, holds, races=SITTINGS)
 
 
 def joined(races: tuple[Blocks, ...]) -> tuple[Blocks, Units]:
@@ -80,23 +79,23 @@ def joined(races: tuple[Blocks, ...]) -> tuple[Blocks, Units]:
     return blocks, Units(dict(enumerate(belongs.tolist())))
 
 
-def beyond_a_baseline(real: Real, _: Reach) -> Iterator[Asked]:
+def beyond_a_baseline(real: Real, _: Reach) -> Iterator[IntervalCheck]:
     """CPU time beyond the first's, of all others at once."""
     figures = real.figures[PRIMARY.name]
     base = next(iter(figures))
-    truth = {name: float((own - figures[base]).mean()) for name, own in figures.items()}
+    truth = {name: float((values - figures[base]).mean()) for name, values in figures.items()}
 
     def holds(race: Blocks) -> Holds:
-        drawn = {name: numbered(own[race]) for name, own in figures.items()}
+        drawn = {name: numbered(values[race]) for name, values in figures.items()}
         found = differences({0: drawn}, base)
         return together(within(truth[one.contender], one.low, one.high) for one in found)
 
-    for name, own in figures.items():
+    for name, values in figures.items():
         if name != base:
-            yield Asked(own - figures[base], holds)
+            yield IntervalCheck(values - figures[base], holds)
 
 
-def claims(real: Real, _: Reach) -> Iterator[Asked]:
+def claims(real: Real, _: Reach) -> Iterator[IntervalCheck]:
     """Claims that each contender needs less than the next, all pairs at once."""
     pairs = list(combinations(real.figures[PRIMARY.name].values(), 2))
     truths = [float(np.exp(np.log(other / one).mean())) for one, other in pairs]
@@ -108,15 +107,15 @@ def claims(real: Real, _: Reach) -> Iterator[Asked]:
         ]
         return _as_claimed(tests, truths)
 
-    for values in logs_apart(real.figures[PRIMARY.name]):
-        yield Asked(values, holds)
+    for values in log_ratios(real.figures[PRIMARY.name]):
+        yield IntervalCheck(values, holds)
 
 
 def claims_on(metric: str) -> Way:
     """The same of a percentile of all their requests."""
     fraction = FRACTIONS[metric]
 
-    def asked(real: Real, _: Reach) -> Iterator[Asked]:
+    def checks(real: Real, _: Reach) -> Iterator[IntervalCheck]:
         pairs = list(combinations(real.waits.values(), 2))
         truths = [
             pool(other).percentile(fraction) / pool(one).percentile(fraction)
@@ -130,13 +129,13 @@ def claims_on(metric: str) -> Way:
             return _as_claimed(tests, truths)
 
         for one, other in pairs:
-            apart = [
+            ratios = [
                 trial.percentile(fraction) / before.percentile(fraction)
                 for before, trial in zip(one, other, strict=True)
             ]
-            yield Asked(np.array(apart), holds)
+            yield IntervalCheck(np.array(ratios), holds)
 
-    return asked
+    return checks
 
 
 def _drawn(trials: list[Waits], race: Blocks) -> dict[int, Waits]:
@@ -145,14 +144,14 @@ def _drawn(trials: list[Waits], race: Blocks) -> dict[int, Waits]:
 
 def _as_claimed(tests: Sequence[Test | str], truths: Sequence[float]) -> Holds:
     """Without an interval where nothing can be compared."""
-    asked = [
-        Claimed(Comparison(f"{number}", LESS, ()), test, (1.0, None), BLOCKS)
+    ready = [
+        ComparisonTest(Comparison(f"{number}", LESS, ()), test, (1.0, None), BLOCKS)
         for number, test in enumerate(tests)
         if not isinstance(test, str)
     ]
-    if len(asked) < len(tests):
+    if len(ready) < len(tests):
         return None
-    parts = jointly(asked)
+    parts = jointly(ready)
     return together(
         within(truth, part.low, part.high) for truth, part in zip(truths, parts, strict=True)
     )

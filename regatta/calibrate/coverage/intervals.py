@@ -17,16 +17,16 @@ from regatta.analysis.statistics.serial import Interval
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.waits import Waits, pool
 from regatta.analysis.unpaired import Sample, unpaired
-from regatta.calibrate.coverage.asked import Asked, Floats, Holds, Kind, Reach, within
+from regatta.calibrate.coverage.checks import Floats, Holds, IntervalCheck, Kind, Reach, within
 from regatta.calibrate.coverage.draw import Blocks
 from regatta.calibrate.coverage.families import (
     SITTINGS,
-    beside_the_best,
+    against_the_best,
     beyond_a_baseline,
     claims,
     claims_on,
     level_by_sittings,
-    logs_apart,
+    log_ratios,
 )
 from regatta.calibrate.coverage.real import Real
 from regatta.ledger.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
@@ -38,19 +38,19 @@ def independent(values: Floats) -> float | None:
     return float(stats.t.isf(0.025, count - 1) * values.std(ddof=1) / math.sqrt(count))
 
 
-def levels(metric: str) -> Callable[[Real, Reach], Iterator[Asked]]:
-    def asked(real: Real, reach: Reach) -> Iterator[Asked]:
+def levels(metric: str) -> Callable[[Real, Reach], Iterator[IntervalCheck]]:
+    def checks(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
         for figures in real.figures.get(metric, {}).values():
-            yield Asked(figures, lambda race, of=figures: _near(of, race, reach))
+            yield IntervalCheck(figures, lambda race, of=figures: _near(of, race, reach))
 
-    return asked
+    return checks
 
 
-def held(real: Real, reach: Reach) -> Iterator[Asked]:
+def held_rate(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
     """The geometric mean of the rates held in the blocks of a search."""
     for figures in real.figures.get(THROUGHPUT.name, {}).values():
         logs = np.log(figures)
-        yield Asked(logs, lambda race, of=logs: _near(of, race, reach))
+        yield IntervalCheck(logs, lambda race, of=logs: _near(of, race, reach))
 
 
 def _near(figures: Floats, race: Blocks, reach: Reach) -> Holds:
@@ -59,26 +59,26 @@ def _near(figures: Floats, race: Blocks, reach: Reach) -> Holds:
     return within(float(figures.mean()), mean - far, mean + far)
 
 
-def percentiles(metric: str) -> Callable[[Real, Reach], Iterator[Asked]]:
+def percentiles(metric: str) -> Callable[[Real, Reach], Iterator[IntervalCheck]]:
     fraction = FRACTIONS[metric]
 
-    def asked(real: Real, reach: Reach) -> Iterator[Asked]:
+    def checks(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
         for trials in real.waits.values():
             truth = pool(trials).percentile(fraction)
 
             def holds(race: Blocks, trials: list[Waits] = trials, truth: float = truth) -> Holds:
-                own = [trials[block] for block in race]
-                (found,) = percentile_intervals(own, [fraction], reach)
+                values = [trials[block] for block in race]
+                (found,) = percentile_intervals(values, [fraction], reach)
                 if not isinstance(found, Interval):
                     return within(truth, found.at_least, None)
                 return within(truth, found.low or 0.0, found.high)
 
-            yield Asked(np.array([trial.percentile(fraction) for trial in trials]), holds)
+            yield IntervalCheck(np.array([trial.percentile(fraction) for trial in trials]), holds)
 
-    return asked
+    return checks
 
 
-def slowest(real: Real, reach: Reach) -> Iterator[Asked]:
+def slowest(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
     """The slowest request has only a lower end: what as many trials again reach or exceed."""
     for trials in real.waits.values():
 
@@ -87,18 +87,18 @@ def slowest(real: Real, reach: Reach) -> Iterator[Asked]:
             assert isinstance(found, Interval)
             return (found.low or 0.0) <= max(float(trials[block].known[-1]) for block in again)
 
-        yield Asked(np.array([float(trial.known[-1]) for trial in trials]), holds, races=2)
+        yield IntervalCheck(np.array([float(trial.known[-1]) for trial in trials]), holds, races=2)
 
 
-def ratios(real: Real, _: Reach) -> Iterator[Asked]:
+def ratios(real: Real, _: Reach) -> Iterator[IntervalCheck]:
     """Leads and twins: the mean of the logarithms of pairs."""
-    for values in logs_apart(real.figures[PRIMARY.name]):
-        yield Asked(values, lambda race, of=values: _in_pairs(of, race))
+    for values in log_ratios(real.figures[PRIMARY.name]):
+        yield IntervalCheck(values, lambda race, of=values: _in_pairs(of, race))
 
 
-def warm_up(real: Real, _: Reach) -> Iterator[Asked]:
+def warm_up(real: Real, _: Reach) -> Iterator[IntervalCheck]:
     for values in real.first_to_last.values():
-        yield Asked(values, lambda race, of=values: _in_pairs(of, race))
+        yield IntervalCheck(values, lambda race, of=values: _in_pairs(of, race))
 
 
 def _in_pairs(values: Floats, race: Blocks) -> Holds:
@@ -106,16 +106,16 @@ def _in_pairs(values: Floats, race: Blocks) -> Holds:
     return within(float(values.mean()), low, high)
 
 
-def change(real: Real, _: Reach) -> Iterator[Asked]:
+def change(real: Real, _: Reach) -> Iterator[IntervalCheck]:
     """`compare`: the same contender in two races between which nothing changed."""
-    for own in real.figures[PRIMARY.name].values():
+    for values in real.figures[PRIMARY.name].values():
 
-        def holds(old: Blocks, new: Blocks, own: Floats = own) -> Holds:
-            found = unpaired(Sample(own[old]), Sample(own[new]))
+        def holds(old: Blocks, new: Blocks, values: Floats = values) -> Holds:
+            found = unpaired(Sample(values[old]), Sample(values[new]))
             assert found is not None
             return within(1.0, *found.interval())
 
-        yield Asked(own, holds, races=2)
+        yield IntervalCheck(values, holds, races=2)
 
 
 BLOCKS = (5, 10, 20)
@@ -128,7 +128,7 @@ SLOW = 5
 
 KINDS = (
     Kind("ratio of two", "leads, twins", ratios, BLOCKS, MOST),
-    Kind("a column beside its best", "standings, advice", beside_the_best(), FAMILIES),
+    Kind("a column against its best", "standings, advice", against_the_best(), FAMILIES),
     Kind("all claims on server CPU", "claims", claims, FAMILIES),
     Kind("all claims on p50", "claims", claims_on(P50.name), FAMILIES, every=SLOW),
     Kind("all claims on p99", "claims", claims_on(P99.name), FAMILIES, every=SLOW),
@@ -139,8 +139,8 @@ KINDS = (
     Kind("p50", "standings, charts, knee", percentiles(P50.name), LEVELS),
     Kind("p99", "standings, charts, knee", percentiles(P99.name), LEVELS),
     Kind("slowest of as many again", "standings", slowest, BLOCKS),
-    Kind("rate that is held", "matched loads", held, SEARCHES),
+    Kind("rate that is held", "matched loads", held_rate, SEARCHES),
     Kind("change between races", "compare", change, BLOCKS),
-    Kind("5 sittings: a column", "standings", beside_the_best(SITTINGS), IN_SITTINGS),
+    Kind("5 sittings: a column", "standings", against_the_best(SITTINGS), IN_SITTINGS),
     Kind("5 sittings: a level", "standings, charts", level_by_sittings, IN_SITTINGS),
 )

@@ -16,11 +16,11 @@ import numpy as np
 
 from regatta.analysis.statistics.serial import reach_of
 from regatta.calibrate.binomial import interval
-from regatta.calibrate.coverage.asked import Asked, Holds, Kind, Reach
+from regatta.calibrate.coverage.checks import Holds, IntervalCheck, Kind, Reach
 from regatta.calibrate.coverage.draw import Chain, stretches
 from regatta.calibrate.coverage.intervals import KINDS, independent
 from regatta.calibrate.coverage.real import Real, read_real
-from regatta.calibrate.goals import Context, Part
+from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.ledger.given.calibration import Goal
 from regatta.study import Study, parse_study
 
@@ -33,18 +33,18 @@ CONNECTIONS = 10
 
 
 @dataclass(frozen=True)
-class Sizes:
+class CoverageSizes:
     blocks: int
     requests: int
     draws: int
     """Races for each kind of interval and number of blocks."""
 
 
-WHOLE = Sizes(blocks=120, requests=500, draws=2_000)
-QUICK = Sizes(blocks=20, requests=100, draws=200)
+WHOLE = CoverageSizes(blocks=120, requests=500, draws=2_000)
+QUICK = CoverageSizes(blocks=20, requests=100, draws=200)
 
 
-def study(context: Context, size: Sizes) -> Study:
+def study(context: Context, size: CoverageSizes) -> Study:
     lines = [
         'name = "calibration"',
         'title = "Blocks to draw races from"',
@@ -64,7 +64,7 @@ def study(context: Context, size: Sizes) -> Study:
 
 def run(context: Context) -> list[Goal]:
     size = QUICK if context.quick else WHOLE
-    ledger = context.race(study(context, size), context.place(PART.name))
+    ledger = context.race(study(context, size), context.folder_for(PART.name))
     context.say(f"drawing {size.draws:,} races for each kind of interval")
     return goals(read_real(ledger, CONNECTIONS), size.draws, context.inject)
 
@@ -77,33 +77,33 @@ def goals(
 
 
 def _goals(kind: Kind, real: Real, reach: Reach, draws: int) -> Iterator[Goal]:
-    asked = list(kind.asked(real, reach))
-    chains = Chain.all_of([one.figures for one in asked])
+    checks = list(kind.checks(real, reach))
+    chains = Chain.all_of([one.figures for one in checks])
     for number, blocks in enumerate(kind.blocks):
         name = f"{kind.name}, {blocks} blocks"
         most = f"to {kind.most:.0%}" if kind.most < 1 else "or more"
         goal = f"{LEAST:.0%} {most}"
-        if not asked:
+        if not checks:
             yield Goal(name, goal, "no real block shows it", met=None)
             continue
         chance = np.random.default_rng([SEED, number])
         held = [
             one.holds(*(chain.race(chance, blocks) for _ in range(one.races)))
-            for one, chain in zip(asked, chains, strict=True)
-            for _ in range(-(-draws // (kind.every * len(asked))))
+            for one, chain in zip(checks, chains, strict=True)
+            for _ in range(-(-draws // (kind.every * len(checks))))
         ]
-        yield _goal(name, goal, kind, held, _detail(kind, asked, chains, blocks))
+        yield _goal(name, goal, kind, held, _detail(kind, checks, chains, blocks))
 
 
 def _goal(name: str, goal: str, kind: Kind, held: list[Holds], detail: str) -> Goal:
     right = sum(one is not False for one in held)
     share, endless = right / len(held), held.count(None) / len(held)
     low, high = interval(right, len(held))
-    told = f"; {endless:.1%} lack an end" if endless else ""
+    without_end = f"; {endless:.1%} lack an end" if endless else ""
     return Goal(
         name=name,
         goal=goal,
-        measured=f"{100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f}){told}",
+        measured=f"{100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f}){without_end}",
         met=_met(low, high, kind.most, endless),
         detail=f"{len(held):,} races; {detail}",
         value=100 * share,
@@ -120,20 +120,20 @@ def _met(low: float, high: float, most: float, endless: float) -> bool | None:
     return True if low >= LEAST and high <= most and endless <= 1 - LEAST else None
 
 
-def _detail(kind: Kind, asked: list[Asked], chains: list[Chain], blocks: int) -> str:
+def _detail(kind: Kind, checks: list[IntervalCheck], chains: list[Chain], blocks: int) -> str:
     alike = chains[0].correlation
     detail = f"printed in {kind.where}; neighbours correlate by {alike:.2f}"
-    if any(one.races > 1 for one in asked):
+    if any(one.races > 1 for one in checks):
         return detail
     found = [
         one.holds(stretch) is not False
-        for one in asked
+        for one in checks
         for stretch in stretches(len(one.figures), blocks)[:: kind.every]
     ]
     return f"{detail}; in stretches of real blocks {sum(found) / len(found):.0%}"
 
 
-PART = Part(
+PART = CalibrationPart(
     name="coverage",
     says="how often each interval of a report holds the truth, with correlated blocks",
     run=run,

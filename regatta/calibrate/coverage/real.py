@@ -46,11 +46,11 @@ def read_real(ledger: Path, connections: int) -> Real:
     trials = {name: [timed[name][block] for block in blocks] for name in sorted(timed)}
     return Real(
         {metric.name: _figures(metric, trials) for metric in STANDINGS},
-        {name: [waits(trial) for trial in own] for name, own in trials.items()},
+        {name: [waits(trial) for trial in of_name] for name, of_name in trials.items()},
         {
             name: first
-            for name, own in trials.items()
-            if (first := _first_to_last(own, connections)) is not None
+            for name, of_name in trials.items()
+            if (first := _first_to_last(of_name, connections)) is not None
         },
     )
 
@@ -58,12 +58,12 @@ def read_real(ledger: Path, connections: int) -> Real:
 def _figures(metric: Metric, trials: dict[str, list[Trial]]) -> dict[str, Floats]:
     """Empty unless every contender has a figure in every block."""
     found: dict[str, Floats] = {}
-    for name, own in trials.items():
-        by_number = by_block(metric, side_of(metric), own)
-        if isinstance(by_number, str) or len(by_number) < len(own):
+    for name, of_name in trials.items():
+        by_number = by_block(metric, side_of(metric), of_name)
+        if isinstance(by_number, str) or len(by_number) < len(of_name):
             return {}
         found[name] = np.array([by_number[block] for block in sorted(by_number)])
-        if len(np.unique(found[name])) < DISTINCT * len(own):
+        if len(np.unique(found[name])) < DISTINCT * len(of_name):
             return {}
     return found
 

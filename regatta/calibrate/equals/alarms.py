@@ -21,7 +21,7 @@ from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.samples import latencies_ns
 
 REQUESTS, PEEK = "requests", "peek"
-FIRST_LOOK = 3
+FIRST_TEST = 3
 
 PValue = Callable[[Metric, str, Sequence[Trial], Sequence[Trial]], float | None]
 """Metric, side, and the trials of two contenders; None: nothing to compare."""
@@ -34,13 +34,13 @@ def peeking(
     blocks = sorted({trial.block for trial in first})
     found = [
         contrast.p_value()
-        for look in range(FIRST_LOOK, len(blocks) + 1)
+        for count in range(FIRST_TEST, len(blocks) + 1)
         if not isinstance(
             contrast := paired(
                 metric,
                 side,
-                [trial for trial in first if trial.block in blocks[:look]],
-                [trial for trial in second if trial.block in blocks[:look]],
+                [trial for trial in first if trial.block in blocks[:count]],
+                [trial for trial in second if trial.block in blocks[:count]],
             ),
             str,
         )
@@ -57,14 +57,14 @@ def by_requests(
     mine, theirs = (by_block(metric, side, list(trials)) for trials in (first, second))
     if isinstance(mine, str) or isinstance(theirs, str):
         return None
-    shared = sorted(mine.keys() & theirs.keys())
-    if len(shared) < FEWEST_BLOCKS:
+    common = sorted(mine.keys() & theirs.keys())
+    if len(common) < FEWEST_BLOCKS:
         return None
     # Each request has its trial's figure, so n counts requests.
-    apart = np.array([theirs[block] - mine[block] for block in shared])
+    differences = np.array([theirs[block] - mine[block] for block in common])
     requests = sum(trial.answered or 0 for trial in first)
-    error = float(apart.std(ddof=1)) / math.sqrt(requests)
-    return float(2 * stats.norm.sf(abs(apart.mean()) / error)) if error > 0 else 1.0
+    error = float(differences.std(ddof=1)) / math.sqrt(requests)
+    return float(2 * stats.norm.sf(abs(differences.mean()) / error)) if error > 0 else 1.0
 
 
 def pooled_p(fraction: float, first: Sequence[Trial], second: Sequence[Trial]) -> float | None:
@@ -85,7 +85,7 @@ WRONG: Mapping[str, PValue] = {REQUESTS: by_requests, PEEK: peeking}
 """By injected error."""
 
 
-def told_apart(wrong: PValue, ledger: RaceRecord) -> dict[str, list[str]]:
+def distinguished_by(wrong: PValue, ledger: RaceRecord) -> dict[str, list[str]]:
     """By metric: where equals are told apart in that way; only of what was measured."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     both = [
@@ -99,11 +99,11 @@ def told_apart(wrong: PValue, ledger: RaceRecord) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for metric in STANDINGS:
         p_values = {
-            place: wrong(metric, side_of(metric), first, second) for place, first, second in both
+            pair: wrong(metric, side_of(metric), first, second) for pair, first, second in both
         }
-        known = {place: p_value for place, p_value in p_values.items() if p_value is not None}
+        known = {pair: p_value for pair, p_value in p_values.items() if p_value is not None}
         if known:
             found[metric.name] = [
-                place for place, p_value in known.items() if p_value * len(known) <= LEVEL
+                pair for pair, p_value in known.items() if p_value * len(known) <= LEVEL
             ]
     return found

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from regatta.analysis.analyse import analyse
-from regatta.calibrate.equals.said import in_pairs, told_apart
+from regatta.calibrate.equals.reported import distinguished, in_pairs
 from regatta.ledger.records import RaceRecord, Trial
 
 SITTINGS = 5
@@ -23,9 +23,9 @@ def grouped(races: int) -> list[range]:
     return [range(at, at + SITTINGS) for at in range(0, races - SITTINGS + 1, SITTINGS)]
 
 
-def said_of_sittings(ledgers: Sequence[RaceRecord]) -> dict[str, list[str]]:
+def distinguished_in_sittings(ledgers: Sequence[RaceRecord]) -> dict[str, list[str]]:
     """By metric, or `claims`: where two equals were told apart."""
-    return told_apart(analyse(as_sittings([in_pairs(ledger) for ledger in ledgers])))
+    return distinguished(analyse(as_sittings([in_pairs(ledger) for ledger in ledgers])))
 
 
 def as_sittings(ledgers: Sequence[RaceRecord]) -> RaceRecord:
@@ -35,13 +35,13 @@ def as_sittings(ledgers: Sequence[RaceRecord]) -> RaceRecord:
     trials: list[Trial] = []
     blocks = 0
     for number, ledger in enumerate(ledgers, start=1):
-        places = {cell.id: (cell.contender, cell.connections) for cell in ledger.cells}
+        cell_keys = {cell.id: (cell.contender, cell.connections) for cell in ledger.cells}
         trials += [
             replace(
                 trial,
                 id=len(trials) + at,
                 block=blocks + trial.block,
-                cell_id=cell_at[places[trial.cell_id]],
+                cell_id=cell_at[cell_keys[trial.cell_id]],
                 sitting=number,
             )
             for at, trial in enumerate(ledger.trials, start=1)

@@ -62,16 +62,16 @@ def make_files(
     The two of a pair have different orders of functions, if the server can be relinked.
     """
     orders = dict(zip(COPIES, (2 * number, 2 * number + 1), strict=True))
-    server, place = context.programs.server, folder / FILES
+    server, servers = context.programs.server, folder / FILES
     try:
-        linked = relink(server, {order: order for order in orders.values()}, place / "linked")
+        linked = relink(server, {order: order for order in orders.values()}, servers / "linked")
     except RegattaError as error:
         context.say(f"all copies have one order of functions: {error}")
         linked = {}
     found: dict[str, Path] = {}
     for name in NAMES:
         order = orders[copy_of(name)]
-        path = place / (f"{ORDER}{order}" if order in linked else "as-built") / name / server.name
+        path = servers / (f"{ORDER}{order}" if order in linked else "as-built") / name / server.name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(linked.get(order, server), path)
         found[name] = path

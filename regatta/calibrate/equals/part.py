@@ -14,11 +14,11 @@ from statistics import fmean
 
 from regatta.calibrate.binomial import goal_of
 from regatta.calibrate.equals import alarms
-from regatta.calibrate.equals.as_sittings import SITTINGS, grouped, said_of_sittings
+from regatta.calibrate.equals.as_sittings import SITTINGS, distinguished_in_sittings, grouped
+from regatta.calibrate.equals.biases import BIASES, inject_bias
 from regatta.calibrate.equals.copies import DESIGNS, copies_study, make_files, remove_files
-from regatta.calibrate.equals.labs import LABS, in_lab
-from regatta.calibrate.equals.said import CLAIMS, Said, said
-from regatta.calibrate.goals import Context, Part
+from regatta.calibrate.equals.reported import CLAIMS, ReportedVerdicts, reported
+from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.races import folder_of, run_races
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import LEVEL, QUICK_RACES, RACES
@@ -36,7 +36,7 @@ COLUMNS = (*(metric.name for metric in STANDINGS), CLAIMS)
 
 
 @dataclass(frozen=True)
-class Question:
+class EqualsTask:
     """One race to be judged: plain data, for another process."""
 
     ledger: Path
@@ -50,18 +50,20 @@ def run(context: Context) -> list[Goal]:
     if not ledgers:
         return [Goal(PAIRS, f"wrong in at most {100 * LEVEL:g} % of races", NOT_RUN, met=None)]
     context.say(f"judging {len(ledgers)} races")
-    asked = [Question(path, number, context.inject) for number, path in enumerate(ledgers, start=1)]
+    tasks = [
+        EqualsTask(path, number, context.inject) for number, path in enumerate(ledgers, start=1)
+    ]
     if context.inject in alarms.WRONG:
-        return judge_columns(shape.said(), on_all_cpus(by_wrong_analysis, asked))
-    goals = judge(shape, on_all_cpus(answer, asked))
-    together = [[asked[at] for at in group] for group in grouped(len(asked))]
-    return goals + judge_sittings(shape, on_all_cpus(answer_together, together))
+        return judge_columns(shape.words(), on_all_cpus(by_wrong_analysis, tasks))
+    goals = judge(shape, on_all_cpus(verdicts_of, tasks))
+    together = [[tasks[at] for at in group] for group in grouped(len(tasks))]
+    return goals + judge_sittings(shape, on_all_cpus(verdicts_together, together))
 
 
-def judge(shape: Shape, found: Sequence[Said]) -> list[Goal]:
+def judge(shape: Shape, found: Sequence[ReportedVerdicts]) -> list[Goal]:
     linked = sum(one.linked_anew for one in found)
-    how = f"{shape.said()}; pairs linked in two orders in {linked} of {len(found)} races"
-    return [judge_as_raced(how, found), *judge_columns(how, [one.apart for one in found])]
+    how = f"{shape.words()}; pairs linked in two orders in {linked} of {len(found)} races"
+    return [judge_as_raced(how, found), *judge_columns(how, [one.distinguished for one in found])]
 
 
 def raced(context: Context, shape: Shape) -> list[Path]:
@@ -82,46 +84,46 @@ def raced(context: Context, shape: Shape) -> list[Path]:
 
 def judge_sittings(shape: Shape, found: Sequence[dict[str, list[str]]]) -> list[Goal]:
     """The same table of pairs, with every five races as a race in five sittings."""
-    how = f"{shape.said()}; every {SITTINGS} races as one of {SITTINGS} sittings"
+    how = f"{shape.words()}; every {SITTINGS} races as one of {SITTINGS} sittings"
     return judge_columns(how, found, lambda column: f"{IN_SITTINGS}, {words_of(column)}")
 
 
-def answer(question: Question) -> Said:
-    return said(raced_in_lab(question))
+def verdicts_of(task: EqualsTask) -> ReportedVerdicts:
+    return reported(read_race(task))
 
 
-def answer_together(questions: Sequence[Question]) -> dict[str, list[str]]:
-    return said_of_sittings([raced_in_lab(question) for question in questions])
+def verdicts_together(tasks: Sequence[EqualsTask]) -> dict[str, list[str]]:
+    return distinguished_in_sittings([read_race(task) for task in tasks])
 
 
-def raced_in_lab(question: Question) -> RaceRecord:
+def read_race(task: EqualsTask) -> RaceRecord:
     """What was raced, with the injected error, if any."""
-    ledger = read(question.ledger)
-    if question.inject is None:
+    ledger = read(task.ledger)
+    if task.inject is None:
         return ledger
-    return in_lab(question.inject, ledger, question.number)
+    return inject_bias(task.inject, ledger, task.number)
 
 
-def by_wrong_analysis(question: Question) -> dict[str, list[str]]:
-    return alarms.told_apart(alarms.WRONG[question.inject or ""], read(question.ledger))
+def by_wrong_analysis(task: EqualsTask) -> dict[str, list[str]]:
+    return alarms.distinguished_by(alarms.WRONG[task.inject or ""], read(task.ledger))
 
 
-def judge_as_raced(how: str, found: Sequence[Said]) -> Goal:
+def judge_as_raced(how: str, found: Sequence[ReportedVerdicts]) -> Goal:
     """Wrong if a copy of the cheapest design is called worse: its equal is not cheaper.
 
     Which design that is, at each step, is known from all races together.
     """
     cheapest = {
-        place: min(
+        step: min(
             DESIGNS,
             key=lambda design: fmean(
-                [one.needs[place][design] for one in found if design in one.needs.get(place, {})]
+                [one.needs[step][design] for one in found if design in one.needs.get(step, {})]
                 or [float("inf")]
             ),
         )
-        for place in {place for one in found for place in one.worse}
+        for step in {step for one in found for step in one.worse}
     }
-    wrong = [any(cheapest[place] in worse for place, worse in one.worse.items()) for one in found]
+    wrong = [any(cheapest[step] in worse for step, worse in one.worse.items()) for one in found]
     steps = ", ".join(
         f"{design} {'over all' if at is None else f'at {at:,}'}"
         for (_, at), design in sorted(cheapest.items(), key=lambda one: one[0][1] or 0)
@@ -160,18 +162,18 @@ def words_of(column: str) -> str:
 
 
 def detail_of(how: str, column: str, found: Sequence[dict[str, list[str]]]) -> str:
-    wrong = [place for one in found for place in one.get(column, [])]
-    often = sorted(set(wrong), key=lambda place: (-wrong.count(place), place))
-    told = ", ".join(f"{place} ({wrong.count(place)})" for place in often[:4])
-    return f"{how}; {len(DESIGNS)} pairs" + (f"; most often {told}" if told else "")
+    wrong = [pair for one in found for pair in one.get(column, [])]
+    often = sorted(set(wrong), key=lambda pair: (-wrong.count(pair), pair))
+    examples = ", ".join(f"{pair} ({wrong.count(pair)})" for pair in often[:4])
+    return f"{how}; {len(DESIGNS)} pairs" + (f"; most often {examples}" if examples else "")
 
 
-PART = Part(
+PART = CalibrationPart(
     name="equals",
     says="equal copies of four designs in fresh races: false alarms",
     run=run,
     takes_s=4_000,
     races=RACES,
-    injected=(alarms.REQUESTS, alarms.PEEK, *LABS),
+    injected=(alarms.REQUESTS, alarms.PEEK, *BIASES),
     reads_races=True,
 )

@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regatta.calibrate.goals import Context, Part, within
-from regatta.calibrate.instruments.bench import bench, burst_cell
+from regatta.calibrate.goals import CalibrationPart, Context, within
+from regatta.calibrate.instruments.setup import burst_cell, trial_setup
 from regatta.calibrate.instruments.taskstats import Ended, Listener, TaskstatsError
 from regatta.errors import TrialError
 from regatta.ledger.cell import Cell
@@ -48,7 +48,7 @@ class Accounts:
 
 
 @dataclass(frozen=True)
-class Compared:
+class CounterCheck:
     """One design: perf's counters and the kernel's accounts over the same load."""
 
     design: str
@@ -87,11 +87,11 @@ def read_accounts(server: Side) -> Accounts:
     return Accounts(server.accounts(), thread_faults(server.pid))
 
 
-def settle(server: Side, kept: frozenset[tuple[int, int]]) -> None:
+def settle(server: Side, lasting: frozenset[tuple[int, int]]) -> None:
     """Waits until only the threads are left that outlive clients."""
     assert server.pid is not None
     deadline = time.monotonic() + SETTLE_S
-    while server.accounts().threads - kept:
+    while server.accounts().threads - lasting:
         if time.monotonic() > deadline:
             raise TrialError("the server's threads did not end with their clients")
         time.sleep(SETTLE_POLL_S)
@@ -107,7 +107,7 @@ def run_load(setup: TrialSetup, cell: Cell, target: str) -> None:
             raise client.failure("the load failed")
 
 
-def compare(setup: TrialSetup, cell: Cell) -> Compared:
+def compare(setup: TrialSetup, cell: Cell) -> CounterCheck:
     """One server's whole load, counted and charged."""
     with ExitStack() as stack:
         listener = stack.enter_context(Listener())
@@ -138,23 +138,23 @@ def weigh(
     pid: int,
     ends: tuple[Accounts, Accounts],
     ended: Sequence[Ended],
-    told: tuple[dict[str, float], dict[str, Any]],
-) -> Compared:
-    """Adds up what was charged. `told`: what perf counted, and the server's own summary."""
-    (before, after), (counted, summary) = ends, told
+    reported: tuple[dict[str, float], dict[str, Any]],
+) -> CounterCheck:
+    """Adds up what was charged. `reported`: what perf counted, and the server's own summary."""
+    (before, after), (counted, summary) = ends, reported
     threads = [thread for thread in ended if thread.process == pid]
     processes = [thread for thread in ended if thread.parent == pid and thread.process != pid]
-    own, reaped = (summary["usage"]["serving"][who] for who in ("self", "children"))
+    itself, reaped = (summary["usage"]["serving"][who] for who in ("self", "children"))
     switches = after.reading.context_switches - before.reading.context_switches
     if threads:
         # Their records are written while they still run; what became of them is in the process's
         # sum, but for the switch that ends each.
-        switches = switches_of(own) + len(threads)
+        switches = switches_of(itself) + len(threads)
     thread_faults = sum(thread.page_faults for thread in threads)
     reaped_faults = reaped["minor_faults"] + reaped["major_faults"]
     living_ns = after.reading.thread_run_ns - before.reading.thread_run_ns
     clock = replace(before.reading, charged_ns=None), replace(after.reading, charged_ns=None)
-    return Compared(
+    return CounterCheck(
         design=cell.contender,
         requests=(cell.rounds or 0) * cell.connections,
         ended=len(threads) + len(processes),
@@ -169,7 +169,7 @@ def weigh(
     )
 
 
-def judge(found: Compared, event: str) -> Goal:
+def judge(found: CounterCheck, event: str) -> Goal:
     """One counter of one design."""
     words = WORDS[event]
     if event not in found.counted:
@@ -215,7 +215,7 @@ def run(context: Context) -> list[Goal]:
         return unmeasured(found.note or "perf cannot follow control groups here (it takes root)")
     goals: list[Goal] = []
     try:
-        with bench(context, 0, EVENTS, found) as setup:
+        with trial_setup(context, 0, EVENTS, found) as setup:
             for design in DESIGNS:
                 context.say(f"{NAME}: {design}")
                 cell = burst_cell(design, QUICK_ROUNDS if context.quick else ROUNDS)
@@ -226,7 +226,7 @@ def run(context: Context) -> list[Goal]:
     return goals
 
 
-PART = Part(
+PART = CalibrationPart(
     name=NAME,
     says="perf's counters against the kernel's account of every thread",
     run=run,

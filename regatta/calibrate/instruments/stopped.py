@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.analysis.statistics.waits import Waits, waits_of
-from regatta.calibrate.goals import Context, Part, within
-from regatta.calibrate.instruments.bench import bench, open_cell
+from regatta.calibrate.goals import CalibrationPart, Context, within
+from regatta.calibrate.instruments.setup import open_cell, trial_setup
 from regatta.errors import TrialError
 from regatta.ledger.cell import Cell
 from regatta.ledger.given.calibration import Goal
@@ -116,9 +116,9 @@ def stall(setup: TrialSetup, cell: Cell, at: float, for_s: float, as_closed: boo
         target = start_server(setup, cell, (), server)
         assert server.pid is not None
         assert cell.duration_s is not None
-        asked = replace(cell, load="closed", rate=None, arrivals=None) if as_closed else cell
+        load = replace(cell, load="closed", rate=None, arrivals=None) if as_closed else cell
         with stopped_once(server.pid, cell.duration_s * at, for_s) as stop:
-            window = measure(setup, asked, target, server, 0)
+            window = measure(setup, load, target, server, 0)
         if stop.failed or not stop.end_ns:
             raise TrialError("the server could not be stopped for a while")
         stop_server(setup, cell, server)
@@ -172,7 +172,7 @@ def run(context: Context) -> list[Goal]:
     load_s = QUICK_LOAD_S if context.quick else LOAD_S
     stop_s = STOP_S * load_s / LOAD_S
     context.say(f"{NAME}: an open load of {load_s:g} s, the server stopped for {stop_s:g} s")
-    with bench(context, warmup_rounds=1) as setup:
+    with trial_setup(context, warmup_rounds=1) as setup:
         cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
         as_closed = context.inject == CLOSED
         found = stall(setup, cell, STOP_AT, stop_s, as_closed)
@@ -186,7 +186,7 @@ def run(context: Context) -> list[Goal]:
     ]
 
 
-PART = Part(
+PART = CalibrationPart(
     name=NAME,
     says="a server stopped for 1.4 s in an open load of 30 s, and one stopped to the end",
     run=run,

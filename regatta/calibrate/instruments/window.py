@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from regatta.calibrate.goals import Context, Part, within
-from regatta.calibrate.instruments.bench import bench, burst_cell, closed_cell, open_cell
+from regatta.calibrate.goals import CalibrationPart, Context, within
+from regatta.calibrate.instruments.setup import burst_cell, closed_cell, open_cell, trial_setup
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import CPU_TIME
 from regatta.ledger.given.calibration import Goal
@@ -120,7 +120,7 @@ def run(context: Context) -> list[Goal]:
         open_cell(DESIGNS[-1], "scan", duration_s, OPEN_RATE_PER_S),
     ]
     found: list[Counted] = []
-    with bench(context, warmup_rounds=1) as setup:
+    with trial_setup(context, warmup_rounds=1) as setup:
         for cell in (*bursts, *timed):
             context.say(f"{NAME}: {cell.label()}")
             found.append(count(setup, cell))
@@ -128,7 +128,7 @@ def run(context: Context) -> list[Goal]:
     return [*map(judge_time, loads), *map(judge_cpu, found[: len(DESIGNS)])]
 
 
-PART = Part(
+PART = CalibrationPart(
     name=NAME,
     says="counted time against the requests' own timestamps",
     run=run,

@@ -31,7 +31,7 @@ Fitted = tuple[float, float]
 class Curve:
     """One step of the axis, or all steps together."""
 
-    place: str
+    step: str
     effects: Floats
     """In per cent, one row a race and one column a spin: the effect that race measured."""
     found: NDArray[np.bool_]
@@ -92,10 +92,10 @@ def fit(
     """Middle and width of the most likely curve."""
     counts = np.asarray(hits, dtype=np.float64)
 
-    def unlikely(asked: Floats) -> tuple[float, Floats]:
+    def unlikely(parameters: Floats) -> tuple[float, Floats]:
         """And its derivatives by the middle and the logarithm of the width."""
-        width = np.exp(asked[1])
-        z = (effects - asked[0]) / width
+        width = np.exp(parameters[1])
+        z = (effects - parameters[0]) / width
         above, below = special.log_ndtr(z), special.log_ndtr(-z)
         density = -z * z / 2 - np.log(2 * np.pi) / 2
         slopes = counts * np.exp(density - above) - (races - counts) * np.exp(density - below)

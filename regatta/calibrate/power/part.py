@@ -18,7 +18,7 @@ import numpy as np
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Group
 from regatta.calibrate.binomial import interval
-from regatta.calibrate.goals import Context, Part
+from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.power.curve import Curve
 from regatta.calibrate.power.picture import write_picture
 from regatta.calibrate.power.slowed import PLAIN, slowed_study, spin_of
@@ -45,16 +45,16 @@ OVER_ALL = "over all steps"
 FEWEST_RACES = 5
 """With fewer races a curve is meaningless."""
 
-Place = int | None
+Step = int | None
 """A step of the axis; None: over all of them."""
 
 
 @dataclass(frozen=True)
-class Read:
+class RaceEffects:
     """For one race and spin: by place the effect measured, in per cent, and whether it is found."""
 
-    effects: dict[Place, float]
-    found: dict[Place, bool]
+    effects: dict[Step, float]
+    found: dict[Step, bool]
 
 
 def run(context: Context) -> list[Goal]:
@@ -70,9 +70,9 @@ def run(context: Context) -> list[Goal]:
 
     ledgers = run_races(context, PART.name, shape, races, study_of)
     context.say(f"judging {len(ledgers)} races")
-    told = on_all_cpus(readings, ledgers)
-    drawn = curves(told)
-    written = write_picture(context.place(PART.name), shape, drawn)
+    by_race = on_all_cpus(readings, ledgers)
+    drawn = curves(by_race)
+    written = write_picture(context.folder_for(PART.name), shape, drawn)
     context.say(f"the power curves of {shape.name} are in {written}")
     over_all, steps = drawn[0], drawn[1:]
     goals = [judge(shape, over_all, POWER_WITHIN_PERCENT[0], [over_all])]
@@ -84,7 +84,7 @@ def run(context: Context) -> list[Goal]:
 
 def spins_us(context: Context, shape: Shape) -> list[int]:
     """The spin that makes a server that much slower, by what it needs in such company."""
-    folder = context.place(f"{PART.name}/{shape.name}-pilot")
+    folder = context.folder_for(f"{PART.name}/{shape.name}-pilot")
     alike = range(1, len(SLOWER_PERCENT) + 1)
     study = slowed_study(context, shape, alike, 0, blocks=PILOT_BLOCKS, counted_blocks=0)
     ledger = read(context.race(study, folder))
@@ -103,23 +103,23 @@ def spins_us(context: Context, shape: Shape) -> list[int]:
 def only(ledger: RaceRecord, names: Sequence[str]) -> RaceRecord:
     """The race with only these contenders: their timed trials, for their CPU time."""
     cells = [cell for cell in ledger.cells if cell.contender in names]
-    kept = {cell.id for cell in cells}
+    ids = {cell.id for cell in cells}
     trials = [
         replace(trial, samples=None)
         for trial in ledger.trials
-        if trial.cell_id in kept and trial.kind == TIMED
+        if trial.cell_id in ids and trial.kind == TIMED
     ]
     return replace(ledger, cells=cells, trials=trials, environment={}, given=Given())
 
 
-def readings(path: Path) -> dict[int, Read]:
+def readings(path: Path) -> dict[int, RaceEffects]:
     """For one race, by spin."""
     return readings_of(read(path))
 
 
-def readings_of(ledger: RaceRecord) -> dict[int, Read]:
+def readings_of(ledger: RaceRecord) -> dict[int, RaceEffects]:
     slowed = {cell.contender for cell in ledger.cells} - {PLAIN}
-    found: dict[int, Read] = {}
+    found: dict[int, RaceEffects] = {}
     for name in slowed:
         groups = analyse(only(ledger, (PLAIN, name))).groups
         if len(groups) == 1:  # else nothing could be compared
@@ -127,52 +127,52 @@ def readings_of(ledger: RaceRecord) -> dict[int, Read]:
     return found
 
 
-def of_table(group: Group, name: str) -> Read:
-    logs: dict[Place, float] = {}
+def of_table(group: Group, name: str) -> RaceEffects:
+    logs: dict[Step, float] = {}
     for step in group.steps:
         blocks = {one.cell.contender: one.blocks.get(PRIMARY.name, {}) for one in group.at(step)}
-        shared = blocks.get(name, {}).keys() & blocks.get(PLAIN, {}).keys()
-        if shared:
-            logs[step] = fmean(math.log(blocks[name][at] / blocks[PLAIN][at]) for at in shared)
+        common = blocks.get(name, {}).keys() & blocks.get(PLAIN, {}).keys()
+        if common:
+            logs[step] = fmean(math.log(blocks[name][at] / blocks[PLAIN][at]) for at in common)
     if logs:
         logs[None] = fmean(logs.values())
     verdicts = {None: group.overall} | {verdict.at: verdict for verdict in group.by_step}
-    return Read(
-        effects={place: 100 * math.expm1(log) for place, log in logs.items()},
-        found={place: name in verdicts[place].worse for place in logs},
+    return RaceEffects(
+        effects={step: 100 * math.expm1(log) for step, log in logs.items()},
+        found={step: name in verdicts[step].worse for step in logs},
     )
 
 
-def curves(told: Sequence[dict[int, Read]]) -> list[Curve]:
+def curves(by_race: Sequence[dict[int, RaceEffects]]) -> list[Curve]:
     """The one over all steps first; from the races that have everything."""
-    spins = sorted(set.intersection(*(set(one) for one in told)))
+    spins = sorted(set.intersection(*(set(one) for one in by_race)))
     if not spins:
         raise CalibrationError("no race measured a slowed server")
-    places = set.intersection(*(set(one[spin].effects) for one in told for spin in spins))
-    if not places:
+    steps = set.intersection(*(set(one[spin].effects) for one in by_race for spin in spins))
+    if not steps:
         raise CalibrationError("the races have no step in common")
-    ordered = sorted(places, key=lambda place: -1 if place is None else place)
+    ordered = sorted(steps, key=lambda step: -1 if step is None else step)
     alone = len(ordered) == 2  # one step, and over all of it: the same
     return [
         Curve(
-            OVER_ALL if place is None else f"at {place:,}",
-            np.array([[one[spin].effects[place] for spin in spins] for one in told]),
-            np.array([[one[spin].found[place] for spin in spins] for one in told]),
+            OVER_ALL if step is None else f"at {step:,}",
+            np.array([[one[spin].effects[step] for spin in spins] for one in by_race]),
+            np.array([[one[spin].found[step] for spin in spins] for one in by_race]),
         )
-        for place in (ordered[:1] if alone else ordered)
+        for step in (ordered[:1] if alone else ordered)
     ]
 
 
 def judge(shape: Shape, curve: Curve, within: float, shown: Sequence[Curve]) -> Goal:
     low, high = curve.interval
-    where = OVER_ALL if curve.place == OVER_ALL else f"at one step (hardest: {curve.place})"
+    where = OVER_ALL if curve.step == OVER_ALL else f"at one step (hardest: {curve.step})"
     return Goal(
         f"power: {shape.name}, {where}",
         f"{within:g} % is found in 80 % of races",
         f"{curve.seen:.1f} % ({low:.1f} to {high:.1f} %)",
         met=curve.seen <= within if curve.races >= FEWEST_RACES else None,
-        detail=f"{curve.races} fresh races, {shape.said()}; a table of two; "
-        + "; ".join(f"{one.place}: {points(one)}" for one in shown),
+        detail=f"{curve.races} fresh races, {shape.words()}; a table of two; "
+        + "; ".join(f"{one.step}: {points(one)}" for one in shown),
         value=curve.seen,
     )
 
@@ -187,7 +187,7 @@ def points(curve: Curve) -> str:
     )
 
 
-PART = Part(
+PART = CalibrationPart(
     name="power",
     says="a server slowed by known amounts in fresh races: how often that is found",
     run=run,

@@ -42,7 +42,7 @@ def point_rows(curves: Sequence[Curve]) -> Rows:
             low, high = interval(int(hit), curve.races)
             rows.append(
                 {
-                    "place": curve.place,
+                    "place": curve.step,
                     "effect": float(effect),
                     "unsure": float(unsure),
                     "hits": int(hit),
@@ -60,11 +60,11 @@ def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
     furthest = max([row["effect"] for row in points] + [1.0])
     effects = np.linspace(0, furthest, DRAWN)
     lines = [
-        {"place": curve.place, "effect": float(effect), "found": float(share)}
+        {"place": curve.step, "effect": float(effect), "found": float(share)}
         for curve in curves
         for effect, share in zip(effects, curve.share(effects), strict=True)
     ]
-    colour = alt.Color("place:N", sort=[curve.place for curve in curves])
+    colour = alt.Color("place:N", sort=[curve.step for curve in curves])
     x = alt.X("effect:Q", title="real effect, % of server CPU per request")
     percent = alt.Axis(format="%")
     y = alt.Y("found:Q", title="races that find it", axis=percent, scale=alt.Scale(domain=[0, 1]))
@@ -77,7 +77,7 @@ def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
         base.mark_rule(opacity=0.4).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour),
         base.mark_point(filled=True, size=45).encode(x=x, y=y, color=colour),
     )
-    under = f"{curves[0].races} fresh races, {shape.said()}; bars are exact 95 % intervals"
+    under = f"{curves[0].races} fresh races, {shape.words()}; bars are exact 95 % intervals"
     titled = {"text": f"How small a difference a race of {shape.name}'s shape finds"}
     spec: dict[str, Any] = drawn.properties(width=WIDTH, height=HEIGHT).to_dict()
     return {**spec, "title": {**titled, "subtitle": under}}
@@ -88,7 +88,7 @@ def table(shape: Shape, curves: Sequence[Curve]) -> str:
     lines = [
         f"# Power of {shape.name}'s shape",
         "",
-        f"{curves[0].races} fresh races of a server and the same slowed by spins: {shape.said()}.",
+        f"{curves[0].races} fresh races of a server and the same slowed by spins: {shape.words()}.",
         "The effect is what all races together measured, not the target of the spin.",
         "",
         "| where | effect, % | found in | of races | 95 % interval |",
@@ -102,5 +102,5 @@ def table(shape: Shape, curves: Sequence[Curve]) -> str:
     lines += ["", "| where | found in 80 % of races | 95 % interval |", "| --- | ---: | ---: |"]
     for curve in curves:
         low, high = curve.interval
-        lines.append(f"| {curve.place} | {curve.seen:.2f} % | {low:.2f} to {high:.2f} % |")
+        lines.append(f"| {curve.step} | {curve.seen:.2f} % | {low:.2f} to {high:.2f} % |")
     return "\n".join(lines) + "\n"

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from regatta.calibrate import run, sizes, stars
-from regatta.calibrate.goals import Context, Part
+from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.cli import main as cli
 from regatta.errors import RegattaError, UsageError
 from regatta.ledger.given.calibration import Goal
@@ -58,7 +58,7 @@ def by_name(goals: Sequence[Goal], words: str) -> Goal:
 
 
 def test_stars_that_hold_meet_their_goals(tmp_path: Path) -> None:
-    all_ledger(context(tmp_path).place("stars"), noise=0.01)
+    all_ledger(context(tmp_path).folder_for("stars"), noise=0.01)
     goals = stars.run(context(tmp_path))
     assert [goal.name for goal in goals] == [
         "stars: 3 equal contenders, with bursts",
@@ -74,7 +74,7 @@ def test_stars_that_hold_meet_their_goals(tmp_path: Path) -> None:
 def test_stars_that_compare_the_first_with_the_second_alone_are_found_to_be_wrong(
     tmp_path: Path,
 ) -> None:
-    all_ledger(context(tmp_path).place("stars"), noise=0.01)
+    all_ledger(context(tmp_path).folder_for("stars"), noise=0.01)
     goals = stars.run(context(tmp_path, inject="next"))
     bursts = by_name(goals, "cheaper, but with bursts")
     assert bursts.met is False
@@ -82,7 +82,7 @@ def test_stars_that_compare_the_first_with_the_second_alone_are_found_to_be_wron
 
 
 def test_a_cheaper_design_that_drowns_in_noise_is_a_goal_that_is_missed(tmp_path: Path) -> None:
-    all_ledger(context(tmp_path).place("stars"), noise=0.08)
+    all_ledger(context(tmp_path).folder_for("stars"), noise=0.08)
     assert by_name(stars.run(context(tmp_path)), "one of 5 is").met is False
 
 
@@ -94,7 +94,9 @@ def test_the_stars_are_drawn_from_a_race_of_every_design_that_can_run(tmp_path: 
     assert {cell.connections for cell in study.cells} == {10}
 
 
-def part(name: str, goals: list[Goal] | RegattaError, **changes: Any) -> tuple[Part, list[str]]:
+def part(
+    name: str, goals: list[Goal] | RegattaError, **changes: Any
+) -> tuple[CalibrationPart, list[str]]:
     calls: list[str] = []
 
     def measure(_context: Context) -> list[Goal]:
@@ -103,7 +105,7 @@ def part(name: str, goals: list[Goal] | RegattaError, **changes: Any) -> tuple[P
             raise goals
         return goals
 
-    return replace(Part(name, "does this", measure, 1.0), **changes), calls
+    return replace(CalibrationPart(name, "does this", measure, 1.0), **changes), calls
 
 
 GOOD = Goal("good", "to be so", "it is", met=True)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from regatta.analysis.statistics.waits import Waits
 from regatta.calibrate.goals import Context
 from regatta.calibrate.instruments import counters, stopped, window
-from regatta.calibrate.instruments.bench import burst_cell, open_cell
 from regatta.calibrate.instruments.counters import CPU, FAULTS, SWITCHES, Accounts, weigh
+from regatta.calibrate.instruments.setup import burst_cell, open_cell
 from regatta.calibrate.instruments.stopped import Stalled, Stop, true_latencies_ns
 from regatta.calibrate.instruments.taskstats import Ended
 from regatta.calibrate.instruments.window import Counted
@@ -107,7 +107,7 @@ def test_accounts_of_the_living_the_dead_and_the_reaped_are_added_up() -> None:
 
 
 def test_a_counter_off_by_more_than_a_percent_misses_its_goal() -> None:
-    found = counters.Compared(
+    found = counters.CounterCheck(
         design="epoll",
         requests=10,
         ended=0,
@@ -124,7 +124,7 @@ def test_a_counter_off_by_more_than_a_percent_misses_its_goal() -> None:
 
 
 def test_a_counter_that_counted_nothing_is_not_measured() -> None:
-    found = counters.Compared("epoll", 10, 0, {CPU: 10_000}, {FAULTS: 3, CPU: 10_000}, 9e3, 9e3)
+    found = counters.CounterCheck("epoll", 10, 0, {CPU: 10_000}, {FAULTS: 3, CPU: 10_000}, 9e3, 9e3)
     goal = counters.judge(found, FAULTS)
     assert (goal.name, goal.met) == ("page faults of epoll", None)
     assert goal.measured == "not measured: perf counted no page-faults here"

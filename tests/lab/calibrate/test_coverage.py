@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from regatta.analysis.statistics.waits import Waits
-from regatta.calibrate.coverage.asked import Asked, Kind, together, within
+from regatta.calibrate.coverage.checks import IntervalCheck, Kind, together, within
 from regatta.calibrate.coverage.draw import Chain, correlation, scores, stretches
 from regatta.calibrate.coverage.intervals import KINDS
 from regatta.calibrate.coverage.part import INDEPENDENT, goals
@@ -71,7 +71,7 @@ def test_ratios_and_changes_between_races_hold_it_too(real: Real) -> None:
 
 
 def test_what_a_table_says_at_once_holds_at_once_by_blocks_and_by_sittings(real: Real) -> None:
-    families = ("a column beside its best", "all claims on server CPU", "all claims on p50")
+    families = ("a column against its best", "all claims on server CPU", "all claims on p50")
     found = of(real, *families, "5 sittings: a column", "5 sittings: a level")
     assert len(found) == 13
     assert [goal.measured for goal in found if goal.met is False] == []
@@ -84,9 +84,9 @@ def test_an_interval_without_an_end_is_counted_and_proves_nothing(real: Real) ->
     assert together([True, None]) is None
     assert together([None, False, True]) is False
 
-    def asked(real: Real, _: object) -> list[Asked]:
+    def asked(real: Real, _: object) -> list[IntervalCheck]:
         figures = next(iter(real.figures[PRIMARY.name].values()))
-        return [Asked(figures, lambda _race: within(0.0, None, None))]
+        return [IntervalCheck(figures, lambda _race: within(0.0, None, None))]
 
     (goal,) = goals(real, 200, None, [Kind("any", "nowhere", asked, (6,))])
     assert goal.outcome == "not refuted"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from regatta.analysis.analyse import analyse
 from regatta.calibrate import binomial, races
-from regatta.calibrate.equals import as_sittings, labs
+from regatta.calibrate.equals import as_sittings, biases
 from regatta.calibrate.equals import part as equals
 from regatta.calibrate.equals.copies import (
     DESIGNS,
@@ -25,7 +25,7 @@ from regatta.calibrate.equals.copies import (
     is_linked_anew,
     make_files,
 )
-from regatta.calibrate.equals.said import Said, in_pairs, said
+from regatta.calibrate.equals.reported import ReportedVerdicts, in_pairs, reported
 from regatta.calibrate.goals import Context
 from regatta.calibrate.run import newest_folder
 from regatta.calibrate.shape import Shape, shape_of
@@ -61,10 +61,10 @@ def honest(number: int) -> RaceRecord:
 
 
 @cache
-def told(lab: str | None, number: int) -> Said:
+def told(lab: str | None, number: int) -> ReportedVerdicts:
     """What the report of that race says, with the error of that name in the lab."""
     ledger = honest(number)
-    return said(ledger if lab is None else labs.in_lab(lab, ledger, number))
+    return reported(ledger if lab is None else biases.inject_bias(lab, ledger, number))
 
 
 @cache
@@ -72,8 +72,10 @@ def told_together(lab: str | None, races: range) -> dict[str, list[str]]:
     """The same of races that are taken for sittings of one."""
     ledgers = [honest(at + 1) for at in races]
     if lab is not None:
-        ledgers = [labs.in_lab(lab, one, at + 1) for at, one in zip(races, ledgers, strict=True)]
-    return as_sittings.said_of_sittings(ledgers)
+        ledgers = [
+            biases.inject_bias(lab, one, at + 1) for at, one in zip(races, ledgers, strict=True)
+        ]
+    return as_sittings.distinguished_in_sittings(ledgers)
 
 
 def in_sittings(lab: str | None, count: int) -> Goal:
@@ -182,9 +184,9 @@ def test_the_pairs_stand_in_one_table_by_their_place_in_the_study() -> None:
 
 
 def test_a_copy_of_a_dear_design_may_be_called_worse_and_one_of_the_cheapest_not() -> None:
-    def race(*worse: str) -> Said:
+    def race(*worse: str) -> ReportedVerdicts:
         needs = {"fork-per-client": 6.0, "thread-per-client": 5.0, "prefork-accept": 4.7}
-        return Said({(0, 1): frozenset(worse)}, {(0, 1): {**needs, "epoll": 4.5}}, {})
+        return ReportedVerdicts({(0, 1): frozenset(worse)}, {(0, 1): {**needs, "epoll": 4.5}}, {})
 
     races = [race("fork-per-client", "thread-per-client")] * 39 + [race("epoll")]
     goal = equals.judge_as_raced("", races)
@@ -353,7 +355,7 @@ def test_an_error_that_is_put_in_needs_no_races_of_its_own(
     assert [path.parent.name for path in equals.raced(here, shape_of(here))] == ["quick-02"]
 
 
-def answer_told(asked: equals.Question) -> Said:
+def answer_told(asked: equals.EqualsTask) -> ReportedVerdicts:
     return told(asked.inject, asked.number)
 
 
@@ -364,7 +366,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(races, "is_finished", lambda _path: True)
     monkeypatch.setattr(equals, "read", lambda path: honest(int(path.parent.name[-2:])))
-    monkeypatch.setattr(equals, "answer", answer_told)
+    monkeypatch.setattr(equals, "verdicts_of", answer_told)
     return ["calibrate", "--only", "equals", "--out", "kept", "--quiet"]
 
 

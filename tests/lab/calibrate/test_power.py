@@ -10,7 +10,7 @@ import pytest
 
 from regatta.calibrate.power import part as power
 from regatta.calibrate.power.curve import Curve, fit
-from regatta.calibrate.power.part import OVER_ALL, Read, curves, judge, readings_of
+from regatta.calibrate.power.part import OVER_ALL, RaceEffects, curves, judge, readings_of
 from regatta.calibrate.power.picture import point_rows, table, write_picture
 from regatta.calibrate.power.slowed import PLAIN, name_of, slowed_study
 from regatta.calibrate.shape import Shape, shape_of
@@ -28,14 +28,14 @@ RACES = 8
 
 
 @cache
-def told() -> tuple[dict[int, Read], ...]:
+def told() -> tuple[dict[int, RaceEffects], ...]:
     cpu_us = {PLAIN: PLAIN_US} | {name_of(spin): PLAIN_US + DEARER * spin for spin in SPINS_US}
     return tuple(readings_of(copied.of(cpu_us, 100 + number)) for number in range(RACES))
 
 
 @cache
 def found() -> dict[str, Curve]:
-    return {curve.place: curve for curve in curves(told())}
+    return {curve.step: curve for curve in curves(told())}
 
 
 def test_the_effect_is_what_all_races_read_and_not_what_the_spin_was_to_be() -> None:

@@ -31,31 +31,33 @@ CLAIMS = "claims"
 CLAIMED = ("task_clock", "context_switches", "page_faults", "latency_p50", "latency_max")
 """The metrics that `reports` claims most about."""
 
-Place = tuple[int, int | None]
+GroupStep = tuple[int, int | None]
 """A table of the race and its step; None: over all steps."""
 
 
 @dataclass(frozen=True)
-class Said:
-    worse: dict[Place, frozenset[str]]
+class ReportedVerdicts:
+    worse: dict[GroupStep, frozenset[str]]
     """As raced: designs with a copy that is called worse than another contender."""
-    needs: dict[Place, dict[str, float]]
+    needs: dict[GroupStep, dict[str, float]]
     """As raced: the logarithm of what each design needs, its two copies' mean."""
-    apart: dict[str, list[str]]
+    distinguished: dict[str, list[str]]
     """By metric, or `claims`: where two equals were told apart; only of what was measured."""
     linked_anew: bool = False
     """Whether the two of each pair had different orders of functions."""
 
 
-def said(ledger: RaceRecord) -> Said:
+def reported(ledger: RaceRecord) -> ReportedVerdicts:
     raced = analyse(ledger)
-    worse: dict[Place, frozenset[str]] = {}
-    needs: dict[Place, dict[str, float]] = {}
+    worse: dict[GroupStep, frozenset[str]] = {}
+    needs: dict[GroupStep, dict[str, float]] = {}
     for number, group in enumerate(raced.groups):
         for verdict in (group.overall, *group.by_step):
             worse[number, verdict.at] = frozenset(map(design_of, verdict.worse))
             needs[number, verdict.at] = needed(group, verdict.at)
-    return Said(worse, needs, told_apart(analyse(in_pairs(ledger))), is_linked_anew(ledger))
+    return ReportedVerdicts(
+        worse, needs, distinguished(analyse(in_pairs(ledger))), is_linked_anew(ledger)
+    )
 
 
 def needed(group: Group, at: int | None) -> dict[str, float]:
@@ -83,9 +85,9 @@ def in_pairs(ledger: RaceRecord) -> RaceRecord:
         for cell in ledger.cells
         if cell.contender in of_design[design]
     ]
-    kept = {key: value for key, value in ledger.environment.items() if key in ("placement",)}
+    environment = {key: value for key, value in ledger.environment.items() if key in ("placement",)}
     given = Given(claims=tuple(map(RecordedClaim, claims_on(cells))))
-    return replace(ledger, cells=cells, environment=kept, given=given)
+    return replace(ledger, cells=cells, environment=environment, given=given)
 
 
 def claims_on(cells: Sequence[Cell]) -> list[Claim]:
@@ -110,14 +112,14 @@ def claims_on(cells: Sequence[Cell]) -> list[Claim]:
     ]
 
 
-def told_apart(analysis: Analysis) -> dict[str, list[str]]:
+def distinguished(analysis: Analysis) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for group in analysis.groups:
         for metric in STANDINGS:
             columns = [one for one in group.against if one.metric == metric.name]
             if any(one.outcome != TOO_FEW for one in columns):
-                apart = [place_of(one.at) for one in columns if one.outcome == LARGER]
-                found.setdefault(metric.name, []).extend(apart)
+                pairs_of_column = [pair_words(one.at) for one in columns if one.outcome == LARGER]
+                found.setdefault(metric.name, []).extend(pairs_of_column)
         if PRIMARY.name in found and group.overall.worse and len(group.steps) > 1:
             found[PRIMARY.name].append("over all")
     parts = [
@@ -128,6 +130,6 @@ def told_apart(analysis: Analysis) -> dict[str, list[str]]:
     return found
 
 
-def place_of(step: int) -> str:
+def pair_words(step: int) -> str:
     """The pair's number and the step of the race."""
     return f"pair {step // FURTHER + 1} at {step % FURTHER:,}"

@@ -20,7 +20,7 @@ from regatta.ledger.records import RaceRecord, Trial
 SEED = 2009
 PLACED = 0.02
 """How much more the first of two in the study costs, in the lab that favours a place."""
-DRIFT, KEPT = 0.03, 0.9
+DRIFT, PERSISTENCE = 0.03, 0.9
 """How far two equals drift apart, and how much of that carries over to the next block."""
 CPU_EVENTS = ("cpu-time", "user-time", "system-time", "task-clock", "cpu-clock")
 SERVER = "server"
@@ -47,11 +47,11 @@ def drifting(chance: np.random.Generator, blocks: int) -> tuple[list[float], lis
     found, now = [], chance.normal(0, DRIFT)
     for _ in range(blocks):
         found.append(math.exp(now))
-        now = KEPT * now + chance.normal(0, DRIFT * math.sqrt(1 - KEPT**2))
+        now = PERSISTENCE * now + chance.normal(0, DRIFT * math.sqrt(1 - PERSISTENCE**2))
     return [1.0] * blocks, found
 
 
-LABS: Mapping[str, Factors] = {
+BIASES: Mapping[str, Factors] = {
     "bias=2%": biased(0.02),
     "bias=5%": biased(0.05),
     "place=2%": placed,
@@ -60,14 +60,14 @@ LABS: Mapping[str, Factors] = {
 """By injected error."""
 
 
-def in_lab(name: str, ledger: RaceRecord, number: int) -> RaceRecord:
+def inject_bias(name: str, ledger: RaceRecord, number: int) -> RaceRecord:
     """The race of that number, as that lab would have measured it."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     blocks = sorted({trial.block for trial in ledger.trials})
     by_name: dict[str, dict[int, float]] = {}
     for at, both in enumerate(pairs(order).values()):
         chance = np.random.default_rng([SEED, number, at])
-        planted = LABS[name](chance, len(blocks))
+        planted = BIASES[name](chance, len(blocks))
         for contender, factors in zip(both, planted, strict=True):
             by_name[contender] = dict(zip(blocks, factors, strict=True))
     names = {cell.id: cell.contender for cell in ledger.cells}

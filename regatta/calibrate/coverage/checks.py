@@ -19,7 +19,7 @@ Holds = bool | None
 
 
 @dataclass(frozen=True)
-class Asked:
+class IntervalCheck:
     """One interval of a race of real blocks, or several simultaneous ones."""
 
     figures: Floats
@@ -34,7 +34,7 @@ class Kind:
     name: str
     where: str
     """Where a report prints it."""
-    asked: Callable[[Real, Reach], Iterator[Asked]]
+    checks: Callable[[Real, Reach], Iterator[IntervalCheck]]
     """One for each contender or pair."""
     blocks: tuple[int, ...]
     most: float = 1.0

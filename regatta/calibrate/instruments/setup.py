@@ -62,18 +62,18 @@ def open_cell(design: str, work: str, duration_s: float, rate: int) -> Cell:
 
 
 @contextmanager
-def bench(
+def trial_setup(
     context: Context, warmup_rounds: int, events: tuple[str, ...] = (), found: Perf | None = None
 ) -> Iterator[TrialSetup]:
     """The two sides in their places, as a race would put them, and an empty folder."""
     options = context.options
     kind = options.placement or placement.AUTO
-    scratch = context.place(SCRATCH)
-    with placement.make_placement(kind, options.server_cpus, options.client_cpus) as place:
+    scratch = context.folder_for(SCRATCH)
+    with placement.make_placement(kind, options.server_cpus, options.client_cpus) as placed:
         fresh_scratch(scratch)
         yield TrialSetup(
             programs=context.programs,
-            placement=place,
+            placement=placed,
             perf=found or perf.without_perf(None),
             events=events,
             warmup_rounds=warmup_rounds,
