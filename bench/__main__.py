@@ -26,8 +26,8 @@ from bench.comparisons import comparisons
 from bench.rows import Row, present
 from bench.servers import sample_body
 from bench.side_by_side import Run, Trials, decide, estimate, plan, run_all, screening
-from bench.stand import Stand, raise_descriptor_limit, widen_ports
 from bench.table import Report, as_json, tables
+from bench.testbed import Testbed, raise_descriptor_limit, widen_ports
 from regatta.errors import RegattaError, UsageError
 from regatta.machine import placement, programs
 from regatta.study.design import Design
@@ -62,22 +62,22 @@ def sort_out(rows: list[Row], designs: Sequence[Design]) -> tuple[list[Row], dic
 
 
 @contextmanager
-def stand_in_place() -> Iterator[Stand]:
+def make_testbed() -> Iterator[Testbed]:
     """One CPU for each side, whatever the machine has."""
     with (
-        placement.make_placement(placement.AUTO, None, None) as place,
+        placement.make_placement(placement.AUTO, None, None) as placed,
         tempfile.TemporaryDirectory(prefix="regatta-bench-") as folder,
     ):
-        place.client = replace(place.client, cpus=place.client.cpus[:1])
-        widen_ports(place)
-        bare = Stand(place, Path(folder), b"")
+        placed.client = replace(placed.client, cpus=placed.client.cpus[:1])
+        widen_ports(placed)
+        bare = Testbed(placed, Path(folder), b"")
         try:
             yield replace(bare, body=sample_body(bare))
         finally:
-            bare.crowds.end()
+            bare.sleepers.end()
 
 
-def told(trials: Trials, what: str, console: Console) -> Iterator[tuple[int, Run]]:
+def with_progress(trials: Trials, what: str, console: Console) -> Iterator[tuple[int, Run]]:
     """The trials one by one, each before it starts: a bar on a terminal, else a line a block."""
     started, block_now = time.monotonic(), -1
     columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
@@ -99,15 +99,17 @@ def measure(
     """Measures the rows."""
     raise_descriptor_limit()
     order = random.Random(seed)
-    with stand_in_place() as stand:
-        screened = run_all(stand, told(screening(rows, blocks, order), "screening", console))
+    with make_testbed() as testbed:
+        screened = run_all(
+            testbed, with_progress(screening(rows, blocks, order), "screening", console)
+        )
         rows = decide(rows, screened)
-        measured = run_all(stand, told(plan(rows, blocks, order), "measuring", console))
+        measured = run_all(testbed, with_progress(plan(rows, blocks, order), "measuring", console))
         return Report(
             outcomes=[estimate(row, measured) for row in rows],
             left_out=left_out,
             failures=[*screened.failures, *measured.failures],
-            environment=environment.describe(stand.place),
+            environment=environment.describe(testbed.placement),
             blocks=blocks,
             seed=seed,
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bench.crowds import NOBODY, Crowd
 from bench.loads import (
     BEYOND,
     CLIENT_CPU,
@@ -26,11 +25,12 @@ from bench.loads import (
     newcomers,
     staying,
 )
-from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, Reading
+from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, ReaderTrial
 from bench.readings import ours as reader
-from bench.rest import FOOTPRINT, MEMORY, Footprint, Rest
-from bench.rows import Best, Goal, Row, Trial, Turns
+from bench.rest import FOOTPRINT, MEMORY, Footprint, RestingConnections
+from bench.rows import Best, Row, ServerTrial, Target, Turns
 from bench.servers import Load, Memcached, Nginx, Ours, Redis, Twin
+from bench.sleepers import NO_SLEEPERS, Sleepers
 
 FIRST = "iterative"
 # Those that serve best on one CPU; which of them it is, a screening finds out.
@@ -53,7 +53,7 @@ TWIN_BLOCKS, TURNS, SLICE_S = 12, 2, 0.25
 # Memory hardly varies, and ten thousand connections take seconds to make.
 MEMORY_BLOCKS = 3
 # Twenty thousand processes take seconds to make and to end, and a server must come to know them.
-CROWDED_BLOCKS, FOOTPRINT_BLOCKS = 3, 2
+PROCESS_BLOCKS, FOOTPRINT_BLOCKS = 3, 2
 
 
 def best(screened_under: Load, load: Load, deferred: bool = False) -> Best:
@@ -61,16 +61,18 @@ def best(screened_under: Load, load: Load, deferred: bool = False) -> Best:
     return Best(servers, screened_under, load)
 
 
-def cost(name: str, group: str, ours: Trial | Best, peer: Trial, goal: float | None) -> Row:
+def cost(
+    name: str, group: str, ours: ServerTrial | Best, peer: ServerTrial, goal: float | None
+) -> Row:
     """A row on the server's CPU time; without a goal it is there to explain another."""
-    return Row(name, group, SERVER_CPU, ours, peer, None if goal is None else Goal(goal))
+    return Row(name, group, SERVER_CPU, ours, peer, None if goal is None else Target(goal))
 
 
 def keep_alive_rows(load: Wrk) -> list[Row]:
     """The bare loops stand beside nginx too: nothing on epoll or io_uring costs less than they."""
-    epoll, uring = Trial(Ours("epoll"), load), Trial(Ours("uring"), load)
-    bare_epoll, bare_uring = Trial(Twin("epoll"), load), Trial(Twin("uring"), load)
-    nginx, name = Trial(Nginx(), load), load.name
+    epoll, uring = ServerTrial(Ours("epoll"), load), ServerTrial(Ours("uring"), load)
+    bare_epoll, bare_uring = ServerTrial(Twin("epoll"), load), ServerTrial(Twin("uring"), load)
+    nginx, name = ServerTrial(Nginx(), load), load.name
     return [
         cost(f"epoll / bare epoll loop, {name}", name, epoll, bare_epoll, 1.05),
         cost(f"uring / epoll, {name}", name, uring, epoll, 1.0),
@@ -83,12 +85,12 @@ def keep_alive_rows(load: Wrk) -> list[Row]:
 def store_rows() -> list[Row]:
     """Each side by a client of its own, and both by the same lean one."""
     lean, group = GetClient(FEW.connections), FEW.name
-    redis = Trial(Redis(), RedisBenchmark(FEW.connections))
-    by_its_own = f"best design by wrk / redis-server by {redis.load.name}"
-    rows = [cost(by_its_own, group, best(FEW, FEW), redis, 1.0)]
+    redis = ServerTrial(Redis(), RedisBenchmark(FEW.connections))
+    own_clients = f"best design by wrk / redis-server by {redis.load.name}"
+    rows = [cost(own_clients, group, best(FEW, FEW), redis, 1.0)]
     for peer in (Redis(), Memcached()):
         name = f"best design / {peer.name}, both by {lean.name}"
-        rows.append(cost(name, group, best(FEW, lean), Trial(peer, lean), 1.0))
+        rows.append(cost(name, group, best(FEW, lean), ServerTrial(peer, lean), 1.0))
     return rows
 
 
@@ -98,7 +100,7 @@ def short_rows() -> list[Row]:
     for deferred in (False, True):
         word = "with" if deferred else "without"
         name = f"best design / nginx, {word} deferred accept, {SHORT.name}"
-        peer = Trial(Nginx(deferred), SHORT)
+        peer = ServerTrial(Nginx(deferred), SHORT)
         rows.append(cost(name, SHORT.name, best(SHORT, SHORT, deferred), peer, 0.9))
     return rows
 
@@ -107,7 +109,7 @@ def scan_rows() -> list[Row]:
     """The peer is the same server with the reports' scan."""
     rows = []
     for design in SCANNED:
-        ours, peer = (Trial(Ours(design, work), burst(100)) for work in ("scan", "classic"))
+        ours, peer = (ServerTrial(Ours(design, work), burst(100)) for work in ("scan", "classic"))
         name = f"scan / the reports' scan, {design}"
         rows.append(cost(name, f"scan, {design}", ours, peer, 0.8))
     return rows
@@ -116,13 +118,13 @@ def scan_rows() -> list[Row]:
 def classic_rows(designs: Sequence[str]) -> list[Row]:
     """Fair is what costs the same under every design."""
     load = BeyondSnapshot()
-    same = Goal(1.05, down_to=0.95)
+    same = Target(1.05, down_to=0.95)
 
-    def row(name: str, design: str, peer: Trial | None, goal: Goal | None) -> Row:
-        ours = Trial(Ours(design, work="classic"), load)
+    def row(name: str, design: str, peer: ServerTrial | None, goal: Target | None) -> Row:
+        ours = ServerTrial(Ours(design, work="classic"), load)
         return Row(f"classic beyond snapshot, {name}", "classic", BEYOND, ours, peer, goal)
 
-    first = Trial(Ours(FIRST, work="classic"), load)
+    first = ServerTrial(Ours(FIRST, work="classic"), load)
     others = [design for design in designs if design != FIRST]
     return [
         row(FIRST, FIRST, None, None),
@@ -132,24 +134,24 @@ def classic_rows(designs: Sequence[str]) -> list[Row]:
 
 def client_rows() -> list[Row]:
     """Both clients ask the same server, of which `epoll / bare epoll loop` has the trials too."""
-    ours, wrk = Trial(Ours("epoll"), closed(FEW.connections)), Trial(Ours("epoll"), FEW)
-    half = Trial(Ours("epoll"), HalfOpen(FEW.connections))
+    ours, wrk = ServerTrial(Ours("epoll"), closed(FEW.connections)), ServerTrial(Ours("epoll"), FEW)
+    half = ServerTrial(Ours("epoll"), HalfOpen(FEW.connections))
     return [
-        Row(f"regatta-client / wrk, {FEW.name}", FEW.name, CLIENT_CPU, ours, wrk, Goal(1.0)),
-        Row(half.load.name, FEW.name, LATE, half, None, Goal(100)),
+        Row(f"regatta-client / wrk, {FEW.name}", FEW.name, CLIENT_CPU, ours, wrk, Target(1.0)),
+        Row(half.load.name, FEW.name, LATE, half, None, Target(100)),
     ]
 
 
 def idle_rows() -> list[Row]:
     """What idle connections take from the throughput of busy ones."""
 
-    def row(design: str, idle: int, goal: Goal | None) -> Row:
-        without = Trial(Ours(design), BUSY)
-        beside = Trial(Ours(design), replace(BUSY, idle=idle))
-        name = f"{design}, {beside.load.name} / without"
-        return Row(name, f"{design} beside idle", THROUGHPUT, beside, without, goal)
+    def row(design: str, idle: int, goal: Target | None) -> Row:
+        without = ServerTrial(Ours(design), BUSY)
+        with_idle = ServerTrial(Ours(design), replace(BUSY, idle=idle))
+        name = f"{design}, {with_idle.load.name} / without"
+        return Row(name, f"{design} beside idle", THROUGHPUT, with_idle, without, goal)
 
-    most = Goal(0.9, at_least=True)
+    most = Target(0.9, at_least=True)
     return [
         row("epoll", IDLE, most),
         row("uring", IDLE, most),
@@ -159,45 +161,45 @@ def idle_rows() -> list[Row]:
 
 
 def memory_rows() -> list[Row]:
-    def row(design: str, load: Rest) -> Row:
-        ours = Trial(Ours(design), load)
+    def row(design: str, load: RestingConnections) -> Row:
+        ours = ServerTrial(Ours(design), load)
         name = f"{design}, {load.name}"
-        return Row(name, "memory", MEMORY, ours, None, Goal(1024), MEMORY_BLOCKS)
+        return Row(name, "memory", MEMORY, ours, None, Target(1024), MEMORY_BLOCKS)
 
-    loads = [Rest(IDLE, asks) for asks in (False, True)]
+    loads = [RestingConnections(IDLE, asks) for asks in (False, True)]
     return [row(design, load) for design in AT_REST for load in loads]
 
 
 def read(
-    name: str, ours: Reading, peer: Reading | None, goal: float, blocks: int | None = None
+    name: str, ours: ReaderTrial, peer: ReaderTrial | None, goal: float, blocks: int | None = None
 ) -> Row:
-    """Readings of one crowd follow one another, so that it is made once a block."""
-    among = f"sources: {name}, {ours.crowd.name}"
-    return Row(among, f"sources, {ours.crowd.name}", PER_PROCESS, ours, peer, Goal(goal), blocks)
+    """Readings among the same sleepers follow one another, so that these start once a block."""
+    among = f"sources: {name}, {ours.sleepers.name}"
+    return Row(among, f"sources, {ours.sleepers.name}", PER_PROCESS, ours, peer, Target(goal), blocks)
 
 
 def source_rows() -> list[Row]:
     """What a snapshot costs, by each source and by other ways to know the same."""
-    some, more, many = Crowd(1_000), Crowd(5_000), Crowd(20_000)
-    threads = Crowd(100, 999)
+    some, more, many = Sleepers(1_000), Sleepers(5_000), Sleepers(20_000)
+    threads = Sleepers(100, 999)
 
-    def bpf(crowd: Crowd) -> Reading:
-        return Reading(reader("bpf"), crowd)
+    def bpf(sleepers: Sleepers) -> ReaderTrial:
+        return ReaderTrial(reader("bpf"), sleepers)
 
-    def procfs(crowd: Crowd) -> Reading:
-        return Reading(reader("procfs"), crowd)
+    def procfs(sleepers: Sleepers) -> ReaderTrial:
+        return ReaderTrial(reader("procfs"), sleepers)
 
-    simple, auto = Reading(OPEN_READ_CLOSE, some), Reading(reader("auto"), threads)
+    simple, auto = ReaderTrial(OPEN_READ_CLOSE, some), ReaderTrial(reader("auto"), threads)
     return [
         read("bpf", bpf(some), None, 0.35),
-        read("bpf", bpf(more), None, 0.35, CROWDED_BLOCKS),
-        read("bpf", bpf(many), None, 0.35, CROWDED_BLOCKS),
-        read("bpf / libproc2", bpf(NOBODY), Reading(LIBPROC2, NOBODY), 1 / 20),
-        read("bpf / libproc2", bpf(some), Reading(LIBPROC2, some), 1 / 50),
+        read("bpf", bpf(more), None, 0.35, PROCESS_BLOCKS),
+        read("bpf", bpf(many), None, 0.35, PROCESS_BLOCKS),
+        read("bpf / libproc2", bpf(NO_SLEEPERS), ReaderTrial(LIBPROC2, NO_SLEEPERS), 1 / 20),
+        read("bpf / libproc2", bpf(some), ReaderTrial(LIBPROC2, some), 1 / 50),
         read("procfs", procfs(some), None, 5),
         read("procfs / open, read, close", procfs(some), simple, 0.4),
-        read("procfs / libproc2", procfs(some), Reading(LIBPROC2, some), 1 / 3),
-        read("auto / procfs", auto, procfs(threads), 1, CROWDED_BLOCKS),
+        read("procfs / libproc2", procfs(some), ReaderTrial(LIBPROC2, some), 1 / 3),
+        read("auto / procfs", auto, procfs(threads), 1, PROCESS_BLOCKS),
     ]
 
 
@@ -205,24 +207,24 @@ def answer_rows() -> list[Row]:
     """A fresh reading for each request of 100 connections, against the reports' way to make one."""
     load = closed(100)
 
-    def row(crowd: Crowd, goal: float) -> Row:
-        ours = Trial(Ours("epoll", work="scan", source="auto"), load, crowd)
-        peer = Trial(Ours("epoll", work="classic"), load, crowd)
-        name = f"answers: work scan / the reports' way, {load.name}, {crowd.name}"
-        return cost(name, f"answers, {crowd.name}", ours, peer, goal)
+    def row(sleepers: Sleepers, goal: float) -> Row:
+        ours = ServerTrial(Ours("epoll", work="scan", source="auto"), load, sleepers)
+        peer = ServerTrial(Ours("epoll", work="classic"), load, sleepers)
+        name = f"answers: work scan / the reports' way, {load.name}, {sleepers.name}"
+        return cost(name, f"answers, {sleepers.name}", ours, peer, goal)
 
-    return [row(NOBODY, 1 / 15), row(Crowd(1_000), 1 / 40)]
+    return [row(NO_SLEEPERS, 1 / 15), row(Sleepers(1_000), 1 / 40)]
 
 
 def footprint_rows() -> list[Row]:
     """With all that a server remembers of ten thousand processes."""
-    crowd = Crowd(10_000)
+    sleepers = Sleepers(10_000)
 
     def row(source: str, design: str) -> Row:
         server = Ours(design, work="scan", source=source, recorder=True)
-        ours = Trial(server, Footprint(), crowd)
-        name, group = f"footprint: {server.name}, {crowd.name}", f"footprint, {crowd.name}"
-        return Row(name, group, FOOTPRINT, ours, None, Goal(4096), FOOTPRINT_BLOCKS)
+        ours = ServerTrial(server, Footprint(), sleepers)
+        name, group = f"footprint: {server.name}, {sleepers.name}", f"footprint, {sleepers.name}"
+        return Row(name, group, FOOTPRINT, ours, None, Target(4096), FOOTPRINT_BLOCKS)
 
     return [
         row(source, design)
@@ -239,13 +241,13 @@ def twin_loads(design: str) -> tuple[Load, Load]:
 
 
 def by_turns(
-    group: str, ours: Sequence[Ours], twin: Twin, loads: Sequence[Load], goal: Goal | None
+    group: str, ours: Sequence[Ours], twin: Twin, loads: Sequence[Load], goal: Target | None
 ) -> list[Row]:
     """A design beside the bare server of the same strategy."""
     turns = Turns((*ours, twin), tuple(loads), TURNS)
 
     def row(server: Ours, load: Load) -> Row:
-        sides = Trial(server, load), Trial(twin, load)
+        sides = ServerTrial(server, load), ServerTrial(twin, load)
         name = f"twins: {server.name}, {load.name}"
         return Row(name, f"twins, {group}", SERVER_CPU, *sides, goal, TWIN_BLOCKS, turns)
 
@@ -259,7 +261,7 @@ def twin_rows(designs: Sequence[str]) -> list[Row]:
         ours = [Ours(design)]
         if design == "fork-per-client":
             ours.append(Ours(design, source="auto"))
-        rows += by_turns(design, ours, Twin(design), twin_loads(design), Goal(1.1))
+        rows += by_turns(design, ours, Twin(design), twin_loads(design), Target(1.1))
     return rows
 
 

@@ -32,9 +32,13 @@ def version(program: str, option: str) -> str | None:
 
 def peers() -> dict[str, str]:
     found = {program: version(program, option) for program, option in VERSIONS.items()}
-    return {program: told for program, told in found.items() if told is not None}
+    return {
+        program: found_version
+        for program, found_version in found.items()
+        if found_version is not None
+    }
 
 
-def describe(place: Placement) -> dict[str, Any]:
+def describe(placement: Placement) -> dict[str, Any]:
     described = {name: fact() for name, fact in environment.facts().items()}
-    return {**described, "placement": place.describe(), "peers": peers()}
+    return {**described, "placement": placement.describe(), "peers": peers()}

@@ -17,7 +17,7 @@ from typing import Any
 from bench.paths import BUILT
 from bench.rest import holding
 from bench.servers import PATH, Load, Ours, Server, Serving, serving
-from bench.stand import Figures, Stand
+from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
 from regatta.machine import accounting, programs
 
@@ -35,11 +35,11 @@ class Served:
 
 
 def drive(
-    stand: Stand, serving: Serving, command: list[str], read: Callable[[str], Served]
+    testbed: Testbed, serving: Serving, command: list[str], read: Callable[[str], Served]
 ) -> Figures:
     """Runs a client against a server, and what a request cost on both sides."""
     before = serving.side.accounts()
-    printed, client_ns = stand.run_client(command)
+    printed, client_ns = testbed.run_client(command)
     after = serving.side.accounts()
     served = read(printed)
     if served.requests == 0:
@@ -87,13 +87,13 @@ class Wrk(Load):
             command += ["-H", "Connection: close"]
         return [*command, f"http://{target}{PATH}"]
 
-    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
+    def run(self, testbed: Testbed, _: Server, serving: Serving) -> Figures:
         command = self.command(serving.target)
         if self.idle == 0:
-            return drive(stand, serving, command, read_wrk)
-        with holding(stand, serving, asks=False) as held:
-            held.more(self.idle)
-            return drive(stand, serving, command, read_wrk)
+            return drive(testbed, serving, command, read_wrk)
+        with holding(testbed, serving, asks=False) as holder:
+            holder.more(self.idle)
+            return drive(testbed, serving, command, read_wrk)
 
 
 def read_json(printed: str) -> dict[str, Any]:
@@ -107,8 +107,8 @@ def read_json(printed: str) -> dict[str, Any]:
 
 
 def read_get_client(printed: str) -> Served:
-    told = read_json(printed)
-    return Served(int(told["requests"]), told["requests"] / told["seconds"])
+    summary = read_json(printed)
+    return Served(int(summary["requests"]), summary["requests"] / summary["seconds"])
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,11 @@ class GetClient(Load):
     def name(self) -> str:
         return f"get-client, {self.connections} connections"
 
-    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
-        question = stand.write("question", server.question)
+    def run(self, testbed: Testbed, server: Server, serving: Serving) -> Figures:
+        question = testbed.write("question", server.question)
         command = [str(BUILT / "get-client"), serving.target, str(self.connections)]
         command += [str(self.seconds), question, str(len(serving.reply))]
-        return drive(stand, serving, command, read_get_client)
+        return drive(testbed, serving, command, read_get_client)
 
 
 def read_redis_benchmark(printed: str, requests: int) -> Served:
@@ -148,22 +148,22 @@ class RedisBenchmark(Load):
     def name(self) -> str:
         return f"redis-benchmark, {self.connections} connections"
 
-    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
+    def run(self, testbed: Testbed, server: Server, serving: Serving) -> Figures:
         key = server.question.split(b"\r\n")[-2].decode()
-        command = [programs.need_tool("redis-benchmark", "redis-tools"), "-h", stand.host]
+        command = [programs.need_tool("redis-benchmark", "redis-tools"), "-h", testbed.host]
         command += ["-p", str(serving.port), "-c", str(self.connections)]
         command += ["-n", str(self.requests), "--csv", "get", key]
         return drive(
-            stand, serving, command, lambda text: read_redis_benchmark(text, self.requests)
+            testbed, serving, command, lambda text: read_redis_benchmark(text, self.requests)
         )
 
 
 def read_regatta_client(printed: str) -> Served:
-    told = read_json(printed)
-    if told["answered"] != told["requests"]:
-        wrong = told["requests"] - told["answered"]
-        raise TrialError(f"regatta-client: {wrong} of {told['requests']} requests failed")
-    return Served(told["requests"], float(told["throughput_per_s"]))
+    summary = read_json(printed)
+    if summary["answered"] != summary["requests"]:
+        wrong = summary["requests"] - summary["answered"]
+        raise TrialError(f"regatta-client: {wrong} of {summary['requests']} requests failed")
+    return Served(summary["requests"], float(summary["throughput_per_s"]))
 
 
 def regatta_client(connections: int, target: str, *options: str) -> list[str]:
@@ -181,9 +181,9 @@ class RegattaClient(Load):
     def name(self) -> str:
         return self.called
 
-    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
+    def run(self, testbed: Testbed, _: Server, serving: Serving) -> Figures:
         command = regatta_client(self.connections, serving.target, *self.options)
-        return drive(stand, serving, command, read_regatta_client)
+        return drive(testbed, serving, command, read_regatta_client)
 
 
 def burst(connections: int, rounds: int = 3) -> RegattaClient:
@@ -221,9 +221,9 @@ def newcomers(rate: int, seconds: float, connections: int) -> RegattaClient:
 
 def read_lateness(printed: str) -> float:
     """What the client itself was late with; for a busy server it is not to blame."""
-    told = read_json(printed)
+    summary = read_json(printed)
     read_regatta_client(printed)
-    return float(told["late_ns"]["p99"]) / 1000
+    return float(summary["late_ns"]["p99"]) / 1000
 
 
 @dataclass(frozen=True)
@@ -240,20 +240,20 @@ class HalfOpen(Load):
     def name(self) -> str:
         return f"regatta-client at half its capacity, {self.connections} connections"
 
-    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
-        cost_us = closed(self.connections).run(stand, server, serving)[CLIENT_CPU]
+    def run(self, testbed: Testbed, server: Server, serving: Serving) -> Figures:
+        cost_us = closed(self.connections).run(testbed, server, serving)[CLIENT_CPU]
         options = ["--dialect", "http", "--load", "open", "--rate", str(round(1e6 / cost_us / 2))]
         options += ["--duration", str(self.seconds)]
-        printed, _ = stand.run_client(regatta_client(self.connections, serving.target, *options))
+        printed, _ = testbed.run_client(regatta_client(self.connections, serving.target, *options))
         return {LATE: read_lateness(printed)}
 
 
 ALL = b"GET /top?n=1&format=json HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n"
 
 
-def processes_read(stand: Stand, serving: Serving) -> int:
+def processes_read(testbed: Testbed, serving: Serving) -> int:
     """How many processes the server reads for a request, those of its own design among them."""
-    reply = stand.ask(serving.port, ALL)
+    reply = testbed.ask(serving.port, ALL)
     try:
         return int(json.loads(reply.partition(b"\r\n\r\n")[2])["tasks_seen"])
     except (ValueError, KeyError) as error:
@@ -275,11 +275,11 @@ class BeyondSnapshot(Load):
     def name(self) -> str:
         return f"{self.burst.name}, beyond snapshot"
 
-    def run(self, stand: Stand, server: Server, started: Serving) -> Figures:
+    def run(self, testbed: Testbed, server: Server, started: Serving) -> Figures:
         assert isinstance(server, Ours)
-        read = processes_read(stand, started)
-        worked = self.burst.run(stand, server, started)
+        read = processes_read(testbed, started)
+        worked = self.burst.run(testbed, server, started)
         idle = replace(server, work="snapshot")
-        with serving(stand, idle) as other:
-            answered = self.burst.run(stand, idle, other)
+        with serving(testbed, idle) as other:
+            answered = self.burst.run(testbed, idle, other)
         return {BEYOND: (worked[SERVER_CPU] - answered[SERVER_CPU]) / read}

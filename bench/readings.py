@@ -1,4 +1,4 @@
-"""What it costs to read all processes: a program of this folder, run among a crowd."""
+"""What it costs to read all processes: a program of this folder, run among sleepers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 import subprocess
 from dataclasses import dataclass
 
-from bench.crowds import NOBODY, Crowd
 from bench.paths import BUILT
-from bench.stand import Figures, Stand
+from bench.sleepers import NO_SLEEPERS, Sleepers
+from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
 from regatta.machine import programs
 from regatta.machine.guard import guard_environment
@@ -61,29 +61,29 @@ OPEN_READ_CLOSE = Reader("open, read, close", "open-read-close")
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReaderTrial:
     """Readings of all processes by a program of their own, on the server's CPU."""
 
     reader: Reader
-    crowd: Crowd = NOBODY
+    sleepers: Sleepers = NO_SLEEPERS
 
     @property
     def name(self) -> str:
-        return f"{self.reader.name} with {self.crowd.name}"
+        return f"{self.reader.name} with {self.sleepers.name}"
 
     def check(self) -> None:
         """What is missing is left out, and said so."""
 
     def lack(self, _: object) -> str | None:
-        return self.reader.lack() or self.crowd.lack()
+        return self.reader.lack() or self.sleepers.lack()
 
-    def run(self, stand: Stand) -> Figures:
-        stand.crowds.want(self.crowd)
-        cpu = str(stand.place.server.cpus[0])
+    def run(self, testbed: Testbed) -> Figures:
+        testbed.sleepers.want(self.sleepers)
+        cpu = str(testbed.placement.server.cpus[0])
         run = self.reader.run([programs.need_tool("taskset", "util-linux"), "-c", cpu])
         if run.returncode != 0:
             raise TrialError(f"{self.reader.name}: {run.stderr.strip()}")
-        told = json.loads(run.stdout)
-        if told["tasks"] < self.crowd.processes:
-            raise TrialError(f"{self.reader.name} saw only {told['tasks']} processes")
-        return {PER_PROCESS: told["ns"] / 1000 / told["tasks"]}
+        printed = json.loads(run.stdout)
+        if printed["tasks"] < self.sleepers.processes:
+            raise TrialError(f"{self.reader.name} saw only {printed['tasks']} processes")
+        return {PER_PROCESS: printed["ns"] / 1000 / printed["tasks"]}

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.crowds import start_beside
+from bench.sleepers import start_beside
 from bench.paths import HERE
 from bench.servers import Load, Server, Serving
-from bench.stand import Figures, Stand
+from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
 from regatta.machine import accounting
 
@@ -27,7 +27,7 @@ WARM = 100
 PIPELINED = 10
 
 
-class Held:
+class ConnectionHolder:
     """A process on the client's side that holds connections."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -59,14 +59,14 @@ class Held:
 
 
 @contextmanager
-def holding(stand: Stand, serving: Serving, asks: bool) -> Iterator[Held]:
-    command = [sys.executable, "-S", str(HERE / "hold.py"), stand.host, str(serving.port)]
+def holding(testbed: Testbed, serving: Serving, asks: bool) -> Iterator[ConnectionHolder]:
+    command = [sys.executable, "-S", str(HERE / "hold.py"), testbed.host, str(serving.port)]
     command.append("asked" if asks else "silent")
-    with start_beside(stand.place.client.command(command)) as process:
-        held = Held(process)
+    with start_beside(testbed.placement.client.command(command)) as process:
+        holder = ConnectionHolder(process)
         try:
-            yield held
-            held.release()
+            yield holder
+            holder.release()
         finally:
             process.kill()
 
@@ -82,7 +82,7 @@ def resident_bytes(pid: int) -> int:
 
 
 @dataclass(frozen=True)
-class Rest(Load):
+class RestingConnections(Load):
     """So many connections that have each asked once, or never.
 
     The server's own memory: what the kernel keeps of a socket or a ring is not counted.
@@ -93,14 +93,14 @@ class Rest(Load):
 
     @property
     def name(self) -> str:
-        asked = "asked once" if self.asks else "never asked"
-        return f"{self.connections:,} connections that {asked}"
+        history = "asked once" if self.asks else "never asked"
+        return f"{self.connections:,} connections that {history}"
 
-    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
-        with holding(stand, serving, self.asks) as held:
-            held.more(WARM)
+    def run(self, testbed: Testbed, _: Server, serving: Serving) -> Figures:
+        with holding(testbed, serving, self.asks) as holder:
+            holder.more(WARM)
             before = resident_bytes(serving.pid)
-            held.more(self.connections)
+            holder.more(self.connections)
             after = resident_bytes(serving.pid)
         return {MEMORY: (after - before) / self.connections}
 
@@ -120,10 +120,10 @@ class Footprint(Load):
     def name(self) -> str:
         return f"{self.requests} requests and {self.seconds} s"
 
-    def run(self, stand: Stand, _: Server, serving: Serving) -> Figures:
-        asked = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: bench\r\n\r\n"
+    def run(self, testbed: Testbed, _: Server, serving: Serving) -> Figures:
+        request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: bench\r\n\r\n"
         for _batch in range(self.requests // PIPELINED):
-            if not stand.ask(serving.port, asked * PIPELINED):
+            if not testbed.ask(serving.port, request * PIPELINED):
                 raise TrialError("the server does not answer")
         time.sleep(self.seconds)
         for line in Path(f"/proc/{serving.pid}/status").read_text().splitlines():

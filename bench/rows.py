@@ -7,23 +7,23 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from bench.crowds import NOBODY, Crowd
-from bench.readings import Reading
+from bench.readings import ReaderTrial
 from bench.servers import Load, Ours, Server, Twin, serving
-from bench.stand import Figures, Stand
+from bench.sleepers import NO_SLEEPERS, Sleepers
+from bench.testbed import Figures, Testbed
 
 
 @dataclass(frozen=True)
-class Trial:
+class ServerTrial:
     """A fresh server under a load. Rows that name the same trial share its measurements."""
 
     server: Server
     load: Load
-    crowd: Crowd = NOBODY
+    sleepers: Sleepers = NO_SLEEPERS
 
     @property
     def name(self) -> str:
-        among = "" if self.crowd == NOBODY else f", {self.crowd.name}"
+        among = "" if self.sleepers == NO_SLEEPERS else f", {self.sleepers.name}"
         return f"{self.server.name} under {self.load.name}{among}"
 
     def check(self) -> None:
@@ -32,12 +32,12 @@ class Trial:
 
     def lack(self, designs: Mapping[str, str | None]) -> str | None:
         """Why it cannot be made here; None: it can."""
-        return lack(self.server, designs) or self.crowd.lack()
+        return lack(self.server, designs) or self.sleepers.lack()
 
-    def run(self, stand: Stand) -> Figures:
-        stand.crowds.want(self.crowd)
-        with serving(stand, self.server) as started:
-            return self.load.run(stand, self.server, started)
+    def run(self, testbed: Testbed) -> Figures:
+        testbed.sleepers.want(self.sleepers)
+        with serving(testbed, self.server) as started:
+            return self.load.run(testbed, self.server, started)
 
 
 @dataclass(frozen=True)
@@ -56,21 +56,21 @@ class Turns:
     def name(self) -> str:
         return f"{', '.join(server.name for server in self.servers)} by turns"
 
-    def trials(self) -> list[Trial]:
-        return [Trial(server, load) for load in self.loads for server in self.servers]
+    def trials(self) -> list[ServerTrial]:
+        return [ServerTrial(server, load) for load in self.loads for server in self.servers]
 
-    def run(self, stand: Stand) -> dict[Trial | Reading, Figures]:
+    def run(self, testbed: Testbed) -> dict[ServerTrial | ReaderTrial, Figures]:
         """Each trial's figures: means over its slices."""
-        stand.crowds.want(NOBODY)
-        slices: dict[Trial, list[Figures]] = {trial: [] for trial in self.trials()}
+        testbed.sleepers.want(NO_SLEEPERS)
+        slices: dict[ServerTrial, list[Figures]] = {trial: [] for trial in self.trials()}
         with ExitStack() as stack:
             started = {
-                server: stack.enter_context(serving(stand, server, f"server-{number}"))
+                server: stack.enter_context(serving(testbed, server, f"server-{number}"))
                 for number, server in enumerate(self.servers)
             }
             for turn in range(self.turns):
                 for trial in self.trials() if turn % 2 == 0 else reversed(self.trials()):
-                    one = trial.load.run(stand, trial.server, started[trial.server])
+                    one = trial.load.run(testbed, trial.server, started[trial.server])
                     slices[trial].append(one)
         return {trial: mean_figures(found) for trial, found in slices.items()}
 
@@ -87,12 +87,12 @@ class Best:
     screened_under: Load
     load: Load
 
-    def screening(self) -> list[Trial | Reading]:
-        return [Trial(server, self.screened_under) for server in self.servers]
+    def screening(self) -> list[ServerTrial | ReaderTrial]:
+        return [ServerTrial(server, self.screened_under) for server in self.servers]
 
 
 @dataclass(frozen=True)
-class Goal:
+class Target:
     """The bound of a row's value."""
 
     bound: float
@@ -128,19 +128,19 @@ class Row:
     name: str
     group: str
     figure: str
-    ours: Trial | Reading | Best
-    peer: Trial | Reading | None
-    goal: Goal | None
+    ours: ServerTrial | ReaderTrial | Best
+    peer: ServerTrial | ReaderTrial | None
+    goal: Target | None
     most_blocks: int | None = None
     """For what hardly varies and takes long; None: all blocks."""
     turns: Turns | None = None
     """What its two trials are measured in, if not each by itself."""
 
-    def trials(self) -> list[Trial | Reading]:
+    def trials(self) -> list[ServerTrial | ReaderTrial]:
         ours = self.ours.screening() if isinstance(self.ours, Best) else [self.ours]
         return ours if self.peer is None else [*ours, self.peer]
 
-    def runs(self) -> Sequence[Trial | Reading | Turns]:
+    def runs(self) -> Sequence[ServerTrial | ReaderTrial | Turns]:
         """What is to be run for it."""
         return self.trials() if self.turns is None else [self.turns]
 

@@ -1,17 +1,18 @@
 """Ours and the peers: how each is started, known to be ready, and stopped.
 
-Every server answers `stand.body` to its question. Ready means: the question was answered with it.
+Every server answers `testbed.body` to its question. Ready means: the question was answered with it.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bench.paths import BUILT, NGINX_CONF
-from bench.stand import NO_PERF, Figures, Stand
+from bench.testbed import NO_PERF, Figures, Testbed
 from regatta.errors import TrialError
 from regatta.machine import programs
 from regatta.trial.serve import wait_ready
@@ -25,7 +26,7 @@ KEY = "regatta"
 UNCHANGING_MS = 24 * 3600 * 1000
 
 
-class Server:
+class Server(ABC):
     """One way to start a server. Two that are equal are the same server."""
 
     question = HTTP_GET
@@ -34,13 +35,15 @@ class Server:
     """Of the package of the same name; None: built with the project."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        raise NotImplementedError
+        """In the tables."""
 
-    def command(self, stand: Stand, port: int) -> list[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def command(self, testbed: Testbed, port: int) -> list[str]:
+        """Starts it, listening on that port."""
 
-    def preparation(self, _: Stand) -> tuple[bytes, bytes]:
+    def preparation(self, _: Testbed) -> tuple[bytes, bytes]:
         """What a fresh server must be told first, and what it replies to that."""
         return b"", b""
 
@@ -71,7 +74,7 @@ class Ours(Server):
         deferring = " with deferred accept" if self.deferred else ""
         return f"{self.design}{scanning}{deferring}{reading}"
 
-    def command(self, stand: Stand, port: int) -> list[str]:
+    def command(self, testbed: Testbed, port: int) -> list[str]:
         program = str(programs.find("regatta-server"))
         command = [program, "--quiet", "--design", self.design, "--work", self.work]
         if self.work == "snapshot":
@@ -81,7 +84,7 @@ class Ours(Server):
         if not self.by_default:
             command += ["--source", self.source, "--sandbox", "off"]  # the peers have none
             command += [] if self.recorder else ["--no-recorder"]
-        return [*command, *stand.place.access(), "--listen", f"{stand.host}:{port}"]
+        return [*command, *testbed.placement.access(), "--listen", f"{testbed.host}:{port}"]
 
 
 @dataclass(frozen=True)
@@ -94,13 +97,13 @@ class Twin(Server):
     def name(self) -> str:
         return f"bare {self.design}"
 
-    def command(self, stand: Stand, port: int) -> list[str]:
+    def command(self, testbed: Testbed, port: int) -> list[str]:
         head = (
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            f"Content-Length: {len(stand.body)}\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\n\r\n"
+            f"Content-Length: {len(testbed.body)}\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\n\r\n"
         )
-        reply = stand.write("reply", head.encode() + stand.body)
-        return [str(BUILT / f"twin-{self.design}"), f"{stand.host}:{port}", reply]
+        reply = testbed.write("reply", head.encode() + testbed.body)
+        return [str(BUILT / f"twin-{self.design}"), f"{testbed.host}:{port}", reply]
 
 
 @dataclass(frozen=True)
@@ -114,16 +117,16 @@ class Nginx(Server):
     def name(self) -> str:
         return "nginx" if self.deferred else "nginx without deferred accept"
 
-    def command(self, stand: Stand, port: int) -> list[str]:
+    def command(self, testbed: Testbed, port: int) -> list[str]:
         """As our worked example has it, with our body."""
         text = NGINX_CONF.read_text()
         deferred = " deferred" if self.deferred else ""
-        text = text.replace("LISTEN", f"{stand.host}:{port}{deferred}")
-        text = re.sub('return 200 ".*"', f'return 200 "{stand.body.decode()}"', text)
+        text = text.replace("LISTEN", f"{testbed.host}:{port}{deferred}")
+        text = re.sub('return 200 ".*"', f'return 200 "{testbed.body.decode()}"', text)
         # Whoever runs the bench: in a user namespace there is nobody else.
-        path = stand.write("nginx.conf", f"user root root;\n{text}".encode())
+        path = testbed.write("nginx.conf", f"user root root;\n{text}".encode())
         nginx = programs.need_tool("nginx", "nginx")
-        return [nginx, "-p", str(stand.folder), "-e", "stderr", "-c", path]
+        return [nginx, "-p", str(testbed.folder), "-e", "stderr", "-c", path]
 
 
 @dataclass(frozen=True)
@@ -134,12 +137,12 @@ class Redis(Server):
     program = "redis-server"
     question = f"*2\r\n$3\r\nGET\r\n${len(KEY)}\r\n{KEY}\r\n".encode()
 
-    def preparation(self, stand: Stand) -> tuple[bytes, bytes]:
-        head = f"*3\r\n$3\r\nSET\r\n${len(KEY)}\r\n{KEY}\r\n${len(stand.body)}\r\n"
-        return head.encode() + stand.body + b"\r\n", b"+OK\r\n"
+    def preparation(self, testbed: Testbed) -> tuple[bytes, bytes]:
+        head = f"*3\r\n$3\r\nSET\r\n${len(KEY)}\r\n{KEY}\r\n${len(testbed.body)}\r\n"
+        return head.encode() + testbed.body + b"\r\n", b"+OK\r\n"
 
-    def command(self, stand: Stand, port: int) -> list[str]:
-        command = [programs.need_tool("redis-server", "redis-server"), "--bind", stand.host]
+    def command(self, testbed: Testbed, port: int) -> list[str]:
+        command = [programs.need_tool("redis-server", "redis-server"), "--bind", testbed.host]
         command += ["--port", str(port), "--protected-mode", "no", "--save", ""]
         command += ["--appendonly", "no", "--latency-tracking", "no"]
         return [*command, "--slowlog-log-slower-than", "-1", "--loglevel", "warning"]
@@ -153,13 +156,13 @@ class Memcached(Server):
     program = "memcached"
     question = f"get {KEY}\r\n".encode()
 
-    def preparation(self, stand: Stand) -> tuple[bytes, bytes]:
-        head = f"set {KEY} 0 0 {len(stand.body)}\r\n"
-        return head.encode() + stand.body + b"\r\n", b"STORED\r\n"
+    def preparation(self, testbed: Testbed) -> tuple[bytes, bytes]:
+        head = f"set {KEY} 0 0 {len(testbed.body)}\r\n"
+        return head.encode() + testbed.body + b"\r\n", b"STORED\r\n"
 
-    def command(self, stand: Stand, port: int) -> list[str]:
+    def command(self, testbed: Testbed, port: int) -> list[str]:
         command = [programs.need_tool("memcached", "memcached"), "-u", "root", "-t", "1"]
-        return [*command, "-U", "0", "-c", "10500", "-l", stand.host, "-p", str(port)]
+        return [*command, "-U", "0", "-c", "10500", "-l", testbed.host, "-p", str(port)]
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ class Serving:
     reply: bytes
 
 
-class Load:
+class Load(ABC):
     """One way to drive a server. Two that are equal are the same load."""
 
     program: str | None = None
@@ -181,47 +184,49 @@ class Load:
     """Of the client; no program: built with the project."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        raise NotImplementedError
+        """In the tables."""
 
     def check(self) -> None:
         """Raises an error that says what to install, if the client is missing."""
         if self.program is not None:
             programs.need_tool(self.program, self.package)
 
-    def run(self, stand: Stand, server: Server, serving: Serving) -> Figures:
-        raise NotImplementedError
+    @abstractmethod
+    def run(self, testbed: Testbed, server: Server, serving: Serving) -> Figures:
+        """Drives the server once; the figures by name."""
 
 
-def first_reply(stand: Stand, server: Server, port: int) -> bytes:
-    prepare, prepared = server.preparation(stand)
-    reply = stand.ask(port, prepare + server.question)
+def first_reply(testbed: Testbed, server: Server, port: int) -> bytes:
+    prepare, prepared = server.preparation(testbed)
+    reply = testbed.ask(port, prepare + server.question)
     if not reply.startswith(prepared):
         raise TrialError(f"{server.name} replied {reply[:80]!r} to {prepare[:20]!r}")
     reply = reply.removeprefix(prepared)
-    if (b" 200 OK\r\n" if isinstance(server, Ours) else stand.body) not in reply:
+    if (b" 200 OK\r\n" if isinstance(server, Ours) else testbed.body) not in reply:
         raise TrialError(f"{server.name} gave another reply than expected: {reply[:80]!r}")
     return reply
 
 
 @contextmanager
-def serving(stand: Stand, server: Server, side_name: str = "server") -> Iterator[Serving]:
+def serving(testbed: Testbed, server: Server, side_name: str = "server") -> Iterator[Serving]:
     """A fresh server for one trial; it must end well when told to.
 
     `side_name`: of the files that it writes, where several are up at once.
     """
-    port = stand.place.free_port()
-    with Side(side_name, stand.folder, accounted=True) as side:
-        side.start(stand.place.server, server.command(stand, port), NO_PERF, ())
-        wait_ready(side, lambda: stand.place.listens(port))
+    port = testbed.placement.free_port()
+    with Side(side_name, testbed.folder, accounted=True) as side:
+        side.start(testbed.placement.server, server.command(testbed, port), NO_PERF, ())
+        wait_ready(side, lambda: testbed.placement.listens(port))
         pid = side.find_program()
-        reply = first_reply(stand, server, port)
-        yield Serving(side, pid, f"{stand.host}:{port}", port, reply)
+        reply = first_reply(testbed, server, port)
+        yield Serving(side, pid, f"{testbed.host}:{port}", port, reply)
         side.stop(may_die=True)
 
 
-def sample_body(stand: Stand) -> bytes:
+def sample_body(testbed: Testbed) -> bytes:
     """The size of a body of ours, in letters that every peer's configuration can hold."""
-    with serving(stand, Ours("select")) as started:
+    with serving(testbed, Ours("select")) as started:
         body = started.reply.partition(b"\r\n\r\n")[2]
     return re.sub(rb"[^A-Za-z0-9_. \n]", b"x", body)

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.loads import SERVER_CPU
-from bench.readings import Reading
-from bench.rows import Best, Row, Trial, Turns
-from bench.stand import Figures, Stand
+from bench.readings import ReaderTrial
+from bench.rows import Best, Row, ServerTrial, Turns
+from bench.testbed import Figures, Testbed
 from regatta.analysis.statistics.serial import reach_of
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.errors import RegattaError
@@ -25,30 +25,30 @@ from regatta.errors import RegattaError
 SCREENING_BLOCKS = 3
 
 # What is run at a time.
-Run = Trial | Reading | Turns
+Run = ServerTrial | ReaderTrial | Turns
 # Trials in the order in which they run, each with its block.
 Trials = list[tuple[int, Run]]
 
 
 @dataclass
-class Measured:
+class Measurements:
     """Each trial's figures by its block, and what went wrong."""
 
-    figures: dict[Trial | Reading, dict[int, Figures]] = field(default_factory=dict)
+    figures: dict[ServerTrial | ReaderTrial, dict[int, Figures]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
-    def run(self, stand: Stand, run: Run, block: int) -> None:
+    def run(self, testbed: Testbed, run: Run, block: int) -> None:
         """Runs a trial, or several by turns. What fails is told of at the end; the others go on."""
-        found: dict[Trial | Reading, Figures]
+        found: dict[ServerTrial | ReaderTrial, Figures]
         try:
-            found = run.run(stand) if isinstance(run, Turns) else {run: run.run(stand)}
+            found = run.run(testbed) if isinstance(run, Turns) else {run: run.run(testbed)}
         except RegattaError as error:
             self.failures.append(f"{run.name}, block {block + 1}: {error}")
             return
         for trial, figures in found.items():
             self.figures.setdefault(trial, {})[block] = figures
 
-    def values(self, trial: Trial | Reading, figure: str) -> dict[int, float]:
+    def values(self, trial: ServerTrial | ReaderTrial, figure: str) -> dict[int, float]:
         return {block: found[figure] for block, found in self.figures.get(trial, {}).items()}
 
 
@@ -75,7 +75,7 @@ class Outcome:
         return "met" if sides == {0} else "missed"
 
 
-def estimate(row: Row, measured: Measured) -> Outcome:
+def estimate(row: Row, measured: Measurements) -> Outcome:
     """The mean of logarithms: a ratio and its inverse then say the same."""
     assert not isinstance(row.ours, Best)
     ours = measured.values(row.ours, row.figure)
@@ -140,7 +140,7 @@ def screening(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
     return planned
 
 
-def choose(best: Best, screened: Measured) -> Trial:
+def choose(best: Best, screened: Measurements) -> ServerTrial:
     """The cheapest on the server's CPU, of those whose screening did not fail altogether."""
     trials = best.screening()
     costs = {
@@ -151,19 +151,19 @@ def choose(best: Best, screened: Measured) -> Trial:
     if len(trials) > 1 and not costs:
         raise RegattaError(f"every screening failed; the last one: {screened.failures[-1]}")
     cheapest = min(trials, key=lambda trial: costs.get(trial, math.inf))
-    assert isinstance(cheapest, Trial)
-    return Trial(cheapest.server, best.load)
+    assert isinstance(cheapest, ServerTrial)
+    return ServerTrial(cheapest.server, best.load)
 
 
-def run_all(stand: Stand, planned: Iterable[tuple[int, Run]]) -> Measured:
+def run_all(testbed: Testbed, planned: Iterable[tuple[int, Run]]) -> Measurements:
     """Runs what is planned."""
-    measured = Measured()
+    measured = Measurements()
     for block, trial in planned:
-        measured.run(stand, trial, block)
+        measured.run(testbed, trial, block)
     return measured
 
 
-def decide(rows: Sequence[Row], screened: Measured) -> list[Row]:
+def decide(rows: Sequence[Row], screened: Measurements) -> list[Row]:
     """The rows with the best servers in their places, and in their names."""
 
     def decided(row: Row) -> Row:

@@ -42,12 +42,12 @@ def met(outcome: Outcome) -> str:
 
 
 def caption(report: Report) -> str:
-    place = report.environment["placement"]
-    kind = "two network namespaces joined by veth" if place["kind"] == NETNS else "loopback"
-    peers = ", ".join(f"{name} {told}" for name, told in report.environment["peers"].items())
+    placement = report.environment["placement"]
+    kind = "two network namespaces joined by veth" if placement["kind"] == NETNS else "loopback"
+    peers = ", ".join(f"{name} {version}" for name, version in report.environment["peers"].items())
     lines = [
-        f"{report.blocks} blocks, seed {report.seed}; server on CPU {place['server_cpus'][0]}, "
-        f"client on CPU {place['client_cpus'][0]}, {kind}; {peers}",
+        f"{report.blocks} blocks, seed {report.seed}; server on CPU {placement['server_cpus'][0]}, "
+        f"client on CPU {placement['client_cpus'][0]}, {kind}; {peers}",
         "ours, peer: medians; ratio: the geometric mean over blocks; "
         f"{UNSURE}: the interval includes the goal's bound",
     ]

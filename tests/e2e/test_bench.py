@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from bench.__main__ import main, stand_in_place
+from bench.__main__ import main, make_testbed
 from bench.loads import (
     CLIENT_CPU,
     SERVER_CPU,
@@ -21,11 +21,11 @@ from bench.loads import (
     closed,
     newcomers,
 )
-from bench.rest import MEMORY, Rest
-from bench.rows import Trial
+from bench.rest import MEMORY, RestingConnections
+from bench.rows import ServerTrial
 from bench.servers import Memcached, Nginx, Ours, Redis, Twin, serving
-from bench.side_by_side import Measured
-from bench.stand import Stand
+from bench.side_by_side import Measurements
+from bench.testbed import Testbed
 from regatta.errors import UsageError
 from tests.commands import Done, run
 from tests.servers import REPOSITORY, running
@@ -34,8 +34,8 @@ TIMEOUT_S = 100
 
 
 @pytest.fixture(scope="module")
-def stand() -> Iterator[Stand]:
-    with stand_in_place() as made:
+def testbed() -> Iterator[Testbed]:
+    with make_testbed() as made:
         yield made
 
 
@@ -70,22 +70,22 @@ def test_a_design_beside_its_twin_by_turns() -> None:
         assert 1 < min(row["our_values"] + row["peer_values"]) < 10_000
 
 
-def test_as_started_by_default_nothing_is_asked_for_or_turned_off(stand: Stand) -> None:
+def test_as_started_by_default_nothing_is_asked_for_or_turned_off(testbed: Testbed) -> None:
     told = {"--sandbox", "--source", "--no-recorder"}
-    assert told <= set(Ours("select").command(stand, 1))
+    assert told <= set(Ours("select").command(testbed, 1))
     by_default = Ours("select", by_default=True)
-    assert not told & set(by_default.command(stand, 1))
-    with serving(stand, Ours("select")) as ours:
+    assert not told & set(by_default.command(testbed, 1))
+    with serving(testbed, Ours("select")) as ours:
         assert b"source procfs (as asked)" in ours.reply
-    with serving(stand, by_default) as ours:
+    with serving(testbed, by_default) as ours:
         assert b"# source " in ours.reply
         assert b"as asked" not in ours.reply
 
 
-def test_a_twin_sends_as_many_bytes_as_ours(stand: Stand) -> None:
-    with serving(stand, Ours("select")) as ours:
+def test_a_twin_sends_as_many_bytes_as_ours(testbed: Testbed) -> None:
+    with serving(testbed, Ours("select")) as ours:
         pass
-    with serving(stand, Twin("select")) as twin:
+    with serving(testbed, Twin("select")) as twin:
         pass
     assert len(twin.reply) == len(ours.reply)
 
@@ -93,41 +93,41 @@ def test_a_twin_sends_as_many_bytes_as_ours(stand: Stand) -> None:
 @pytest.mark.parametrize(
     "trial",
     [
-        Trial(Nginx(), Wrk(10)),
-        Trial(Nginx(deferred=False), Wrk(10, closing=True)),
-        Trial(Redis(), RedisBenchmark(10, requests=1000)),
-        Trial(Memcached(), GetClient(10)),
-        Trial(Ours("select"), GetClient(10)),
-        Trial(Ours("select"), closed(10)),
-        Trial(Ours("select"), Wrk(10, idle=100)),
-        Trial(Ours("fork-per-client"), newcomers(500, 0.3, 16)),
-        Trial(Twin("fork-per-client"), newcomers(500, 0.3, 16)),
+        ServerTrial(Nginx(), Wrk(10)),
+        ServerTrial(Nginx(deferred=False), Wrk(10, closing=True)),
+        ServerTrial(Redis(), RedisBenchmark(10, requests=1000)),
+        ServerTrial(Memcached(), GetClient(10)),
+        ServerTrial(Ours("select"), GetClient(10)),
+        ServerTrial(Ours("select"), closed(10)),
+        ServerTrial(Ours("select"), Wrk(10, idle=100)),
+        ServerTrial(Ours("fork-per-client"), newcomers(500, 0.3, 16)),
+        ServerTrial(Twin("fork-per-client"), newcomers(500, 0.3, 16)),
     ],
     ids=lambda trial: trial.name,
 )
-def test_a_trial_gives_costs_of_both_sides(trial: Trial, stand: Stand) -> None:
+def test_a_trial_gives_costs_of_both_sides(trial: ServerTrial, testbed: Testbed) -> None:
     try:
         trial.server.check()
         trial.load.check()
     except UsageError as error:
         pytest.skip(f"{error}, or run scripts/setup bench")
-    measured = Measured()
-    measured.run(stand, trial, 0)
+    measured = Measurements()
+    measured.run(testbed, trial, 0)
     assert measured.failures == []
     for figure in (SERVER_CPU, CLIENT_CPU):
         assert 1 < measured.values(trial, figure)[0] < 1000
 
 
-def test_memory_at_rest_is_a_few_bytes_a_connection_and_no_page(stand: Stand) -> None:
-    trial, measured = Trial(Ours("epoll"), Rest(500, asks=True)), Measured()
-    measured.run(stand, trial, 0)
+def test_memory_at_rest_is_a_few_bytes_a_connection_and_no_page(testbed: Testbed) -> None:
+    trial, measured = ServerTrial(Ours("epoll"), RestingConnections(500, asks=True)), Measurements()
+    measured.run(testbed, trial, 0)
     assert measured.failures == []
     assert 16 < measured.values(trial, MEMORY)[0] < 4096
 
 
-def test_a_trial_that_fails_is_told_of_and_counts_nothing(stand: Stand) -> None:
-    trial, measured = Trial(Ours("no-such-design"), Wrk(10)), Measured()
-    measured.run(stand, trial, 0)
+def test_a_trial_that_fails_is_told_of_and_counts_nothing(testbed: Testbed) -> None:
+    trial, measured = ServerTrial(Ours("no-such-design"), Wrk(10)), Measurements()
+    measured.run(testbed, trial, 0)
     assert measured.figures == {}
     (failure,) = measured.failures
     assert "no such design" in failure

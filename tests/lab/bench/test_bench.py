@@ -14,10 +14,10 @@ import pytest
 from bench import loads, rows, side_by_side
 from bench.comparisons import comparisons
 from bench.loads import SERVER_CPU, Wrk
-from bench.rows import Best, Goal, Row, Trial, Turns, present
+from bench.rows import Best, Row, ServerTrial, Target, Turns, present
 from bench.servers import Load, Nginx, Ours, Server, Serving, Twin
-from bench.side_by_side import Measured
-from bench.stand import Figures, Stand
+from bench.side_by_side import Measurements
+from bench.testbed import Figures, Testbed
 from regatta.analysis.statistics.serial import reach_of
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.errors import RegattaError, TrialError
@@ -36,7 +36,7 @@ REDIS_BENCHMARK = (
     '"p99_latency_ms","max_latency_ms"\n'
     '"get regatta","53571.43","0.513","0.152","0.471","0.919","1.351","3.087"\n'
 )
-OURS, PEER = Trial(Ours("select"), Wrk(50)), Trial(Twin("epoll"), Wrk(50))
+OURS, PEER = ServerTrial(Ours("select"), Wrk(50)), ServerTrial(Twin("epoll"), Wrk(50))
 
 
 def test_wrk_is_read() -> None:
@@ -75,17 +75,17 @@ def test_a_failed_request_of_regatta_client_is_no_measurement() -> None:
 
 
 def row(
-    ours: Trial | Best = OURS,
-    peer: Trial | None = PEER,
-    goal: Goal | None = None,
+    ours: ServerTrial | Best = OURS,
+    peer: ServerTrial | None = PEER,
+    goal: Target | None = None,
     most_blocks: int | None = None,
 ) -> Row:
     return Row("a row", "a group", SERVER_CPU, ours, peer, goal, most_blocks)
 
 
-def measured(**values: list[float]) -> Measured:
+def measured(**values: list[float]) -> Measurements:
     trials = {"ours": OURS, "peer": PEER}
-    return Measured(
+    return Measurements(
         {
             trials[side]: {block: {SERVER_CPU: value} for block, value in enumerate(costs)}
             for side, costs in values.items()
@@ -141,27 +141,27 @@ def test_a_row_without_a_peer_is_a_value_and_may_be_zero() -> None:
 @pytest.mark.parametrize(
     ("goal", "ours", "verdict"),
     [
-        (Goal(0.8), [1.0, 1.01, 0.99, 1.0], "met"),
-        (Goal(0.4), [1.0, 1.01, 0.99, 1.0], "missed"),
-        (Goal(0.8), [1.0, 2.0, 1.5, 2.2], "undecided"),
-        (Goal(0.4, at_least=True), [1.0, 1.01, 0.99, 1.0], "met"),
-        (Goal(0.8, at_least=True), [1.0, 1.01, 0.99, 1.0], "missed"),
-        (Goal(0.55, down_to=0.45), [1.0, 1.01, 0.99, 1.0], "met"),
-        (Goal(0.45, down_to=0.35), [1.0, 1.01, 0.99, 1.0], "missed"),
-        (Goal(0.65, down_to=0.55), [1.0, 1.01, 0.99, 1.0], "missed"),
-        (Goal(0.55, down_to=0.45), [0.5, 2.0, 0.4, 1.9], "undecided"),
+        (Target(0.8), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Target(0.4), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Target(0.8), [1.0, 2.0, 1.5, 2.2], "undecided"),
+        (Target(0.4, at_least=True), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Target(0.8, at_least=True), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Target(0.55, down_to=0.45), [1.0, 1.01, 0.99, 1.0], "met"),
+        (Target(0.45, down_to=0.35), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Target(0.65, down_to=0.55), [1.0, 1.01, 0.99, 1.0], "missed"),
+        (Target(0.55, down_to=0.45), [0.5, 2.0, 0.4, 1.9], "undecided"),
         (None, [1.0, 1.01, 0.99, 1.0], None),
     ],
 )
 def test_a_verdict_needs_the_whole_interval(
-    goal: Goal | None, ours: list[float], verdict: str | None
+    goal: Target | None, ours: list[float], verdict: str | None
 ) -> None:
     found = measured(ours=ours, peer=[2.0] * len(ours))
     assert side_by_side.estimate(row(goal=goal), found).verdict == verdict
 
 
 def test_a_goal_with_two_ends_is_shown_with_both() -> None:
-    assert str(Goal(1.05, down_to=0.95)) == "0.95 to 1.05"
+    assert str(Target(1.05, down_to=0.95)) == "0.95 to 1.05"
 
 
 class OfTwoWorks(Load):
@@ -169,7 +169,7 @@ class OfTwoWorks(Load):
 
     name = "a burst"
 
-    def run(self, _stand: Stand, server: Server, _serving: Serving) -> Figures:
+    def run(self, _stand: Testbed, server: Server, _serving: Serving) -> Figures:
         assert isinstance(server, Ours)
         return {SERVER_CPU: {"classic": 900.0, "snapshot": 100.0}[server.work]}
 
@@ -186,13 +186,13 @@ def test_a_classic_scan_is_what_it_costs_beyond_a_snapshot_for_each_process(
 
 
 def test_a_block_holds_every_trial_once_and_in_random_order() -> None:
-    compared = [row(), row(peer=Trial(Nginx(), Wrk(50))), row(peer=None, most_blocks=1)]
+    compared = [row(), row(peer=ServerTrial(Nginx(), Wrk(50))), row(peer=None, most_blocks=1)]
     plans = [side_by_side.plan(compared, 3, random.Random(seed)) for seed in range(20)]
     for planned in plans:
         assert len(planned) == 9
         for block in range(3):
             trials = [trial for of, trial in planned if of == block]
-            assert set(trials) == {OURS, PEER, Trial(Nginx(), Wrk(50))}
+            assert set(trials) == {OURS, PEER, ServerTrial(Nginx(), Wrk(50))}
     assert len({tuple(planned) for planned in plans}) > 10
 
 
@@ -202,13 +202,14 @@ def test_what_takes_long_takes_part_in_few_blocks() -> None:
 
 
 @dataclass(frozen=True)
-class Told(Load):
+class RecordedLoad(Load):
     """A load that tells of each of its slices, each of which costs more than the last."""
 
+    name = "a recorded load"
     what: str
     told: tuple[list[str], ...] = field(default=([],), compare=False)
 
-    def run(self, _: Stand, server: Server, __: Serving) -> Figures:
+    def run(self, _: Testbed, server: Server, __: Serving) -> Figures:
         self.told[0].append(f"{server.name} {self.what}")
         return {SERVER_CPU: float(len(self.told[0]))}
 
@@ -218,10 +219,10 @@ def test_servers_take_turns_and_what_goes_straight_up_costs_all_the_same(
 ) -> None:
     monkeypatch.setattr(rows, "serving", lambda *_: nullcontext())
     told: tuple[list[str]] = ([],)
-    stay, go = Told("stay", told), Told("go", told)
+    stay, go = RecordedLoad("stay", told), RecordedLoad("go", told)
     turns = Turns((Ours("a"), Twin("a")), (stay, go), turns=2)
-    stand = Stand(None, tmp_path, b"")
-    found = turns.run(stand)
+    testbed = Testbed(None, tmp_path, b"")
+    found = turns.run(testbed)
     first = ["a stay", "bare a stay", "a go", "bare a go"]
     assert told[0] == [*first, *reversed(first)]
     assert {figures[SERVER_CPU] for figures in found.values()} == {4.5}
@@ -236,8 +237,8 @@ def test_rows_that_share_turns_are_measured_in_them_once_a_block() -> None:
             "a row",
             "a group",
             SERVER_CPU,
-            Trial(Ours("select"), load),
-            Trial(Twin("select"), load),
+            ServerTrial(Ours("select"), load),
+            ServerTrial(Twin("select"), load),
             None,
             None,
             turns,
@@ -250,19 +251,22 @@ def test_rows_that_share_turns_are_measured_in_them_once_a_block() -> None:
 def test_the_best_is_the_cheapest_of_the_screening() -> None:
     best = Best((Ours("epoll"), Ours("uring"), Ours("reactors")), Wrk(50), Wrk(9))
     epoll, uring, _ = best.screening()
-    screened = Measured({epoll: {0: {SERVER_CPU: 9.0}}, uring: {0: {SERVER_CPU: 8.0}}})
+    screened = Measurements({epoll: {0: {SERVER_CPU: 9.0}}, uring: {0: {SERVER_CPU: 8.0}}})
     (decided,) = side_by_side.decide([row(ours=best)], screened)
-    assert decided.ours == Trial(uring.server, Wrk(9))
+    assert decided.ours == ServerTrial(uring.server, Wrk(9))
     assert decided.name.endswith("uring")
     with pytest.raises(RegattaError, match="every screening failed"):
-        side_by_side.decide([row(ours=best)], Measured(failures=["no port"]))
+        side_by_side.decide([row(ours=best)], Measurements(failures=["no port"]))
 
 
 def test_a_design_that_is_not_there_is_left_out() -> None:
     designs = {"select": None, "epoll": None, "uring": "no io_uring in this kernel"}
     assert present(row(), designs) == row()
-    assert present(row(ours=Trial(Ours("uring"), Wrk(50))), designs) == "no io_uring in this kernel"
-    assert "no design poll" in str(present(row(ours=Trial(Ours("poll"), Wrk(50))), designs))
+    assert (
+        present(row(ours=ServerTrial(Ours("uring"), Wrk(50))), designs)
+        == "no io_uring in this kernel"
+    )
+    assert "no design poll" in str(present(row(ours=ServerTrial(Ours("poll"), Wrk(50))), designs))
     best = Best((Ours("epoll"), Ours("uring"), Ours("poll")), Wrk(50), Wrk(50))
     found = present(row(ours=best), designs)
     assert isinstance(found, rows.Row)

@@ -1,8 +1,8 @@
-/* Sleeping processes, so that there is something to read: `crowd PROCESSES THREADS`, with that many
- * threads in each besides its first. Prints "ready" when all of them sleep; the end of stdin ends
- * them all. None is left behind, however this program ends: they live in their own pid namespace,
- * which ends with its first process, or, if that is not permitted, the kernel kills each when its
- * parent ends. */
+/* Sleeping processes, so that there is something to read: `sleepers PROCESSES THREADS`, with that
+ * many threads in each besides its first. Prints "ready" when all of them sleep; the end of stdin
+ * ends them all. None is left behind, however this program ends: they live in their own pid
+ * namespace, which ends with its first process, or, if that is not permitted, the kernel kills each
+ * when its parent ends. */
 #include "base/number.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 enum { USAGE_ERROR = 2, SMALL_STACK = 16 * 1024 };
 
 static void fail(const char *what) {
-    fprintf(stderr, "crowd: %s: %s\n", what, strerror(errno));
+    fprintf(stderr, "sleepers: %s: %s\n", what, strerror(errno));
     _exit(EXIT_FAILURE);
 }
 
@@ -86,7 +86,7 @@ int main(int argc, char **argv) {
     int status = 0;
     if (argc != 3 || number_parse(argv[1], 0, 1 << 20, &processes) != 0 ||
         number_parse(argv[2], 0, 1 << 16, &threads) != 0) {
-        fprintf(stderr, "usage: crowd PROCESSES THREADS\n");
+        fprintf(stderr, "usage: sleepers PROCESSES THREADS\n");
         return USAGE_ERROR;
     }
     bool has_own = unshare(CLONE_NEWPID) == 0;

@@ -1,4 +1,4 @@
-"""Where trials run: the places of the two sides, a folder for files, and what is started there."""
+"""Where trials run: the placement of both sides, a folder for files, and what is started there."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.crowds import Crowds
 from bench.paths import HERE
+from bench.sleepers import RunningSleepers
 from regatta.errors import RegattaError, TrialError
 from regatta.machine import perf
 from regatta.machine.guard import guard_environment
@@ -29,17 +29,17 @@ Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Stand:
+class Testbed:
     """What all trials share. `body` is what every server answers, give or take a digit."""
 
-    place: Placement
+    placement: Placement
     folder: Path
     body: bytes
-    crowds: Crowds = field(default_factory=Crowds)
+    sleepers: RunningSleepers = field(default_factory=RunningSleepers)
 
     @property
     def host(self) -> str:
-        return self.place.server_address
+        return self.placement.server_address
 
     def write(self, name: str, data: bytes) -> str:
         """A file for one of the programs; returns its path."""
@@ -51,7 +51,7 @@ class Stand:
         """One request from the client's side, and all that comes back."""
         command = [sys.executable, "-S", str(HERE / "ask.py"), self.host, str(port)]
         run = subprocess.run(
-            self.place.client.command(command),
+            self.placement.client.command(command),
             input=request,
             capture_output=True,
             timeout=ASK_TIMEOUT_S,
@@ -67,7 +67,7 @@ class Stand:
         """Runs a client to its end: what it printed, and its CPU time in ns, start and all."""
         before = children_cpu_ns()
         with Side("client", self.folder) as client:
-            client.start(self.place.client, command, NO_PERF, ())
+            client.start(self.placement.client, command, NO_PERF, ())
             client.find_program()
             status = client.wait(CLIENT_TIMEOUT_S)
             cpu_ns = children_cpu_ns() - before
@@ -97,12 +97,12 @@ def raise_descriptor_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def widen_ports(place: Placement) -> None:
+def widen_ports(placement: Placement) -> None:
     """Lets short connections use almost every port, where the client has a network of its own."""
-    if place.kind != NETNS:
+    if placement.kind != NETNS:
         return
     settings = "echo 1024 65535 > ip_local_port_range; echo 1 > tcp_tw_reuse"
     command = ["/bin/sh", "-c", f"cd /proc/sys/net/ipv4 && {{ {settings}; }}"]
     subprocess.run(
-        place.client.command(command), env=guard_environment(), capture_output=True, check=False
+        placement.client.command(command), env=guard_environment(), capture_output=True, check=False
     )

@@ -1,5 +1,5 @@
-"""Processes that sleep while something is measured among them: `bench/crowd.c`, held from one trial
-to the next that wants the same."""
+"""Processes that sleep while something is measured among them: `bench/sleepers.c`, kept from one
+trial to the next that wants the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SETTLE_S = 1.1
 
 
 @dataclass(frozen=True)
-class Crowd:
+class Sleepers:
     """So many processes, each with so many threads beside its first."""
 
     processes: int = 0
@@ -50,7 +50,7 @@ class Crowd:
             return f"{PID_MAX} is {PID_MAX.read_text().strip()} and cannot be raised by this user"
 
 
-NOBODY = Crowd()
+NO_SLEEPERS = Sleepers()
 
 
 def start_beside(command: Sequence[str]) -> subprocess.Popen[str]:
@@ -67,46 +67,46 @@ def start_beside(command: Sequence[str]) -> subprocess.Popen[str]:
     )
 
 
-class Crowds:
-    """The crowd that is there now. `want` may leave it as it is; `end` must be called."""
+class RunningSleepers:
+    """Those that are there now. `want` may leave it as it is; `end` must be called."""
 
     def __init__(self) -> None:
-        self.crowd = NOBODY
+        self.current = NO_SLEEPERS
         self.process: subprocess.Popen[str] | None = None
         self.pid_max: str | None = None
 
-    def want(self, crowd: Crowd) -> None:
-        if crowd == self.crowd:
+    def want(self, sleepers: Sleepers) -> None:
+        if sleepers == self.current:
             return
         self.end()
-        if crowd != NOBODY:
-            self.start(crowd)
+        if sleepers != NO_SLEEPERS:
+            self.start(sleepers)
 
-    def start(self, crowd: Crowd) -> None:
-        self.make_room(crowd)
-        command = [str(BUILT / "crowd"), str(crowd.processes), str(crowd.threads)]
+    def start(self, sleepers: Sleepers) -> None:
+        self.make_room(sleepers)
+        command = [str(BUILT / "sleepers"), str(sleepers.processes), str(sleepers.threads)]
         self.process = start_beside(command)
         assert self.process.stdout
         assert self.process.stderr
         if self.process.stdout.readline() != "ready\n":
             complaint = self.process.stderr.read().strip()
             self.end()
-            raise TrialError(f"{crowd.name} could not be started: {complaint}")
-        self.crowd = crowd
+            raise TrialError(f"{sleepers.name} could not be started: {complaint}")
+        self.current = sleepers
         time.sleep(SETTLE_S)
 
-    def make_room(self, crowd: Crowd) -> None:
+    def make_room(self, sleepers: Sleepers) -> None:
         before = PID_MAX.read_text()
-        if crowd.tasks + SPARE_PIDS > int(before):
+        if sleepers.tasks + SPARE_PIDS > int(before):
             try:
-                PID_MAX.write_text(str(2 * (crowd.tasks + SPARE_PIDS)))
+                PID_MAX.write_text(str(2 * (sleepers.tasks + SPARE_PIDS)))
             except OSError as error:
                 raise RegattaError(f"{PID_MAX} cannot be raised: {error.strerror}") from error
             self.pid_max = before
 
     def end(self) -> None:
         """Nobody is left when this returns, and the limit is as it was."""
-        self.crowd = NOBODY
+        self.current = NO_SLEEPERS
         if self.process is not None:
             assert self.process.stdin
             with suppress(BrokenPipeError):
