@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.sleepers import start_beside
+from bench.sleepers import start_helper
 from bench.paths import HERE
 from bench.servers import Load, Server, Serving
 from bench.testbed import Figures, Testbed
@@ -62,7 +62,7 @@ class ConnectionHolder:
 def holding(testbed: Testbed, serving: Serving, asks: bool) -> Iterator[ConnectionHolder]:
     command = [sys.executable, "-S", str(HERE / "hold.py"), testbed.host, str(serving.port)]
     command.append("asked" if asks else "silent")
-    with start_beside(testbed.placement.client.command(command)) as process:
+    with start_helper(testbed.placement.client.command(command)) as process:
         holder = ConnectionHolder(process)
         try:
             yield holder

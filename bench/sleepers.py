@@ -53,8 +53,8 @@ class Sleepers:
 NO_SLEEPERS = Sleepers()
 
 
-def start_beside(command: Sequence[str]) -> subprocess.Popen[str]:
-    """A program that stays beside trials and is spoken with in lines."""
+def start_helper(command: Sequence[str]) -> subprocess.Popen[str]:
+    """A program that runs through several trials and is spoken with in lines."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command,
@@ -85,7 +85,7 @@ class RunningSleepers:
     def start(self, sleepers: Sleepers) -> None:
         self.make_room(sleepers)
         command = [str(BUILT / "sleepers"), str(sleepers.processes), str(sleepers.threads)]
-        self.process = start_beside(command)
+        self.process = start_helper(command)
         assert self.process.stdout
         assert self.process.stderr
         if self.process.stdout.readline() != "ready\n":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.http_replies import parse_replies
-from tests.servers import REST, SOURCE, Server
+from tests.servers import REST, SOURCE, RunningServer
 
 SECONDS = r"(\d+\.\d{6})"
 ROW = re.compile(rf"(\d+) (\d+) {SECONDS} {SECONDS} (.*)")
@@ -35,7 +35,7 @@ class Thread:
 
 
 @dataclass
-class Row:
+class ProcessRow:
     """`number` is a pid, or how many processes a group has; times are in microseconds."""
 
     number: int
@@ -54,7 +54,7 @@ class Row:
 @dataclass
 class Answer:
     title: str
-    rows: list[Row]
+    rows: list[ProcessRow]
     rest_us: int
     source: str
     tasks: int
@@ -70,7 +70,7 @@ def us(seconds: str) -> int:
     return int(whole) * 10**6 + int(decimals)
 
 
-def add_line(rows: list[Row], line: str) -> None:
+def add_line(rows: list[ProcessRow], line: str) -> None:
     """A row, or what belongs to the row before."""
     if line.startswith("= "):
         assert rows[-1].command is None
@@ -85,7 +85,7 @@ def add_line(rows: list[Row], line: str) -> None:
         row = ROW.fullmatch(line)
         assert row, f"not a line of the text form: {line!r}"
         assert int(row[1]) == len(rows) + 1
-        rows.append(Row(int(row[2]), us(row[3]), us(row[4]), row[5]))
+        rows.append(ProcessRow(int(row[2]), us(row[3]), us(row[4]), row[5]))
 
 
 def read_text(body: bytes) -> Answer:
@@ -96,7 +96,7 @@ def read_text(body: bytes) -> Answer:
     rest, source = REST.fullmatch(rest_line), SOURCE.fullmatch(source_line)
     assert rest, rest_line
     assert source, source_line
-    rows: list[Row] = []
+    rows: list[ProcessRow] = []
     for line in lines:
         add_line(rows, line)
     tasks, lost = int(source[3]), int(source[4])
@@ -116,7 +116,7 @@ def read_json(body: bytes) -> Answer:
     assert list(answer) == [*KEYS, "group", "elapsed_seconds", many, "rest"]
     assert all(process["rank"] == rank for rank, process in enumerate(answer[many], start=1))
     rows = [
-        Row(
+        ProcessRow(
             shown["pid" if many == "processes" else "processes"],
             us(shown["user_seconds"]),
             us(shown["system_seconds"]),
@@ -148,7 +148,7 @@ def read_json(body: bytes) -> Answer:
     )
 
 
-def ask_line(server: Server, parameters: list[str]) -> Answer:
+def ask_line(server: RunningServer, parameters: list[str]) -> Answer:
     reply = server.ask(" ".join(["top", *parameters]).encode() + b"\n")
     assert not reply.startswith(b"error"), reply
     assert reply.endswith(b"\n\n")
@@ -156,7 +156,7 @@ def ask_line(server: Server, parameters: list[str]) -> Answer:
     return (read_json if is_json else read_text)(reply.removesuffix(b"\n"))
 
 
-def ask_http(server: Server, parameters: list[str]) -> Answer:
+def ask_http(server: RunningServer, parameters: list[str]) -> Answer:
     target = "/top?" + "&".join(parameters)
     (reply,) = parse_replies(server.ask(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode()))
     assert reply.status == 200, reply.body

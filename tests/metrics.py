@@ -7,7 +7,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
 from tests.http_replies import Reply, parse_replies
-from tests.servers import Server
+from tests.servers import RunningServer
 
 OPENMETRICS = (
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
@@ -22,7 +22,7 @@ def labels(**values: str) -> Labels:
     return frozenset(values.items())
 
 
-def fetch(server: Server, accept: str | None = None, method: str = "GET") -> Reply:
+def fetch(server: RunningServer, accept: str | None = None, method: str = "GET") -> Reply:
     """The reply to one request for /metrics."""
     header = f"Accept: {accept}\r\n" if accept is not None else ""
     received = server.ask(f"{method} /metrics HTTP/1.1\r\nHost: x\r\n{header}\r\n".encode())
@@ -46,7 +46,7 @@ def families(reply: Reply) -> dict[str, Metric]:
     return found
 
 
-def samples(server: Server, accept: str | None = None) -> dict[str, dict[Labels, float]]:
+def samples(server: RunningServer, accept: str | None = None) -> dict[str, dict[Labels, float]]:
     """Every sample's value, by its name and its labels."""
     found: dict[str, dict[Labels, float]] = {}
     for family in families(fetch(server, accept)).values():
@@ -58,6 +58,6 @@ def samples(server: Server, accept: str | None = None) -> dict[str, dict[Labels,
     return found
 
 
-def value(server: Server, name: str, **wanted: str) -> float:
+def value(server: RunningServer, name: str, **wanted: str) -> float:
     """One sample's value."""
     return samples(server)[name][labels(**wanted)]

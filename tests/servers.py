@@ -37,7 +37,7 @@ def built(path: str) -> str:
 
 
 @dataclass(frozen=True)
-class Design:
+class ListedDesign:
     """A design as the server's table tells: a new one is under test by being there."""
 
     name: str
@@ -59,13 +59,13 @@ class Design:
 
 
 @functools.cache
-def table() -> tuple[Design, ...]:
+def table() -> tuple[ListedDesign, ...]:
     """Every design that the server lists."""
     listed = json.loads(run_well(program("regatta-server"), "--list-designs", "--json"))
-    return tuple(Design(row["name"], row["pool"], row["serves"], row["missing"]) for row in listed)
+    return tuple(ListedDesign(row["name"], row["pool"], row["serves"], row["missing"]) for row in listed)
 
 
-def runnable() -> list[Design]:
+def runnable() -> list[ListedDesign]:
     """Those of them that can run on this machine."""
     return [design for design in table() if design.missing is None]
 
@@ -75,7 +75,7 @@ def designs() -> list[str]:
     return [design.name for design in runnable()]
 
 
-class Server:
+class RunningServer:
     """A server in its own process; `summary` holds its summary once it was stopped."""
 
     def __init__(self, process: subprocess.Popen[bytes], address: str, summary: Path) -> None:
@@ -157,7 +157,7 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
     environment: Mapping[str, str] | None = None,
     records: bool = False,
     binary: str | None = None,
-) -> Iterator[Server]:
+) -> Iterator[RunningServer]:
     """Starts a server, waits until it is ready, and stops it at the end (status 0 required).
 
     records: with its recorder; without, all that it scans is what the clients cause. The source is
@@ -193,7 +193,7 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
     with os.fdopen(ready_read) as ready:
         line = ready.readline()
     assert line.startswith("ready "), process.communicate(timeout=PATIENCE_S)[1].decode()
-    server = Server(process, line.split()[1], summary)
+    server = RunningServer(process, line.split()[1], summary)
     try:
         yield server
         server.stop()

@@ -15,7 +15,7 @@ import pytest
 
 from tests.dialects import DIALECTS
 from tests.processes import sleepers
-from tests.servers import Design, Server, runnable, running, table
+from tests.servers import ListedDesign, RunningServer, runnable, running, table
 
 DESCRIPTORS = 4096
 """What the tests themselves may need: a crowd of a thousand, and room."""
@@ -37,7 +37,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         item.callspec.params["design"].name
         for item in session.items
         if isinstance(
-            getattr(item, "callspec", None) and item.callspec.params.get("design"), Design
+            getattr(item, "callspec", None) and item.callspec.params.get("design"), ListedDesign
         )
     )
 
@@ -70,7 +70,9 @@ def _processes() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def server(design: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(
+    design: ListedDesign, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningServer]:
     """A server of the design, shared by the tests of one file: none may leave it harmed."""
     folder = tmp_path_factory.mktemp(design.name)
     with running(
@@ -80,11 +82,11 @@ def server(design: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture
-def start(design: Design, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def start(design: ListedDesign, tmp_path: Path) -> Iterator[Callable[..., RunningServer]]:
     """Starts a server of the design with options of the test's own."""
     with ExitStack() as stack:
 
-        def start_one(*options: str, **settings: object) -> Server:
+        def start_one(*options: str, **settings: object) -> RunningServer:
             return stack.enter_context(
                 running(tmp_path, "--design", design.name, *options, **settings)
             )

@@ -6,7 +6,7 @@ import json
 import socket
 
 from tests.processes import sleepers
-from tests.servers import Server
+from tests.servers import RunningServer
 from tests.sockets import wait_until_read
 
 REQUESTS = 50
@@ -26,7 +26,7 @@ def read_replies(connection: socket.socket, count: int) -> list[bytes]:
     return bytes(received).split(b"\n\n")[:-1]
 
 
-def check_that_all_is_answered(server: Server) -> None:
+def check_that_all_is_answered(server: RunningServer) -> None:
     """All is asked before the client takes the first reply, and the replies, some 8 KB each, are
     more than the server keeps for a client and the kernel for a socket."""
     with sleepers(ROWS):

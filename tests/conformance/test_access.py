@@ -13,7 +13,15 @@ import pytest
 
 from tests.dialects import HTTP, LINE, Dialect
 from tests.http_replies import Reply, parse_replies
-from tests.servers import PATIENCE_S, Design, Server, read_all, read_reply, rows_of, running
+from tests.servers import (
+    PATIENCE_S,
+    ListedDesign,
+    RunningServer,
+    read_all,
+    read_reply,
+    rows_of,
+    running,
+)
 
 TOKEN = "correct-horse-battery-staple"
 GET = "GET /top?n=2 HTTP/1.1\r\nHost: x\r\n%s\r\n"
@@ -27,7 +35,9 @@ def token_file(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def asking(design: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def asking(
+    design: ListedDesign, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningServer]:
     """A server that asks for a token, shared by the tests of this file."""
     folder = tmp_path_factory.mktemp(f"token-{design.name}")
     options = ("--work", "snapshot", "--token-file", str(token_file(folder)))
@@ -45,7 +55,7 @@ def only_reply(received: bytes) -> Reply:
 
 
 @pytest.mark.parametrize("token", [None, TOKEN[:-1], f"{TOKEN}x", TOKEN.upper()])
-def test_http_without_the_token_is_401(asking: Server, token: str | None) -> None:
+def test_http_without_the_token_is_401(asking: RunningServer, token: str | None) -> None:
     reply = only_reply(asking.ask(get(token)))
     assert reply.status == 401
     assert reply.headers["www-authenticate"].startswith("Bearer")
@@ -53,25 +63,27 @@ def test_http_without_the_token_is_401(asking: Server, token: str | None) -> Non
     assert b"rank" not in reply.body
 
 
-def test_http_with_the_token_is_answered_and_each_request_is_asked_for_it(asking: Server) -> None:
+def test_http_with_the_token_is_answered_and_each_request_is_asked_for_it(
+    asking: RunningServer,
+) -> None:
     first, second, third = parse_replies(asking.ask(get(TOKEN) + get(None) + get(TOKEN)))
     assert [first.status, second.status, third.status] == [200, 401, 200]
     assert len(rows_of(first.body + b"\n")) == 2
 
 
-def test_the_metrics_are_asked_for_with_the_token_too(asking: Server) -> None:
+def test_the_metrics_are_asked_for_with_the_token_too(asking: RunningServer) -> None:
     page = get(TOKEN).replace(b"/top?n=2", b"/metrics")
     denied = only_reply(asking.ask(get(None).replace(b"/top?n=2", b"/metrics")))
     assert (denied.status, b"regatta_" in denied.body) == (401, False)
     assert b"regatta_" in only_reply(asking.ask(page)).body
 
 
-def test_anybody_may_ask_whether_it_is_alive(asking: Server) -> None:
+def test_anybody_may_ask_whether_it_is_alive(asking: RunningServer) -> None:
     reply = only_reply(asking.ask(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
     assert (reply.status, reply.body) == (200, b"ok\n")
 
 
-def test_in_lines_the_token_is_said_once(asking: Server) -> None:
+def test_in_lines_the_token_is_said_once(asking: RunningServer) -> None:
     with asking.connect() as connection:
         connection.sendall(f"auth {TOKEN}\n".encode())
         assert read_reply(connection) == b"ok\n\n"
@@ -80,7 +92,7 @@ def test_in_lines_the_token_is_said_once(asking: Server) -> None:
             assert len(rows_of(read_reply(connection))) == 2
 
 
-def test_in_lines_it_may_come_with_the_first_request(asking: Server) -> None:
+def test_in_lines_it_may_come_with_the_first_request(asking: RunningServer) -> None:
     said = asking.ask(f"auth {TOKEN}\r\ntop 2\r\ntop 1\r\n".encode())
     ok, *replies = said.split(b"\n\n")[:-1]
     assert ok == b"ok"
@@ -88,7 +100,9 @@ def test_in_lines_it_may_come_with_the_first_request(asking: Server) -> None:
 
 
 @pytest.mark.parametrize("said", ["top 2\n", f"auth {TOKEN}x\ntop 2\n", "auth \ntop\n"])
-def test_in_lines_without_it_the_answer_is_an_error_and_the_end(asking: Server, said: str) -> None:
+def test_in_lines_without_it_the_answer_is_an_error_and_the_end(
+    asking: RunningServer, said: str
+) -> None:
     with asking.connect() as connection:
         connection.sendall(said.encode())
         answer = read_all(connection)  # it ends although we have not
@@ -97,14 +111,14 @@ def test_in_lines_without_it_the_answer_is_an_error_and_the_end(asking: Server, 
     assert b"rank" not in answer
 
 
-def test_the_token_is_asked_of_each_connection(asking: Server) -> None:
+def test_the_token_is_asked_of_each_connection(asking: RunningServer) -> None:
     """That somebody said it is nothing to whoever comes next, perhaps in the same memory."""
     for _ in range(8):
         assert asking.ask(f"auth {TOKEN}\n".encode()) == b"ok\n\n"
         assert asking.ask(b"top 2\n").startswith(b"error: ")
 
 
-def test_denials_are_counted(start: Callable[..., Server], tmp_path: Path) -> None:
+def test_denials_are_counted(start: Callable[..., RunningServer], tmp_path: Path) -> None:
     server = start("--work", "snapshot", "--token-file", str(token_file(tmp_path)))
     server.ask(b"top 2\n")
     server.ask(b"auth wrong\n")
@@ -116,7 +130,7 @@ def test_denials_are_counted(start: Callable[..., Server], tmp_path: Path) -> No
     assert TOKEN not in json.dumps(summary)
 
 
-def ask_from(address: str, server: Server, request: bytes, host: str | None = None) -> bytes:
+def ask_from(address: str, server: RunningServer, request: bytes, host: str | None = None) -> bytes:
     """What a client with this address is answered, however soon its connection is closed."""
     received = bytearray()
     with socket.create_connection(
@@ -133,7 +147,7 @@ def ask_from(address: str, server: Server, request: bytes, host: str | None = No
 
 @pytest.mark.parametrize("request_of", [HTTP, LINE], ids=lambda dialect: dialect.name)
 def test_from_another_address_nothing_is_answered(
-    start: Callable[..., Server], request_of: Dialect
+    start: Callable[..., RunningServer], request_of: Dialect
 ) -> None:
     server = start("--work", "snapshot", "--allow", "192.0.2.0/24,127.0.0.1")
     for _ in range(3):
@@ -149,7 +163,7 @@ def test_from_another_address_nothing_is_answered(
 
 
 def test_ipv4_clients_of_an_ipv6_socket_are_known_by_their_ipv4_address(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     server = start("--work", "snapshot", "--allow", "127.0.0.1", "--no-token", listen="[::]:0")
     assert ask_from("127.0.0.1", server, b"top 2\n", "127.0.0.1").startswith(b"rank ")
@@ -157,7 +171,7 @@ def test_ipv4_clients_of_an_ipv6_socket_are_known_by_their_ipv4_address(
     assert ask_from("::1", server, b"top 2\n", "::1").startswith(b"HTTP/1.1 403 ")
 
 
-def test_a_crowd_that_may_not_ask_keeps_nobody_waiting(start: Callable[..., Server]) -> None:
+def test_a_crowd_that_may_not_ask_keeps_nobody_waiting(start: Callable[..., RunningServer]) -> None:
     """They come all at once, in front of the one that may."""
     server = start("--work", "snapshot", "--allow", "127.0.0.1")
     with ExitStack() as stack:

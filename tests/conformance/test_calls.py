@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.preload import preloaded
-from tests.servers import Design, Server, read_all
+from tests.servers import ListedDesign, RunningServer, read_all
 
 CLIENTS = 64
 WORKERS = 8
@@ -38,11 +38,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def counting(
-    start: Callable[..., Server], design: Design, library: Path, tmp_path: Path
-) -> Callable[[Callable[[Server], None]], Calls]:
+    start: Callable[..., RunningServer], design: ListedDesign, library: Path, tmp_path: Path
+) -> Callable[[Callable[[RunningServer], None]], Calls]:
     """What a server calls until its clients have their answers: how it ends is another matter."""
 
-    def count(clients_come: Callable[[Server], None]) -> Calls:
+    def count(clients_come: Callable[[RunningServer], None]) -> Calls:
         counts = tmp_path / "calls"
         counts.write_bytes(bytes(mmap.PAGESIZE))
         environment = {"LD_PRELOAD": str(library), "CALLS": str(counts)}
@@ -57,14 +57,14 @@ def counting(
     return count
 
 
-def one_after_the_other(server: Server) -> None:
+def one_after_the_other(server: RunningServer) -> None:
     for _ in range(CLIENTS):
         with server.connect() as client:
             client.sendall(REQUEST)
             assert read_all(client).startswith(b"HTTP/1.1 200")
 
 
-def all_at_once(server: Server) -> None:
+def all_at_once(server: RunningServer) -> None:
     with server.crowd(CLIENTS) as clients:
         for client in clients:
             client.sendall(REQUEST)
@@ -74,9 +74,9 @@ def all_at_once(server: Server) -> None:
 
 @pytest.mark.parametrize("come", [one_after_the_other, all_at_once])
 def test_who_asks_once_is_accepted_once_and_never_watched(
-    counting: Callable[[Callable[[Server], None]], Calls],
-    design: Design,
-    come: Callable[[Server], None],
+    counting: Callable[[Callable[[RunningServer], None]], Calls],
+    design: ListedDesign,
+    come: Callable[[RunningServer], None],
 ) -> None:
     calls = counting(come)
     # io_uring accepts without a call.

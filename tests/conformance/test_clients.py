@@ -14,14 +14,14 @@ import pytest
 
 from tests.conformance.pipelining import HELD_LONG, check_that_all_is_answered
 from tests.dialects import Dialect
-from tests.servers import PATIENCE_S, Design, Server, read_all, read_reply, rows_of
+from tests.servers import PATIENCE_S, ListedDesign, RunningServer, read_all, read_reply, rows_of
 from tests.sockets import reset, wait_until_read
 
 CROWD = 1000
 DATE = re.compile(rb"Date: [^\r]+\r\n")
 
 
-def test_a_reset_in_mid_request_harms_nobody(server: Server, dialect: Dialect) -> None:
+def test_a_reset_in_mid_request_harms_nobody(server: RunningServer, dialect: Dialect) -> None:
     request = dialect.request(2)
     for length in range(len(request)):
         connection = server.connect()
@@ -30,7 +30,7 @@ def test_a_reset_in_mid_request_harms_nobody(server: Server, dialect: Dialect) -
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-def test_a_reset_in_mid_reply_harms_nobody(server: Server, dialect: Dialect) -> None:
+def test_a_reset_in_mid_reply_harms_nobody(server: RunningServer, dialect: Dialect) -> None:
     for _ in range(3):
         connection = server.connect(receive_buffer=1)
         connection.sendall(dialect.request(64) * 1000)
@@ -39,7 +39,7 @@ def test_a_reset_in_mid_reply_harms_nobody(server: Server, dialect: Dialect) -> 
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-def test_a_crowd_that_resets_at_once_harms_nobody(server: Server) -> None:
+def test_a_crowd_that_resets_at_once_harms_nobody(server: RunningServer) -> None:
     """All have asked; some are being answered, some have been, some were not even accepted."""
     crowd = [server.connect() for _ in range(200)]
     for connection in crowd:
@@ -50,7 +50,7 @@ def test_a_crowd_that_resets_at_once_harms_nobody(server: Server) -> None:
 
 
 def test_replies_larger_than_the_socket_buffers_reach_a_slow_reader_whole(
-    start: Callable[..., Server], dialect: Dialect
+    start: Callable[..., RunningServer], dialect: Dialect
 ) -> None:
     """Some 6 MB of replies against buffers of some 4 MB; the first 2,000 bytes one at a time."""
     server = start(*HELD_LONG)
@@ -74,14 +74,14 @@ def test_replies_larger_than_the_socket_buffers_reach_a_slow_reader_whole(
 
 
 def test_requests_that_wait_behind_replies_are_answered_when_those_are_taken(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     """Nothing that is told about the socket will speak of them again."""
     check_that_all_is_answered(start(*HELD_LONG))
 
 
 def test_a_client_that_pipelines_leaves_others_their_turn(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     """Others need not wait until all of it is answered, but where one is served at a time."""
     server = start("--work", "wait=1ms")
@@ -96,7 +96,7 @@ def test_a_client_that_pipelines_leaves_others_their_turn(
 
 
 def test_silent_clients_hold_up_others_only_where_the_table_says_so(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     """One fewer than it serves at a time holds up nobody; as many do, until one of them leaves."""
     count = {"one": 1, "workers": 2, "all": 64}[design.serves]
@@ -117,7 +117,9 @@ def test_silent_clients_hold_up_others_only_where_the_table_says_so(
         assert len(rows_of(read_reply(other))) == 2
 
 
-def open_at_once(stack: contextlib.ExitStack, server: Server, count: int) -> list[socket.socket]:
+def open_at_once(
+    stack: contextlib.ExitStack, server: RunningServer, count: int
+) -> list[socket.socket]:
     """Connections that are all begun before any is waited for."""
     connections = [stack.enter_context(socket.socket()) for _ in range(count)]
     with selectors.DefaultSelector() as selector:
@@ -137,7 +139,7 @@ def open_at_once(stack: contextlib.ExitStack, server: Server, count: int) -> lis
 
 
 def test_a_thousand_connections_opened_at_once_are_all_answered(
-    start: Callable[..., Server], dialect: Dialect
+    start: Callable[..., RunningServer], dialect: Dialect
 ) -> None:
     """All are opened, then all ask and end, then all are read: nobody waits for anybody.
 
@@ -154,7 +156,7 @@ def test_a_thousand_connections_opened_at_once_are_all_answered(
             assert len(rows) == 1
 
 
-def test_a_request_that_came_before_the_others_left_is_answered(server: Server) -> None:
+def test_a_request_that_came_before_the_others_left_is_answered(server: RunningServer) -> None:
     """Others come and leave unheard around it: their numbers are used again at once."""
     with server.connect() as connection:
         connection.sendall(b"to")

@@ -6,11 +6,11 @@ import socket
 from collections.abc import Callable
 
 from tests.dialects import Dialect
-from tests.servers import Design, Server, read_all
+from tests.servers import ListedDesign, RunningServer, read_all
 
 
 def test_every_request_and_connection_is_counted_once(
-    start: Callable[..., Server], dialect: Dialect
+    start: Callable[..., RunningServer], dialect: Dialect
 ) -> None:
     server = start("--work", "snapshot")
     for _ in range(10):
@@ -22,7 +22,9 @@ def test_every_request_and_connection_is_counted_once(
     assert summary["workers_replaced"] == 0
 
 
-def test_what_the_workers_served_adds_up(start: Callable[..., Server], design: Design) -> None:
+def test_what_the_workers_served_adds_up(
+    start: Callable[..., RunningServer], design: ListedDesign
+) -> None:
     """In a design without a pool, the one entry is all there is."""
     server = start("--work", "snapshot", *design.workers(3))
     with server.crowd(60) as connections:
@@ -38,7 +40,7 @@ def test_what_the_workers_served_adds_up(start: Callable[..., Server], design: D
         assert sum(worker[what] for worker in summary["workers"]) == total
 
 
-def test_what_goes_wrong_is_counted_by_its_kind(start: Callable[..., Server]) -> None:
+def test_what_goes_wrong_is_counted_by_its_kind(start: Callable[..., RunningServer]) -> None:
     server = start("--work", "snapshot")
     server.ask(b"hello\n")
     server.ask(b"t" * 500)
@@ -52,7 +54,7 @@ def test_what_goes_wrong_is_counted_by_its_kind(start: Callable[..., Server]) ->
 
 
 def test_concurrent_requests_of_the_snapshot_work_share_one_scan(
-    start: Callable[..., Server], dialect: Dialect
+    start: Callable[..., RunningServer], dialect: Dialect
 ) -> None:
     server = start("--work", "snapshot", "--max-age", "86400000")
     with server.crowd(50) as connections:

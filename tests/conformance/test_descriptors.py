@@ -13,7 +13,7 @@ import pytest
 
 from tests.conformance.preload import preloaded
 from tests.processes import cpu_seconds, descriptor_limits, descriptors, stopped, tree
-from tests.servers import AS_US, PATIENCE_S, Server, is_refusal, read_reply, rows_of
+from tests.servers import AS_US, PATIENCE_S, RunningServer, is_refusal, read_reply, rows_of
 
 CROWD = 40
 SEEN_TO_SPIN_S = 0.4
@@ -25,7 +25,7 @@ NO_SCAN = b"error: cannot read the processes: out of descriptors\n\n"
 
 
 @pytest.fixture
-def crowd() -> Iterator[Callable[[Server], list[socket.socket]]]:
+def crowd() -> Iterator[Callable[[RunningServer], list[socket.socket]]]:
     """Opens connections that nobody may be able to accept."""
     with contextlib.ExitStack() as stack:
         yield lambda server: stack.enter_context(server.crowd(CROWD))
@@ -58,7 +58,7 @@ def waiting(crowd: list[socket.socket], timeout: float) -> list[socket.socket]:
         return [key.fileobj for key in selector.get_map().values()]
 
 
-def watch_them_wait(server: Server, crowd: list[socket.socket], reason: str) -> None:
+def watch_them_wait(server: RunningServer, crowd: list[socket.socket], reason: str) -> None:
     """Whoever can be served has been; the others wait, and that must cost (nearly) no CPU."""
     left = waiting(crowd, timeout=SEEN_TO_SPIN_S / 4)
     if not left:
@@ -69,7 +69,7 @@ def watch_them_wait(server: Server, crowd: list[socket.socket], reason: str) -> 
 
 
 def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
-    start: Callable[..., Server], crowd: Callable[[Server], list[socket.socket]]
+    start: Callable[..., RunningServer], crowd: Callable[[RunningServer], list[socket.socket]]
 ) -> None:
     server = start(*HELD_LONG)
     server.ask(b"top 2\n")
@@ -90,7 +90,7 @@ def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
 
 
 def test_a_burst_beyond_the_limit_is_served_or_told_so(
-    start: Callable[..., Server], crowd: Callable[[Server], list[socket.socket]]
+    start: Callable[..., RunningServer], crowd: Callable[[RunningServer], list[socket.socket]]
 ) -> None:
     """The limit is low from the start, and the burst comes while the server cannot look."""
     server = start("--work", "scan", descriptors=CROWD)
@@ -107,14 +107,14 @@ def test_a_burst_beyond_the_limit_is_served_or_told_so(
         server.connect_when_there_is_room().close()
 
 
-def sockets_of_all(server: Server) -> dict[int, set[int]]:
+def sockets_of_all(server: RunningServer) -> dict[int, set[int]]:
     """Of each process of the server; again, if one ends meanwhile."""
     while True:
         with contextlib.suppress(OSError):
             return {pid: set(open_sockets(pid)) for pid in tree(server.process.pid)}
 
 
-def at_rest(server: Server, before: dict[int, set[int]]) -> dict[int, set[int]]:
+def at_rest(server: RunningServer, before: dict[int, set[int]]) -> dict[int, set[int]]:
     """Its sockets once it has let go of a client: a descriptor that it gives back only now is a
     free one below the limit. (Children may still close what they inherited.)"""
     deadline = time.monotonic() + PATIENCE_S
@@ -131,7 +131,7 @@ def low_descriptors(pid: int) -> list[int]:
 
 
 def test_where_no_descriptor_is_left_clients_wait_and_nothing_spins(
-    start: Callable[..., Server], crowd: Callable[[Server], list[socket.socket]]
+    start: Callable[..., RunningServer], crowd: Callable[[RunningServer], list[socket.socket]]
 ) -> None:
     """When there are some again, all are answered."""
     server = start(*HELD_LONG)
@@ -164,8 +164,8 @@ def no_watches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
-    start: Callable[..., Server],
-    crowd: Callable[[Server], list[socket.socket]],
+    start: Callable[..., RunningServer],
+    crowd: Callable[[RunningServer], list[socket.socket]],
     no_files: Path,
     tmp_path: Path,
 ) -> None:
@@ -185,8 +185,8 @@ def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
 
 
 def test_where_the_kernel_watches_no_more_sockets_whoever_has_asked_is_answered(
-    start: Callable[..., Server],
-    crowd: Callable[[Server], list[socket.socket]],
+    start: Callable[..., RunningServer],
+    crowd: Callable[[RunningServer], list[socket.socket]],
     no_watches: Path,
     tmp_path: Path,
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.dialects import Dialect
 from tests.http_replies import parse_replies
-from tests.servers import Server, read_all, rows_of
+from tests.servers import RunningServer, read_all, rows_of
 from tests.sockets import wait_until_read
 
 GET = b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -19,21 +19,21 @@ HEAD_LIMIT = 8192
 
 
 def test_a_request_is_answered_with_as_many_rows_as_it_asks_for(
-    server: Server, dialect: Dialect
+    server: RunningServer, dialect: Dialect
 ) -> None:
     for count in (1, 2, 5, 64):
         (rows,) = dialect.answers(server.ask(dialect.request(count)))
         assert 1 <= len(rows) <= count
 
 
-def test_without_a_number_two_rows_come(server: Server) -> None:
+def test_without_a_number_two_rows_come(server: RunningServer) -> None:
     assert len(rows_of(server.ask(b"top\n"))) == 2
     (reply,) = parse_replies(server.ask(GET % b"/top"))
     assert len(rows_of(reply.body + b"\n")) == 2
 
 
 def test_a_request_in_two_pieces_cut_at_every_byte_is_answered(
-    server: Server, dialect: Dialect
+    server: RunningServer, dialect: Dialect
 ) -> None:
     """The first piece is read before the second is sent; all on one connection."""
     request = dialect.request(3)
@@ -45,7 +45,9 @@ def test_a_request_in_two_pieces_cut_at_every_byte_is_answered(
             assert len(dialect.read_answer(connection)) == 3
 
 
-def test_a_request_in_pieces_of_one_byte_is_answered(server: Server, dialect: Dialect) -> None:
+def test_a_request_in_pieces_of_one_byte_is_answered(
+    server: RunningServer, dialect: Dialect
+) -> None:
     with server.connect() as connection:
         for byte in dialect.request(3):
             connection.sendall(bytes([byte]))
@@ -53,7 +55,9 @@ def test_a_request_in_pieces_of_one_byte_is_answered(server: Server, dialect: Di
         assert len(dialect.read_answer(connection)) == 3
 
 
-def test_a_whole_request_comes_with_any_part_of_the_next(server: Server, dialect: Dialect) -> None:
+def test_a_whole_request_comes_with_any_part_of_the_next(
+    server: RunningServer, dialect: Dialect
+) -> None:
     first, second = dialect.request(2), dialect.request(3)
     with server.connect() as connection:
         for cut in range(1, len(second)):
@@ -64,14 +68,14 @@ def test_a_whole_request_comes_with_any_part_of_the_next(server: Server, dialect
 
 
 def test_a_hundred_requests_merged_into_one_are_answered_in_order(
-    server: Server, dialect: Dialect
+    server: RunningServer, dialect: Dialect
 ) -> None:
     counts = [1 + i % 4 for i in range(100)]  # a small host has few processes
     received = server.ask(b"".join(dialect.request(count) for count in counts))
     assert [len(rows) for rows in dialect.answers(received)] == counts
 
 
-def test_a_connection_stays_open_for_more(server: Server, dialect: Dialect) -> None:
+def test_a_connection_stays_open_for_more(server: RunningServer, dialect: Dialect) -> None:
     with server.connect() as connection:
         for count in (1, 2, 3):
             connection.sendall(dialect.request(count))
@@ -79,14 +83,14 @@ def test_a_connection_stays_open_for_more(server: Server, dialect: Dialect) -> N
 
 
 def test_what_was_asked_before_the_client_ended_is_answered(
-    server: Server, dialect: Dialect
+    server: RunningServer, dialect: Dialect
 ) -> None:
     received = server.ask(dialect.request(1) + dialect.request(2))
     assert [len(rows) for rows in dialect.answers(received)] == [1, 2]
 
 
 def test_an_end_in_mid_request_is_told_after_the_answers_that_are_due(
-    server: Server, dialect: Dialect
+    server: RunningServer, dialect: Dialect
 ) -> None:
     request = dialect.request(2)
     for cut in range(1, len(request)):
@@ -97,12 +101,12 @@ def test_an_end_in_mid_request_is_told_after_the_answers_that_are_due(
         assert complaint.endswith(b"\n")
 
 
-def test_a_client_that_asks_nothing_and_ends_is_told_nothing(server: Server) -> None:
+def test_a_client_that_asks_nothing_and_ends_is_told_nothing(server: RunningServer) -> None:
     assert server.ask(b"") == b""
 
 
 def test_a_connection_is_closed_where_its_client_says_so_or_cannot_be_understood(
-    server: Server,
+    server: RunningServer,
 ) -> None:
     """The client does not end first."""
     for request in (
@@ -116,7 +120,7 @@ def test_a_connection_is_closed_where_its_client_says_so_or_cannot_be_understood
             assert read_all(connection)
 
 
-def test_json_is_valid_and_says_where_from_and_how_old(server: Server) -> None:
+def test_json_is_valid_and_says_where_from_and_how_old(server: RunningServer) -> None:
     (reply,) = parse_replies(server.ask(GET % b"/top?n=4&format=json"))
     assert reply.headers["content-type"] == "application/json"
     answer = json.loads(reply.body)
@@ -130,7 +134,7 @@ def test_json_is_valid_and_says_where_from_and_how_old(server: Server) -> None:
     assert all(process["started_at"] <= answer["taken_at"] for process in answer["processes"])
 
 
-def test_head_is_get_without_the_body(server: Server) -> None:
+def test_head_is_get_without_the_body(server: RunningServer) -> None:
     request = b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + GET % b"/healthz"
     head, get = parse_replies(server.ask(request), ["HEAD", "GET"])
     assert head.headers == get.headers
@@ -162,7 +166,7 @@ def test_head_is_get_without_the_body(server: Server) -> None:
     ids=lambda value: repr(value[:40]) if isinstance(value, bytes) else None,
 )
 def test_a_bad_http_request_is_answered_in_one_line(
-    server: Server, request_bytes: bytes, status: int
+    server: RunningServer, request_bytes: bytes, status: int
 ) -> None:
     (reply,) = parse_replies(server.ask(request_bytes))
     assert reply.status == status
@@ -187,14 +191,16 @@ def test_a_bad_http_request_is_answered_in_one_line(
     ],
     ids=lambda value: repr(value[:40]),
 )
-def test_a_bad_line_is_answered_with_an_error(server: Server, request_bytes: bytes) -> None:
+def test_a_bad_line_is_answered_with_an_error(server: RunningServer, request_bytes: bytes) -> None:
     reply = server.ask(request_bytes)
     assert reply.startswith(b"error: ")
     assert reply.endswith(b"\n\n")
     assert reply.count(b"\n") == 2
 
 
-def test_a_head_as_long_as_may_be_is_served_and_a_byte_more_is_too_long(server: Server) -> None:
+def test_a_head_as_long_as_may_be_is_served_and_a_byte_more_is_too_long(
+    server: RunningServer,
+) -> None:
     head = b"GET /top HTTP/1.1\r\nHost: x\r\nA: %s\r\n\r\n"
     for length, status in ((HEAD_LIMIT, 200), (HEAD_LIMIT + 1, 431)):
         request = head % (b"a" * (length - len(head) + len(b"%s")))
@@ -209,7 +215,7 @@ def test_a_head_as_long_as_may_be_is_served_and_a_byte_more_is_too_long(server: 
 
 
 @pytest.mark.parametrize("beginning", [b"top ", b"GET /", b"GET / HTTP/1.1\r\nA: "])
-def test_a_request_without_end_is_cut_off(server: Server, beginning: bytes) -> None:
+def test_a_request_without_end_is_cut_off(server: RunningServer, beginning: bytes) -> None:
     """Whoever goes on sending learns so from the connection, if not from the answer."""
     with server.connect() as connection, contextlib.suppress(ConnectionError):
         connection.sendall(beginning)

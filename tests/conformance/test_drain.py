@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from tests.dialects import Dialect
-from tests.servers import PATIENCE_S, Design, Server, read_all, read_reply, running
+from tests.servers import PATIENCE_S, ListedDesign, RunningServer, read_all, read_reply, running
 from tests.sockets import wait_until_arrived, wait_until_read
 
 DRAIN_LIMIT_S = 5
@@ -21,7 +21,7 @@ AT_ONCE_S = 3
 """Not by the limit, after which a drain gives clients up."""
 
 
-def test_an_idle_server_ends_at_once(start: Callable[..., Server]) -> None:
+def test_an_idle_server_ends_at_once(start: Callable[..., RunningServer]) -> None:
     """Often, because a signal that arrives at the wrong moment is what designs get wrong."""
     for _ in range(25):
         start().stop()
@@ -30,7 +30,7 @@ def test_an_idle_server_ends_at_once(start: Callable[..., Server]) -> None:
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("asked", [b"", b"to", b"top 2\n", b"GET /top HTTP/1.1\r\n"])
 def test_connections_that_only_wait_are_closed(
-    start: Callable[..., Server], asked: bytes, stop: signal.Signals
+    start: Callable[..., RunningServer], asked: bytes, stop: signal.Signals
 ) -> None:
     server = start()
     with server.connect() as connection:
@@ -48,7 +48,7 @@ def test_connections_that_only_wait_are_closed(
 
 
 def test_a_request_that_was_accepted_is_answered(
-    start: Callable[..., Server], dialect: Dialect
+    start: Callable[..., RunningServer], dialect: Dialect
 ) -> None:
     """Twenty clients have asked and wait, in the backlog of most designs, when the signal comes."""
     server = start("--work", "scan")
@@ -65,7 +65,7 @@ def test_a_request_that_was_accepted_is_answered(
 
 
 def test_all_that_one_client_had_asked_is_answered(
-    start: Callable[..., Server], dialect: Dialect
+    start: Callable[..., RunningServer], dialect: Dialect
 ) -> None:
     """It has sent two hundred requests at once; the first is answered when the signal comes.
 
@@ -80,7 +80,9 @@ def test_all_that_one_client_had_asked_is_answered(
     assert server.stop()["requests"] == 200
 
 
-def test_no_reply_is_cut_short_under_load(start: Callable[..., Server], dialect: Dialect) -> None:
+def test_no_reply_is_cut_short_under_load(
+    start: Callable[..., RunningServer], dialect: Dialect
+) -> None:
     """Clients ask on and on; each gets whole replies until the connection ends between two."""
     server = start("--work", "snapshot", "--max-age", "10")
     answered, cut = [0] * 8, []
@@ -116,7 +118,7 @@ def test_no_reply_is_cut_short_under_load(start: Callable[..., Server], dialect:
 
 
 def test_clients_who_connect_after_the_signal_do_not_prolong_the_drain(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     """Eight clients connect, ask and leave, again and again, until nobody answers."""
     server = start("--work", "scan")
@@ -140,7 +142,9 @@ def test_clients_who_connect_after_the_signal_do_not_prolong_the_drain(
         assert not client.is_alive()
 
 
-def test_a_second_signal_changes_nothing(start: Callable[..., Server], dialect: Dialect) -> None:
+def test_a_second_signal_changes_nothing(
+    start: Callable[..., RunningServer], dialect: Dialect
+) -> None:
     """A supervisor may well repeat it."""
     server = start("--work", "scan")
     with server.connect() as connection:
@@ -152,7 +156,7 @@ def test_a_second_signal_changes_nothing(start: Callable[..., Server], dialect: 
     assert server.stop()["requests"] == 50
 
 
-def drain_greedy(design: Design, folder: pytest.TempPathFactory) -> float:
+def drain_greedy(design: ListedDesign, folder: pytest.TempPathFactory) -> float:
     """Stops a server whose one client is owed more than the buffers hold; returns the seconds."""
     with contextlib.ExitStack() as stack:
         options = ("--work", "snapshot", "--max-age", "86400000")
@@ -183,6 +187,6 @@ def drains(
 
 
 def test_a_client_that_takes_no_replies_is_cut_off(
-    drains: dict[str, Future[float]], design: Design
+    drains: dict[str, Future[float]], design: ListedDesign
 ) -> None:
     assert drains[design.name].result() < DRAIN_LIMIT_S + 3

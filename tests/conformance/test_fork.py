@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import Server, is_refusal, needs, read_reply, rows_of, running
+from tests.servers import RunningServer, is_refusal, needs, read_reply, rows_of, running
 from tests.users import as_user
 from tests.waiting import wait_until
 
@@ -19,7 +19,7 @@ NOBODY = 54322
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., Server]]:
+def start() -> Iterator[Callable[..., RunningServer]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.chmod(0o777)  # whoever the server's user is
@@ -28,14 +28,14 @@ def start() -> Iterator[Callable[..., Server]]:
         )
 
 
-def await_no_child(server: Server) -> None:
+def await_no_child(server: RunningServer) -> None:
     """Not even a zombie."""
     pid = server.process.pid
     wait_until(lambda: not Path(f"/proc/{pid}/task/{pid}/children").read_text(), "one is left")
 
 
 def test_children_that_have_served_are_reaped_although_nobody_comes(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     server = start()
     for _ in range(10):
@@ -44,7 +44,9 @@ def test_children_that_have_served_are_reaped_although_nobody_comes(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without processes")
-def test_where_no_process_can_be_made_clients_are_told_so(start: Callable[..., Server]) -> None:
+def test_where_no_process_can_be_made_clients_are_told_so(
+    start: Callable[..., RunningServer],
+) -> None:
     """The server and one child are allowed."""
     server = start(*as_user(NOBODY), needs("prlimit"), "--nproc=2")
     with server.connect() as served:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.http_replies import parse_replies
-from tests.servers import Server, running
+from tests.servers import RunningServer, running
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ FAST = settings(max_examples=300, suppress_health_check=list(HealthCheck))
     fields=st.lists(st.tuples(plain_names, value), max_size=6),
 )
 def test_every_valid_request_is_understood(
-    server: Server, method: str, target: str, fields: list[tuple[str, str]]
+    server: RunningServer, method: str, target: str, fields: list[tuple[str, str]]
 ) -> None:
     head = f"{method} {target} HTTP/1.1\r\nHost: x\r\n"
     head += "".join(f"{name}: {text}\r\n" for name, text in fields) + "\r\n"
@@ -89,7 +89,7 @@ VALID = b"GET /top?n=2 HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nUser-Agent: y\r\n\r
         max_size=3,
     )
 )
-def test_whatever_is_taken_is_valid(server: Server, damage: list[tuple[int, bytes]]) -> None:
+def test_whatever_is_taken_is_valid(server: RunningServer, damage: list[tuple[int, bytes]]) -> None:
     request = VALID
     for at, inserted in damage:
         request = request[:at] + inserted + request[at + (inserted == b"") :]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.dialects import HTTP, LINE
-from tests.servers import Design, Server, read_all
+from tests.servers import ListedDesign, RunningServer, read_all
 
 TIMEOUT_MS = 200
 SOON_S = 5
@@ -19,7 +19,7 @@ SOON_S = 5
 
 
 def test_clients_that_keep_silent_are_closed_and_told_so_if_they_had_begun(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     endings = {
@@ -42,7 +42,7 @@ def test_clients_that_keep_silent_are_closed_and_told_so_if_they_had_begun(
 
 
 def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect() as connection:
@@ -55,7 +55,7 @@ def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
 
 
 def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     """It takes longer than the idle timeout, which begins with the answer."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", f"wait={2 * TIMEOUT_MS}ms")
@@ -69,7 +69,7 @@ def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(
 
 @pytest.mark.parametrize(("drop", "ending"), [(b"t", LINE.ending), (b"T", HTTP.ending)])
 def test_a_request_that_comes_a_byte_at_a_time_is_ended(
-    start: Callable[..., Server], drop: bytes, ending: bytes
+    start: Callable[..., RunningServer], drop: bytes, ending: bytes
 ) -> None:
     """No pause is as long as the idle timeout, and yet the request takes too long."""
     server = start("--idle-timeout", str(TIMEOUT_MS))
@@ -82,7 +82,7 @@ def test_a_request_that_comes_a_byte_at_a_time_is_ended(
         assert read_all(drip).startswith(ending)
 
 
-def test_a_client_that_asks_now_and_then_is_not_closed(start: Callable[..., Server]) -> None:
+def test_a_client_that_asks_now_and_then_is_not_closed(start: Callable[..., RunningServer]) -> None:
     """Altogether longer than the timeout, with each pause well below it."""
     timeout_s, pause_s = 0.3, 0.05
     server = start("--idle-timeout", "300", "--work", "snapshot")
@@ -97,7 +97,7 @@ def test_a_client_that_asks_now_and_then_is_not_closed(start: Callable[..., Serv
             assert len(LINE.read_answer(connection)) == 1
 
 
-def test_a_client_that_takes_no_replies_is_given_up(start: Callable[..., Server]) -> None:
+def test_a_client_that_takes_no_replies_is_given_up(start: Callable[..., RunningServer]) -> None:
     """It is owed more than the buffers hold, and takes none of it."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect(receive_buffer=1) as greedy:
@@ -111,7 +111,7 @@ def test_a_client_that_takes_no_replies_is_given_up(start: Callable[..., Server]
 
 
 def test_clients_are_closed_while_others_are_busy(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     """An event loop that is never idle itself must see to the silent all the same."""
     if design.serves == "one":

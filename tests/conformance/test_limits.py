@@ -6,12 +6,20 @@ import contextlib
 import socket
 from collections.abc import Callable
 
-from tests.servers import PATIENCE_S, Design, Server, is_refusal, read_all, read_reply, rows_of
+from tests.servers import (
+    PATIENCE_S,
+    ListedDesign,
+    RunningServer,
+    is_refusal,
+    read_all,
+    read_reply,
+    rows_of,
+)
 
 ALLOWED = 5
 
 
-def hold(stack: contextlib.ExitStack, server: Server, count: int) -> list[socket.socket]:
+def hold(stack: contextlib.ExitStack, server: RunningServer, count: int) -> list[socket.socket]:
     """Clients that are being served."""
     held = stack.enter_context(server.crowd(count))
     for connection in held:
@@ -21,7 +29,7 @@ def hold(stack: contextlib.ExitStack, server: Server, count: int) -> list[socket
 
 
 def test_more_clients_than_allowed_are_told_so_or_wait_for_their_turn(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     """Whoever is told so is not served, whoever waits is: as soon as there is room."""
     allowed = 1 if design.serves == "one" else ALLOWED
@@ -45,7 +53,7 @@ def test_more_clients_than_allowed_are_told_so_or_wait_for_their_turn(
     assert server.stop()["errors"]["refused"] == len(refused)
 
 
-def is_told_at_once(connection: socket.socket, design: Design) -> bool:
+def is_told_at_once(connection: socket.socket, design: ListedDesign) -> bool:
     """It must be, but where clients wait in the backlog until a worker is free."""
     connection.settimeout(PATIENCE_S if design.serves == "all" else 0.1)
     try:
@@ -59,7 +67,7 @@ def is_told_at_once(connection: socket.socket, design: Design) -> bool:
 
 
 def test_there_is_room_again_when_clients_have_left(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     allowed = 1 if design.serves == "one" else ALLOWED
     server = start("--max-connections", str(allowed))

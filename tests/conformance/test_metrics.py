@@ -11,11 +11,11 @@ import pytest
 from tests.http_replies import read_http_reply
 from tests.metrics import OPENMETRICS, families, fetch, labels, samples, value
 from tests.processes import children, is_gone
-from tests.servers import Design, Server, read_reply
+from tests.servers import ListedDesign, RunningServer, read_reply
 from tests.waiting import wait_until
 
 
-def test_replies_are_counted_by_dialect_and_status(start: Callable[..., Server]) -> None:
+def test_replies_are_counted_by_dialect_and_status(start: Callable[..., RunningServer]) -> None:
     server = start("--work", "snapshot")
     for _ in range(10):
         server.ask(b"top 1\n" * 3)
@@ -38,7 +38,7 @@ def test_replies_are_counted_by_dialect_and_status(start: Callable[..., Server])
 
 
 def test_open_connections_are_those_that_are_open(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     held = 0 if design.serves == "one" else 5
     server = start("--work", "snapshot", *design.workers(6))
@@ -52,7 +52,7 @@ def test_open_connections_are_those_that_are_open(
 
 
 def test_a_worker_that_is_killed_holds_nothing_open(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     server = start("--work", "snapshot", *design.workers(3))
     with server.connect() as connection:
@@ -68,7 +68,7 @@ def test_a_worker_that_is_killed_holds_nothing_open(
 
 
 def test_the_time_of_all_workers_is_told_and_never_falls(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     server = start("--work", "spin=5ms", *design.workers(3))
     last = value(server, "process_cpu_seconds_total")
@@ -82,7 +82,7 @@ def test_the_time_of_all_workers_is_told_and_never_falls(
 
 
 @pytest.mark.parametrize("accept", [None, OPENMETRICS])
-def test_both_formats_are_well_formed(server: Server, accept: str | None) -> None:
+def test_both_formats_are_well_formed(server: RunningServer, accept: str | None) -> None:
     with server.connect() as connection:  # as Prometheus: one connection for all its requests
         for _ in range(3):
             connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")

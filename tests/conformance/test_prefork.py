@@ -19,7 +19,7 @@ from tests.processes import children, cpu_seconds, descriptor_limits, descriptor
 from tests.servers import (
     AS_US,
     PATIENCE_S,
-    Server,
+    RunningServer,
     needs,
     program,
     read_all,
@@ -43,7 +43,7 @@ NOBODY = 54321
 
 
 @pytest.fixture(params=PREFORK)
-def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., RunningServer]]:
     """Starts a server of a design with worker processes."""
     with contextlib.ExitStack() as stack:
         yield lambda *options: stack.enter_context(
@@ -71,7 +71,7 @@ def kill_all(pids: list[int]) -> None:
 
 
 def test_whichever_worker_is_killed_the_others_go_on_accepting(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     """One of them holds the lock around accept, where a design has one."""
     server = start("--workers", "3")
@@ -82,7 +82,7 @@ def test_whichever_worker_is_killed_the_others_go_on_accepting(
 
 
 def test_a_worker_that_is_told_to_stop_alone_leaves_the_others_to_serve(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     """It closes its client between two replies. The others wait in accept as before, which costs
     no CPU."""
@@ -105,7 +105,7 @@ def test_a_worker_that_is_told_to_stop_alone_leaves_the_others_to_serve(
 
 
 def test_a_worker_that_dies_again_and_again_is_replaced_with_a_pause(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     server = start("--workers", "1")
     killed: set[int] = set()
@@ -119,7 +119,7 @@ def test_a_worker_that_dies_again_and_again_is_replaced_with_a_pause(
 
 
 @contextlib.contextmanager
-def workers_dead_and_no_descriptor_left(server: Server) -> Iterator[None]:
+def workers_dead_and_no_descriptor_left(server: RunningServer) -> Iterator[None]:
     """Until the places should have been filled again; what was tried then must not cost much."""
     parent = server.process.pid
     workers, used = children(parent), descriptors(parent)
@@ -134,7 +134,7 @@ def workers_dead_and_no_descriptor_left(server: Server) -> Iterator[None]:
 
 
 def test_workers_that_die_while_no_descriptor_is_left_are_replaced_when_there_are_some(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     server = start("--workers", "2", *AS_US)
     with workers_dead_and_no_descriptor_left(server):
@@ -143,7 +143,7 @@ def test_workers_that_die_while_no_descriptor_is_left_are_replaced_when_there_ar
 
 
 def test_a_server_without_workers_and_descriptors_can_be_stopped(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     server = start("--workers", "2", *AS_US)
     with workers_dead_and_no_descriptor_left(server):
@@ -152,7 +152,7 @@ def test_a_server_without_workers_and_descriptors_can_be_stopped(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_all_processes_at_once_is_a_drain(
-    start: Callable[..., Server], number: signal.Signals
+    start: Callable[..., RunningServer], number: signal.Signals
 ) -> None:
     """As a supervisor sends it to a whole service, or a terminal: here the workers have it first,
     and ten clients wait in the backlog."""

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.answers import Answer, ask_http, ask_line
-from tests.servers import Server
+from tests.servers import RunningServer
 
 ASKS = pytest.mark.parametrize("ask", [ask_line, ask_http], ids=["line", "http"])
-Ask = Callable[[Server, list[str]], Answer]
+Ask = Callable[[RunningServer, list[str]], Answer]
 
 GOOD = [
     ["n=5", "by=recent", "window=1s"],
@@ -24,7 +24,9 @@ GOOD = [
 
 @ASKS
 @pytest.mark.parametrize("parameters", GOOD, ids=" ".join)
-def test_what_is_asked_for_is_answered(server: Server, ask: Ask, parameters: list[str]) -> None:
+def test_what_is_asked_for_is_answered(
+    server: RunningServer, ask: Ask, parameters: list[str]
+) -> None:
     answer = ask(server, parameters)
     rows = int(parameters[0].removeprefix("n="))
     assert 1 <= len(answer.rows) <= rows

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.answers import Answer, Row, ask_http, ask_line, unescape
-from tests.servers import PATIENCE_S, Server, running
+from tests.answers import Answer, ProcessRow, ask_http, ask_line, unescape
+from tests.servers import PATIENCE_S, RunningServer, running
 from tests.waiting import wait_until
 
 TICK_US = 10**6 // os.sysconf("SC_CLK_TCK")
@@ -31,7 +31,7 @@ MANY = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """Takes one reading, or for by=recent two, and answers from these for the rest of the test."""
     options = ("--work", "snapshot", "--max-age", "1500")
     with running(tmp_path_factory.mktemp("still"), *options) as server:
@@ -42,7 +42,7 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     options = ("--work", "snapshot", "--max-age", "0")
     with running(tmp_path_factory.mktemp("fresh"), *options) as server:
         yield server
@@ -70,14 +70,14 @@ def questions(draw: st.DrawFn) -> list[str]:
 
 def without_details(answer: Answer) -> Answer:
     """Threads go on running between two questions."""
-    plain = [Row(row.number, row.user_us, row.system_us, row.name) for row in answer.rows]
+    plain = [ProcessRow(row.number, row.user_us, row.system_us, row.name) for row in answer.rows]
     return replace(answer, rows=plain, elapsed=None)
 
 
 @MANY
 @given(parameters=questions())
 def test_both_forms_and_dialects_say_the_same_and_sums_are_right(
-    still: Server, parameters: list[str]
+    still: RunningServer, parameters: list[str]
 ) -> None:
     for _ in range(3):  # a new reading may come between two questions
         answers = [
@@ -97,7 +97,7 @@ def test_both_forms_and_dialects_say_the_same_and_sums_are_right(
             assert len(row.threads) == min(8, row.threads_alive)
 
 
-def test_rows_and_everything_else_are_the_machines_busy_time(fresh: Server) -> None:
+def test_rows_and_everything_else_are_the_machines_busy_time(fresh: RunningServer) -> None:
     for parameters in (["1"], ["64"], ["64", "format=json"], ["64", "group=name"]):
         for _ in range(10):
             before = busy_us()
@@ -106,7 +106,7 @@ def test_rows_and_everything_else_are_the_machines_busy_time(fresh: Server) -> N
             assert before - SLACK_US <= answer.total_us <= after + SLACK_US
 
 
-def test_fewer_rows_have_the_more_for_everything_else(still: Server) -> None:
+def test_fewer_rows_have_the_more_for_everything_else(still: RunningServer) -> None:
     whole = ask_line(still, ["64"])
     for rows in (1, 2, 3, 10, 63):
         answer = ask_line(still, [str(rows)])
@@ -180,7 +180,7 @@ names = st.one_of(
 @MANY
 @given(name=names)
 def test_any_name_comes_back_and_forges_nothing(
-    fresh: Server, namesake: Namesake, name: bytes
+    fresh: RunningServer, namesake: Namesake, name: bytes
 ) -> None:
     namesake.call(name)
     for parameters in (["64"], ["64", "format=json"], ["64", "command=1"]):
@@ -201,7 +201,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("argument", COMMANDS, ids=range(len(COMMANDS)))
 @pytest.mark.parametrize("form", [[], ["format=json"]], ids=["text", "json"])
-def test_a_command_line_comes_back(fresh: Server, argument: bytes, form: list[str]) -> None:
+def test_a_command_line_comes_back(fresh: RunningServer, argument: bytes, form: list[str]) -> None:
     script = b"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo; read x"
     with subprocess.Popen(
         [b"sh", b"-c", script, argument], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -213,7 +213,7 @@ def test_a_command_line_comes_back(fresh: Server, argument: bytes, form: list[st
     assert unescape(row.command) == b" ".join([b"sh", b"-c", script, argument]).rstrip(b" ")
 
 
-def test_of_2000_threads_the_busiest_are_told(fresh: Server) -> None:
+def test_of_2000_threads_the_busiest_are_told(fresh: RunningServer) -> None:
     """And the others are counted, within the time that a reply may take."""
     over = threading.Event()
     threading.stack_size(65536)

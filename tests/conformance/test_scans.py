@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.servers import Server, read_all, rows_of
+from tests.servers import RunningServer, read_all, rows_of
 
 MAX_AGE_S = 0.05
 LASTING_S = 0.3
 
 
-def ask_all_at_once(server: Server, clients: int) -> int:
+def ask_all_at_once(server: RunningServer, clients: int) -> int:
     """So many connections at a time, each with one request. Returns how many were answered."""
     with server.crowd(clients) as connections:
         for connection in connections:
@@ -25,7 +25,7 @@ def ask_all_at_once(server: Server, clients: int) -> int:
 
 @pytest.mark.parametrize("clients", [1, 50])
 def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(
-    start: Callable[..., Server], clients: int
+    start: Callable[..., RunningServer], clients: int
 ) -> None:
     server = start("--work", "snapshot", "--max-age", str(round(MAX_AGE_S * 1000)))
     begun = time.monotonic()
@@ -38,7 +38,7 @@ def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(
     assert 1 <= scans <= lasted / MAX_AGE_S + 1
 
 
-def test_the_classic_work_looks_once_for_each_request(start: Callable[..., Server]) -> None:
+def test_the_classic_work_looks_once_for_each_request(start: Callable[..., RunningServer]) -> None:
     """Also of many that come at once: nobody's look serves anybody else."""
     server = start("--work", "classic")
     assert ask_all_at_once(server, 20) == 20

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import Server, is_refusal, read_all, read_reply, rows_of, running
+from tests.servers import RunningServer, is_refusal, read_all, read_reply, rows_of, running
 from tests.waiting import wait_until
 
 FD_SETSIZE = 1024
@@ -20,7 +20,7 @@ def server(tmp_path: Path):
         yield started
 
 
-def open_crowd(stack: contextlib.ExitStack, server: Server) -> tuple[list, list]:
+def open_crowd(stack: contextlib.ExitStack, server: RunningServer) -> tuple[list, list]:
     """Opens CROWD connections; returns those that are served and the answers to the others."""
     served, refused = [], []
     for connection in stack.enter_context(server.crowd(CROWD)):
@@ -34,7 +34,7 @@ def open_crowd(stack: contextlib.ExitStack, server: Server) -> tuple[list, list]
     return served, refused
 
 
-def test_it_serves_to_the_limit_and_refuses_beyond(server: Server) -> None:
+def test_it_serves_to_the_limit_and_refuses_beyond(server: RunningServer) -> None:
     with contextlib.ExitStack() as stack:
         served, refused = open_crowd(stack, server)
         # A dozen descriptors are the server's own.
@@ -50,6 +50,6 @@ def test_it_serves_to_the_limit_and_refuses_beyond(server: Server) -> None:
     assert server.stop()["errors"]["refused"] >= len(refused)
 
 
-def test_the_refusal_can_be_read_without_asking(server: Server) -> None:
+def test_the_refusal_can_be_read_without_asking(server: RunningServer) -> None:
     with server.crowd(FD_SETSIZE) as crowd:
         assert is_refusal(read_all(crowd[-1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.commands import assert_refused, run
-from tests.servers import Design, program, runnable, table
+from tests.servers import ListedDesign, program, runnable, table
 
 
 def test_names_are_words_for_a_command_line_and_differ() -> None:
@@ -15,7 +15,7 @@ def test_names_are_words_for_a_command_line_and_differ() -> None:
 
 
 @pytest.mark.parametrize("listed", table(), ids=lambda listed: listed.name)
-def test_the_design_runs_here_or_the_server_says_why_not(listed: Design) -> None:
+def test_the_design_runs_here_or_the_server_says_why_not(listed: ListedDesign) -> None:
     if listed.missing is None:
         assert listed in runnable()
         return
@@ -25,7 +25,7 @@ def test_the_design_runs_here_or_the_server_says_why_not(listed: Design) -> None
     pytest.skip(f"{listed.name} is not tested here: {listed.missing}")
 
 
-def test_only_a_pool_takes_workers(design: Design) -> None:
+def test_only_a_pool_takes_workers(design: ListedDesign) -> None:
     assert design.serves in ("one", "workers", "all")
     assert design.pool or design.serves != "workers"
     if not design.pool:

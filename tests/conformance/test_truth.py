@@ -15,20 +15,20 @@ from pathlib import Path
 import pytest
 
 from tests.answers import unescape
-from tests.servers import Design, Server, rows_of, running
+from tests.servers import ListedDesign, RunningServer, rows_of, running
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
-class Seen:
+class ProcessTicks:
     """A process as /proc shows it: CPU time in ticks, name in raw bytes."""
 
     name: bytes
     ticks: int
 
 
-def read_proc() -> dict[int, Seen]:
+def read_proc() -> dict[int, ProcessTicks]:
     """All processes by pid, from `stat` for times and `comm` for names."""
     seen = {}
     for entry in Path("/proc").iterdir():
@@ -36,21 +36,21 @@ def read_proc() -> dict[int, Seen]:
             with contextlib.suppress(OSError):
                 fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                 name = (entry / "comm").read_bytes()[:-1]
-                seen[int(entry.name)] = Seen(name, int(fields[11]) + int(fields[12]))
+                seen[int(entry.name)] = ProcessTicks(name, int(fields[11]) + int(fields[12]))
     return seen
 
 
 @pytest.fixture(scope="module", params=["scan", "classic"])
 def server(
-    design: Design, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
+    design: ListedDesign, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningServer]:
     """Unlike that of the other files, it looks afresh for each request."""
     options = ("--design", design.name, "--work", request.param, "--source", "auto")
     with running(tmp_path_factory.mktemp(design.name), *options) as started:
         yield started
 
 
-def test_pids_names_and_times_agree_with_proc(server: Server) -> None:
+def test_pids_names_and_times_agree_with_proc(server: RunningServer) -> None:
     """Times only grow: each lies between one reading before and one after."""
     before = read_proc()
     rows = rows_of(server.ask(b"top 64\n"))
@@ -71,7 +71,7 @@ def test_pids_names_and_times_agree_with_proc(server: Server) -> None:
     assert all(p.ticks * TICK_S <= last + TICK_S for p in left_out)
 
 
-def test_rows_are_in_order_and_ties_go_to_the_lower_pid(server: Server) -> None:
+def test_rows_are_in_order_and_ties_go_to_the_lower_pid(server: RunningServer) -> None:
     rows = rows_of(server.ask(b"top 64\n"))
     totals_us = [round(1e6 * (r["user_seconds"] + r["system_seconds"])) for r in rows]
     for (higher, lower), (row, next_row) in zip(pairwise(totals_us), pairwise(rows), strict=True):
@@ -86,7 +86,7 @@ def made() -> int:
     return int(Path("/proc/loadavg").read_text().split()[-1])
 
 
-def test_kernel_threads_are_processes_too(server: Server) -> None:
+def test_kernel_threads_are_processes_too(server: RunningServer) -> None:
     """The reply's own count of processes agrees with /proc, kernel threads included: all that were
     there all the time, and nothing else than what was there or came meanwhile."""
     pids = int(Path("/proc/sys/kernel/pid_max").read_text())
@@ -97,7 +97,7 @@ def test_kernel_threads_are_processes_too(server: Server) -> None:
     assert len(before.keys() & after.keys()) <= seen <= len(before) + (last - first) % pids
 
 
-def test_processes_that_come_and_go_during_a_scan_break_nothing(server: Server) -> None:
+def test_processes_that_come_and_go_during_a_scan_break_nothing(server: RunningServer) -> None:
     stop = threading.Event()
 
     def churn() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from bench.paths import BUILT
 from tests.processes import is_gone, tasks, tree
-from tests.servers import PATIENCE_S, Design, running
+from tests.servers import PATIENCE_S, ListedDesign, running
 from tests.sockets import free_port, reset, wait_until_read
 from tests.waiting import wait_until
 
@@ -27,7 +27,7 @@ LAST_REQUEST = REQUEST[:-2] + b"Connection: close\r\n\r\n"
 REQUESTS, CONNECTIONS, WORKERS = 50, 50, 16
 
 
-class Twin:
+class TwinServer:
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
         self.process = process
         self.port = port
@@ -38,7 +38,7 @@ class Twin:
         return connection
 
 
-def listens(twin: Twin) -> bool:
+def listens(twin: TwinServer) -> bool:
     assert twin.process.poll() is None
     with suppress(ConnectionRefusedError):
         twin.connect().close()
@@ -47,13 +47,13 @@ def listens(twin: Twin) -> bool:
 
 
 @pytest.fixture
-def twin(design: Design, tmp_path: Path) -> Iterator[Twin]:
+def twin(design: ListedDesign, tmp_path: Path) -> Iterator[TwinServer]:
     reply = tmp_path / "reply"
     reply.write_bytes(REPLY)
     port = free_port()
     command = [str(BUILT / f"twin-{design.name}"), f"127.0.0.1:{port}", str(reply)]
     with subprocess.Popen(command) as process:
-        started = Twin(process, port)
+        started = TwinServer(process, port)
         try:
             wait_until(lambda: listens(started), "it does not listen")
             yield started
@@ -74,21 +74,21 @@ def read_exactly(connection: socket.socket, length: int) -> bytes:
     return data
 
 
-def test_a_connection_that_stays_has_every_request_answered(twin: Twin) -> None:
+def test_a_connection_that_stays_has_every_request_answered(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for _ in range(REQUESTS):
             connection.sendall(REQUEST)
             assert read_exactly(connection, len(REPLY)) == REPLY
 
 
-def test_a_short_connection_is_answered_and_closed_by_the_server(twin: Twin) -> None:
+def test_a_short_connection_is_answered_and_closed_by_the_server(twin: TwinServer) -> None:
     for _ in range(CONNECTIONS):
         with twin.connect() as connection:
             connection.sendall(LAST_REQUEST)
             assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
 
 
-def test_the_last_request_of_several_closes_too(twin: Twin) -> None:
+def test_the_last_request_of_several_closes_too(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for _ in range(3):
             connection.sendall(REQUEST)
@@ -97,7 +97,7 @@ def test_the_last_request_of_several_closes_too(twin: Twin) -> None:
         assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
 
 
-def test_a_request_that_comes_in_pieces_is_answered_once(twin: Twin) -> None:
+def test_a_request_that_comes_in_pieces_is_answered_once(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for cut in (1, len(REQUEST) // 2, len(REQUEST) - 3, len(REQUEST) - 1):
             connection.sendall(REQUEST[:cut])
@@ -111,14 +111,14 @@ def test_a_request_that_comes_in_pieces_is_answered_once(twin: Twin) -> None:
         assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
 
 
-def test_a_client_that_asks_and_shuts_its_side_is_answered_and_let_go(twin: Twin) -> None:
+def test_a_client_that_asks_and_shuts_its_side_is_answered_and_let_go(twin: TwinServer) -> None:
     with twin.connect() as connection:
         connection.sendall(REQUEST)
         connection.shutdown(socket.SHUT_WR)
         assert read_exactly(connection, 2 * len(REPLY)) == REPLY
 
 
-def test_clients_that_left_without_a_word_cost_nobody_anything(twin: Twin) -> None:
+def test_clients_that_left_without_a_word_cost_nobody_anything(twin: TwinServer) -> None:
     for _ in range(CONNECTIONS):
         reset(twin.connect())
     with twin.connect() as connection:
@@ -126,7 +126,7 @@ def test_clients_that_left_without_a_word_cost_nobody_anything(twin: Twin) -> No
         assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
 
 
-def test_several_are_served_at_once(twin: Twin, design: Design) -> None:
+def test_several_are_served_at_once(twin: TwinServer, design: ListedDesign) -> None:
     if design.serves == "one":
         pytest.skip("it serves one client at a time")
     with ExitStack() as stack:
@@ -139,7 +139,7 @@ def test_several_are_served_at_once(twin: Twin, design: Design) -> None:
 
 
 def test_it_has_as_many_workers_as_our_own_server(
-    twin: Twin, design: Design, tmp_path: Path
+    twin: TwinServer, design: ListedDesign, tmp_path: Path
 ) -> None:
     with twin.connect() as connection:  # by now all of them are there
         connection.sendall(LAST_REQUEST)
@@ -149,7 +149,7 @@ def test_it_has_as_many_workers_as_our_own_server(
             assert len(count(twin.process.pid)) == len(count(ours.process.pid))
 
 
-def test_sigterm_ends_it_and_leaves_no_child(twin: Twin, design: Design) -> None:
+def test_sigterm_ends_it_and_leaves_no_child(twin: TwinServer, design: ListedDesign) -> None:
     clients = 1 if design.serves == "one" else WORKERS
     with ExitStack() as stack:
         for connection in [stack.enter_context(twin.connect()) for _ in range(clients)]:

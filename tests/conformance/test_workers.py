@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.processes import children, is_gone, state, tree
-from tests.servers import Design, Server, read_reply, rows_of
+from tests.servers import ListedDesign, RunningServer, read_reply, rows_of
 from tests.waiting import wait_until
 
 HELD = 3
@@ -51,7 +51,7 @@ def kill(*workers: int) -> None:
     wait_until(lambda: all(map(is_gone, workers)), "SIGKILL ends everybody")
 
 
-def await_replacement(server: Server, workers: list[int]) -> None:
+def await_replacement(server: RunningServer, workers: list[int]) -> None:
     def are_replaced() -> bool:
         new = set(children(server.process.pid)) - set(workers)
         # Asleep: it has counted them, too.
@@ -61,7 +61,7 @@ def await_replacement(server: Server, workers: list[int]) -> None:
 
 
 def test_a_worker_that_is_killed_costs_its_own_client_alone(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     """A pool replaces it; wherever it was: waiting for a client, or serving one."""
     server = start(*design.workers(WORKERS))
@@ -83,7 +83,7 @@ def test_a_worker_that_is_killed_costs_its_own_client_alone(
 
 
 def test_workers_that_are_killed_all_at_once_are_all_replaced(
-    start: Callable[..., Server], design: Design
+    start: Callable[..., RunningServer], design: ListedDesign
 ) -> None:
     """Among them whoever has the lock under which they accept, if there is one."""
     server = start(*design.workers(WORKERS))
@@ -96,7 +96,7 @@ def test_workers_that_are_killed_all_at_once_are_all_replaced(
 
 
 def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(
-    start: Callable[..., Server],
+    start: Callable[..., RunningServer],
 ) -> None:
     server = start()
     with server.connect() as stalled:
@@ -109,7 +109,7 @@ def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(
         assert time.monotonic() - begun < 3
 
 
-def test_a_server_that_is_killed_leaves_nobody_behind(start: Callable[..., Server]) -> None:
+def test_a_server_that_is_killed_leaves_nobody_behind(start: Callable[..., RunningServer]) -> None:
     """Not even its workers: they would hold the port, and answer for a server that is gone."""
     server = start()
     with server.connect() as connection:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.scripted import DIALECTS, ENGINES
 from tests.e2e.watching import two_servers
-from tests.servers import Server
+from tests.servers import RunningServer
 
 
 @pytest.fixture(params=ENGINES)
@@ -22,7 +22,7 @@ def dialect(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, RunningServer]]:
     """Two servers that no test stops."""
     with two_servers(tmp_path_factory.mktemp("pair")) as servers:
         yield servers

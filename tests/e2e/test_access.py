@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.commands import assert_refused, run, run_well
-from tests.servers import PATIENCE_S, Server, needs, program, running
+from tests.servers import PATIENCE_S, RunningServer, needs, program, running
 from tests.users import as_user, runnable_by_all
 
 TOKEN = "correct-horse-battery-staple"
@@ -26,7 +26,7 @@ def token_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(tmp_path: Path, token_file: Path) -> Iterator[Server]:
+def server(tmp_path: Path, token_file: Path) -> Iterator[RunningServer]:
     with running(tmp_path, "--work", "snapshot", "--token-file", str(token_file)) as started:
         yield started
 
@@ -150,7 +150,7 @@ def test_the_token_is_nowhere_to_be_seen(tmp_path: Path, token_file: Path) -> No
         assert TOKEN.encode() not in seen
 
 
-def ask(server: Server, *options: str) -> tuple[dict[str, Any], int]:
+def ask(server: RunningServer, *options: str) -> tuple[dict[str, Any], int]:
     """What our client says of a load, and its exit status."""
     done = run(program("regatta-client"), "--json", *options, server.address)
     return json.loads(done.stdout), done.returncode
@@ -158,7 +158,7 @@ def ask(server: Server, *options: str) -> tuple[dict[str, Any], int]:
 
 @pytest.mark.parametrize("per_connection", ["0", "1", "3"])
 def test_a_client_with_the_token_is_answered(
-    server: Server, token_file: Path, engine: str, dialect: str, per_connection: str
+    server: RunningServer, token_file: Path, engine: str, dialect: str, per_connection: str
 ) -> None:
     """As many answers as the server gave: the one to the token is in no sample."""
     load = ("--load", "closed", "--duration", "0.2", "--per-connection", per_connection)
@@ -172,7 +172,7 @@ def test_a_client_with_the_token_is_answered(
     assert sum(summary["errors"].values()) == 0
 
 
-def test_every_load_knows_the_token(server: Server, token_file: Path, dialect: str) -> None:
+def test_every_load_knows_the_token(server: RunningServer, token_file: Path, dialect: str) -> None:
     know = ("--dialect", dialect, "--token-file", str(token_file))
     result, status = ask(server, "-c", "5", "--rounds", "4", *know)
     assert (status, result["answered"]) == (0, 20)
@@ -186,7 +186,7 @@ def test_every_load_knows_the_token(server: Server, token_file: Path, dialect: s
 
 
 def test_a_client_without_the_token_or_with_another_is_refused(
-    tmp_path: Path, server: Server, engine: str, dialect: str
+    tmp_path: Path, server: RunningServer, engine: str, dialect: str
 ) -> None:
     other = written(tmp_path / "other", f"{TOKEN}-of-another-server\n")
     for know in ((), ("--token-file", str(other))):
@@ -205,7 +205,7 @@ def test_where_no_token_is_asked_for_any_is_taken(
     assert (status, result["answered"]) == (0, 2)
 
 
-def test_curl_is_told_and_answered(server: Server) -> None:
+def test_curl_is_told_and_answered(server: RunningServer) -> None:
     url = f"http://{server.address}/top?n=3"
     header = f"Authorization: Bearer {TOKEN}"
     for options, status in (((), "401"), (("-H", header), "200")):

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from tests.commands import assert_refused, run, run_well
-from tests.servers import PATIENCE_S, Server, designs, needs, program, rows_of, running
+from tests.servers import PATIENCE_S, RunningServer, designs, needs, program, rows_of, running
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 CONNECTIONS = 100
 
 
 @pytest.fixture(params=designs())
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningServer]:
     with ExitStack() as stack:
         yield stack.enter_context(running(tmp_path, "--design", request.param))
 
@@ -52,7 +52,7 @@ def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, f
 @pytest.mark.parametrize("engine", ["thread", "fork", "epoll"])
 @pytest.mark.parametrize("dialect", ["line", "http"])
 def test_our_client_prints_a_hundred_correct_answers(
-    server: Server, engine: str, dialect: str
+    server: RunningServer, engine: str, dialect: str
 ) -> None:
     before = cpu_times()
     command = [program("regatta-client"), "-c", str(CONNECTIONS), "--engine", engine]
@@ -76,13 +76,13 @@ def test_our_client_prints_a_hundred_correct_answers(
     assert "all answered" in printed
 
 
-def test_nc_is_answered(server: Server) -> None:
+def test_nc_is_answered(server: RunningServer) -> None:
     before = cpu_times()
     printed = printed_by(needs("nc"), "-N", server.host, str(server.port), stdin="top 5\n")
     assert_agrees(rows_of(printed.encode()), before, cpu_times())
 
 
-def test_curl_is_answered_in_text_and_json(server: Server) -> None:
+def test_curl_is_answered_in_text_and_json(server: RunningServer) -> None:
     before = cpu_times()
     url = f"http://{server.address}/top?n=5"
     text = rows_of(printed_by(needs("curl"), "-sS", "--fail", url).encode() + b"\n")

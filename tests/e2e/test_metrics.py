@@ -21,7 +21,7 @@ from tests import prometheus
 from tests.commands import run
 from tests.metrics import OPENMETRICS, Labels, families, fetch, labels, samples
 from tests.prometheus import Prometheus, number
-from tests.servers import PATIENCE_S, REPOSITORY, Server, needs, running
+from tests.servers import PATIENCE_S, REPOSITORY, RunningServer, needs, running
 from tests.sockets import free_port
 from tests.waiting import wait_until
 
@@ -140,7 +140,7 @@ class Scraped:
     """A Prometheus that has scraped a server for some time while something used half a CPU."""
 
     prometheus: Prometheus
-    server: Server
+    server: RunningServer
     log: Path
 
     def notes(self) -> list[tuple[float, float]]:

@@ -27,8 +27,8 @@ from tests.processes import tree
 from tests.servers import (
     PATIENCE_S,
     REPOSITORY,
-    Design,
-    Server,
+    ListedDesign,
+    RunningServer,
     needs,
     program,
     rows_of,
@@ -92,7 +92,7 @@ def assert_sandboxed(task: int, layers: dict[str, bool]) -> None:
         assert "0" not in status["Groups"].split()
 
 
-def said_by(server: Server) -> str:
+def said_by(server: RunningServer) -> str:
     """All that it printed on stderr; it is stopped for that."""
     server.process.send_signal(signal.SIGTERM)
     _, said = server.process.communicate(timeout=PATIENCE_S)
@@ -102,7 +102,7 @@ def said_by(server: Server) -> str:
 
 
 def test_every_process_and_thread_serves_without_rights(
-    design: Design, layers: dict[str, bool], tmp_path: Path
+    design: ListedDesign, layers: dict[str, bool], tmp_path: Path
 ) -> None:
     """It answers in both dialects, and a client is connected when its processes are looked at."""
     with running(tmp_path, "--design", design.name, *design.workers(3)) as server:
@@ -229,7 +229,7 @@ def test_the_summary_is_written_where_only_root_may(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 def test_a_listener_that_was_given_is_served(
-    design: Design, dialect: object, tmp_path: Path
+    design: ListedDesign, dialect: object, tmp_path: Path
 ) -> None:
     """As by systemd: it is the one that the starter opened, in every design."""
     prefix = [sys.executable, "-c", ACTIVATE, "1"]
@@ -269,7 +269,7 @@ def manager(name: str) -> Iterator[socket.socket]:
 
 
 @pytest.mark.parametrize("is_abstract", [False, True])
-def test_a_service_manager_is_told(is_abstract: bool, design: Design, tmp_path: Path) -> None:
+def test_a_service_manager_is_told(is_abstract: bool, design: ListedDesign, tmp_path: Path) -> None:
     name = f"regatta-{os.getpid()}-{time.monotonic_ns()}" if is_abstract else str(tmp_path / "n")
     with manager("\0" + name if is_abstract else name) as listening:
         told = {"NOTIFY_SOCKET": "@" + name if is_abstract else name}

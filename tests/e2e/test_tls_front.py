@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import Done, run, run_well
-from tests.servers import PATIENCE_S, REPOSITORY, Server, needs, read_reply, rows_of, running
+from tests.servers import PATIENCE_S, REPOSITORY, RunningServer, needs, read_reply, rows_of, running
 from tests.sockets import free_port
 from tests.waiting import wait_until
 
@@ -41,12 +41,12 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with running(tmp_path_factory.mktemp("server"), "--work", "snapshot") as started:
         yield started
 
 
-def filled(name: str, folder: Path, tls: Path, server: Server, port: int) -> Path:
+def filled(name: str, folder: Path, tls: Path, server: RunningServer, port: int) -> Path:
     """A configuration of ours, with only what is this machine's own in it replaced."""
     text = (REPOSITORY / "deploy/tls" / name).read_text()
     for ours, here in (
@@ -86,7 +86,7 @@ def wait_until_listening(process: subprocess.Popen[bytes], port: int, log: Path)
 def front(
     request: pytest.FixtureRequest,
     tls: Path,
-    server: Server,
+    server: RunningServer,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[str, int]]:
     """Its name and its port."""

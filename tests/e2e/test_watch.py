@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.e2e.scripted import serving
 from tests.e2e.watching import (
-    Asked,
+    ScriptedServer,
     answer,
     body,
     both_ok,
@@ -18,10 +18,10 @@ from tests.e2e.watching import (
     two_servers,
     watch,
 )
-from tests.servers import Server, running
+from tests.servers import RunningServer, running
 
 
-def test_two_hosts_stand_side_by_side(pair: tuple[Server, Server]) -> None:
+def test_two_hosts_stand_side_by_side(pair: tuple[RunningServer, RunningServer]) -> None:
     with on_screen(pair[0].address, pair[1].address) as terminal:
         terminal.until(both_ok(terminal))
         (y_one, x_one), (y_two, x_two) = heads(terminal, pair)
@@ -37,7 +37,7 @@ def test_two_hosts_stand_side_by_side(pair: tuple[Server, Server]) -> None:
 
 
 def test_hosts_are_stacked_where_the_window_is_narrow_and_follow_its_size(
-    pair: tuple[Server, Server],
+    pair: tuple[RunningServer, RunningServer],
 ) -> None:
     with on_screen(pair[0].address, pair[1].address, columns=60) as terminal:
         terminal.until(both_ok(terminal))
@@ -88,7 +88,7 @@ def test_a_host_that_dies_is_shown_and_retried_while_the_other_goes_on(tmp_path:
         assert terminal.end() == 0
 
 
-def test_a_silent_host_delays_no_other(pair: tuple[Server, Server]) -> None:
+def test_a_silent_host_delays_no_other(pair: tuple[RunningServer, RunningServer]) -> None:
     def silent(connection: socket.socket, _number: int) -> None:
         while connection.recv(4096):
             pass
@@ -123,12 +123,12 @@ def test_every_address_of_a_name_is_tried(tmp_path: Path) -> None:
     assert f"(127.0.0.1:{server.port}): ok" in result.stdout
 
 
-def last(asked: Asked) -> str:
+def last(asked: ScriptedServer) -> str:
     return asked.targets[-1]
 
 
 def test_keys_change_what_is_asked() -> None:
-    asked = Asked(body(answer("x")))
+    asked = ScriptedServer(body(answer("x")))
     with serving(asked) as server, on_screen("-n", "7", server.address) as terminal:
         terminal.until("everything else")
         assert last(asked) == "/top?n=7&format=json&by=recent&window=10s"
@@ -160,7 +160,7 @@ def test_keys_change_what_is_asked() -> None:
 
 
 def test_a_screen_asks_for_as_many_rows_as_find_room() -> None:
-    asked = Asked(body(answer("x")))
+    asked = ScriptedServer(body(answer("x")))
     with serving(asked) as server, on_screen(server.address, lines=24) as terminal:
         terminal.until("everything else")
         assert "n=17&" in last(asked)

@@ -17,17 +17,17 @@ from tests.commands import run_well
 from tests.e2e.scripted import http, serving
 from tests.e2e.watching import (
     CLIENT,
-    Asked,
+    ScriptedServer,
     answer,
     body,
     on_screen,
     watch,
 )
-from tests.servers import PATIENCE_S, Server, running
+from tests.servers import PATIENCE_S, RunningServer, running
 
 
 def test_figures_are_shares_of_the_time_that_really_passed() -> None:
-    with serving(Asked(body(answer("burner", elapsed_seconds=8.0)))) as server:
+    with serving(ScriptedServer(body(answer("burner", elapsed_seconds=8.0)))) as server:
         plain = watch("--count", "1", server.address).stdout
         assert re.search(r"^ +1 +4001 +124\.8 +0\.3 burner$", plain, re.MULTILINE)
         assert re.search(r"- +15\.6 +6\.3 \(everything else: 73\)$", plain, re.MULTILINE)
@@ -45,7 +45,7 @@ def test_totals_are_seconds_and_groups_have_a_number_of_processes() -> None:
     said["groups"] = said.pop("processes")
     said["groups"][0]["processes"] = 17
     del said["groups"][0]["pid"]
-    with serving(Asked(body(said))) as server:
+    with serving(ScriptedServer(body(said))) as server:
         options = ("--by", "total", "--group", "unit", server.address)
         plain = watch("--count", "1", *options).stdout
         assert re.search(r"rank processes +user_s +system_s unit$", plain, re.MULTILINE)
@@ -70,7 +70,10 @@ def test_totals_are_seconds_and_groups_have_a_number_of_processes() -> None:
 
 def test_rows_that_find_no_room_are_in_the_last_one() -> None:
     said = answer(*(f"name-{number}" for number in range(1, 31)))
-    with serving(Asked(body(said))) as server, on_screen(server.address, lines=12) as terminal:
+    with (
+        serving(ScriptedServer(body(said))) as server,
+        on_screen(server.address, lines=12) as terminal,
+    ):
         shown = terminal.until("everything else")
         rows = len(re.findall(r"name-\d", shown))
         assert 1 <= rows < 30
@@ -104,7 +107,7 @@ def check_clean(written: bytes) -> None:
 
 def test_nothing_that_a_server_says_reaches_the_terminal_raw() -> None:
     said = answer(*HOSTILE, host="evil\x1b[1m\n", source="\x1b[5mprocfs")
-    with serving(Asked(body(said))) as server:
+    with serving(ScriptedServer(body(said))) as server:
         with on_screen(server.address, columns=120) as terminal:
             shown = terminal.until("everything else")
             for seen in (
@@ -127,7 +130,9 @@ def test_nothing_that_a_server_says_reaches_the_terminal_raw() -> None:
         check_clean(printed.encode())
 
 
-def test_a_process_with_a_hostile_name_is_shown_escaped(pair: tuple[Server, Server]) -> None:
+def test_a_process_with_a_hostile_name_is_shown_escaped(
+    pair: tuple[RunningServer, RunningServer],
+) -> None:
     burn = (
         "import ctypes, time\n"
         "ctypes.CDLL(None).prctl(15, b'\\x1b[2J\\n\\xff) R 1', 0, 0, 0)\n"
@@ -147,7 +152,7 @@ def test_a_process_with_a_hostile_name_is_shown_escaped(pair: tuple[Server, Serv
 def test_bytes_that_are_not_utf_8_are_escaped() -> None:
     said = json.dumps(answer("XX")).encode().replace(b"XX", b"\xff\xfe\x80name")
     with (
-        serving(Asked(http(said, headers=b"Connection: close\r\n"))) as server,
+        serving(ScriptedServer(http(said, headers=b"Connection: close\r\n"))) as server,
         on_screen(server.address) as terminal,
     ):
         terminal.until(r"\xff\xfe\x80name")
@@ -155,7 +160,7 @@ def test_bytes_that_are_not_utf_8_are_escaped() -> None:
 
 
 def test_wide_characters_do_not_shift_the_next_column() -> None:
-    wide, plain = Asked(body(answer("日本語" * 20))), Asked(body(answer("plain")))
+    wide, plain = ScriptedServer(body(answer("日本語" * 20))), ScriptedServer(body(answer("plain")))
     with (
         serving(wide) as left,
         serving(plain) as right,
@@ -209,7 +214,7 @@ NONSENSE = {
 
 @pytest.mark.parametrize("kind", NONSENSE)
 def test_a_host_that_answers_nonsense_is_shown_as_failing(
-    kind: str, pair: tuple[Server, Server]
+    kind: str, pair: tuple[RunningServer, RunningServer]
 ) -> None:
     reply, reason = NONSENSE[kind]
 
@@ -233,7 +238,7 @@ def test_a_host_that_answers_nonsense_is_shown_as_failing(
 
 
 def test_a_body_without_end_is_bounded_and_costs_the_other_nothing(
-    pair: tuple[Server, Server],
+    pair: tuple[RunningServer, RunningServer],
 ) -> None:
     with (
         serving(drip) as endless,

@@ -17,17 +17,19 @@ from tests.e2e.scripted import serving
 from tests.e2e.terminal import Terminal, in_terminal
 from tests.e2e.watching import (
     CLIENT,
-    Asked,
+    ScriptedServer,
     answer,
     body,
     on_screen,
     watch,
 )
 from tests.processes import sleepers
-from tests.servers import PATIENCE_S, Server
+from tests.servers import PATIENCE_S, RunningServer
 
 
-def test_nothing_is_echoed_and_the_cursor_is_off_meanwhile(pair: tuple[Server, Server]) -> None:
+def test_nothing_is_echoed_and_the_cursor_is_off_meanwhile(
+    pair: tuple[RunningServer, RunningServer],
+) -> None:
     with on_screen(pair[0].address) as terminal:
         terminal.until("ok, ")
         terminal.until(lambda: terminal.screen.cursor.hidden)  # the last that is drawn
@@ -50,7 +52,7 @@ ENDS: dict[str, tuple[Callable[[Terminal], None], int]] = {
 
 @pytest.mark.parametrize("how", ENDS)
 def test_the_terminal_is_left_as_it_was_found(
-    how: str, pair: tuple[Server, Server], tmp_path: Path
+    how: str, pair: tuple[RunningServer, RunningServer], tmp_path: Path
 ) -> None:
     end, status = ENDS[how]
     script = 'ulimit -c 0; printf "what was there\\n"; cd "$1"; shift; exec "$@"'
@@ -68,7 +70,9 @@ def test_the_terminal_is_left_as_it_was_found(
         assert "".join(terminal.lines[1:]).strip() == ""
 
 
-def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(pair: tuple[Server, Server]) -> None:
+def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(
+    pair: tuple[RunningServer, RunningServer],
+) -> None:
     with in_terminal("/bin/bash", "--norc", "--noprofile", "--noediting", "-i", PS1="ready> ") as (
         terminal
     ):
@@ -95,7 +99,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(pair: tuple[Server
         terminal.end()
 
 
-def test_a_terminal_that_goes_away_ends_it(pair: tuple[Server, Server]) -> None:
+def test_a_terminal_that_goes_away_ends_it(pair: tuple[RunningServer, RunningServer]) -> None:
     master, slave = os.openpty()
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.2", pair[0].address],
@@ -116,7 +120,7 @@ def test_a_terminal_that_goes_away_ends_it(pair: tuple[Server, Server]) -> None:
 
 @pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])
 def test_a_terminal_that_cannot_do_it_gets_plain_text(
-    kind: str, pair: tuple[Server, Server]
+    kind: str, pair: tuple[RunningServer, RunningServer]
 ) -> None:
     with on_screen("--count", "2", pair[0].address, TERM=kind) as terminal:
         assert terminal.end() == 0
@@ -125,7 +129,7 @@ def test_a_terminal_that_cannot_do_it_gets_plain_text(
         assert terminal.modes() == terminal.modes_before
 
 
-def test_a_pipe_gets_a_table_for_each_refresh(pair: tuple[Server, Server]) -> None:
+def test_a_pipe_gets_a_table_for_each_refresh(pair: tuple[RunningServer, RunningServer]) -> None:
     one, two = pair
     result = watch("--count", "3", "--interval", "0.2", "-n", "4", one.address, two.address)
     assert result.returncode == 0
@@ -136,8 +140,8 @@ def test_a_pipe_gets_a_table_for_each_refresh(pair: tuple[Server, Server]) -> No
     assert ranks == ["1", "2", "3", "4"] * 6
 
 
-def test_json_is_one_object_a_line(pair: tuple[Server, Server]) -> None:
-    asked = Asked(body(answer('quote" \\ \x1b \x9b é', "b")))
+def test_json_is_one_object_a_line(pair: tuple[RunningServer, RunningServer]) -> None:
+    asked = ScriptedServer(body(answer('quote" \\ \x1b \x9b é', "b")))
     with serving(asked) as server, sleepers(10):
         result = watch(
             *("--json", "--count", "2", "--interval", "0.2"),
@@ -157,7 +161,7 @@ def test_json_is_one_object_a_line(pair: tuple[Server, Server]) -> None:
     assert real["tasks_seen"] > 0
 
 
-def test_a_reader_that_leaves_ends_it(pair: tuple[Server, Server]) -> None:
+def test_a_reader_that_leaves_ends_it(pair: tuple[RunningServer, RunningServer]) -> None:
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.1", pair[0].address],
         stdout=subprocess.PIPE,
@@ -171,7 +175,7 @@ def test_a_reader_that_leaves_ends_it(pair: tuple[Server, Server]) -> None:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_it_without_a_screen_too(
-    number: int, status: int, pair: tuple[Server, Server]
+    number: int, status: int, pair: tuple[RunningServer, RunningServer]
 ) -> None:
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.1", pair[0].address], stdout=subprocess.PIPE

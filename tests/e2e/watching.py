@@ -13,7 +13,7 @@ from typing import Any
 from tests.commands import Done, run
 from tests.e2e.scripted import http
 from tests.e2e.terminal import Terminal, in_terminal
-from tests.servers import Server, program, running
+from tests.servers import RunningServer, program, running
 
 CLIENT = program("regatta-client")
 
@@ -52,7 +52,7 @@ def body(content: dict[str, Any]) -> bytes:
     return http(json.dumps(content).encode(), headers=b"Connection: close\r\n")
 
 
-class Asked:
+class ScriptedServer:
     """A scripted server: answers as `reply` is at the moment, and keeps what it was asked."""
 
     def __init__(self, reply: bytes) -> None:
@@ -81,7 +81,7 @@ def on_screen(*options: str, **settings: Any) -> Any:
 
 
 @contextlib.contextmanager
-def two_servers(folder: Path) -> Iterator[tuple[Server, Server]]:
+def two_servers(folder: Path) -> Iterator[tuple[RunningServer, RunningServer]]:
     """As if on two hosts."""
     folders = [folder / "one", folder / "two"]
     for each in folders:
@@ -93,7 +93,9 @@ def two_servers(folder: Path) -> Iterator[tuple[Server, Server]]:
         yield one, two
 
 
-def heads(terminal: Terminal, servers: tuple[Server, Server]) -> list[tuple[int, int]]:
+def heads(
+    terminal: Terminal, servers: tuple[RunningServer, RunningServer]
+) -> list[tuple[int, int]]:
     """Line and column of each server's address; () while one is missing."""
     found = []
     for server in servers:

@@ -13,7 +13,7 @@ ANSWERED, UNSTARTED = 0, 6
 
 
 @dataclass(frozen=True)
-class Seen:
+class LoadWindow:
     """A window of an open load, in ns from its start."""
 
     records: list[tuple[int, int, int]]
@@ -37,7 +37,7 @@ class Seen:
 
 def queue(
     due: Sequence[int], services: Sequence[int], window: int, connections: int, servers: int
-) -> Seen:
+) -> LoadWindow:
     """Requests take the first free connection, in order; each server works on one at a time."""
     free = [0] * connections
     idle = [0] * servers
@@ -50,10 +50,10 @@ def queue(
         free[free.index(min(free))] = end
         truth.append(end - at)
         records.append((at, end, ANSWERED) if start < window else (at, window, UNSTARTED))
-    return Seen(records, truth)
+    return LoadWindow(records, truth)
 
 
-def overloaded(times: float, *, requests: int = 300, poisson_seed: int | None = None) -> Seen:
+def overloaded(times: float, *, requests: int = 300, poisson_seed: int | None = None) -> LoadWindow:
     """D/D/1, or with a seed M/D/1, with `times` as much to do as it can; a window of one second."""
     window = 10**9
     gaps = np.full(requests, window / requests)

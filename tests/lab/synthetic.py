@@ -6,7 +6,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from regatta.ledger.cell import Cell
 from regatta.ledger.given.records import Given
 from regatta.ledger.given.tables import write_given
+from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.schema import SCHEMA, SCHEMA_VERSION
 from regatta.ledger.write import cell_row
 
@@ -48,7 +49,7 @@ COUNTS = ("context-switches", "cpu-migrations", "page-faults", "syscalls")
 
 
 @dataclass
-class Race:
+class SyntheticRace:
     """What the ledger shall hold."""
 
     contenders: Sequence[str] = ("iterative", "thread-per-client", "select")
@@ -97,9 +98,9 @@ class Race:
         return (block - 1) % (self.blocks + self.counted_blocks) < self.blocks
 
 
-def make(path: Path, race: Race | None = None, **changes: Any) -> Path:
+def make(path: Path, race: SyntheticRace | None = None, **changes: Any) -> Path:
     """Writes the ledger and returns its path."""
-    race = replace(race or Race(), **changes)
+    race = replace(race or SyntheticRace(), **changes)
     generator = np.random.default_rng(race.seed)
     with closing(sqlite3.connect(path)) as database, database:
         database.executescript(SCHEMA)
@@ -114,7 +115,7 @@ def make(path: Path, race: Race | None = None, **changes: Any) -> Path:
     return path
 
 
-def make_cells(race: Race) -> list[Cell]:
+def make_cells(race: SyntheticRace) -> list[Cell]:
     """Every engine, every step of the axis, every contender."""
     found: list[Cell] = []
     steps = race.steps or [0]
@@ -160,7 +161,7 @@ def insert(database: sqlite3.Connection, table: str, rows: Any) -> None:
         database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row))
 
 
-def fill(database: sqlite3.Connection, race: Race, generator: np.random.Generator) -> None:
+def fill(database: sqlite3.Connection, race: SyntheticRace, generator: np.random.Generator) -> None:
     cells = make_cells(race)
     for number, cell in enumerate(cells, start=1):
         insert(database, "cell", [(number, *cell_row(cell), "netns")])
@@ -176,10 +177,11 @@ def fill(database: sqlite3.Connection, race: Race, generator: np.random.Generato
         drift = generator.normal(1, 0.02)
         for position, index in enumerate(generator.permutation(len(cells)), start=1):
             cell_id = int(index) + 1
-            insert(database, "plan", [(block, position, cell_id, kind, race.sitting_of(block))])
-            trial = Planned(block, position, cell_id, kind, cells[index])
-            apart = of_sitting[int(index), race.sitting_of(block)]
-            write_trial(database, race, generator, trial, drift * apart)
+            sitting = race.sitting_of(block)
+            planned = PlannedTrial(block, position, cell_id, kind, sitting)
+            insert(database, "plan", [astuple(planned)])
+            apart = of_sitting[int(index), sitting]
+            write_trial(database, race, generator, planned, cells[index], drift * apart)
 
 
 def sitting_row(number: int) -> tuple[object, ...]:
@@ -187,32 +189,22 @@ def sitting_row(number: int) -> tuple[object, ...]:
     return (number, number, 1_760_000_000.0 + number * 3600, *where, 1000 + number, 100 * number)
 
 
-@dataclass(frozen=True)
-class Planned:
-    """A trial to be made up, with what its cell says."""
-
-    block: int
-    position: int
-    cell_id: int
-    kind: str
-    cell: Cell
-
-
-def write_trial(
+def write_trial(  # noqa: PLR0913, PLR0917  (what a made-up trial follows from)
     database: sqlite3.Connection,
-    race: Race,
+    race: SyntheticRace,
     generator: np.random.Generator,
-    trial: Planned,
+    planned: PlannedTrial,
+    cell: Cell,
     drift: float,
 ) -> None:
-    block, kind = trial.block, trial.kind
-    connections, contender = trial.cell.connections, trial.cell.contender
-    place = (contender, getattr(trial.cell, race.axis), block)
+    block, kind = planned.block, planned.kind
+    connections, contender = cell.connections, cell.contender
+    place = (contender, getattr(cell, race.axis), block)
     failed = place in race.fail
     held_up = place in race.held_up
     bound = HELD_UP if held_up else CLIENT_BOUND if place in race.client_bound else None
-    whole = trial.cell.scope == "process"
-    requests = connections * (trial.cell.rounds or 1)
+    whole = cell.scope == "process"
+    requests = connections * (cell.rounds or 1)
     base = race.cpu_us.get(contender, 650.0) * drift * generator.normal(1, race.noise)
     cpu_us = base + 40 / np.sqrt(connections) + (60 if kind == "counted" else 0)
     latencies = make_latencies(generator, contender, connections, requests, cpu_us)
@@ -223,7 +215,7 @@ def write_trial(
         " samples, attempt, disturbed)"
         f" VALUES ({', '.join('?' * 19)})",
         (
-            *(block, trial.position, trial.cell_id, kind, race.sitting_of(block)),
+            *(block, planned.position, planned.cell_id, kind, race.sitting_of(block)),
             "failed" if failed else "ok",
             race.fail_reason if failed else None,
             bound,
@@ -232,7 +224,7 @@ def write_trial(
             requests,
             requests - 3 if failed else requests,
             requests / (window_ns / 1e9),
-            json.dumps({"design": contender, "workers": make_workers(trial.cell, requests)}),
+            json.dumps({"design": contender, "workers": make_workers(cell, requests)}),
             json.dumps({"connections": connections}),
             json.dumps(
                 {"load_average": [0.2, 0.2, 0.1]}
@@ -247,7 +239,7 @@ def write_trial(
         share = 1.0 if side == "server" else 0.1
         start_ns = START_NS * generator.normal(1, race.noise) if whole else 0.0
         used_ns = start_ns + requests * cpu_us * 1e3 * share
-        rows = counters(race, generator, trial, requests, used_ns)
+        rows = counters(race, generator, planned, cell, requests, used_ns)
         insert(database, "counter", [(cursor.lastrowid, side, *row) for row in rows])
 
 
@@ -277,16 +269,17 @@ def counted(origin: str, event: str, value: float, unit: str) -> Row:
     return (origin, event, float(value), unit, 100.0, "counted")
 
 
-def counters(
-    race: Race,
+def counters(  # noqa: PLR0913, PLR0917  (the same)
+    race: SyntheticRace,
     generator: np.random.Generator,
-    trial: Planned,
+    planned: PlannedTrial,
+    cell: Cell,
     requests: int,
     cpu_ns: float,
 ) -> list[Row]:
-    contender = trial.cell.contender
+    contender = cell.contender
     switches = requests * SWITCHES.get(contender, 0.1) + generator.poisson(3)
-    start_faults = START_FAULTS if trial.cell.scope == "process" else 2
+    start_faults = START_FAULTS if cell.scope == "process" else 2
     faults = requests * FAULTS.get(contender, 0.1) + generator.poisson(start_faults)
     rows = [
         counted("kernel", "cpu-time", cpu_ns, "ns"),
@@ -297,16 +290,16 @@ def counters(
         if contender == "thread-per-client"
         else counted("kernel", "context-switches", switches, "count"),
     ]
-    whole = trial.cell.scope == "process"
+    whole = cell.scope == "process"
     if not whole:
         # Not drawn: what is made up otherwise stays what it was.
-        swing = 1 + race.noise * (trial.block * 7 % 5 - 2) / 20
+        swing = 1 + race.noise * (planned.block * 7 % 5 - 2) / 20
         busy_ns = cpu_ns * race.busy.get(contender, BUSY) * swing
         rows += [
             counted("cpus", "busy-time", busy_ns, "ns"),
             counted("cpus", "steal-time", 0, "ns"),
         ]
-    if not race.perf or (trial.kind == "timed" and not whole):
+    if not race.perf or (planned.kind == "timed" and not whole):
         return rows
     rows.append(counted("perf", "task-clock", cpu_ns * 0.97, "ns"))
     values = dict(
@@ -329,7 +322,7 @@ def counters(
     return rows
 
 
-def meta(race: Race) -> dict[str, str]:
+def meta(race: SyntheticRace) -> dict[str, str]:
     return {
         "schema_version": str(SCHEMA_VERSION),
         "regatta_version": "0.1.0",
@@ -346,7 +339,7 @@ def meta(race: Race) -> dict[str, str]:
     }
 
 
-def environment(race: Race) -> dict[str, Any]:
+def environment(race: SyntheticRace) -> dict[str, Any]:
     return race.environment | {
         "cpu_model": "Example CPU 9000 at 3.2 GHz",
         "cpus": 2,

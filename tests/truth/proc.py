@@ -13,7 +13,7 @@ KERNEL_THREAD, TASK_NAME_BYTES = 0x200000, 15  # a flag of stat, and the length 
 
 
 @dataclass(frozen=True)
-class Seen:
+class ProcessTimes:
     """A process as /proc shows it, its times cut to whole clock ticks; or as a source does."""
 
     pid: int
@@ -27,7 +27,7 @@ class Seen:
         return self.user_ns + self.system_ns
 
 
-def read_process(pid: int) -> Seen | None:
+def read_process(pid: int) -> ProcessTimes | None:
     """None: there is none. The name comes from `comm`, so that no parenthesis is looked for."""
     try:
         fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
@@ -37,14 +37,14 @@ def read_process(pid: int) -> Seen | None:
     if int(fields[6]) & KERNEL_THREAD:  # /proc tells more of them than their name
         name = name[:TASK_NAME_BYTES]
     user, system, started = (int(fields[at]) * TICK_NS for at in (11, 12, 19))
-    return Seen(pid, name, user, system, started)
+    return ProcessTimes(pid, name, user, system, started)
 
 
 def pids() -> set[int]:
     return {int(entry) for entry in os.listdir(PROC) if entry.isdigit()}  # noqa: PTH208
 
 
-def read_all() -> dict[int, Seen]:
+def read_all() -> dict[int, ProcessTimes]:
     """All processes by pid; one that ends meanwhile is left out."""
     found = {}
     for pid in pids():

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tests.commands import run
 from tests.processes import state
 from tests.servers import PATIENCE_S, built, program
-from tests.truth.proc import Seen
+from tests.truth.proc import ProcessTimes
 from tests.users import runnable_by_all
 
 SOURCE_SCAN = built("tests/truth/source-scan")
@@ -49,20 +49,20 @@ class Scan:
     """One scan, in the order in which the processes were visited."""
 
     source: str
-    processes: list[Seen]
+    processes: list[ProcessTimes]
     seen: int
     lost: int
     busy_ns: int
 
-    def all_of(self, pid: int) -> list[Seen]:
+    def all_of(self, pid: int) -> list[ProcessTimes]:
         return [process for process in self.processes if process.pid == pid]
 
-    def one(self, pid: int) -> Seen:
+    def one(self, pid: int) -> ProcessTimes:
         """It must be there, and once."""
         (found,) = self.all_of(pid)
         return found
 
-    def by_pid(self) -> dict[int, Seen]:
+    def by_pid(self) -> dict[int, ProcessTimes]:
         found = {process.pid: process for process in self.processes}
         assert len(found) == len(self.processes), "a process is there twice"
         return found
@@ -88,7 +88,7 @@ class Scanner:
             kind, *fields = line.rstrip("\n").split(" ")
             if kind == "process":
                 pid, user, system, started = map(int, fields[:4])
-                processes.append(Seen(pid, bytes.fromhex(fields[4]), user, system, started))
+                processes.append(ProcessTimes(pid, bytes.fromhex(fields[4]), user, system, started))
             else:
                 assert fields[0] == "0", f"the scan failed with {fields[0]}"
                 seen, lost, user, system = map(int, fields[2:])

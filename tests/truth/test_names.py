@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import Server, rows_of, running
+from tests.servers import RunningServer, rows_of, running
 from tests.truth.programs import Life, Scanner, living, options_of
 from tests.waiting import wait_until
 
@@ -65,7 +65,7 @@ def named() -> Iterator[dict[str, int]]:
 
 
 @pytest.fixture(scope="module")
-def server(scanner: Scanner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(scanner: Scanner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """Whose source is the one under test."""
     folder = tmp_path_factory.mktemp("names")
     options = ("--design", "epoll", *options_of(scanner.source))
@@ -73,7 +73,7 @@ def server(scanner: Scanner, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield started
 
 
-def ask_json(server: Server) -> dict[int, str]:
+def ask_json(server: RunningServer) -> dict[int, str]:
     """The names in a JSON reply by pid; every byte of it must be UTF-8."""
     reply = server.ask(b"GET /top?n=64&format=json HTTP/1.1\r\nHost: x\r\n\r\n")
     rows = json.loads(reply.partition(b"\r\n\r\n")[2].decode("utf-8"))["processes"]
@@ -89,14 +89,16 @@ def test_a_hostile_name_is_scanned_byte_for_byte(
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_name_is_escaped_in_text(
-    server: Server, named: dict[str, int], case: str
+    server: RunningServer, named: dict[str, int], case: str
 ) -> None:
     rows = {row["pid"]: row["name"] for row in rows_of(server.ask(b"top 64\n"))}
     assert rows[named[case]] == HOSTILE[case][1]
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_name_is_whole_in_json(server: Server, named: dict[str, int], case: str) -> None:
+def test_a_hostile_name_is_whole_in_json(
+    server: RunningServer, named: dict[str, int], case: str
+) -> None:
     assert ask_json(server)[named[case]] == HOSTILE[case][1]
 
 
@@ -131,7 +133,7 @@ def test_a_process_has_the_name_of_its_first_thread(scanner: Scanner) -> None:
 
 
 def test_a_name_is_not_cut_by_a_reply_that_is_read_late(
-    server: Server, named: dict[str, int]
+    server: RunningServer, named: dict[str, int]
 ) -> None:
     """The reply was made when it was asked for: a process that ends meanwhile is still in it."""
     with living("named", enough_ms()) as it:

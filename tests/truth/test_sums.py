@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers import PATIENCE_S, Server, running
+from tests.servers import PATIENCE_S, RunningServer, running
 from tests.truth.proc import PROC, busy_ns
 from tests.truth.programs import Life, Scanner, living, options_of
 
@@ -22,14 +22,14 @@ FLAT_KIB = 256
 
 
 @pytest.fixture
-def server(scanner: Scanner, tmp_path: Path) -> Iterator[Server]:
+def server(scanner: Scanner, tmp_path: Path) -> Iterator[RunningServer]:
     """With a recorder, and the source under test."""
     options = ("--design", "epoll", *options_of(scanner.source))
     with running(tmp_path, *options, records=True) as started:
         yield started
 
 
-def ask(server: Server, query: str) -> dict[str, Any]:
+def ask(server: RunningServer, query: str) -> dict[str, Any]:
     """What was used recently is known from the second reading on: until then it is a 503."""
     request = f"GET /top?{query}&format=json HTTP/1.1\r\nHost: x\r\n\r\n"
     deadline = time.monotonic() + PATIENCE_S
@@ -84,7 +84,7 @@ def work_now_and_then(it: Life, until: float) -> None:
     [(3, 0.04), pytest.param(60, 0.01, marks=pytest.mark.long)],
 )
 def test_rows_and_everything_else_are_the_busy_time_of_proc(
-    server: Server, window: int, tolerance: float
+    server: RunningServer, window: int, tolerance: float
 ) -> None:
     """While processes work, sleep, and come and go by the thousand."""
     with Record() as record, contextlib.ExitStack() as stack:
@@ -105,7 +105,7 @@ def test_rows_and_everything_else_are_the_busy_time_of_proc(
 
 
 def test_what_all_have_used_and_everything_else_are_the_busy_time_since_the_boot(
-    server: Server,
+    server: RunningServer,
 ) -> None:
     before = busy_ns() / 1e9
     reply = ask(server, "n=64")
@@ -128,7 +128,7 @@ def resident_kib(pid: int) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 
 
-def test_twenty_thousand_processes_that_come_and_go_leave_no_trace(server: Server) -> None:
+def test_twenty_thousand_processes_that_come_and_go_leave_no_trace(server: RunningServer) -> None:
     """A recorder that reads them, and requests: resident memory stays what it was."""
     sizes = []
     with living("storm", "30") as storm:

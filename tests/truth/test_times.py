@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.truth.proc import TICK_NS, Seen, pids, read_process
+from tests.truth.proc import TICK_NS, ProcessTimes, pids, read_process
 from tests.truth.programs import Life, Scanner, all_sleep, living, zombie
 from tests.waiting import wait_until
 
@@ -17,12 +17,12 @@ BURNT_MS = 150
 BURNT_NS = BURNT_MS * 1_000_000
 
 
-def assert_has_burnt(process: Seen) -> None:
+def assert_has_burnt(process: ProcessTimes) -> None:
     """Both times are cut to ticks by some sources, and what a start costs comes on top."""
     assert BURNT_NS - 2 * TICK_NS <= process.total_ns <= 4 * BURNT_NS
 
 
-def assert_is_as_in_proc(process: Seen) -> None:
+def assert_is_as_in_proc(process: ProcessTimes) -> None:
     """For one that sleeps: its times cannot move between the scan and here."""
     seen = read_process(process.pid)
     assert process.name == seen.name
@@ -120,7 +120,9 @@ def test_a_pid_used_again_is_another_process_with_no_time_carried_over(scanner: 
         assert_is_as_in_proc(second)
 
 
-def both_of_one_tick(scanner: Scanner, it: Life, pid: int) -> tuple[Seen, Seen] | None:
+def both_of_one_tick(
+    scanner: Scanner, it: Life, pid: int
+) -> tuple[ProcessTimes, ProcessTimes] | None:
     """A process and its successor, if both began within the same clock tick."""
     first = scanner.scan().one(pid)
     it.go_on()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run
-from tests.servers import Server, needs, program, running
-from tests.truth.proc import TICK_NS, Seen, read_all
+from tests.servers import RunningServer, needs, program, running
+from tests.truth.proc import TICK_NS, ProcessTimes, read_all
 from tests.truth.programs import CLASSIC, CannotOpenError, Scan, Scanner, living, scanning
 from tests.users import as_user, runnable_by_all
 
@@ -43,7 +43,7 @@ HIDDEN = "mount -t proc -o hidepid=2 proc /proc"
 NO_BTF = "mount -t tmpfs none /sys/kernel/btf"
 
 
-def assert_same_as_proc(scan: Scan, before: dict[int, Seen]) -> None:
+def assert_same_as_proc(scan: Scan, before: dict[int, ProcessTimes]) -> None:
     """The same processes with the same names, and with times that lie between two readings."""
     after = read_all()
     found = scan.by_pid()
@@ -124,7 +124,7 @@ def test_without_what_bpf_needs_procfs_answers_and_says_why(how: str) -> None:
         assert_same_as_proc(scanner.scan(), before)
 
 
-def ask(server: Server) -> dict[str, object]:
+def ask(server: RunningServer) -> dict[str, object]:
     reply = server.ask(b"GET /top?n=64&format=json HTTP/1.1\r\nHost: x\r\n\r\n")
     answer = json.loads(reply.partition(b"\r\n\r\n")[2])
     assert isinstance(answer, dict)

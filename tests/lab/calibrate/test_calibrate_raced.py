@@ -44,7 +44,7 @@ NOW = 1_760_000_000.0
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    example = synthetic.environment(synthetic.Race())
+    example = synthetic.environment(synthetic.SyntheticRace())
     monkeypatch.setattr(
         raced, "machine", lambda: {name: example[name] for name in raced.SAME_MACHINE}
     )

@@ -23,7 +23,7 @@ STUDY = faked.on_one_cpu(
 )
 
 
-class Lab:
+class CommandLine:
     """The command line with the fake programs, in a folder of its own."""
 
     def __init__(self, folder: Path) -> None:
@@ -45,8 +45,8 @@ class Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    return Lab(tmp_path)
+def lab(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def lab(tmp_path: Path) -> Lab:
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_written(
-    lab: Lab, arguments: list[str], status: int, words: list[str]
+    lab: CommandLine, arguments: list[str], status: int, words: list[str]
 ) -> None:
     (lab.folder / "bad.toml").write_text(STUDY.replace('"iterative"', '"mill"'))
     before = sorted(lab.folder.rglob("*"))
@@ -83,13 +83,13 @@ def test_a_mistake_is_one_line_and_nothing_is_written(
     assert sorted(lab.folder.rglob("*")) == before
 
 
-def test_without_a_command_the_help_is_shown_too(lab: Lab) -> None:
+def test_without_a_command_the_help_is_shown_too(lab: CommandLine) -> None:
     done = lab.run()
     assert (done.returncode, done.stderr) == (2, "regatta: no command given; see regatta --help\n")
     assert "report" in done.stdout
 
 
-def test_a_ledger_without_its_end_is_left_alone(lab: Lab) -> None:
+def test_a_ledger_without_its_end_is_left_alone(lab: CommandLine) -> None:
     """Cut within a page, it is whole to SQLite, which would go on to write."""
     folder = lab.folder / "races" / "cut"
     folder.mkdir(parents=True)
@@ -139,24 +139,24 @@ def test_a_failure_of_compare_is_no_regression(
     assert "".join(map(str, error.args[-1:])) in capfd.readouterr().err
 
 
-def test_missing_programs_are_named_with_the_command_that_builds_them(lab: Lab) -> None:
+def test_missing_programs_are_named_with_the_command_that_builds_them(lab: CommandLine) -> None:
     done = lab.run("race", REGATTA_BIN=str(lab.folder))
     assert_refused(done, 1, "regatta")
     assert "make build" in done.stderr
 
 
-def test_a_broken_program_is_named(lab: Lab) -> None:
+def test_a_broken_program_is_named(lab: CommandLine) -> None:
     (lab.folder / "bin" / "regatta-server").write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
     done = lab.run("race")
     assert_refused(done, 1, "regatta")
     assert "broken" in done.stderr
 
 
-def test_the_version_is_told(lab: Lab) -> None:
+def test_the_version_is_told(lab: CommandLine) -> None:
     assert lab.run("--version").stdout.startswith("regatta 0.")
 
 
-def test_a_race_ends_with_one_screen_and_explains_on_request(lab: Lab) -> None:
+def test_a_race_ends_with_one_screen_and_explains_on_request(lab: CommandLine) -> None:
     raced = lab.run("race", "tiny.toml", "--out", "one", "--quiet")
     assert raced.returncode == 0
     lines = raced.stdout.splitlines()
@@ -174,7 +174,7 @@ def test_a_race_ends_with_one_screen_and_explains_on_request(lab: Lab) -> None:
     assert "throughput" in also.stdout
 
 
-def test_an_existing_race_is_not_overwritten(lab: Lab) -> None:
+def test_an_existing_race_is_not_overwritten(lab: CommandLine) -> None:
     (lab.folder / "out").mkdir()
     (lab.folder / "out" / "ledger.sqlite").write_text("precious")
     done = lab.run("race", "tiny.toml", "--out", "out")
@@ -183,13 +183,13 @@ def test_an_existing_race_is_not_overwritten(lab: Lab) -> None:
     assert (lab.folder / "out" / "ledger.sqlite").read_text() == "precious"
 
 
-def test_a_folder_that_cannot_be_made_is_named(lab: Lab) -> None:
+def test_a_folder_that_cannot_be_made_is_named(lab: CommandLine) -> None:
     done = lab.run("race", "tiny.toml", "--out", "tiny.toml/race")
     assert_refused(done, 1, "regatta")
     assert "tiny.toml/race" in done.stderr
 
 
-def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(lab: Lab) -> None:
+def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(lab: CommandLine) -> None:
     (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 500"))
     process = subprocess.Popen(
         lab.command("race", "tiny.toml", "--out", "out"),

@@ -11,7 +11,7 @@ from regatta.race.matched.backlog import backlog_growth
 from regatta.race.matched.judge import why_not_held
 from regatta.race.matched.run import search_s
 from regatta.race.matched.search import TOLERANCE, Search
-from tests.lab.queues import Seen, queue
+from tests.lab.queues import LoadWindow, queue
 
 MS, S = 10**6, 10**9
 CONNECTIONS = 50
@@ -19,17 +19,19 @@ BEYOND = 1.02
 """The 1 % that a backlog may grow by, and the one request of a short probe."""
 
 
-def asked(rate: int, services: np.ndarray, seconds: float, connections: int = CONNECTIONS) -> Seen:
+def asked(
+    rate: int, services: np.ndarray, seconds: float, connections: int = CONNECTIONS
+) -> LoadWindow:
     """Evenly, of one server that takes so long for each."""
     due = [round(number * S / rate) for number in range(len(services))]
     return queue(due, [int(one) for one in services], round(seconds * S), connections, 1)
 
 
-def growth(seen: Seen, seconds: float) -> float:
+def growth(seen: LoadWindow, seconds: float) -> float:
     return backlog_growth(zlib.decompress(seen.samples()), seconds)
 
 
-def why_not(seen: Seen, seconds: float) -> str | None:
+def why_not(seen: LoadWindow, seconds: float) -> str | None:
     waits = sorted((end - due, outcome != 0) for due, end, outcome in seen.records)
     client = {
         "requests": len(seen.records) - seen.unstarted,

@@ -34,7 +34,7 @@ GROUPS = {"placement": {"control_groups": True}, "perf_follows": "control group"
 GROUPS_ONLY = {"placement": {"control_groups": True}, "perf_follows": "threads"}
 
 
-class Book:
+class FakeLedger:
     """Stands for a ledger: its environment."""
 
     def __init__(self, environment: dict[str, object]) -> None:
@@ -51,7 +51,7 @@ def go_on(environment: dict[str, object], groups: Home | None, by_group: bool) -
         "127.0.0.1",
     )
     found = Perf("perf", "9", ("task-clock",), None, None, by_group)
-    kept = keep_accounts(cast("Ledger", Book(environment)), place, found)
+    kept = keep_accounts(cast("Ledger", FakeLedger(environment)), place, found)
     assert (place.server.groups is None) == (place.client.groups is None)
     return place.server.groups is not None, kept.by_group
 
@@ -87,7 +87,7 @@ def test_a_race_begun_with_control_groups_does_not_go_on_without() -> None:
 def test_a_race_goes_on_steered_as_it_was_whatever_its_study_says(
     then: dict[str, object], steered: str
 ) -> None:
-    class Begun(Book):
+    class Begun(FakeLedger):
         def placement(self) -> str:
             return "netns"
 
@@ -102,16 +102,16 @@ def test_a_race_goes_on_with_the_account_of_sleep_that_it_was_begun_with() -> No
     found = Perf("perf", "9", ("task-clock",), None, None, by_group=False)
     sides = (SidePlacement((), (0,)), SidePlacement((), (1,)))
     exact = Placement("netns", None, *sides, "198.18.0.1", sleep_source=TIMER_LIST)
-    begun = Book({"placement": {"whole_cpu": {"source": STAT}}})
+    begun = FakeLedger({"placement": {"whole_cpu": {"source": STAT}}})
     keep_accounts(cast("Ledger", begun), exact, found)
     assert exact.sleep_source == STAT
-    begun = Book({"placement": {"whole_cpu": {"source": TIMER_LIST}}})
+    begun = FakeLedger({"placement": {"whole_cpu": {"source": TIMER_LIST}}})
     with pytest.raises(UsageError, match="resume it as root"):
         keep_accounts(cast("Ledger", begun), exact, found)
 
 
 def test_a_race_begun_with_steering_does_not_go_on_without() -> None:
-    begun = cast("Ledger", Book({"placement": {"steering": OWN_SIDE}}))
+    begun = cast("Ledger", FakeLedger({"placement": {"steering": OWN_SIDE}}))
     found = Perf("perf", "9", ("task-clock",), None, None, by_group=False)
     sides = (SidePlacement((), (0,)), SidePlacement((), (1,)))
     steered = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(OWN_SIDE))

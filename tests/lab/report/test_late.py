@@ -32,7 +32,7 @@ from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.text.numbers import interval_of, value_of
 from tests.lab import reports
-from tests.lab.queues import Seen, overloaded, queue
+from tests.lab.queues import LoadWindow, overloaded, queue
 from tests.lab.report.test_special_tables import printed
 from tests.lab.synthetic import make
 
@@ -45,7 +45,7 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return next(trial for trial in read(path).trials if trial.kind == "timed")
 
 
-def with_seen(trial: Trial, seen: Seen, block: int = 1) -> Trial:
+def with_seen(trial: Trial, seen: LoadWindow, block: int = 1) -> Trial:
     asked = len(seen.records) - seen.unstarted
     return replace(
         trial,
@@ -57,11 +57,11 @@ def with_seen(trial: Trial, seen: Seen, block: int = 1) -> Trial:
     )
 
 
-def in_blocks(trial: Trial, seen: Sequence[Seen]) -> list[Trial]:
+def in_blocks(trial: Trial, seen: Sequence[LoadWindow]) -> list[Trial]:
     return [with_seen(trial, one, block) for block, one in enumerate(seen, 1)]
 
 
-def check(trials: Sequence[Trial], seen: Sequence[Seen]) -> None:
+def check(trials: Sequence[Trial], seen: Sequence[LoadWindow]) -> None:
     truth = np.concatenate([one.truth for one in seen])
     estimates, latencies = estimate_latency(list(trials))
     assert latencies.requests == len(truth)
@@ -79,7 +79,7 @@ def check(trials: Sequence[Trial], seen: Sequence[Seen]) -> None:
 
 
 @st.composite
-def windows(draw: st.DrawFn) -> list[Seen]:
+def windows(draw: st.DrawFn) -> list[LoadWindow]:
     """Any load, any server: several windows, each with requests that take as long as they like."""
     window, connections, servers = (draw(st.integers(1, most)) for most in (600, 5, 3))
     found = []
@@ -92,7 +92,9 @@ def windows(draw: st.DrawFn) -> list[Seen]:
 
 
 @given(seen=windows())
-def test_no_percentile_of_any_queue_is_below_the_truth(trial: Trial, seen: list[Seen]) -> None:
+def test_no_percentile_of_any_queue_is_below_the_truth(
+    trial: Trial, seen: list[LoadWindow]
+) -> None:
     check(in_blocks(trial, seen), seen)
 
 

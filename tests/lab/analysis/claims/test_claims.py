@@ -52,7 +52,7 @@ def evidence(
     values: dict[tuple[str, int], dict[int, float] | str], metric: str = CPU, side: str = "server"
 ) -> Evidence:
     """Of a race in which these numbers were found, by design and connections."""
-    race = synthetic.Race(contenders=list(dict.fromkeys(name for name, _ in values)))
+    race = synthetic.SyntheticRace(contenders=list(dict.fromkeys(name for name, _ in values)))
     (like,) = synthetic.make_cells(replace(race, contenders=["select"], connections=[1]))
     cells: dict[CellSelector, Cell] = {}
     taken: dict[tuple[int, str, str], dict[int, float] | str] = {}

@@ -38,7 +38,7 @@ DESIGNS = [Design(name, "") for name in (*THREE, "fork-per-client")]
 
 def raced(tmp_path: Path, bodies: str, **race: Any) -> dict[str, ClaimResult]:
     """What a made-up race finds of the claims, by name."""
-    whole = synthetic.Race(**race)
+    whole = synthetic.SyntheticRace(**race)
     cells = (
         f'name = "mine"\n[[cells]]\ndesigns = {json.dumps(list(whole.contenders))}\n'
         f"connections = {list(whole.connections)}\nengine = {json.dumps(list(whole.engines))}\n"
