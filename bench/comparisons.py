@@ -115,7 +115,7 @@ def scan_rows() -> list[Row]:
     return rows
 
 
-def classic_rows(designs: Sequence[str]) -> list[Row]:
+def beyond_snapshot_rows(designs: Sequence[str]) -> list[Row]:
     """Fair is what costs the same under every design."""
     load = BeyondSnapshot()
     same = Target(1.05, down_to=0.95)
@@ -283,7 +283,7 @@ def comparisons(designs: Sequence[str]) -> list[Row]:
         *store_rows(),
         *short_rows(),
         *scan_rows(),
-        *classic_rows(designs),
+        *beyond_snapshot_rows(designs),
         *client_rows(),
         *twin_rows(designs),
         *default_rows(),

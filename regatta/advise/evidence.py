@@ -134,10 +134,10 @@ def _groups(
             raise LedgerError(f"{path}: {error}") from error
         if all(one.cpu.value is None and one.failed is None for one in measured):
             continue  # a race that was stopped before this cell
-        apart = distance(situation, cells[0], cpus)
-        assert apart is not None, "only near cells are kept"
+        far = distance(situation, cells[0], cpus)
+        assert far is not None, "only near cells are kept"
         created = float(ledger.meta.get("created_at") or 0)
-        found.append(MeasuredGroup(path, created, apart, elsewhere, cpus, measured, units))
+        found.append(MeasuredGroup(path, created, far, elsewhere, cpus, measured, units))
     return found
 
 

@@ -101,32 +101,32 @@ def distance(situation: Situation, cell: Cell, server_cpus: int | None) -> float
     if cell.slow or cell.scope != WINDOW or (situation.rate is None) != (cell.rate is None):
         return None
     parts = [
-        _apart(situation.busy, cell.connections),
-        _apart(situation.idle, cell.idle),
-        _apart(situation.rate or 0, cell.rate or 0),
-        _work_apart(situation.work, cell.work),
-        0.0 if situation.cpus is None else _apart(situation.cpus, server_cpus or 0),
+        _distance(situation.busy, cell.connections),
+        _distance(situation.idle, cell.idle),
+        _distance(situation.rate or 0, cell.rate or 0),
+        _work_distance(situation.work, cell.work),
+        0.0 if situation.cpus is None else _distance(situation.cpus, server_cpus or 0),
     ]
     known = [part for part in parts if part is not None]
     return sum(known) if len(known) == len(parts) else None
 
 
-def _apart(wanted: float, measured: float) -> float | None:
+def _distance(wanted: float, measured: float) -> float | None:
     """In factors of two, on a logarithmic scale; 0 is near to nothing else."""
     if wanted == measured:
         return 0.0
     if min(wanted, measured) <= 0:
         return None
-    apart = abs(math.log(wanted / measured)) / math.log(FACTOR)
-    return apart if apart <= 1 + 1e-9 else None
+    factors = abs(math.log(wanted / measured)) / math.log(FACTOR)
+    return factors if factors <= 1 + 1e-9 else None
 
 
-def _work_apart(wanted: str, measured: str) -> float | None:
+def _work_distance(wanted: str, measured: str) -> float | None:
     kinds = [work.partition("=")[0] for work in (wanted, measured)]
     times = [_work_us(work) for work in (wanted, measured)]
     if kinds[0] != kinds[1] or times[0] is None or times[1] is None:
         return None
-    return _apart(times[0], times[1])
+    return _distance(times[0], times[1])
 
 
 def _work_us(work: str) -> int | None:

@@ -40,7 +40,7 @@ def finished(study: str) -> list[tuple[float, Path]]:
     found: list[tuple[float, Path]] = []
     for path in RACES.glob(f"*/{FILE_NAME}"):
         try:
-            meta, where = told_of(path)
+            meta, where = read_facts(path)
         except (LedgerError, sqlite3.Error):
             continue  # of another version, or not whole: it proves nothing
         ours = all(where.get(name) == json.dumps(here[name]) for name in SAME_MACHINE)
@@ -49,7 +49,7 @@ def finished(study: str) -> list[tuple[float, Path]]:
     return sorted(found, reverse=True)
 
 
-def told_of(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+def read_facts(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     """A ledger's facts of its race and, as JSON, of its machine."""
     with connect(path) as database:
         tables = ("meta", "environment")

@@ -113,9 +113,9 @@ def run_load(
     lab_end, client_end = socket.socketpair()
     with lab_end, away_from(setup.placement.server.cpus):
         with client_end:
-            with_gate = [*command, "--gate-fd", str(client_end.fileno())]
+            load_command = [*command, "--gate-fd", str(client_end.fileno())]
             client.start(
-                setup.placement.client, with_gate, setup.perf, server.wanted, client_end.fileno()
+                setup.placement.client, load_command, setup.perf, server.wanted, client_end.fileno()
             )
         if client.read_line(lab_end.fileno(), READY_TIMEOUT_S, "ready") != "ready":
             raise client.failure("the client wrote something other than `ready`")

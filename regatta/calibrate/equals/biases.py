@@ -1,4 +1,4 @@
-"""Labs that are known to be wrong: what a true A/A must not pass.
+"""Biases that a lab may have: what a true A/A must not pass.
 
 Each plants something in the server's CPU time of one of two equals, in the trials as read: nothing
 in the ledger changes. It lasts for a whole race or for some blocks of it, so that no comparison

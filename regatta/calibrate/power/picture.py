@@ -34,7 +34,7 @@ def write_picture(folder: Path, shape: Shape, curves: Sequence[Curve]) -> Path:
 
 
 def point_rows(curves: Sequence[Curve]) -> Rows:
-    """One a spin and place: the effect that was there, and how often it was found."""
+    """One a spin and step: the effect that was there, and how often it was found."""
     rows: Rows = []
     for curve in curves:
         hits = curve.found.sum(axis=0)
@@ -42,7 +42,7 @@ def point_rows(curves: Sequence[Curve]) -> Rows:
             low, high = interval(int(hit), curve.races)
             rows.append(
                 {
-                    "place": curve.step,
+                    "step": curve.step,
                     "effect": float(effect),
                     "unsure": float(unsure),
                     "hits": int(hit),
@@ -60,11 +60,11 @@ def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
     furthest = max([row["effect"] for row in points] + [1.0])
     effects = np.linspace(0, furthest, DRAWN)
     lines = [
-        {"place": curve.step, "effect": float(effect), "found": float(share)}
+        {"step": curve.step, "effect": float(effect), "found": float(share)}
         for curve in curves
         for effect, share in zip(effects, curve.share(effects), strict=True)
     ]
-    colour = alt.Color("place:N", sort=[curve.step for curve in curves])
+    colour = alt.Color("step:N", sort=[curve.step for curve in curves])
     x = alt.X("effect:Q", title="real effect, % of server CPU per request")
     percent = alt.Axis(format="%")
     y = alt.Y("found:Q", title="races that find it", axis=percent, scale=alt.Scale(domain=[0, 1]))

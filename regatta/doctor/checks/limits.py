@@ -163,8 +163,8 @@ RAISED_IN = (5, 4)
 
 
 def inspect_backlog(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
-    of_its_own = setup.placement == NETNS
-    if of_its_own:
+    has_network = setup.placement == NETNS
+    if has_network:
         # A new network has the kernel's default, whatever the host's is set to.
         length: int | None = DEFAULT_BACKLOG if machine.kernel() >= RAISED_IN else OLD_BACKLOG
     else:
@@ -175,14 +175,14 @@ def inspect_backlog(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
             "the kernel does not say how many connections may wait",
             advice="See: sysctl net.core.somaxconn",
         )
-    where = "in a race's own network " if of_its_own else ""
+    where = "in a race's own network " if has_network else ""
     words = f"{where}{length:,} connections may wait to be accepted (somaxconn)"
     burst = setup.connections or USUAL_BURST
     if length >= burst:
         return BACKLOG.found(FINE, words)
     level = SERIOUS if setup.connections is not None else MINOR
     words = f"{words}, and {burst:,} may come at once"
-    if of_its_own:
+    if has_network:
         return BACKLOG.found(
             level,
             words,

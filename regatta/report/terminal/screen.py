@@ -22,7 +22,7 @@ from regatta.report.text.plain import plain
 from regatta.report.text.verdicts import headline
 
 LINES = 24
-KEPT = 3
+PROMPT_LINES = 3
 """Of the lines of a screen: for where the report is, how to ask for more, and the next prompt."""
 MOST_VERDICTS, MOST_NOTES = 4, 3
 MEANS = {
@@ -34,7 +34,7 @@ MEANS = {
 
 def print_screen(analysis: Analysis, console: Console) -> None:
     above, below = list(_verdicts(analysis, console)), list(_below(analysis, console))
-    room = LINES - KEPT - _height([*above, *below], console)
+    room = LINES - PROMPT_LINES - _height([*above, *below], console)
     for line in above:
         console.print(line)
     shown = list(tables(analysis, console))

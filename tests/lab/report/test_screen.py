@@ -23,7 +23,7 @@ from regatta.analysis.standings import LARGER, NO_DIFFERENCE
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
 from regatta.report.soundness.notes import NOTES, notes
-from regatta.report.terminal.screen import KEPT, LINES, print_screen
+from regatta.report.terminal.screen import LINES, PROMPT_LINES, print_screen
 from regatta.report.text.numbers import TOO_FEW_TO_SAY, around, between, more_than_one, ratio_around
 from regatta.report.text.verdicts import headline, verdict_sentence
 from tests.lab import reports
@@ -74,7 +74,7 @@ def test_a_quick_race_fits_eighty_columns_and_twenty_four_lines(
     tmp_path: Path, outcome: str, seed: int
 ) -> None:
     lines = printed(analysis_of(tmp_path, **OUTCOMES[outcome], seed=seed)).splitlines()
-    assert len(lines) + KEPT <= LINES == 24
+    assert len(lines) + PROMPT_LINES <= LINES == 24
     assert max(map(cell_len, lines)) <= COLUMNS
     assert all(line.isprintable() for line in lines)
 
