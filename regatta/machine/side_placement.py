@@ -21,7 +21,7 @@ class SidePlacement:
     """Where its control groups are made; None if that is not permitted."""
 
     def command(self, program: Sequence[str]) -> list[str]:
-        """The program, in this network and on these CPUs. The guard comes last but one: guard.py."""
+        """The program, in this network, on these CPUs. The guard comes last but one: guard.py."""
         taskset = need_tool("taskset", "util-linux")
         pinned = [taskset, "-c", ",".join(map(str, self.cpus)), *program]
         return [*self.enter, *guarded(pinned)]

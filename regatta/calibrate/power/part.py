@@ -51,7 +51,7 @@ Step = int | None
 
 @dataclass(frozen=True)
 class RaceEffects:
-    """For one race and spin: by place the effect measured, in per cent, and whether it is found."""
+    """For one race and spin: by step the effect measured, in per cent, and whether it is found."""
 
     effects: dict[Step, float]
     found: dict[Step, bool]

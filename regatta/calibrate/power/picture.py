@@ -84,7 +84,7 @@ def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
 
 
 def table(shape: Shape, curves: Sequence[Curve]) -> str:
-    """The points, and the effect that each place finds in 80 % of races."""
+    """The points, and the effect that each step finds in 80 % of races."""
     lines = [
         f"# Power of {shape.name}'s shape",
         "",
@@ -95,7 +95,7 @@ def table(shape: Shape, curves: Sequence[Curve]) -> str:
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     lines += [
-        f"| {row['place']} | {row['effect']:.2f} ± {row['unsure']:.2f} | {row['hits']} | "
+        f"| {row['step']} | {row['effect']:.2f} ± {row['unsure']:.2f} | {row['hits']} | "
         f"{row['races']} | {100 * row['low']:.0f} to {100 * row['high']:.0f} % |"
         for row in point_rows(curves)
     ]
