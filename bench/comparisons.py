@@ -175,7 +175,9 @@ def read(
 ) -> Row:
     """Readings among the same sleepers follow one another, so that these start once a block."""
     among = f"sources: {name}, {ours.sleepers.name}"
-    return Row(among, f"sources, {ours.sleepers.name}", PER_PROCESS, ours, peer, Target(goal), blocks)
+    return Row(
+        among, f"sources, {ours.sleepers.name}", PER_PROCESS, ours, peer, Target(goal), blocks
+    )
 
 
 def source_rows() -> list[Row]:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.sleepers import start_helper
 from bench.paths import HERE
 from bench.servers import Load, Server, Serving
+from bench.sleepers import start_helper
 from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
 from regatta.machine import accounting

@@ -62,7 +62,9 @@ class ListedDesign:
 def table() -> tuple[ListedDesign, ...]:
     """Every design that the server lists."""
     listed = json.loads(run_well(program("regatta-server"), "--list-designs", "--json"))
-    return tuple(ListedDesign(row["name"], row["pool"], row["serves"], row["missing"]) for row in listed)
+    return tuple(
+        ListedDesign(row["name"], row["pool"], row["serves"], row["missing"]) for row in listed
+    )
 
 
 def runnable() -> list[ListedDesign]:

@@ -27,7 +27,9 @@ def test_it_listens_on_every_address_when_told(
         assert len(rows_of(read_reply(connection))) == 2
 
 
-def test_a_second_server_on_the_same_port_is_refused(server: RunningServer, design: ListedDesign) -> None:
+def test_a_second_server_on_the_same_port_is_refused(
+    server: RunningServer, design: ListedDesign
+) -> None:
     """Of the same design, with which the port might be shared, and of another."""
     for second in (design.name, "select"):
         done = run(program("regatta-server"), "--design", second, "--listen", server.address)

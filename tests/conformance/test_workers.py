@@ -18,7 +18,7 @@ HELD = 3
 WORKERS = 4
 
 
-def workers_of(server: Server) -> list[int]:
+def workers_of(server: RunningServer) -> list[int]:
     """Skips where it has no worker processes."""
     return children(server.process.pid) or pytest.skip("it has no worker processes")
 

@@ -62,7 +62,9 @@ def resume(folder: Path, tell: Tell = ignore, study: Study | None = None) -> Pat
     return reopen(folder, study, discover(), tell)
 
 
-def trial_setup(tmp_path: Path, place: Placement, found: Perf | None = None, **more: Any) -> TrialSetup:
+def trial_setup(
+    tmp_path: Path, place: Placement, found: Perf | None = None, **more: Any
+) -> TrialSetup:
     """For trials by themselves; without perf, if none was found."""
     settings = {"events": ("task-clock",), "warmup_rounds": 1, **more}
     return TrialSetup(

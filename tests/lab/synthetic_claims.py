@@ -12,7 +12,6 @@ from regatta.analysis.claims.result import (
     ClaimPart,
     ClaimResult,
     MeasuredFigure,
-    ClaimPart,
     ScopeResult,
     Verdict,
 )

@@ -11,7 +11,6 @@ from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     ClaimPart,
     ClaimResult,
-    ClaimPart,
     ScopeResult,
     Verdict,
 )
@@ -55,7 +54,9 @@ def judge(
         metric=first.metric,
         side=first.side,
         claimed=" and ".join(statement.signs() for statement in claim.statements),
-        connections=sorted({count for statement in claim.statements for count in statement.connections}),
+        connections=sorted(
+            {count for statement in claim.statements for count in statement.connections}
+        ),
         published=recorded.published,
         published_agrees=claim.published_agrees,
         scopes=dict(scopes),

@@ -78,7 +78,9 @@ def standings(contests: Sequence[Contest], units: Units = BLOCKS) -> list[dict[s
     return _decided([_Pairs.of(contest, units) for contest in contests], units)
 
 
-def standings_of_pairs(contests: Sequence[PairDifferences], units: Units = BLOCKS) -> list[dict[str, Standing]]:
+def standings_of_pairs(
+    contests: Sequence[PairDifferences], units: Units = BLOCKS
+) -> list[dict[str, Standing]]:
     """The same where each pair is compared in a way of its own."""
     return _decided([_Pairs.of_rows(contest, units) for contest in contests], units)
 

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from regatta.ledger.given.calibration import WHOLE, Calibration
+from regatta.ledger.given.calibration import CALIBRATION_ADAPTER, Calibration
 from regatta.ledger.given.claim import WHERE_KEYS
 from regatta.ledger.given.records import BASELINE, RECORDED, Baseline, Given, RecordedClaim
 from regatta.ledger.plain import checked
@@ -145,4 +145,4 @@ def read_calibration(database: sqlite3.Connection) -> Calibration | str | None:
     for goal in goals:
         goal["met"] = None if goal["met"] is None else bool(goal["met"])
     known = {"machine": from_json(row["machine"]), "quick": bool(row["quick"]), "goals": goals}
-    return checked(WHOLE, row | known)
+    return checked(CALIBRATION_ADAPTER, row | known)

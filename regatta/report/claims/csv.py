@@ -3,10 +3,9 @@
 import csv
 from io import StringIO
 
-from regatta.analysis.claims.result import ClaimResult, MeasuredFigure, ClaimPart
+from regatta.analysis.claims.result import ClaimPart, ClaimResult, MeasuredFigure
 from regatta.ledger.given.records import PublishedFigure
 from regatta.report.claims.words import seen_of
-from regatta.study.claims.published import PublishedFigure
 
 HEADER = (
     "claim",

@@ -12,7 +12,6 @@ from regatta.analysis.claims.result import ClaimResult, MeasuredFigure
 from regatta.analysis.estimates import MEASURED
 from regatta.ledger.given.records import PublishedFigure
 from regatta.report.claims.words import SCOPES, WHOLE, figure, published_value, unit_words
-from regatta.study.claims.published import PublishedFigure
 
 PUBLISHED = "published"
 

@@ -18,7 +18,7 @@ from regatta.machine.guard import guard_environment
 from regatta.machine.placement import make_placement
 from regatta.machine.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
 from regatta.machine.sleep import STAT, TIMER_LIST, SleepReading, State
-from regatta.machine.whole_cpu import Lab, CpuReading, WholeCpu, counters
+from regatta.machine.whole_cpu import CpuReading, Lab, WholeCpu, counters
 
 CPUS = sorted(os.sched_getaffinity(0))
 NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")

@@ -14,7 +14,7 @@ from regatta.machine.placement import Placement, Side, make_placement
 from regatta.machine.steering import STEERINGS, Steering
 from regatta.race import sittings
 from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
-from regatta.race.sittings import MOST_BYTES, draw_sitting, unchanged_note, remake_placement
+from regatta.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
 from regatta.study import Study
 from tests.lab import faked
 from tests.ledgers import rows
