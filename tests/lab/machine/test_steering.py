@@ -118,8 +118,10 @@ def test_a_cable_that_is_steered_at_one_end_only_is_not_steered(
         end = {"device": device, "cable": "veth", "gro": False, "rfs_flows": 0, "refused": None}
         return {**end, "rps_cpus": [list(cpus) if device == only else []]}
 
-    monkeypatch.setattr(steering, "ask", half)
-    found = steering.steer(OWN_SIDE, {"server": ((), (0,)), "client": ((), (1,))})
+    monkeypatch.setattr(steering, "steer_end", half)
+    found = steering.steer(
+        OWN_SIDE, {"server": SidePlacement((), (0,)), "client": SidePlacement((), (1,))}
+    )
     assert found.kind == NONE
     assert "the kernel ignored it" in str(found.note)
 

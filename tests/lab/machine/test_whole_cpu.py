@@ -18,7 +18,7 @@ from regatta.machine.guard import guard_environment
 from regatta.machine.placement import make_placement
 from regatta.machine.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
 from regatta.machine.sleep import STAT, TIMER_LIST, SleepReading, State
-from regatta.machine.whole_cpu import CpuReading, Lab, WholeCpu, counters
+from regatta.machine.whole_cpu import CpuReading, LabThread, WholeCpu, counters
 
 CPUS = sorted(os.sched_getaffinity(0))
 NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
@@ -171,7 +171,7 @@ def test_of_each_cpu_its_own_lines_are_read(
     monkeypatch.setattr(sleep, "states", lambda: states)
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None)
     for cpus in ((4, 9), (9, 4)):
-        found = WholeCpu(TIMER_LIST, (4,), (9,)).look(Lab(), cpus)
+        found = WholeCpu(TIMER_LIST, (4,), (9,)).read_cpus(LabThread(), cpus)
         read = {cpu: (one.slept_ns, one.steal_ns // NS_PER_TICK) for cpu, one in found.items()}
         assert read == {4: (40, 7), 9: (90, 11)}
 

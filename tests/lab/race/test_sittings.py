@@ -10,7 +10,8 @@ import pytest
 
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.ledger.read import read
-from regatta.machine.placement import Placement, Side, make_placement
+from regatta.machine.placement import Placement, make_placement
+from regatta.machine.side_placement import SidePlacement
 from regatta.machine.steering import STEERINGS, Steering
 from regatta.race import sittings
 from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
@@ -95,7 +96,7 @@ def test_every_sitting_is_placed_and_steered_as_the_first(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(sittings, "make_placement", lambda *wanted: asked.append(wanted))
-    sides = (Side((), (0, 2)), Side((), (1,)))
+    sides = (SidePlacement((), (0, 2)), SidePlacement((), (1,)))
     remake_placement(Placement("netns", None, *sides, "198.18.0.1", steering=Steering(kind)))
     assert asked == [("netns", (0, 2), (1,), kind)]
 
