@@ -46,7 +46,9 @@ def migrate(
 
 def setting(value: Any) -> str:
     """As `meta` has it."""
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def claim_of(plain: dict[str, Any]) -> RecordedClaim:

@@ -69,7 +69,7 @@ def about(setting: Setting) -> dict[str, str]:
         "sittings": str(study.sittings),
         "pause_s": str(study.pause_s),
         "use_perf": "yes" if setting.use_perf else "no",
-        "disturbance_limit_percent": str(study.disturbance_limit_percent),
+        "disturbance_limit_percent": f"{study.disturbance_limit_percent:g}",
     }
 
 

@@ -333,7 +333,7 @@ def meta(race: SyntheticRace) -> dict[str, str]:
         "seed": "4711",
         "sittings": str(race.sittings),
         "use_perf": "yes" if race.perf else "no",
-        "disturbance_limit_percent": "10.0",
+        "disturbance_limit_percent": "10",
         "created_at": "1760000000.000",
         "finished_at": "1760000060.000",
     }

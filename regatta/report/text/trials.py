@@ -109,7 +109,7 @@ def disturbed_sentence(analysis: Analysis) -> str:
         parts.append(f"{in_averages} kept in the averages")
     if late:
         parts.append(f"{late} whose times are in no average: {HELD_UP}")
-    more = "too much" if limit is None else f"more than {float(limit):g} % of a CPU"
+    more = "too much" if limit is None else f"more than {limit} % of a CPU"
     return (
         f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "
         f"{more} meanwhile; {', '.join(parts)}."

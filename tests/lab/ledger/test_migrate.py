@@ -33,6 +33,8 @@ def both(folder: Path, **changes: str) -> tuple[Path, Path]:
 
 def test_it_says_all_that_one_of_today_says(tmp_path: Path) -> None:
     old, new = map(read, both(tmp_path))
+    assert old.given == new.given
+    assert old.environment == new.environment
     assert replace(old, meta={}) == replace(new, meta={})
     older = {"schema_version": "5", "study_title": "Two designs"}
     assert old.meta == new.meta | older
