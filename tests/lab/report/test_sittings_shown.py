@@ -14,10 +14,11 @@ from scipy import stats
 from regatta.analysis.analyse import analyse
 from regatta.analysis.held import HeldGroup
 from regatta.analysis.standings import NO_DIFFERENCE
+from regatta.analysis.statistics.percentile_intervals import percentile_intervals
 from regatta.analysis.statistics.units import units_of
 from regatta.compare.compare import ComparisonRequest, compare
 from regatta.compare.decide import samples
-from regatta.ledger.metrics import PRIMARY
+from regatta.ledger.metrics import P50, PRIMARY
 from regatta.ledger.read import read
 from regatta.report.soundness.sittings import ONE, share_words, sittings_sentence, sittings_tables
 from regatta.report.terminal.screen import LINES
@@ -54,16 +55,19 @@ def test_every_verdict_and_interval_rests_on_sittings(path: Path) -> None:
     assert analysis.units.name == "sittings"
 
 
-def test_the_interval_of_a_level_is_students_of_the_sittings_means(path: Path) -> None:
+def test_the_intervals_of_levels_rest_on_the_sittings_means(path: Path) -> None:
+    """By Student's t; of a percentile those of the shares below it."""
     ledger = read(path)
+    units = units_of(ledger)
     result = analyse(ledger).groups[0].cells[0]
-    values = result.blocks[PRIMARY.name]
-    means = list(units_of(ledger).gathered(values).values())
+    means = list(units.gathered(result.blocks[PRIMARY.name]).values())
     estimate = result.estimates["server", PRIMARY.name]
     low, high = stats.t.interval(0.95, SITTINGS - 1, np.mean(means), stats.sem(means))
     assert (estimate.low, estimate.high) == pytest.approx((low, high))
-    p50 = result.estimates["client", "latency_p50_ms"]
-    assert p50.low < p50.value < p50.high
+    p50 = result.estimates["client", P50.name]
+    reach = units.reach_of(list(result.requests))
+    (right,) = percentile_intervals(list(result.requests.values()), [0.5], reach)
+    assert (p50.low, p50.high) == pytest.approx((right.low / 1e6, right.high / 1e6))
 
 
 def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path: Path) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
+from regatta.analysis.estimates import summarize
 from regatta.analysis.statistics.serial import inflation, mean_interval, reach_of
 
 ROUNDS = 300
@@ -37,6 +38,44 @@ def coverage(count: int, correlation: float, reach: Reach = reach_of) -> float:
         values = chain(generator, count, correlation)
         held += abs(values.mean()) <= (reach(values) or 0.0)
     return held / ROUNDS
+
+
+def reference(values: np.ndarray) -> float:
+    """The mixture as its docstring has it, with whole matrices; for blocks none of which is far."""
+    count = len(values)
+    distance = abs(np.subtract.outer(np.arange(count), np.arange(count)))
+    ones = np.ones(count)
+    logs, errors = [], []
+    for correlation in np.linspace(0, 0.95, 20):
+        alike = correlation**distance
+        known = np.linalg.inv(alike)
+        left = values - ones @ known @ values / known.sum()
+        squares = left @ known @ left
+        freedom = np.linalg.slogdet(alike)[1] + math.log(known.sum())
+        prior = -math.log(1 - correlation**2) / 4
+        logs.append(prior - (freedom + (count - 1) * math.log(squares)) / 2)
+        errors.append(math.sqrt(squares / (count - 1) * alike.sum()) / count)
+    weights = np.exp(np.array(logs) - max(logs))
+    weights /= weights.sum()
+
+    def excess(reach: float) -> float:
+        return float(weights @ stats.t.sf(reach / np.array(errors), count - 1)) - 0.025
+
+    return float(optimize.brentq(excess, 0, 1e3 * max(errors), xtol=1e-12))
+
+
+@pytest.mark.parametrize("count", [2, 5, 10, 40])
+@pytest.mark.parametrize("correlation", [0.0, 0.8])
+def test_the_reach_is_that_of_the_reference(count: int, correlation: float) -> None:
+    values = chain(np.random.default_rng(5), count, correlation)
+    assert reach_of(values) == pytest.approx(max(reference(values), students(values)), rel=1e-6)
+
+
+@pytest.mark.parametrize("count", [5, 10])
+def test_where_one_block_is_far_off_it_is_never_narrower_than_students(count: int) -> None:
+    values = np.random.default_rng(5).normal(64, 1, count)
+    values[2] *= 100
+    assert reach_of(values) == pytest.approx(students(values))
 
 
 @pytest.mark.parametrize("count", [5, 10, 20, 40])
@@ -77,6 +116,14 @@ def test_blocks_in_a_row_that_drift_say_less_than_the_same_in_any_order() -> Non
     drifting = np.sort(generator.normal(600, 30, 20))
     mixed = generator.permutation(drifting)
     assert (reach_of(drifting) or 0) > 1.5 * (reach_of(mixed) or 0)
+
+
+def test_an_estimate_takes_its_blocks_in_their_order() -> None:
+    drifting = np.sort(np.random.default_rng(5).normal(600, 30, 20))
+    mixed = np.random.default_rng(6).permutation(drifting)
+    for values in (drifting, mixed):
+        found, right = summarize(list(values), "", range(20)), mean_interval(values)
+        assert (found.value, found.low, found.high) == (right.value, right.low, right.high)
 
 
 def test_an_interval_is_the_same_in_any_unit() -> None:
