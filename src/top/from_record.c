@@ -15,7 +15,7 @@ static int64_t system_share(const struct record *record) {
 }
 
 void process_of_record(struct process *process, const struct record *record) {
-    process->pid = record->pid;
+    process->pid = (int32_t)record->pid; /* 22 bits of it */
     process->name_length = (uint8_t)strnlen(record->name, sizeof record->name);
     memcpy(process->name, record->name, process->name_length);
     process->started_ns = (int64_t)record->started * RECORD_START_NS;
