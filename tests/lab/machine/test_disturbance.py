@@ -223,7 +223,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> list[Others]:
     """What the next trials meet, in their order; all later ones are quiet."""
     coming: list[Others] = []
     monkeypatch.setattr(
-        "regatta.trial.trial.Trial.others", lambda _, __: coming.pop(0) if coming else QUIET
+        "regatta.trial.trial.RunningTrial.others", lambda _, __: coming.pop(0) if coming else QUIET
     )
     return coming
 
