@@ -117,7 +117,8 @@ def test_the_whole_stall_of_a_server_is_in_the_samples(tmp_path: Path) -> None:
         assert error == 0
         assert end_ns >= continued_ns
         assert end_ns - start_ns >= continued_ns - start_ns
-    assert result["latency_ns"]["max"] > 0.28e9
+    latency = result["latency_ns"]
+    assert (latency["max"] or latency["over"]["max"]) > 0.28e9
 
 
 # Connections

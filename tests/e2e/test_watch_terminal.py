@@ -215,7 +215,7 @@ def test_no_host_ever_answered_is_a_failure() -> None:
 )
 def test_a_wrong_option_is_told_in_one_line(options: list[str], complaint: str) -> None:
     result = watch(*options)
-    assert_refused(result, name="regatta-client")
+    assert_refused(result, name="regatta-client --watch")
     assert complaint in result.stderr
 
 

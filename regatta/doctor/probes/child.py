@@ -73,7 +73,7 @@ class Child:
         try:
             return json.loads(line)
         except ValueError as error:
-            raise ProbeError("a probe has ended without an answer") from error
+            raise ProbeError("a probe exited without an answer") from error
 
     def ask(self, *words: object) -> Any:
         self.tell(*words)

@@ -368,7 +368,7 @@ def test_a_user_without_rights_is_examined_too(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_one_line(arguments: tuple[str, ...], word: str) -> None:
-    done = run(*arguments)
+    done = doctor(*arguments)
     assert done.returncode == 2
     assert word in done.stderr
     assert done.stderr.count("\n") == 1

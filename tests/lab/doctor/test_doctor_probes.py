@@ -191,7 +191,7 @@ def test_a_child_that_died_is_one_line_and_none_is_left() -> None:
         child.ask("compute", 1)
         child.process.kill()
         child.process.wait()
-        with pytest.raises(RegattaError, match="ended"):
+        with pytest.raises(RegattaError, match="exited"):
             child.ask("compute", 1)
     assert not Path(f"/proc/{child.process.pid}").exists()
 

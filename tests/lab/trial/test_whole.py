@@ -97,7 +97,7 @@ def test_a_contender_may_die_by_the_signal(tmp_path: Path, with_perf: bool) -> N
     [
         ("server-fails-to-start", "exited before it was ready: cannot listen"),
         ("server-dies", "the server exited"),
-        ("server-stops-badly", "exit status 1: could not drain"),
+        ("server-stops-badly", "exited with status 1: could not drain"),
         ("client-loses-a-sample", "samples"),
         ("client-babbles", "the client printed no JSON"),
     ],
