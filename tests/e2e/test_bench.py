@@ -118,11 +118,12 @@ def test_a_trial_gives_costs_of_both_sides(trial: ServerTrial, testbed: Testbed)
         assert 1 < measured.values(trial, figure)[0] < 1000
 
 
-def test_memory_at_rest_is_a_few_bytes_a_connection_and_no_page(testbed: Testbed) -> None:
+def test_memory_at_rest_is_less_than_a_page_a_connection(testbed: Testbed) -> None:
     trial, measured = ServerTrial(Ours("epoll"), RestingConnections(500, asks=True)), Measurements()
     measured.run(testbed, trial, 0)
     assert measured.failures == []
-    assert 16 < measured.values(trial, MEMORY)[0] < 4096
+    # No least: the kernel may reclaim other pages of an idle server meanwhile.
+    assert measured.values(trial, MEMORY)[0] < 4096
 
 
 def test_a_trial_that_fails_is_told_of_and_counts_nothing(testbed: Testbed) -> None:

@@ -109,13 +109,13 @@ def test_what_was_not_answered_in_time_took_at_least_so_long() -> None:
             server.hold()
 
     with serving(handler) as server:
-        result, status = result_of("-c", "8", "--timeout", "200", server.address)
+        result, status = result_of("-c", "8", "--timeout", "2000", server.address)
     assert (status, result["errors"]) == (1, errors(timeout=2))
     latency = result["latency_ns"]
     assert latency["p50"] > 0
     assert latency["p90"] is None
     assert latency["max"] is None
-    assert latency["over"]["max"] >= 0.2e9
+    assert latency["over"]["max"] >= 2e9
 
 
 def test_a_load_in_which_all_is_in_time_has_nothing_over(tmp_path: Path) -> None:
