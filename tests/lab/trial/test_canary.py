@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from tests.lab import faked
 from tests.lab.synthetic import make
 from tests.ledgers import change, rows
 
+OTHER_CPU = max(os.sched_getaffinity(0))
 PAIR = f"{faked.PAIR}connections = [2]\n"
 STUDY = faked.on_one_cpu(
     f'{PAIR}requests = 6\n{PAIR}rounds = 1\nscope = "process"',
@@ -87,6 +90,35 @@ def test_each_slice_and_each_whole_process_is_begun_with_a_song(
         for song, trial in zip(songs, ledger.trials, strict=True)
     )
     assert whole == pytest.approx(sum(40_000 + asked for asked in range(1, 9)), abs=1)
+
+
+def test_the_song_comes_after_the_server_and_before_the_load(
+    tmp_path: Path, programs_folder: Path
+) -> None:
+    """Of a whole process before its server: all of its life is counted."""
+    log = tmp_path / "log"
+    program(programs_folder, SINGS.replace("asked += 1", f"open({str(log)!r}, 'a').write('s')"))
+    for name, letter, when in (("server", "v", "--summary"), ("client", "l", "--samples")):
+        path = programs_folder / f"regatta-{name}"
+        note = f'case "$*" in *{when}*) printf {letter} >>{log};; esac'
+        path.write_text(path.read_text().replace("exec", f"{note}\nexec"))
+    faked.race(STUDY, tmp_path / "race", use_perf=False)
+    assert re.fullmatch("(vv(sl){6}|svl)+", log.read_text())
+
+
+@pytest.mark.usefixtures("programs_folder")
+@pytest.mark.skipif(OTHER_CPU == 0, reason="this machine has one CPU only")
+def test_it_sings_on_the_servers_cpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def listen(_: Path | None, cpus: tuple[int, ...]) -> None:
+        asked.append(cpus)
+        raise faked.StopError
+
+    monkeypatch.setattr("regatta.race.race.canary_on", listen)
+    with pytest.raises(faked.StopError):
+        faked.race(STUDY.replace("client_cpus = [0]", f"client_cpus = [{OTHER_CPU}]"), tmp_path)
+    assert asked == [(0,)]
 
 
 def sung(folder: Path, clocks: dict[str, float], noise: float = 0.002) -> Analysis:
