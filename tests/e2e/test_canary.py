@@ -23,6 +23,27 @@ def test_each_byte_is_answered_with_two_times(cpus: str) -> None:
         assert 1_000 < low <= median < 1_000_000_000
 
 
+def test_it_measures_on_each_of_its_cpus() -> None:
+    cpus = sorted(os.sched_getaffinity(0))[:8]
+    command = [program("regatta-canary"), ",".join(map(str, cpus))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as canary:
+        assert canary.stdin
+        assert canary.stdout
+        for _ in range(2):
+            canary.stdin.write(b"?")
+            canary.stdin.flush()
+            assert canary.stdout.readline()
+            assert os.sched_getaffinity(canary.pid) == {cpus[-1]}
+
+
+def test_over_several_cpus_it_tells_the_mean_and_no_sum() -> None:
+    once, twice = (
+        min(int(line.split()[0]) for line in run(cpus, "?" * 50).stdout.splitlines())
+        for cpus in (CPU, f"{CPU},{CPU}")
+    )
+    assert twice < 1.6 * once
+
+
 @pytest.mark.parametrize("cpus", ["", "x", "0,", "-1", "1-3"])
 def test_what_is_no_list_of_cpus_is_refused(cpus: str) -> None:
     answer = run(program("regatta-canary"), cpus, stdin="?")
