@@ -42,6 +42,12 @@ def test_a_verb_that_is_called_is_loaded() -> None:
     assert {"regatta.cli.report", "numpy"} <= modules_after("report", "--help")
 
 
+def test_a_file_with_a_function_of_its_name_is_a_verb() -> None:
+    files = (ROOT / "regatta" / "cli").glob("*.py")
+    verbs = {file.stem for file in files if f"\ndef {file.stem}(" in file.read_text()}
+    assert verbs - {"main"} == set(VERBS)
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_is_listed_by_the_first_line_of_its_help(verb: str) -> None:
     help_text = inspect.getdoc(getattr(import_module(f"regatta.cli.{verb}"), verb)) or ""

@@ -19,6 +19,14 @@ def test_every_counter_has_one_row() -> None:
     assert len(set(perf)) == len(perf)
 
 
+def test_no_counter_has_a_second_spelling() -> None:
+    """Nor the other name that `perf list` gives it."""
+    assert len({name.lower().replace("_", "-") for name in NAMES}) == len(NAMES)
+    others = {"branch-instructions", "cpu-cycles", "cs", "faults", "migrations"}
+    others |= {f"idle-cycles-{end}" for end in ("frontend", "backend")}
+    assert not others & set(NAMES)
+
+
 @pytest.mark.parametrize("event", EVENTS)
 def test_what_a_study_may_ask_for_has_an_answer_from_perf(event: str) -> None:
     answered = {counter.event for counter in select([event], parse_output(""))}
