@@ -202,7 +202,7 @@ static int run(struct server *server) {
             parent.children[i].socket = -1;
         parent.waits[WAIT_STOP] = (struct pollfd){.fd = stop_fd(), .events = POLLIN};
         parent.waits[WAIT_DEATHS] =
-            (struct pollfd){.fd = parent.processes.deaths_fd, .events = POLLIN};
+            (struct pollfd){.fd = parent.processes.deaths.fd, .events = POLLIN};
         parent.waits[WAIT_CLIENT].events = POLLIN;
         listener_set_nonblocking(&server->listener);
         error = serve_until_stopped(&parent);

@@ -8,32 +8,25 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static void release(struct processes *processes) {
-    if (processes->deaths_fd >= 0)
-        close(processes->deaths_fd);
     free(processes->members);
-    sigprocmask(SIG_SETMASK, &processes->inherited, NULL);
+    deaths_close(&processes->deaths);
 }
 
 int processes_open(struct processes *processes, struct server *server) {
-    sigset_t deaths;
     unsigned count = server->options->workers;
-    *processes = (struct processes){.server = server, .count = count, .deaths_fd = -1};
-    signal(SIGCHLD, SIG_DFL); /* our parent may have set it to be ignored */
-    sigemptyset(&deaths);
-    sigaddset(&deaths, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &deaths, &processes->inherited);
-    processes->deaths_fd = signalfd(-1, &deaths, SFD_NONBLOCK | SFD_CLOEXEC);
+    *processes = (struct processes){.server = server, .count = count};
+    int error = deaths_open(&processes->deaths);
+    if (error != 0)
+        return error;
     processes->members = calloc(count, sizeof processes->members[0]);
-    if (processes->deaths_fd >= 0 && processes->members != NULL)
+    if (processes->members != NULL)
         return 0;
-    int error = processes->members == NULL ? -ENOMEM : -EMFILE;
     release(processes);
-    return error;
+    return -ENOMEM;
 }
 
 pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
@@ -47,9 +40,9 @@ pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
     int error = pid < 0 ? -errno : 0;
     if (pid == 0 && stop_after_fork(waits_in) != 0)
         _exit(EXIT_FAILURE);
-    sigprocmask(SIG_SETMASK, pid == 0 ? &processes->inherited : &before, NULL);
+    sigprocmask(SIG_SETMASK, pid == 0 ? &processes->deaths.inherited : &before, NULL);
     if (pid == 0) {
-        close(processes->deaths_fd);
+        close(processes->deaths.fd);
         *own = server_for_worker(processes->server, worker);
         own->listener.is_borrowed = true;
         ready_forget(own);
@@ -74,11 +67,9 @@ static void vacate(struct processes *processes, pid_t pid) {
 }
 
 void processes_reap(struct processes *processes) {
-    struct signalfd_siginfo info;
     struct rusage used;
     pid_t pid;
-    while (read(processes->deaths_fd, &info, sizeof info) > 0)
-        continue;
+    deaths_noted(&processes->deaths);
     while ((pid = wait4(-1, NULL, WNOHANG, &used)) > 0) {
         stats_add_reaped(processes->server->stats, &used);
         vacate(processes, pid);
@@ -129,7 +120,7 @@ void processes_tell_stop(const struct processes *processes) {
 }
 
 static void wait_for_deaths(struct processes *processes, int wait_ms) {
-    struct pollfd waits = {.fd = processes->deaths_fd, .events = POLLIN};
+    struct pollfd waits = {.fd = processes->deaths.fd, .events = POLLIN};
     if (poll(&waits, 1, wait_ms) > 0)
         processes_reap(processes);
 }
@@ -182,7 +173,7 @@ static void refill(struct pool *pool) {
 
 static void until_stopped(struct pool *pool) {
     struct pollfd waits[] = {{.fd = stop_fd(), .events = POLLIN},
-                             {.fd = pool->processes.deaths_fd, .events = POLLIN}};
+                             {.fd = pool->processes.deaths.fd, .events = POLLIN}};
     while (!stop_is_requested()) {
         if (poll(waits, 2, processes_wait_ms(&pool->processes)) > 0 && waits[1].revents != 0)
             processes_reap(&pool->processes);

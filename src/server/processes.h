@@ -9,13 +9,13 @@
  * whole service at once): that worker assumes that it alone must leave, and leaves waiting clients
  * to the others. So while clients wait, the parent refills slots even during the drain. */
 #pragma once
+#include "server/deaths.h"
 #include "server/server.h"
 
-#include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { REFILL_MS = 1000, GRACE_MS = 1000 };
+enum { REFILL_MS = 1000 };
 
 struct worker_process {
     pid_t pid;          /* 0: the slot is empty */
@@ -26,8 +26,7 @@ struct processes {
     struct server *server;
     struct worker_process *members;
     unsigned count, alive;
-    int deaths_fd;      /* readable when a worker has died */
-    sigset_t inherited; /* the signal mask that a child gets */
+    struct deaths deaths;
 };
 
 /* The usual pool: starts --workers workers, each of which runs `serve` with its own copy of the
@@ -47,7 +46,7 @@ int processes_open(struct processes *processes, struct server *server);
 pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
                      struct server *own);
 
-/* Reaps workers that have died. Call it when deaths_fd is readable. */
+/* Reaps workers that have died. Call it when deaths.fd is readable. */
 void processes_reap(struct processes *processes);
 
 /* An empty slot to fill now; -1: none. Whether that succeeds or not, it is not returned again
