@@ -1,6 +1,7 @@
 #include "server/stop.h"
 
 #include "base/clock.h"
+#include "base/hot.h"
 #include "base/limits.h"
 #include "server/service_manager.h"
 
@@ -16,21 +17,25 @@
 
 /* The state of the signal handlers. Globals, because a handler gets no argument. */
 static _Atomic int requested, expired; /* atomic: other threads ask for them */
-static volatile sig_atomic_t connection = -1, manager = -1;
-static volatile sig_atomic_t listener, event; /* -1: none, or none in this process yet */
+static volatile sig_atomic_t manager = -1;
 static _Atomic int64_t deadline_ns;
-static volatile pid_t self, parent; /* parent: 0 in the first process; self: 0 in the others */
+static volatile pid_t first, owner; /* the process that forks the others; whose the next two are */
+static volatile sig_atomic_t listener, event;
+/* Of the thread that handles the signals. A process that was just forked writes here, and nowhere
+ * else in this file: the C library has already had it copy the page. */
+static _Thread_local volatile sig_atomic_t connection = -1;
 
 static void handle_stop(int signal_number) {
     int saved = errno;
     const uint64_t one = 1;
-    bool is_first = parent == 0 && getpid() == self;
+    const pid_t self = getpid();
+    const bool is_first = self == first;
     if (signal_number == SIGINT && !is_first)
         return; /* the parent got it too and decides */
     /* A second Ctrl-C means: do not wait. A supervisor may well repeat SIGTERM. */
     if (signal_number == SIGINT)
         signal(SIGINT, SIG_DFL);
-    if (requested != 0 && parent != 0 && getppid() != parent)
+    if (requested != 0 && !is_first && getppid() != first)
         _exit(EXIT_FAILURE);
     if (requested == 0) {
         atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * INT64_C(1000000000));
@@ -39,14 +44,14 @@ static void handle_stop(int signal_number) {
             notify_stopping(manager);
     }
     requested = 1;
-    /* Otherwise it was just forked: these are still the parent's, and stop_after_fork does the
-     * rest. */
-    if (parent != 0 || is_first) {
+    /* Otherwise these are the parent's: of a process that waits for no descriptor, or that has just
+     * been forked, where stop_after_fork does the rest. */
+    if (self == owner) {
         dup2(event, listener);
         (void)!write(event, &one, sizeof one);
-        if (connection >= 0)
-            shutdown(connection, SHUT_RD);
     }
+    if (connection >= 0)
+        shutdown(connection, SHUT_RD);
     errno = saved;
 }
 
@@ -67,7 +72,7 @@ static int install(int signal_number, void (*handler)(int)) {
 }
 
 int stop_install(int listener_fd, int manager_fd) {
-    self = getpid();
+    first = owner = getpid();
     listener = listener_fd;
     manager = manager_fd;
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -88,24 +93,22 @@ static void renew_alarm(void) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-int stop_after_fork(int listener_fd) {
-    /* Before `parent` is set: then the handler acts on these, which are still the parent's. */
-    listener = event = -1;
-    parent = self;
-    self = 0; /* it forks no other */
-    /* It may live for only one client: make no unnecessary system call. */
+HOT int stop_after_fork(int listener_fd) {
+    /* It may live for only one client: make no unnecessary system call, and write nothing. */
     if (listener_fd >= 0) {
-        listener = listener_fd;
-        event = eventfd(requested != 0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (event < 0)
+        int own = eventfd(requested != 0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (own < 0)
             return -errno;
+        listener = listener_fd;
+        event = own;
+        owner = getpid();
     }
     if (requested != 0)
         renew_alarm();
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
         return -errno;
     /* The parent may have died before the prctl. */
-    return getppid() == parent ? 0 : -ESRCH;
+    return getppid() == first ? 0 : -ESRCH;
 }
 
 bool stop_is_requested(void) {
