@@ -129,7 +129,7 @@ static void parse_target(struct slice target, struct parse *parse) {
     struct http_head *head = parse->head;
     if (slice_starts_any_case(target, "http://")) {
         target = slice_after(target, strlen("http://"));
-        const char *slash = memchr(target.bytes, '/', target.length);
+        const char *slash = slice_find(target, '/');
         if (slash == NULL) {
             refuse(head, STATUS_NOT_FOUND, no_such_page);
             return;
@@ -254,9 +254,13 @@ HOT void http_parse_head(struct slice text, struct http_head *head) {
     head->says_keep = parse.is_1_0 && head->keep_alive;
 }
 
+static const char *find_lf(const char *from, const char *end) {
+    return slice_find((struct slice){from, (size_t)(end - from)}, '\n');
+}
+
 HOT size_t http_head_length(struct slice text) {
     const char *bytes = text.bytes, *end = bytes + text.length;
-    for (const char *lf = bytes; (lf = memchr(lf, '\n', (size_t)(end - lf))) != NULL; lf++) {
+    for (const char *lf = bytes; (lf = find_lf(lf, end)) != NULL; lf++) {
         if (end - lf >= 2 && lf[1] == '\n')
             return (size_t)(lf - bytes) + 2;
         if (end - lf >= 3 && lf[1] == '\r' && lf[2] == '\n' && lf > bytes && lf[-1] == '\r')

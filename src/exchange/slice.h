@@ -2,6 +2,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct slice {
@@ -26,9 +27,25 @@ static inline struct slice slice_after(struct slice slice, size_t length) {
     return (struct slice){slice.bytes + length, slice.length - length};
 }
 
+/* Where the first such byte is; NULL: nowhere. As memchr, whose page would cost the same. Eight
+ * bytes at a time: a byte of the word is zero where the mark was. */
+static inline const char *slice_find(struct slice slice, char mark) {
+    const uint64_t ones = UINT64_MAX / 0xFF, marks = ones * (unsigned char)mark;
+    const char *at = slice.bytes, *end = at + slice.length;
+    for (uint64_t word; end - at >= (ptrdiff_t)sizeof word; at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        word ^= marks;
+        if (((word - ones) & ~word & ones << 7) != 0)
+            break;
+    }
+    while (at < end && *at != mark)
+        at++;
+    return at < end ? at : NULL;
+}
+
 /* Cuts what comes before `mark` off *rest, with the mark; false if there is no mark. */
 static inline bool slice_cut(struct slice *rest, char mark, struct slice *before) {
-    const char *at = memchr(rest->bytes, mark, rest->length);
+    const char *at = slice_find(*rest, mark);
     if (at == NULL)
         return false;
     *before = (struct slice){rest->bytes, (size_t)(at - rest->bytes)};
