@@ -3,17 +3,16 @@
  * As prefork-accept, but one worker is blocked in accept and the others in a mutex in shared
  * memory: another system call only when somebody waits. A worker that dies with the mutex releases
  * it. */
+#include "base/shared_memory.h"
+#include "base/shared_mutex.h"
 #include "server/design.h"
 #include "server/processes.h"
 #include "workers/converse.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sys/mman.h>
 
 static int accept_locked(struct server *server, pthread_mutex_t *mutex) {
-    if (pthread_mutex_lock(mutex) == EOWNERDEAD)
-        pthread_mutex_consistent(mutex); /* it protects no data */
+    shared_mutex_lock(mutex); /* it protects no data that a dead holder could have left half done */
     int fd = listener_accept(server);
     pthread_mutex_unlock(mutex);
     return fd;
@@ -26,18 +25,13 @@ static void serve(struct server *server, void *argument) {
 }
 
 static int run(struct server *server) {
-    pthread_mutex_t *mutex =
-        mmap(NULL, sizeof *mutex, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    pthread_mutexattr_t attributes;
-    if (mutex == MAP_FAILED)
-        return -errno;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(mutex, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-    int error = processes_run(server, serve, mutex);
-    munmap(mutex, sizeof *mutex);
+    pthread_mutex_t *mutex = shared_memory_take(sizeof *mutex);
+    if (mutex == NULL)
+        return -ENOMEM;
+    int error = shared_mutex_open(mutex);
+    if (error == 0)
+        error = processes_run(server, serve, mutex);
+    shared_memory_give(mutex, sizeof *mutex);
     return error;
 }
 

@@ -1,6 +1,5 @@
-/* Memory that forked processes share, in one mapping for all parts of the history, as each
- * mapping makes a fork slower. Only touched pages cost memory, so enough for the worst case is
- * reserved. */
+/* Memory that forked processes share, in one piece for all parts of the history. Only touched pages
+ * cost memory, so enough for the worst case is reserved. */
 #pragma once
 #include <stddef.h>
 

@@ -226,12 +226,13 @@ static int open_and_serve(struct server_command *command) {
         .records = command->records,
         .source_flags = options->design->keeps_nothing ? SOURCE_KEEPS_NOTHING : 0,
     };
-    int error = service_open(&server.service, &service);
-    if (error != 0)
-        return service_failure(command->source, error);
+    /* Before the service's snapshot, which then lies beside it: see shared_memory.h. */
     server.stats = stats_create(options->workers);
     if (server.stats == NULL)
         return fail("cannot start", -ENOMEM, NULL);
+    int error = service_open(&server.service, &service);
+    if (error != 0)
+        return service_failure(command->source, error);
     server.counts = &server.stats->workers[0];
     int status = open_listeners(&server, options);
     if (status == 0) {

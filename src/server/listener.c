@@ -1,5 +1,6 @@
 #include "server/listener.h"
 
+#include "base/shared_memory.h"
 #include "server/options.h"
 #include "server/stop.h"
 
@@ -8,7 +9,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -63,14 +63,12 @@ static int complete(struct listener *listener, int fd) {
     if (fd < 0)
         return fd;
     *listener = (struct listener){.fd = fd, .drain_fd = -1, .reserve_fd = -1};
-    void *shared = mmap(NULL, sizeof *listener->last_clients, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    listener->last_clients = shared != MAP_FAILED ? shared : NULL;
+    listener->last_clients = shared_memory_take(sizeof *listener->last_clients);
     listener->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     listener->reserve_fd = listener_open_reserve();
-    if (shared != MAP_FAILED && listener->drain_fd >= 0 && listener->reserve_fd >= 0)
+    if (listener->last_clients != NULL && listener->drain_fd >= 0 && listener->reserve_fd >= 0)
         return 0;
-    int error = shared != MAP_FAILED ? -EMFILE : -ENOMEM;
+    int error = listener->last_clients != NULL ? -EMFILE : -ENOMEM;
     listener_close(listener);
     return error;
 }
@@ -163,7 +161,7 @@ void listener_close(struct listener *listener) {
         *fds[i] = -1;
     }
     if (listener->last_clients != NULL)
-        munmap(listener->last_clients, sizeof *listener->last_clients);
+        shared_memory_give(listener->last_clients, sizeof *listener->last_clients);
     listener->last_clients = NULL;
 }
 

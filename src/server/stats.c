@@ -1,9 +1,9 @@
 #include "server/stats.h"
 
 #include "base/clock.h"
+#include "base/shared_memory.h"
 
 #include <stddef.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,11 +17,9 @@ static size_t size_of(unsigned workers) {
 }
 
 struct stats *stats_create(unsigned workers) {
-    void *memory =
-        mmap(NULL, size_of(workers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    struct stats *stats = shared_memory_take(size_of(workers));
+    if (stats == NULL)
         return NULL;
-    struct stats *stats = memory;
     stats->worker_count = workers;
     stats->started_at_ns = clock_unix_ns();
     stats->pid = getpid();
@@ -29,7 +27,7 @@ struct stats *stats_create(unsigned workers) {
 }
 
 void stats_destroy(struct stats *stats) {
-    munmap(stats, size_of(stats->worker_count));
+    shared_memory_give(stats, size_of(stats->worker_count));
 }
 
 void stats_add_reaped(struct stats *stats, const struct rusage *used) {

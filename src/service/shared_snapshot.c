@@ -1,6 +1,7 @@
 #include "service/shared_snapshot.h"
 
 #include "base/hot.h"
+#include "base/shared_memory.h"
 #include "base/shared_mutex.h"
 #include "service/from_snapshot.h"
 #include "service/render.h"
@@ -12,7 +13,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     WORD = sizeof(uint64_t),
@@ -41,20 +41,18 @@ struct content {
 };
 
 struct shared_snapshot {
-    pthread_mutex_t lock; /* guards `next`, and writing what follows it */
-    struct content next;
-    alignas(64) _Atomic uint64_t sequence; /* odd: no snapshot, or changing */
+    _Atomic uint64_t sequence; /* odd: no snapshot, or changing */
     /* The bytes of a struct content as words, which may be read while they are written. */
     _Atomic uint64_t words[(sizeof(struct content) + WORD - 1) / WORD];
+    alignas(64) pthread_mutex_t lock; /* guards `next`, and writing what is above */
+    struct content next;
     struct tally tally;
 };
 
 int shared_snapshot_open(struct shared_snapshot **opened) {
-    void *memory =
-        mmap(NULL, sizeof **opened, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return -errno;
-    struct shared_snapshot *shared = memory;
+    struct shared_snapshot *shared = shared_memory_take(sizeof *shared);
+    if (shared == NULL)
+        return -ENOMEM;
     shared_mutex_open(&shared->lock);
     atomic_init(&shared->sequence, 1);
     *opened = shared;
@@ -62,7 +60,7 @@ int shared_snapshot_open(struct shared_snapshot **opened) {
 }
 
 void shared_snapshot_close(struct shared_snapshot *shared) {
-    munmap(shared, sizeof *shared);
+    shared_memory_give(shared, sizeof *shared);
 }
 
 /* Copies from the words at `offset`. Each load acquires: a reader that sees a word newer than

@@ -1,6 +1,7 @@
 #include "top/bpf_state.h"
 
 #include "base/clock.h"
+#include "base/shared_memory.h"
 #include "base/shared_mutex.h"
 #include "top/from_record.h"
 
@@ -8,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -25,10 +25,9 @@ static int open_shared(struct bpf *bpf, bool gathers) {
     const size_t bytes = sizeof(struct bpf_shared) +
                          room * (2 * sizeof(struct monotonic_entry) + sizeof(struct record) +
                                  sizeof(struct group) + sizeof(struct run));
-    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (block == MAP_FAILED)
-        return -errno;
+    void *block = shared_memory_take(bytes);
+    if (block == NULL)
+        return -ENOMEM;
     struct bpf_shared *shared = bpf->shared = block;
     bpf->shared_bytes = bytes;
     struct monotonic_entry *entries = (struct monotonic_entry *)(shared + 1);
@@ -78,7 +77,7 @@ void bpf_close(struct bpf *bpf) {
     if (bpf->first >= 0)
         close(bpf->first);
     if (bpf->shared != NULL)
-        munmap(bpf->shared, bpf->shared_bytes);
+        shared_memory_give(bpf->shared, bpf->shared_bytes);
     free(bpf);
 }
 
