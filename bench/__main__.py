@@ -4,8 +4,6 @@ The exit status says whether the measuring went well, not whether the goals are 
 missed is a result.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import sys

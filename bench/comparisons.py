@@ -4,8 +4,6 @@ Where the peer of a row is a server, both sides have one CPU, the same bytes to 
 row does not say otherwise, the same client: wrk with one thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

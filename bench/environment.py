@@ -1,7 +1,5 @@
 """What one must know of this machine, and of the peers on it, to read the numbers."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from typing import Any

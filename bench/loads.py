@@ -5,8 +5,6 @@ one after its end, over the requests that the client says it made: connecting is
 sides of every ratio. Of a server it is what its control group was charged, as in a race.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Where this folder's programs lie, and what it takes of others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent

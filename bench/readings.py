@@ -1,7 +1,5 @@
 """What it costs to read all processes: a program of this folder, run among sleepers."""
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess

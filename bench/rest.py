@@ -1,7 +1,5 @@
 """Connections at rest: held beside a load, or held to see what memory they take."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

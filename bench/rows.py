@@ -1,7 +1,5 @@
 """The words of the table: what a row compares, and what it should come to."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

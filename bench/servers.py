@@ -3,8 +3,6 @@
 Every server answers `testbed.body` to its question. Ready means: the question was answered with it.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

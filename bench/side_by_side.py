@@ -4,8 +4,6 @@ A block is one trial of every server under every load, in random order. Ratios a
 blocks, so that what drifts on the machine drifts for both.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterable, Sequence

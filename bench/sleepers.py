@@ -1,8 +1,6 @@
 """Processes that sleep while something is measured among them: `bench/sleepers.c`, kept from one
 trial to the next that wants the same."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The outcomes, for people and for programs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Where trials run: the placement of both sides, a folder for files, and what is started there."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

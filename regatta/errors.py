@@ -1,7 +1,5 @@
 """What can go wrong, each with its exit status and the one line that a person reads."""
 
-from __future__ import annotations
-
 
 class RegattaError(Exception):
     """A failure that is explained in one line: what is wrong, and what to do."""

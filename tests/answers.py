@@ -1,7 +1,5 @@
 """Replies read strictly, in text and in JSON, as the same thing (docs/formats.md)."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, field

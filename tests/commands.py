@@ -1,7 +1,5 @@
 """Programs that run to their end, and how those of ours refuse to."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from typing import Any

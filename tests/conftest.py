@@ -1,7 +1,5 @@
 """For all tests: the time that an example of a property takes is no failure on a busy machine."""
 
-from __future__ import annotations
-
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(

@@ -1,7 +1,5 @@
 """The two dialects, so that a test can be written once for both."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass

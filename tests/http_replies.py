@@ -1,7 +1,5 @@
 """HTTP replies read by an independent parser, h11."""
 
-from __future__ import annotations
-
 import re
 import socket
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A race's ledger as SQLite has it: what it holds, and changes that no race would make."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

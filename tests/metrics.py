@@ -1,7 +1,5 @@
 """/metrics read by an independent parser, that of Prometheus' own library for Python."""
 
-from __future__ import annotations
-
 from prometheus_client import parser as text_parser
 from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics import parser as openmetrics_parser

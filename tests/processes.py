@@ -1,7 +1,5 @@
 """What a test asks of the kernel about a server's processes, and does to them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

@@ -1,7 +1,5 @@
 """A real Prometheus server that scrapes what a test wants, and what it then knows."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

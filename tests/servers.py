@@ -1,7 +1,5 @@
 """A running regatta-server, and small ways to talk to it: shared by every test that needs one."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -1,7 +1,5 @@
 """What a test asks of the kernel about a connection, and does to one."""
 
-from __future__ import annotations
-
 import array
 import fcntl
 import socket

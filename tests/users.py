@@ -1,7 +1,5 @@
 """Programs as another user: how it is become, and where it may run what is tested."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import shutil

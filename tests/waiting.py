@@ -1,7 +1,5 @@
 """Waiting until something is so, and not a moment longer."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """From a situation to advice: what is favoured, why, what is unknown, and what would decide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The study that would decide: exactly this situation, for the designs in question."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

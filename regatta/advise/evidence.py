@@ -1,7 +1,5 @@
 """What this machine's ledgers hold that is near a situation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -5,8 +5,6 @@ as many clients as its workers serve, and with no CPU time left it behaves diffe
 measurement from the other side of the limit does not apply.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from regatta.advise.evidence import MeasuredDesign, MeasuredGroup

@@ -7,8 +7,6 @@ power is averaged over what the earlier race might have seen (Julious and Owen 2
 the noncentral t.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from dataclasses import dataclass

@@ -11,8 +11,6 @@
 (statistics/best.py): the best was chosen by the figures that it is then compared with.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

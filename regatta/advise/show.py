@@ -1,7 +1,5 @@
 """Advice as a few lines for people, or as plain data."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ the time of the work, the server's CPUs. How far a figure carries beyond that is
 beyond it the answer is "not measured".
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Two races of one study an hour apart, with nothing changed, should agree. `regat
 calibration report it in the same words.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from regatta.analysis.estimates import Estimate

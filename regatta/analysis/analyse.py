@@ -8,11 +8,7 @@ from regatta.analysis.claims.evidence import RaceResults
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.columns import Column, against_best
 from regatta.analysis.contrast import of_trials, requests_of
-from regatta.analysis.estimates import (
-    estimate_cell,
-    usable,
-    usable_for,
-)
+from regatta.analysis.estimates import estimate_cell, usable, usable_for
 from regatta.analysis.grouping import Members, group, titles
 from regatta.analysis.held import held_groups
 from regatta.analysis.perf_table import perf_table

@@ -5,8 +5,6 @@ has a difference in place of a ratio. The trial is the independent unit: one num
 cell, however many requests it rests on.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -7,12 +7,7 @@ from typing import Any
 from regatta.analysis.baseline import Difference
 from regatta.analysis.claims.result import ClaimResult
 from regatta.analysis.columns import Against
-from regatta.analysis.estimates import (
-    CLIENT_BOUND,
-    DISTURBED,
-    Estimates,
-    Latencies,
-)
+from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimates, Latencies
 from regatta.analysis.grouping import stands_at
 from regatta.analysis.held import HeldGroup
 from regatta.analysis.perf_table import PerfTable

@@ -4,8 +4,6 @@ A twin (bench/twins) is the smallest correct server of the same strategy. The tw
 design's cost per request is the strategy's, the rest is the design's own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -23,8 +23,6 @@ vary as much as blocks do, nothing changed, five sittings of 6 blocks against on
 of "no change" at 95 % holds it in 96 %, and in 83 % where the one race's blocks speak for it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What a count of errors in independent races says: exact, without large-sample assumptions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from scipy import stats  # type: ignore[import-untyped]

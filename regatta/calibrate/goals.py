@@ -1,7 +1,5 @@
 """What a calibration is made of: parts that measure, and what they may use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The parts of a calibration, in the order in which they run."""
 
-from __future__ import annotations
-
 from regatta.calibrate import raced, stars
 from regatta.calibrate.coverage import part as coverage
 from regatta.calibrate.equals import part as equals

@@ -5,8 +5,6 @@ verdict, and that two races an hour apart agree. They are judged from the ledger
 these are missing, the goal is not measured and says what to race.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path

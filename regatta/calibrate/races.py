@@ -1,7 +1,5 @@
 """Races that a calibration runs: new ones, and those that were stopped."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs the parts of a calibration, and continues a stopped one."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence

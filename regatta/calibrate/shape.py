@@ -4,8 +4,6 @@ It is read from the study's file, so that what is calibrated is what people race
 of cells, works, loads or dialects the first is used; nothing else is cut.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping, Sequence

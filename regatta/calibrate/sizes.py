@@ -1,7 +1,5 @@
 """How much a calibration measures: every number that decides how long it takes, in one place."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 LEVEL = 0.05

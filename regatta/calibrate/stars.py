@@ -11,8 +11,6 @@ All tables are drawn from one race: they show what the rule does with such noise
 labs that favour somebody; that is `equals`, in fresh races.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

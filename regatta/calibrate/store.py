@@ -4,8 +4,6 @@ One file a machine, named by a hash of what identifies it, so that several can s
 The file is checked before it is trusted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

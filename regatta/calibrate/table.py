@@ -1,7 +1,5 @@
 """The goals of a calibration as a person reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich import box

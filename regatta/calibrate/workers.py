@@ -1,7 +1,5 @@
 """Computing on all CPUs: while a calibration judges, nothing is being measured."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Sequence

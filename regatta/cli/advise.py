@@ -1,7 +1,5 @@
 """`regatta advise`: which design for my situation, by what was measured here?"""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Whom a race asks: the doctor, the calibration and the analysis, which are built on races."""
 
-from __future__ import annotations
-
 from regatta.analysis.running.foretell import foretold
 from regatta.analysis.running.width import widest_lead
 from regatta.analysis.statistics.blocks_needed import too_few_note

@@ -1,7 +1,5 @@
 """`regatta calibrate`: how often this instrument is wrong, measured on this machine."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

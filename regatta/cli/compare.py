@@ -1,7 +1,5 @@
 """`regatta compare`: is anything worse than it was?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

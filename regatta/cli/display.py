@@ -1,7 +1,5 @@
 """How a race is shown while it runs: not at all, live on a terminal, in lines elsewhere."""
 
-from __future__ import annotations
-
 from rich.console import Console
 
 from regatta.analysis.running.quick import quick_standings

@@ -1,7 +1,5 @@
 """`regatta doctor`: what on this machine will spoil results, and the command that fixes it."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The command line: a table of verbs, and what becomes of an error."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib import import_module

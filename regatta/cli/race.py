@@ -1,7 +1,5 @@
 """`regatta race`: race the designs of a study."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`regatta report`: the report of a race, written again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

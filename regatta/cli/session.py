@@ -1,7 +1,5 @@
 """A race as a person sees it: begun or resumed, shown while it runs, and its results."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The whole comparison: from two ledgers to what a person or a CI job must know."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ however many cells there are. "No regression" needs no correction: the exit stat
 it holds in every cell, and is wrong no more often than the most doubtful of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

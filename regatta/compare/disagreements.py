@@ -4,8 +4,6 @@ For a change of the measuring and not of the server, such as another placement: 
 change, the conclusions need not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from regatta.analysis.agreement import same_table

@@ -1,7 +1,5 @@
 """Which cells two races have in common, and what else differs between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

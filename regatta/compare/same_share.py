@@ -5,8 +5,6 @@ old race's cells are given the rates of the new one's, and everything that compa
 them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from regatta.ledger.cell import Cell

@@ -1,7 +1,5 @@
 """A comparison as a table with a sentence, or as plain data."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What else the machine did for a short while: shares of its CPUs, and who used them."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass

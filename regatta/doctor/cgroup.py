@@ -1,7 +1,5 @@
 """Limits of control groups: of the lab's group and all above it, in cgroup v1 and v2."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from regatta.doctor.machine import Machine

@@ -1,7 +1,5 @@
 """All checks of a machine, in the order in which a person may go through them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """A machine as its kernel's files show it, below a root folder: `/`, or a made-up machine's."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The findings for people: the worst first, each with why it matters and what to type."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text

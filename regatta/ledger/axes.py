@@ -1,7 +1,5 @@
 """The quantities that a study may vary in steps: each can be the axis of a table and a chart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any

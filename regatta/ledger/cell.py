@@ -1,7 +1,5 @@
 """A cell: what one trial is a trial of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 

@@ -3,8 +3,6 @@
 What could not be counted has no value; it is never 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 COUNTED = "counted"

@@ -1,7 +1,5 @@
 """The files of ledgers: made, opened and found."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from collections.abc import Sequence

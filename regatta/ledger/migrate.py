@@ -4,8 +4,6 @@ Schema 5 kept in `environment`, as JSON, what has tables of its own now, the rac
 what the study's text says too.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import TypeAdapter

@@ -1,14 +1,10 @@
 """perf's names of events, taken apart: those of counters in a ledger too."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache
 
-from regatta.ledger.counters import (
-    COUNTERS,
-)
+from regatta.ledger.counters import COUNTERS
 
 PERF_NAMES = {one.name: one.perf for one in COUNTERS if one.perf not in ("", one.name)}
 

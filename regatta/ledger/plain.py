@@ -1,7 +1,5 @@
 """Plain data that a program wrote, for example as JSON: read back and checked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """A trial that is to be run, and the kinds of trials."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 TIMED = "timed"

@@ -1,7 +1,5 @@
 """A probe: a short load at one rate, as plain data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

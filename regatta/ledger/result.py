@@ -1,7 +1,5 @@
 """What the ledger keeps of a trial, as plain data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The records of a samples file: checked, packed for the ledger, and read from it again."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Sequence

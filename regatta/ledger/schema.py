@@ -1,7 +1,5 @@
 """The schema of a ledger, and whether a file is a whole one that this Regatta can read."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -5,8 +5,6 @@ ran, to the very last. The process's CPU clock, which stands in for it, includes
 not what they ran after the kernel had closed their account.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ race's. Programs that begin and end within a window show only in the machine's t
 samples: they count as far as they exceed chance.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time

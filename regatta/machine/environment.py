@@ -1,7 +1,5 @@
 """What one must know of this machine to read the numbers."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Callable

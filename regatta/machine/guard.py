@@ -6,8 +6,6 @@ own process id for the next guard in the chain, and becomes the command. Enterin
 drops the request: guard after it.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Sequence

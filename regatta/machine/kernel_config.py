@@ -1,7 +1,5 @@
 """What the kernel was built with, if the distribution tells."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from pathlib import Path

@@ -4,8 +4,6 @@ Also a program, run within that network: `link_end.py DEVICE [CPU,CPU]` steers w
 CPUs, if any are named, and prints what is set then as JSON. Standard library only.
 """
 
-from __future__ import annotations
-
 import array
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """perf stat: what it can count here, how it is started, and how counting is switched."""
 
-from __future__ import annotations
-
 import os
 import select
 import subprocess

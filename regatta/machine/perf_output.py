@@ -4,8 +4,6 @@ The lines differ with perf's version, the CPU and the rights of whoever runs it;
 only one that knows.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

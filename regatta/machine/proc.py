@@ -1,7 +1,5 @@
 """The files of /proc that several parts of the lab read: of processes, threads and CPUs."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

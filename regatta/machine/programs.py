@@ -1,7 +1,5 @@
 """Finds the C programs and asks the server which designs it has."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

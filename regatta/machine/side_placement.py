@@ -1,7 +1,5 @@
 """Where one side runs: the network that its programs enter, and their CPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

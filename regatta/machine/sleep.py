@@ -7,8 +7,6 @@ not do: a halted CPU is interrupted within them, and the kernel's work for a pac
 sleep.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping, Sequence

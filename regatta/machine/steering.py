@@ -6,8 +6,6 @@ Only root of the whole machine may set it, and only in the network of that end; 
 back.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

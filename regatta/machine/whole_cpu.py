@@ -6,8 +6,6 @@ a program to that program; here both are counted, as is whatever else ran on the
 the lab itself ran there to look is left out.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a race needs of packages built on races. It imports none of them: a verb passes them in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

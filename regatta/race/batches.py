@@ -1,7 +1,5 @@
 """Which trials of a plan run side by side: those that are compared with one another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from regatta.ledger.cell import PROCESS

@@ -1,7 +1,5 @@
 """The folder of a race: its name, and the lock on it during the race."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

@@ -1,7 +1,5 @@
 """What a study and its machine give a race: a report needs nothing but the ledger."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from regatta.ledger.given.records import Baseline, Given

@@ -4,8 +4,6 @@ They are repeated together or not at all. A single repeated trial would be compa
 another moment, and would alone have had a second chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from regatta.ledger.planned import PlannedTrial

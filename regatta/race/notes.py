@@ -1,7 +1,5 @@
 """What a person should know before the first trial."""
 
-from __future__ import annotations
-
 from regatta.machine.cgroup import NO_GROUPS
 from regatta.machine.perf import Perf
 from regatta.machine.placement import Placement

@@ -1,7 +1,5 @@
 """What a race starts with: the study, and the options that override it."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from pathlib import Path

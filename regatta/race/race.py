@@ -4,8 +4,6 @@
 `run` does what the plan still lacks; a race that was never stopped is one resumed once.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

@@ -7,8 +7,6 @@ linker script lays these out in a drawn order. The code is the same, in the same
 people's servers cannot be relinked.
 """
 
-from __future__ import annotations
-
 import filecmp
 import random
 import shlex

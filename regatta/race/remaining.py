@@ -1,7 +1,5 @@
 """Runs what a plan still lacks, block after block, until it is done or the race is exact."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which trials are repeated: disturbed ones, up to a limit."""
 
-from __future__ import annotations
-
 MAX_ATTEMPTS = 3
 # Heats that show whether this machine is ever quiet.
 FIRST_HEATS = 6

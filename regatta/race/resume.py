@@ -1,7 +1,5 @@
 """A resumed race is the race that was begun: as many sittings, the same accounts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from regatta.errors import UsageError

@@ -5,8 +5,6 @@ environment are fixed: whom they favour they favour in all blocks, and no number
 Each sitting draws them anew; boot and hour change if a person lets them.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Watches a running race: reports its progress, and ends one that cannot succeed."""
 
-from __future__ import annotations
-
 import time
 
 from regatta.errors import RegattaError

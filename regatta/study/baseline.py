@@ -1,7 +1,5 @@
 """`[baseline]`: the contender that all others are measured against, and published figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """`[[cells]]`: each group is the cross product of its lists."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
@@ -14,18 +12,7 @@ from regatta.ledger.cell import PROCESS, WINDOW, Cell, MatchedCell
 from regatta.study import limits
 from regatta.study.contender import Contender, HttpPath
 from regatta.study.design import Design
-from regatta.study.form import (
-    Flag,
-    Form,
-    Many,
-    among,
-    number,
-    one_of,
-    read,
-    seconds,
-    whole,
-    wrong,
-)
+from regatta.study.form import Flag, Form, Many, among, number, one_of, read, seconds, whole, wrong
 from regatta.study.matched import MATCHED
 from regatta.study.values import (
     BackgroundConnections,

@@ -1,7 +1,5 @@
 """Contenders of your own: somebody's server, as `[contenders.NAME]` of a study describes it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import signal

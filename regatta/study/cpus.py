@@ -1,7 +1,5 @@
 """Lists of CPUs as taskset and the kernel write them: `0`, `0,2` or `2-5,7`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 

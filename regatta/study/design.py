@@ -1,7 +1,5 @@
 """A design, as the server lists it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

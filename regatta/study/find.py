@@ -1,7 +1,5 @@
 """Finds a study: a path, or the bare name of one that ships with the project."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from regatta.errors import StudyError

@@ -4,8 +4,6 @@ A complaint names the key, what it holds and what it may be. Raised in a validat
 the whole table, or of one of its keys, what no type can say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

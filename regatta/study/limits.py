@@ -1,7 +1,5 @@
 """What a study may choose from, and a limit on everything that it can make grow."""
 
-from __future__ import annotations
-
 import re
 
 LOADS = ("burst", "closed", "open", "matched")

@@ -1,7 +1,5 @@
 """A matched load: all contenders at the same rates, shares of what the weakest of them holds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from regatta.ledger.cell import Cell, MatchedCell

@@ -1,7 +1,5 @@
 """What the text of a study calls things, for a report; the race has checked the rest of it."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """How long a race rests between two sittings, as a person writes it."""
 
-from __future__ import annotations
-
 import re
 
 from regatta.errors import StudyError

@@ -1,7 +1,5 @@
 """`[placement]`: where the two sides of a trial run."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field

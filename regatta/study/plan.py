@@ -1,7 +1,5 @@
 """The plan: which trial comes when. The same study and seed give the same plan."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

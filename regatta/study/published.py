@@ -4,8 +4,6 @@ Lines that begin with # say where the figures come from. Then a header with `des
 each contender; every other column holds numbers or nothing.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from pathlib import Path

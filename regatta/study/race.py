@@ -1,7 +1,5 @@
 """`[race]`: how often everything is raced, in what parts, and when it is enough."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator

@@ -1,7 +1,5 @@
 """What the values of a study may be, where several tables have the same."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from regatta.study import limits

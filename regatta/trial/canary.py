@@ -7,8 +7,6 @@ clock that changes while the server runs (wide vectors, heat) and to what the ho
 window.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The client's part of a trial: how it is called for the measured load, and the warm-up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from regatta.ledger.cell import Cell

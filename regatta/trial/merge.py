@@ -4,8 +4,6 @@ Sums are added; a share is weighted by the length of its window; what one slice 
 not counted at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

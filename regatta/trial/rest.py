@@ -6,8 +6,6 @@ and none has run for a while. Waiting for a client cannot end: the client is sil
 server's own timers could fire. The lab looks from other CPUs, at files that wake nobody.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Collection, Iterator

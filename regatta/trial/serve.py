@@ -1,7 +1,5 @@
 """The server of a trial, started, found ready and stopped: a design of ours, or a contender."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

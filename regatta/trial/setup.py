@@ -1,7 +1,5 @@
 """What all trials of a race share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

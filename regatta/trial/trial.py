@@ -5,8 +5,6 @@ slice each in random order: what the machine does to one it does to the others a
 server waiting for its turn sleeps in the kernel and uses nothing.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import time

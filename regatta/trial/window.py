@@ -2,8 +2,6 @@
 it is done. The server's accounts are of all that the load caused: from rest to rest.
 """
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A test that names `design`, `server` or `start` runs once for each design that this machine can run;
 one that names `dialect` runs once for each dialect."""
 
-from __future__ import annotations
-
 import resource
 from collections import Counter
 from collections.abc import Callable, Iterator

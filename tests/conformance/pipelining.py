@@ -1,7 +1,5 @@
 """A client that asks for much at once, and takes the replies late."""
 
-from __future__ import annotations
-
 import json
 import socket
 

@@ -1,7 +1,5 @@
 """Libraries of this folder, to be preloaded into a server: they stand between it and the kernel."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

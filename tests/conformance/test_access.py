@@ -1,7 +1,5 @@
 """Who may ask: by address and by token, in every design and both dialects."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

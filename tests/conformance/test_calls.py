@@ -2,8 +2,6 @@
 to have epoll watch who is gone by then. How long they take is measured elsewhere; these are counts.
 """
 
-from __future__ import annotations
-
 import mmap
 import struct
 from collections.abc import Callable

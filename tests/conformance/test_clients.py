@@ -1,7 +1,5 @@
 """Clients that reset, read slowly, keep silent or come in crowds: no other client pays."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

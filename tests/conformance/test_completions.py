@@ -2,8 +2,6 @@
 
 Their server here is ours, but that each turn that tells of a reply sent in part seems to be one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the summary says was served is what was served."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """No descriptor is left, in the process or in the system: nothing spins, and service goes on."""
 
-from __future__ import annotations
-
 import contextlib
 import selectors
 import socket

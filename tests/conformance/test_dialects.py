@@ -1,7 +1,5 @@
 """Both dialects: what is answered, however its bytes arrive."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

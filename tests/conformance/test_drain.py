@@ -1,7 +1,5 @@
 """SIGTERM: accepting stops, what was asked is answered, and the server ends with status 0."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import socket

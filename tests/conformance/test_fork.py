@@ -1,7 +1,5 @@
 """fork-per-client: children that have served are not left behind; no child, no service."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable, Iterator

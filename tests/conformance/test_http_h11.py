@@ -1,7 +1,5 @@
 """The head parser against an independent one: what ours takes, h11 takes too."""
 
-from __future__ import annotations
-
 import h11
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,7 +1,5 @@
 """The idle timeout: whom it ends, what that client is told, and whom it leaves alone."""
 
-from __future__ import annotations
-
 import contextlib
 import selectors
 import socket

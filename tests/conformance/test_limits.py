@@ -1,7 +1,5 @@
 """--max-connections: the surplus is told so, and there is room again when clients have left."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Where it listens: as told, alone, and to be had again at once."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable
 

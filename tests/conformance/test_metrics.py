@@ -1,7 +1,5 @@
 """/metrics says what was served, whichever worker is asked for it."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

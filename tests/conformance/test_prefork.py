@@ -1,7 +1,5 @@
 """What only pools have: workers told to stop, that die again and again, or are too many."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

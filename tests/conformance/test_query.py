@@ -1,7 +1,5 @@
 """What can be asked beyond the number of rows, in both dialects of every design."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

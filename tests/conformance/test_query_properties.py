@@ -1,8 +1,6 @@
 """Whatever is asked and whatever processes call themselves: replies can be read back, text and JSON
 say the same, and the rows and everything else are together what the machine was busy."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The recorder beside every design: a reading every second, whatever the clients do."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

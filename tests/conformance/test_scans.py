@@ -1,7 +1,5 @@
 """How often the processes are read depends on --max-age, and never on how many ask."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """select serves up to FD_SETSIZE descriptors and refuses the connection beyond."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Designs are read side by side: the files of neighbours differ in what tells them apart."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table of designs, and those of them that this machine lacks."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands import assert_refused, run

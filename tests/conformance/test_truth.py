@@ -2,8 +2,6 @@
 
 What each source makes of names, threads and ended processes: tests/truth."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

@@ -1,7 +1,5 @@
 """The bare twin of each design (bench/twins) is a correct server too, or it proves nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

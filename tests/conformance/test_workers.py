@@ -1,7 +1,5 @@
 """Worker processes that die, and servers that die before their workers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

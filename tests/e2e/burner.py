@@ -6,8 +6,6 @@ On a busy machine it is less than half: it does not make up for what it did not 
 
 Each line of LOG is a moment (Unix time) and the CPU seconds, user and system, used until then."""
 
-from __future__ import annotations
-
 import resource
 import select
 import sys

@@ -1,7 +1,5 @@
 """What the tests of the client share: each runs with every engine, and in both dialects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

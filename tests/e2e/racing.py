@@ -1,7 +1,5 @@
 """Races of the real programs by a lab of its own."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Scripted servers for the client to meet, and running the client against them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A program in a terminal that a test can read: a pseudo-terminal with an emulator behind it."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import fcntl

@@ -1,7 +1,5 @@
 """Who may ask, as a person meets it: what refuses to start, and the client that knows the token."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """`make bench` on the smallest scale: real programs, real peers, two blocks."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -12,15 +10,7 @@ import pytest
 import typer
 
 from bench.__main__ import main, make_testbed
-from bench.loads import (
-    CLIENT_CPU,
-    SERVER_CPU,
-    GetClient,
-    RedisBenchmark,
-    Wrk,
-    closed,
-    newcomers,
-)
+from bench.loads import CLIENT_CPU, SERVER_CPU, GetClient, RedisBenchmark, Wrk, closed, newcomers
 from bench.rest import MEMORY, RestingConnections
 from bench.rows import ServerTrial
 from bench.servers import Memcached, Nginx, Ours, Redis, Twin, serving

@@ -1,7 +1,5 @@
 """The commands that a person types, against each design; their answers against /proc."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

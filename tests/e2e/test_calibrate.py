@@ -1,7 +1,5 @@
 """A calibration with real servers: every part runs, it can be stopped, and it can fail."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The canary answers when it is asked, sleeps in between, and ends with its input."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 

@@ -3,8 +3,6 @@
 Every test of a load runs with each engine: they must tell the same story about the same server.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import time

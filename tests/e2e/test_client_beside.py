@@ -1,7 +1,5 @@
 """Connections beside the measured ones: idle ones that are silent, slow ones that drip."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

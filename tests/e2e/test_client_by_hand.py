@@ -1,7 +1,5 @@
 """What regatta-client records and prints, its gate, and its command line."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import math

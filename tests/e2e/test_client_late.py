@@ -1,7 +1,5 @@
 """What an open load was due to ask and did not come to is in its percentiles."""
 
-from __future__ import annotations
-
 import math
 import re
 import signal

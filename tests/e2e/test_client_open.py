@@ -1,7 +1,5 @@
 """The open load: requests start when they are due, and latency counts from then."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """--path: asking any HTTP server for anything."""
 
-from __future__ import annotations
-
 import http.server
 import socket
 import threading

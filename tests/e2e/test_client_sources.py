@@ -1,7 +1,5 @@
 """Where the client's connections come from, and many of them at once."""
 
-from __future__ import annotations
-
 import socket
 from collections import Counter
 from pathlib import Path

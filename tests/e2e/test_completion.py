@@ -1,7 +1,5 @@
 """Completion: in a real bash, and never another set of options than the program's own help."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

@@ -1,7 +1,5 @@
 """A descriptor limit below the connections that were asked for."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

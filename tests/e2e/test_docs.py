@@ -1,7 +1,5 @@
 """The pages of docs/ and the README: links lead somewhere, and the files that they name exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

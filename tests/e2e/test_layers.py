@@ -1,7 +1,5 @@
 """What a folder of src/ may include is what its library depends on: the build refuses the rest."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

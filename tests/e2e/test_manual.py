@@ -1,7 +1,5 @@
 """The manual pages: whole, well formed, and with no other options than the programs' own help."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Equal loads with the real programs: what they hold is found, and then all race at one rate."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

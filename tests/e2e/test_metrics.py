@@ -1,7 +1,5 @@
 """/metrics as a real Prometheus sees it, and what its queries then say."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

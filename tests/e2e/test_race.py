@@ -1,7 +1,5 @@
 """The race with the real programs: what it counts, and that it survives being killed."""
 
-from __future__ import annotations
-
 import os
 import random
 import re
@@ -18,15 +16,7 @@ import pytest
 
 from regatta.machine.programs import find_tool
 from tests.commands import run_well
-from tests.e2e.racing import (
-    ROOT,
-    end_well,
-    environment,
-    needs_programs,
-    race,
-    regatta,
-    study,
-)
+from tests.e2e.racing import ROOT, end_well, environment, needs_programs, race, regatta, study
 from tests.lab import rootless
 from tests.ledgers import rows
 from tests.processes import marked, network_namespaces

@@ -1,7 +1,5 @@
 """What a race comes to where a contender is too slow for the rate, or outruns the client."""
 
-from __future__ import annotations
-
 import csv
 import math
 import sys

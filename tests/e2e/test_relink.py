@@ -1,7 +1,5 @@
 """Our server linked in another order: the same functions in the same sizes, at other places."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """report.html in a real browser: it draws, it answers to clicks and keys, it fetches nothing."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator

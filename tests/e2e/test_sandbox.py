@@ -3,8 +3,6 @@
 The unit tests of sandbox/ prove that the layers refuse what they should; here is shown that every
 process of every design is in them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

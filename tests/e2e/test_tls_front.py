@@ -1,8 +1,6 @@
 """TLS in front: the configurations and certificates of deploy/tls, with a real stunnel and a real
 nginx. Only names, ports and folders are filled in."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

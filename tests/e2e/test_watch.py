@@ -1,7 +1,5 @@
 """regatta-client --watch: several hosts on one screen, and the keys."""
 
-from __future__ import annotations
-
 import re
 import socket
 import time

@@ -1,7 +1,5 @@
 """regatta-client --watch: whatever a server may say."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -15,14 +13,7 @@ import pytest
 
 from tests.commands import run_well
 from tests.e2e.scripted import http, serving
-from tests.e2e.watching import (
-    CLIENT,
-    ScriptedServer,
-    answer,
-    body,
-    on_screen,
-    watch,
-)
+from tests.e2e.watching import CLIENT, ScriptedServer, answer, body, on_screen, watch
 from tests.servers import PATIENCE_S, RunningServer, running
 
 

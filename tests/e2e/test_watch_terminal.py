@@ -1,7 +1,5 @@
 """regatta-client --watch: a terminal left as it was found, and none at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -15,14 +13,7 @@ import pytest
 from tests.commands import assert_refused, run_well
 from tests.e2e.scripted import serving
 from tests.e2e.terminal import Terminal, in_terminal
-from tests.e2e.watching import (
-    CLIENT,
-    ScriptedServer,
-    answer,
-    body,
-    on_screen,
-    watch,
-)
+from tests.e2e.watching import CLIENT, ScriptedServer, answer, body, on_screen, watch
 from tests.processes import sleepers
 from tests.servers import PATIENCE_S, RunningServer
 

@@ -1,7 +1,5 @@
 """The works that wait or spin cost what they say: CPU time by the server's own summary."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hosts to watch, and ways to watch them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Races that nobody ran: what an honest lab would have measured of equal copies, or of others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The designs as the server lists them, whether or not they can run on this machine."""
 
-from __future__ import annotations
-
 import functools
 
 from regatta.study.design import Design

@@ -3,8 +3,6 @@
 `install(folder)` leaves a regatta-server and a regatta-client there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

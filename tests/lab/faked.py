@@ -1,7 +1,5 @@
 """Races of the fake programs within this process; a test that uses it wants `programs_folder`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -8,8 +8,6 @@ common, as those of a study do. Noise is of a trial's logarithm. "One": only the
 it, the others have normal noise; its mean logarithm is that of the others all the same.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from itertools import combinations

@@ -4,8 +4,6 @@ Each kind is a quiet machine of four CPUs and what is different there. Files bel
 their namesakes hold a second later.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from regatta.doctor import Activity, Machine

@@ -1,7 +1,5 @@
 """Simulated queues: what an open load's client sees, and the truth of all that was due."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The reports of a ledger, each from an analysis of its own."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

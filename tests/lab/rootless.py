@@ -1,7 +1,5 @@
 """Runs a piece of Python as a user without any rights, as root or as whoever runs the tests."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Claims with made-up results of every kind, for the tests of how they are shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from regatta.analysis.claims.result import (

@@ -1,7 +1,5 @@
 """The front door: what a person meets before the first race."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource

@@ -3,8 +3,6 @@
 A test that names `source` or `scanner` runs once for each; where one cannot be had on a machine its
 tests are skipped, and say why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

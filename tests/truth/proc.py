@@ -1,7 +1,5 @@
 """/proc, read with nothing of ours: what every answer is compared with."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The two programs of this folder, and what they say."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -1,7 +1,5 @@
 """What a source says of every process, against /proc and against the other sources."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time
@@ -10,14 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.truth.proc import TICK_NS, busy_ns, pids, read_all
-from tests.truth.programs import (
-    CannotOpenError,
-    Scanner,
-    all_sleep,
-    living,
-    scanning,
-    sources,
-)
+from tests.truth.programs import CannotOpenError, Scanner, all_sleep, living, scanning, sources
 from tests.waiting import wait_until
 
 

@@ -4,8 +4,6 @@ How close it comes is what `regatta calibrate` is for, on a machine that does no
 stands what holds however busy the machine is: that can only make a wait longer, a window larger.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Names that no parser expects, from the process to the reply."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

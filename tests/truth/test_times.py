@@ -1,7 +1,5 @@
 """Whose time is counted, and where: dead threads, dead leaders, exec, zombies, pids used again."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

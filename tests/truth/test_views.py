@@ -1,7 +1,5 @@
 """Who may see what: few descriptors, hidepid, pid namespaces, no BTF, no permission for BPF."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

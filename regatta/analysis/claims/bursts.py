@@ -4,8 +4,6 @@ That is not the slowest request of a trial: a trial of one connection has 200 bu
 slowest is an accident; one of 100 connections has two, and its slowest request is simply the last.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from regatta.ledger.metrics import NO_TRIAL, Metric

@@ -6,8 +6,6 @@ null value, with mean 0 at it and above 0 beyond it. So all parts of all claims 
 differences (statistics/joint.py).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """A claim taken apart: the comparisons of cells that must all come out as it says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise

@@ -1,7 +1,5 @@
 """Where a figure's cost comes from, by the counters: each request, or start and end."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from regatta.analysis.claims.comparisons import Term

@@ -7,8 +7,6 @@ Equality has two of them, and is supported only between them: not seeing a diffe
 equality.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard

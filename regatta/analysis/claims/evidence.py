@@ -1,7 +1,5 @@
 """What a race measured for a claim in one scope: one number a block for each term."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

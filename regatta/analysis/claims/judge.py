@@ -1,7 +1,5 @@
 """From the claims that a ledger recorded to their verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from regatta.analysis.claims.comparisons import comparisons

@@ -1,7 +1,5 @@
 """A claim's metric as it is measured: of the load alone per request, of a whole process in sum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from regatta.ledger import metrics

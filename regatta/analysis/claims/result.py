@@ -1,7 +1,5 @@
 """The result of a claim: plain data, all that a table, a picture or a program needs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal

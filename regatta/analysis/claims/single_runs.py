@@ -4,8 +4,6 @@ A report that measures each server once sees one block. If a claim holds in 11 o
 such reports contradict each other as often as not.
 """
 
-from __future__ import annotations
-
 from regatta.analysis.claims.claim_tests import exponents
 from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison
 from regatta.analysis.claims.decide import around

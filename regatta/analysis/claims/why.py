@@ -4,8 +4,6 @@ Each rule looks at the case and returns words, or nothing. The first part of the
 first rule with words on the finding, the second says where the contradiction comes from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median

@@ -1,7 +1,5 @@
 """The finding on a part of a claim, in words."""
 
-from __future__ import annotations
-
 from regatta.analysis.claims.comparisons import GROWS, Comparison, Term
 from regatta.analysis.claims.result import ClaimPart
 from regatta.analysis.numbers import digits

@@ -6,8 +6,6 @@ table of this shape and decided as the race will be: the answer is the lead dete
 if ratios vary by so much.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

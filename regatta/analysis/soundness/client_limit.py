@@ -1,7 +1,5 @@
 """How many requests a client can make: what would have kept it from being the bottleneck."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

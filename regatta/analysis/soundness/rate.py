@@ -1,7 +1,5 @@
 """Whether an open load was offered as asked: how much of what was due started in time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from regatta.ledger.cell import Cell

@@ -8,8 +8,6 @@ pairs together count as one, because what makes a contender cost more in a sitti
 pairs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

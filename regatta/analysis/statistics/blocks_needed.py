@@ -5,8 +5,6 @@ blocks two are extreme, none flipped and all flipped; with 2 / 2^n above the lev
 shown, whatever was measured.
 """
 
-from __future__ import annotations
-
 import math
 
 from regatta.ledger.cell import WINDOW

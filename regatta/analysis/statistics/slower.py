@@ -10,8 +10,6 @@ common percentile does not depend on which name a trial bears: so sign flips of 
 Alternatives, and how often each is wrong, are in docs/decisions.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ normal and equally noisy. Then it is exact with any number of sittings and diffe
 their dependence.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ short their own wait: a percentile is then never below the truth, and one that r
 client reports one load in the same way (src/results/percentile.h).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

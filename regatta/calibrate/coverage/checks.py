@@ -1,7 +1,5 @@
 """What a kind of interval is asked in each drawn race, and what it may answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Intervals that are made for a whole table at once, by the functions that its report calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 

@@ -4,8 +4,6 @@
 where races are drawn from them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 

@@ -7,8 +7,6 @@ and they err to the wide side (serial.py). The detail also shows stretches of co
 blocks; few of them do not overlap, so they can contradict only roughly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

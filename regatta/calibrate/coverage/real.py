@@ -1,7 +1,5 @@
 """What the blocks of a real race show of its contenders, ready to be drawn from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

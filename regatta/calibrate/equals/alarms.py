@@ -4,8 +4,6 @@ They show that the calibration detects them: raced equals are compared that way,
 of pairs compares, with Bonferroni's correction.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 

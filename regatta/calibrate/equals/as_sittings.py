@@ -5,8 +5,6 @@ hour. Sittings exist to draw that anew, so several races make a race in as many 
 whatever its report tells apart is a false alarm. Nothing is raced for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ in the ledger changes. It lasts for a whole race or for some blocks of it, so th
 within the race can tell it from a difference of the servers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ stand at different places of the study, all drawn anew in each race. They race a
 lab treats all alike.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ first, what else the machine did) is in all of its tables at once, so only other
 often a table is wrong. Nothing is drawn or exchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

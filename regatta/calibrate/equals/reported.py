@@ -6,8 +6,6 @@ each pair at steps of its own. There is nothing to find in that table: whatever 
 alarm.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ and beside that every thread's own account is read: of the living from /proc, of
 record that the kernel sends at their end and from what it adds to their process and parent.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack

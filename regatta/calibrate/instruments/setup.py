@@ -1,7 +1,5 @@
 """What the parts share that run loads of their own in place of races."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

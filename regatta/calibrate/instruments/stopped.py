@@ -7,8 +7,6 @@ The injected error is a closed load, whose clients ask nothing while they wait: 
 request a connection, and its percentiles see none.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -4,8 +4,6 @@ The counted time is compared with the requests' own timestamps, and the CPU time
 window with all that the load caused until the server was at rest again.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

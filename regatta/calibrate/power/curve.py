@@ -4,8 +4,6 @@ It is a normal distribution function (probit): two numbers fitted to all points 
 likelihood. The uncertainty of the effect found in 80 % of races comes from resampling whole races.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ the spin. Each race's own standings decide whether the slower server is found, i
 the plain one. Only whole races are resampled, for the curve's uncertainty.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,12 +22,7 @@ from regatta.calibrate.power.picture import write_picture
 from regatta.calibrate.power.slowed import PLAIN, slowed_study, spin_of
 from regatta.calibrate.races import run_races
 from regatta.calibrate.shape import Shape, shape_of
-from regatta.calibrate.sizes import (
-    POWER_RACES,
-    POWER_WITHIN_PERCENT,
-    QUICK_RACES,
-    SLOWER_PERCENT,
-)
+from regatta.calibrate.sizes import POWER_RACES, POWER_WITHIN_PERCENT, QUICK_RACES, SLOWER_PERCENT
 from regatta.calibrate.workers import on_all_cpus
 from regatta.errors import CalibrationError
 from regatta.ledger.given.calibration import Goal

@@ -1,7 +1,5 @@
 """Power curves as a picture (SVG) and as a table beside it, in the folder of the races."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Slowed servers: one design, plain and with spins before each answer, in a study's shape."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

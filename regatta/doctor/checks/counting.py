@@ -1,7 +1,5 @@
 """Counting: what can be measured here, to whom it is charged, and what reading the clock costs."""
 
-from __future__ import annotations
-
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import (
     FINE,

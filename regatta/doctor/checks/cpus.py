@@ -1,7 +1,5 @@
 """CPUs: are there enough, are they all alike, and is a core shared with another?"""
 
-from __future__ import annotations
-
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, RaceSetup, Subject, level_of
 from regatta.doctor.machine import Machine

@@ -1,7 +1,5 @@
 """Limits: of descriptors, tasks, ports and waiting connections; and who receives what is sent."""
 
-from __future__ import annotations
-
 from regatta.doctor.activity import Activity
 from regatta.doctor.cgroup import smallest
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, Subject

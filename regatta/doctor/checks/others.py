@@ -1,7 +1,5 @@
 """Others: who takes time from a race's CPUs, the machine's programs, its host or a quota?"""
 
-from __future__ import annotations
-
 from regatta.doctor.activity import Activity, Other
 from regatta.doctor.cgroup import cpu_quota, throttled
 from regatta.doctor.finding import (

@@ -1,7 +1,5 @@
 """Speed: does a CPU run as fast for the one as for the other, and how long does it take to wake?"""
 
-from __future__ import annotations
-
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import (
     FINE,

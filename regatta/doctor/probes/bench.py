@@ -1,7 +1,5 @@
 """All probes of one examination. What two checks share is measured once."""
 
-from __future__ import annotations
-
 import random
 import statistics
 from collections.abc import Callable

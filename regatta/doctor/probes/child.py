@@ -1,7 +1,5 @@
 """A worker in a process of its own, pinned to one CPU."""
 
-from __future__ import annotations
-
 import json
 import select
 import signal

@@ -1,7 +1,5 @@
 """From a handful of readings to an effect with its 95 % interval."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

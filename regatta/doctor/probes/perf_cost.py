@@ -1,7 +1,5 @@
 """What perf's own counting costs: a short real race, with nothing attached and with everything."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

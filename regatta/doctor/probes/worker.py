@@ -10,8 +10,6 @@ It runs alone (`python worker.py`), without the laboratory: a line in, a line of
     busy            computes until it is killed
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import json

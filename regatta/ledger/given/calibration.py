@@ -1,7 +1,5 @@
 """The record of a calibration: its goals, and its form in JSON, in its own file."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """A claim: a statement about the results that a study tests, as plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What a race is given before its first trial, as plain data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter

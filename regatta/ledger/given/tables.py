@@ -3,8 +3,6 @@
 JSON stands only where a value is a list or a map.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Sequence

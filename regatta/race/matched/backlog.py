@@ -1,7 +1,5 @@
 """Whether a queue grows while the rate seems to be held: it may still fit into the connections."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """What a contender holds by its probes: the searches of all blocks, replayed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -3,8 +3,6 @@
 And which rates are not tried, because they exceed half of the client's capacity.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Probes against one server: a short load at each of several rates."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Iterator

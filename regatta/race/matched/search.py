@@ -5,8 +5,6 @@ ends if the highest is held. A rate fails only twice in a row: once may be chanc
 give the same search, so a stopped one continues where it was.
 """
 
-from __future__ import annotations
-
 import math
 
 LOWEST = 100

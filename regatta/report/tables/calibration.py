@@ -1,7 +1,5 @@
 """How sound the instrument was shown to be before the race: words and a table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from regatta.analysis.results import Analysis

@@ -1,7 +1,5 @@
 """A calibration in a sentence."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from regatta.ledger.given.calibration import MET, MISSED, NOT_REFUTED, Calibration

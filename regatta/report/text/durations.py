@@ -1,7 +1,5 @@
 """How a duration is written."""
 
-from __future__ import annotations
-
 
 def duration(seconds: float) -> str:
     """12 s, 3 min 05 s, 2 h 07 min."""

@@ -5,8 +5,6 @@ Where several such families have all its cells, the first of the study stands; a
 `workers`, `work` … name another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """`within` of a claim: how far apart two may be that it calls equal."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

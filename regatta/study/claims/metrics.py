@@ -1,7 +1,5 @@
 """What a claim may be over: its metrics, whose they are, and their units."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from regatta.ledger.counters import COUNTERS, CPU_TIME, PERCENT

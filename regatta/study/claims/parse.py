@@ -1,7 +1,5 @@
 """`[[claim]]` and `[sources]`: what a study tests of what others, or you, have said."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self

@@ -5,8 +5,6 @@ Two forms of file: a row for each side of a process that a report shows (`report
 with a column for each machine (regatta/study/published.py), whose metric the source names.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`regatta advise`: evidence that is near, the rules, and "not measured" where there is none."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Estimates, verdicts and their rules, on ledgers that are made up so that the truth is known."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

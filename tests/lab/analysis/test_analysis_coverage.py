@@ -1,7 +1,5 @@
 """How often a 95 % interval holds the truth, by simulation with a fixed seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

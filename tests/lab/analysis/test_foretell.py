@@ -1,7 +1,5 @@
 """What a race will not see is told before its first trial, and is what its table then says."""
 
-from __future__ import annotations
-
 import math
 from statistics import median
 

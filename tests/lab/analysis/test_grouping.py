@@ -1,7 +1,5 @@
 """Which cells stand in one table, and along which axis."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from regatta.analysis.grouping import Members, group, titles

@@ -1,7 +1,5 @@
 """Two races that nothing pairs: how often their comparison is wrong, by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

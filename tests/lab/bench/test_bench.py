@@ -1,7 +1,5 @@
 """The bench's own arithmetic: what clients print, who is the best, what a goal means."""
 
-from __future__ import annotations
-
 import math
 import random
 from contextlib import nullcontext

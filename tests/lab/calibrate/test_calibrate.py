@@ -1,7 +1,5 @@
 """The calibration's parts that draw from real blocks, and how all parts are run and kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The parts of a calibration that measure what is known by arithmetic or by the kernel."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a calibration reads from finished races: verdicts on claims, and two races that agree."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

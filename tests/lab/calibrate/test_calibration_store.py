@@ -1,7 +1,5 @@
 """What is kept of a calibration: one file a machine, and believed only when it is right."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Coverage of intervals against real blocks, and a lab that must be able to fail."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The true A/A: it passes an honest lab, and fails labs that favour one of two equals."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Power curves: what was there is measured, and what a race finds of it is counted in races."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The kernel's records of ended threads: read rightly, and refused where not understood."""
 
-from __future__ import annotations
-
 import os
 import struct
 import threading

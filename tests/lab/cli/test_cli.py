@@ -1,7 +1,5 @@
 """The command line: errors are one line and an exit status, and help teaches."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What a person sees while a race runs, from plain events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The table of verbs: cheap to list, and the same words as each verb's own help."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from importlib import import_module

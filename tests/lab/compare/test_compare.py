@@ -1,7 +1,5 @@
 """`regatta compare`: what is common, what is worse, and what a script learns from its status."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

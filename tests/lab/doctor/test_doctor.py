@@ -1,7 +1,5 @@
 """The doctor sees what is wrong with made-up machines, and names the commands that change it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -11,16 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.doctor import (
-    FINE,
-    MINOR,
-    SERIOUS,
-    UNKNOWN,
-    Finding,
-    RaceSetup,
-    examine,
-    serious,
-)
+from regatta.doctor import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, examine, serious
 from regatta.doctor.examine import CHECKS
 from regatta.doctor.show import show
 from regatta.machine import kernel_config

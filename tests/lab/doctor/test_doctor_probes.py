@@ -1,7 +1,5 @@
 """The doctor's probes: what they measure is there, and the level follows from the interval."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

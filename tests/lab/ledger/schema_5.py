@@ -3,8 +3,6 @@
 Recorded with the last of these, commit 6a70e89.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

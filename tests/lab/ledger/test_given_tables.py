@@ -1,7 +1,5 @@
 """What a race is given, in tables of its own: claims, baseline, calibration."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The ledger: the whole plan from the start, each trial once, and no trust in a damaged file."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """A ledger of the schema before today's says what it would say in today's, and stays as it is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One table of what can be counted: studies, claims and perf take theirs from it."""
 
-from __future__ import annotations
-
 import pytest
 
 from regatta.analysis.claims.measures import measure

@@ -1,7 +1,5 @@
 """The kernel's accounting, read from outside, agrees with what a process says of itself."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

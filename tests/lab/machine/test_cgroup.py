@@ -1,7 +1,5 @@
 """Control groups: what is charged to one, who may make one, and that none is left behind."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """perf's lines, from every kind of machine, become counters; what was not counted has no value."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What else takes a trial's CPUs is seen and named, and the trial run again: not forever."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """perf is asked once what it can open; what it cannot is left out; without it there is a note."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The two sides get networks and CPUs of their own, as root and without, and leave nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The files of /proc are read rightly, whatever a process calls itself."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What arrives is processed by the side that it is for where that is permitted; else it is said."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

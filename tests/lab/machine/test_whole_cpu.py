@@ -1,7 +1,5 @@
 """The account of a whole CPU sees all that it does, also what no control group is charged with."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a race is given is in its ledger before its first trial, and its study is there once."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Equal loads: the search before the race, its records, and a race that goes on in mid-search."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The search of what is held, against simulated queues whose capacity is known."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The search of what a server holds, against servers whose capacity is known."""
 
-from __future__ import annotations
-
 import math
 import random
 

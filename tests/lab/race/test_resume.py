@@ -1,7 +1,5 @@
 """A race that goes on is measured as it was begun, or not at all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import cast
 

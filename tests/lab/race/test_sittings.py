@@ -1,7 +1,5 @@
 """A race in several sittings: each draws anew what a single one keeps, and none is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

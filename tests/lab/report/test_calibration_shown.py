@@ -1,7 +1,5 @@
 """Every report says how sound the instrument is."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How claims look: on a terminal, in Markdown, as CSV, as pictures."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What each contender holds, in every form of the report, with intervals over the blocks."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Requests that an open load did not come to: no percentile is below the truth."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

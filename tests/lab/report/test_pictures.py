@@ -1,7 +1,5 @@
 """The charts of a report as files."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

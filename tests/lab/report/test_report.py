@@ -1,7 +1,5 @@
 """Table, page and files of a race, each against the ledger or against one another."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

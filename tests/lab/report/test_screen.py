@@ -1,7 +1,5 @@
 """What a race ends with fits one screen, is the same in a log, and names what is wrong."""
 
-from __future__ import annotations
-
 import io
 import math
 import re

@@ -1,7 +1,5 @@
 """A comparison of designs under the work `scan` says that they share a cache."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

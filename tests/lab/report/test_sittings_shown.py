@@ -1,7 +1,5 @@
 """What a person sees of sittings: how far they differ, and in one word that one says nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Trials far from the others are shown and kept; warm-up is told."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

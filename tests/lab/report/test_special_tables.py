@@ -1,7 +1,5 @@
 """Client-bound trials, costs beyond a baseline and connections per worker, on made-up ledgers."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A design raced beside its bare twin: the report says what of its cost is the strategy's."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Claims in a study: what they may say, which cells they are over, and what was published."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every block holds every cell once; the seed alone decides the order."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """A study says what is wrong with it in one line that names the key and what it may be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

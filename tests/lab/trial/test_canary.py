@@ -1,7 +1,5 @@
 """The clock that trials ran at is recorded, and told where it is not the same for all."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

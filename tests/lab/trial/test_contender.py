@@ -1,7 +1,5 @@
 """Somebody's own server in a race: started, found ready, counted, stopped; and when it is not."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

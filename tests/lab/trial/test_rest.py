@@ -1,7 +1,5 @@
 """A window is opened and closed where the server is at rest: all that a load caused is in it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

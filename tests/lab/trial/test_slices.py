@@ -1,7 +1,5 @@
 """Servers that stand side by side, their loads in slices; and races that end when exact enough."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

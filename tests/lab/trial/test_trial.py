@@ -1,7 +1,5 @@
 """A trial that goes wrong is recorded with its reason; nothing hangs, nothing survives."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path

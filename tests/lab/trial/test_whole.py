@@ -1,7 +1,5 @@
 """Trials of whole processes: counted from start to end, idling included, and gone with the lab."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The verdicts on claims: on numbers made for each, and on made-up ledgers from end to end."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Claims of a whole race: what it recorded, what it measured, and what is said of each."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Two accounts of the server's CPU time: both are shown, and where they contradict it is said."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What company does is checked in blocks where every server is alone, and told."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

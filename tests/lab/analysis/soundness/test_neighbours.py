@@ -1,7 +1,5 @@
 """Differences to neighbours that they share are no independent ones, and their mean knows it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

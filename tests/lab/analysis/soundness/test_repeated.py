@@ -1,7 +1,5 @@
 """What running disturbed trials again did is told: whose trials were hit, and if it decides."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Trials that were not warm, and trials far from the others: found where they are, and alone."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who may be the best: how often that is wrong, and that stars and the table below them agree."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """How much of what varies lies between sittings: a share with an interval that holds it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Several differences as one family: its level, its intervals, and what few blocks decide."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

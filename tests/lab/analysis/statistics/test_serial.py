@@ -1,7 +1,5 @@
 """The interval of a mean of blocks that follow one another, and may be alike."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Percentiles of pooled requests, compared: one quantity in the figure and in the comparison."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

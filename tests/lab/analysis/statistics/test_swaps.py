@@ -1,7 +1,5 @@
 """Paired comparisons: how often they are wrong, and that interval and p-value decide alike."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

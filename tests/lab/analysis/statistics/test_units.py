@@ -1,7 +1,5 @@
 """Where a race has several sittings, a sitting is one number, however many blocks it has."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
