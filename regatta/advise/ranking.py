@@ -8,7 +8,8 @@
 3. The others by server CPU per request: the least, and up to two more that cannot be told from it
    or are next. Of a pool in several sizes the best one stands for it.
 "Clearly" means: by their 95 % intervals; in rule 3 as the standings of a race decide, all at once
-(statistics/best.py): the best was chosen by the figures that it is then compared with.
+(statistics/comparisons_with_best.py): the best was chosen by the figures that it is then compared
+with.
 """
 
 import math

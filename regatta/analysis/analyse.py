@@ -14,8 +14,8 @@ from regatta.analysis.held import held_groups
 from regatta.analysis.perf_table import perf_table
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.accounts import contradictions
-from regatta.analysis.soundness.client_limit import comfortable_rate
 from regatta.analysis.soundness.clock import clocks
+from regatta.analysis.soundness.comfortable_rate import comfortable_rate
 from regatta.analysis.soundness.company import in_company
 from regatta.analysis.soundness.outliers import outliers
 from regatta.analysis.soundness.rate import started

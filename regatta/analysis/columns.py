@@ -1,7 +1,7 @@
 """Each contender against the best, in each column of the standings.
 
 Each column is a family of its own over all steps of the axis, decided as the standings are
-(statistics/best.py); in the deciding column these are the very same decisions.
+(statistics/comparisons_with_best.py); in the deciding column these are the very same decisions.
 """
 
 import math
@@ -11,7 +11,11 @@ from statistics import fmean
 
 from regatta.analysis.contrast import FURTHEST, Scale
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
-from regatta.analysis.statistics.best import Standing, standings, standings_of_pairs
+from regatta.analysis.statistics.comparisons_with_best import (
+    Standing,
+    standings,
+    standings_of_pairs,
+)
 from regatta.analysis.statistics.joint import ABOVE, AROUND, agreeing
 from regatta.analysis.statistics.slower import Requests, Slower, slower
 from regatta.analysis.statistics.turned import BlockValues

@@ -1,17 +1,17 @@
 """Who won: the standings at each step of the axis and overall, with verdicts.
 
 The winner is a set: whoever is not shown to need more server CPU per request than another
-(statistics/best.py), at 95 % for the whole table. A set of one has won. Nobody wins past a rival
-that may be as good: one that failed has no figure, one that was too slow for the rate served
-another load, and one with a client-bound cell is known only at that client's limit. That limit only
-makes requests cheaper, so who needs more there is worse.
+(statistics/comparisons_with_best.py), at 95 % for the whole table. A set of one has won. Nobody
+wins past a rival that may be as good: one that failed has no figure, one that was too slow for the
+rate served another load, and one with a client-bound cell is known only at that client's limit.
+That limit only makes requests cheaper, so who needs more there is worse.
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from regatta.analysis.statistics.best import Standing, standings
+from regatta.analysis.statistics.comparisons_with_best import Standing, standings
 from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.metrics import PRIMARY

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis.contrast import by_block
-from regatta.analysis.statistics.best import standings
 from regatta.analysis.statistics.blocks_needed import LEVEL as TABLE_LEVEL
+from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.analysis.statistics.leads import leads
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.sizes import (

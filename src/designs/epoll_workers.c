@@ -6,6 +6,7 @@
 #include "loops/reactor.h"
 #include "server/answer.h"
 #include "server/design.h"
+#include "server/idle_timeout.h"
 #include "workers/jobs.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static int ask(struct jobs *jobs, struct polled *connection) {
  * (can_read) and read afterwards. */
 static enum next serve(struct loop *loop, struct polled *connection) {
     struct workers_loop *self = (struct workers_loop *)loop;
-    if (!exchange_is_partial(&connection->base.exchange))
+    if (idle_restarts(exchange_is_partial(&connection->base.exchange), 0))
         connections_touch(&loop->connections, &connection->base, loop->now_ns);
     int result = turn_receive(connection);
     if (result == 0)

@@ -31,7 +31,7 @@ static struct timeval to_timeval(int64_t ns) {
     return (struct timeval){.tv_sec = us / 1000000, .tv_usec = us % 1000000};
 }
 
-static void hang_up(struct connection *c) {
+static void close_connection(struct connection *c) {
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
@@ -39,7 +39,7 @@ static void hang_up(struct connection *c) {
 
 /* An interrupted request was neither answered nor failed: it makes no sample. */
 static bool fail(struct connection *c, enum outcome outcome, const char *why) {
-    hang_up(c);
+    close_connection(c);
     if (stop_requested())
         return false;
     if (c->load->viewer != NULL)
@@ -167,7 +167,7 @@ static struct connection new_connection(const struct load *load, struct worker *
 void blocking_burst(const struct load *load, struct worker *worker, uint32_t connection) {
     struct connection c = new_connection(load, worker, connection);
     ask(&c, true);
-    hang_up(&c);
+    close_connection(&c);
     text_release(&c.body);
 }
 
@@ -183,9 +183,9 @@ void blocking_closed(const struct load *load, struct worker *worker, uint32_t co
             /* It failed: do not hammer a server in trouble or spin on a closed port. */
             nanosleep(&(struct timespec){.tv_nsec = RETRY_PAUSE_MS * NS_PER_MS}, NULL);
         } else if (last || c.reply.head.close) {
-            hang_up(&c);
+            close_connection(&c);
         }
     }
-    hang_up(&c);
+    close_connection(&c);
     text_release(&c.body);
 }

@@ -53,14 +53,14 @@ static int new_socket(const struct slow *slow) {
     return fd;
 }
 
-static void hang_up(struct drip *drip) {
+static void close_connection(struct drip *drip) {
     if (drip->fd >= 0)
         close(drip->fd);
     drip->fd = -1;
 }
 
 static void lose(struct slow *slow, struct drip *drip) {
-    hang_up(drip);
+    close_connection(drip);
     drip->pause = PAUSE_TURNS;
     slow->worker->slow_lost++;
 }
@@ -102,7 +102,7 @@ static void read_byte(struct slow *slow, struct drip *drip) {
     }
     slow->worker->slow_requests++;
     if (drip->reply.head.close)
-        hang_up(drip);
+        close_connection(drip);
     begin_request(slow, drip, false);
 }
 
@@ -163,6 +163,6 @@ void slow_close(struct slow *slow) {
     if (slow == NULL)
         return;
     for (uint32_t i = 0; i < slow->count; i++)
-        hang_up(&slow->drips[i]);
+        close_connection(&slow->drips[i]);
     free(slow);
 }

@@ -1,7 +1,7 @@
 #include "loops/connections.h"
 
-#include "base/clock.h"
-#include "server/hang_up.h"
+#include "server/close_connection.h"
+#include "server/idle_timeout.h"
 #include "server/server.h"
 
 #include <stdlib.h>
@@ -63,9 +63,8 @@ struct connection *connections_add(struct connections *connections, int fd, int6
 
 void connections_touch(struct connections *connections, struct connection *connection,
                        int64_t now_ns) {
-    int64_t tolerance_ns = connections->server->options->idle_timeout_ms * NS_PER_MS / 16;
     connection->active_ns = now_ns;
-    if (now_ns - connection->listed_ns <= tolerance_ns)
+    if (now_ns - connection->listed_ns <= idle_tolerance_ns(connections->server->options))
         return;
     unlink_from(connections, connection);
     append(connections, connection);
@@ -73,20 +72,12 @@ void connections_touch(struct connections *connections, struct connection *conne
 
 void connections_remove(struct connections *connections, struct connection *connection) {
     unlink_from(connections, connection);
-    hang_up(connection->fd, connection->exchange.is_refused);
+    close_connection(connection->fd, connection->exchange.is_refused);
     exchange_close(&connection->exchange);
     free(connection);
     if (--connections->count == 0)
         buffers_close(&connections->buffers);
     leave(connections->server);
-}
-
-int connections_wait_ms(const struct connections *connections, int64_t now_ns, int64_t limit_ms) {
-    if (connections->oldest == NULL)
-        return -1;
-    int64_t left_ns = connections->oldest->active_ns + limit_ms * NS_PER_MS - now_ns;
-    /* Rounded up: waking early would only make it wait again. */
-    return left_ns <= 0 ? 0 : (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
 }
 
 void connections_shut_reading(const struct connections *connections) {

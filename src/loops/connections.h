@@ -35,18 +35,13 @@ struct connections connections_of(struct server *server, size_t size);
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns);
 
 /* Something was received or sent. The connection moves to the end of the list only if it was put
- * there more than a sixteenth of --idle-timeout ago. So the list is out of order by no more than
- * that, an idle client is found at most that much later, and a busy one is not moved for each
- * request. */
+ * there more than idle_tolerance_ns ago. So the list is out of order by no more than that, and a
+ * busy connection is not moved for each request. */
 void connections_touch(struct connections *connections, struct connection *connection,
                        int64_t now_ns);
 
 /* Closes it and frees it. */
 void connections_remove(struct connections *connections, struct connection *connection);
-
-/* The timeout for select, poll and the like: milliseconds until the oldest connection has been idle
- * for limit_ms, 0 if it has, -1 if there is no connection. */
-int connections_wait_ms(const struct connections *connections, int64_t now_ns, int64_t limit_ms);
 
 /* The server stops: only what has already arrived will be read. */
 void connections_shut_reading(const struct connections *connections);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "server/idle_timeout.h"
 #include "server/stop.h"
 
 void loop_welcome(struct loop *loop, int fd) {
@@ -22,8 +23,9 @@ int loop_accept(struct loop *loop, int limit) {
 }
 
 int loop_idle_ms(const struct loop *loop) {
-    return connections_wait_ms(&loop->connections, loop->now_ns,
-                               loop->server->options->idle_timeout_ms);
+    const struct connection *oldest = loop->connections.oldest;
+    return oldest == NULL ? -1
+                          : idle_left_ms(loop->server->options, oldest->active_ns, loop->now_ns);
 }
 
 /* Touched first: a connection that stays although it is idle moves to the end of the list. */

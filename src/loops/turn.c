@@ -3,6 +3,7 @@
 #include "base/hot.h"
 #include "base/limits.h"
 #include "server/answer.h"
+#include "server/idle_timeout.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -60,7 +61,7 @@ HOT enum next turn_serve(struct loop *loop, struct polled *connection) {
         return lose(loop, connection);
     unsigned answered = answer_requests(loop->server, connection->base.fd, exchange, REQUEST_BATCH);
     int sent = turn_send(connection);
-    if (!was_partial || answered > 0)
+    if (idle_restarts(was_partial, answered))
         connections_touch(&loop->connections, &connection->base, loop->now_ns);
     /* Other connections first. A held-back output that is now sent made room for requests that have
      * been read already: no event would announce them. */

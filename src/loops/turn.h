@@ -25,8 +25,8 @@ struct polled {
 };
 
 /* Reads once if `can_read`, answers the complete requests, up to REQUEST_BATCH, and writes what can
- * be written. Clears can_read when nothing is left to read. Restarts the idle timeout, unless all
- * that came is another part of an unfinished request. */
+ * be written. Clears can_read when nothing is left to read. Restarts the idle timeout as
+ * idle_restarts says. */
 enum next turn_serve(struct loop *loop, struct polled *connection);
 
 /* The parts, for a design whose workers answer. Both return 0 or -errno; turn_send: -EAGAIN if some

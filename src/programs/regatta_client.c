@@ -2,8 +2,8 @@
  *
  * Options, preparation, the window in which the load runs, the summary. Prints all errors. */
 #include "base/clock.h"
+#include "load/gate.h"
 #include "load/stop.h"
-#include "load/window.h"
 #include "programs/load_options.h"
 #include "programs/option.h"
 #include "programs/watch_options.h"
@@ -44,7 +44,7 @@ static int run(struct load_options *options, struct summary *summary) {
     if (outcome != 0)
         return say_problem(load, -outcome);
     if (options->gate_fd >= 0) {
-        outcome = window_open(options->gate_fd);
+        outcome = gate_ready(options->gate_fd);
         if (outcome != 0)
             return complain("the gate was not opened", -outcome, "no load was run");
     }
@@ -57,7 +57,7 @@ static int run(struct load_options *options, struct summary *summary) {
     if (outcome != 0)
         return say_problem(load, -outcome);
     if (options->gate_fd >= 0) {
-        outcome = window_close(options->gate_fd);
+        outcome = gate_done(options->gate_fd);
         if (outcome != 0)
             return complain("the gate was not closed", -outcome, "the window is not known");
     }

@@ -1,6 +1,6 @@
 /* regatta-server: from the command line to the summary. Prints all errors. */
 #include "base/limits.h"
-#include "designs/designs.h"
+#include "designs/find_design.h"
 #include "programs/option.h"
 #include "programs/server_options.h"
 #include "server/log.h"

@@ -1,7 +1,7 @@
 #include "programs/server_lists.h"
 
 #include "base/text.h"
-#include "designs/designs.h"
+#include "designs/find_design.h"
 #include "programs/option.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "programs/server_options.h"
 
 #include "base/limits.h"
-#include "designs/designs.h"
+#include "designs/find_design.h"
 #include "programs/option.h"
 #include "programs/server_help.h"
 #include "programs/server_lists.h"

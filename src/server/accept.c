@@ -2,7 +2,7 @@
 
 #include "base/hot.h"
 #include "exchange/exchange.h"
-#include "server/hang_up.h"
+#include "server/close_connection.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/stop.h"
@@ -17,7 +17,7 @@ static void say_and_close(int fd, enum status status) {
     struct span answer = exchange_refusal(status);
     /* A new socket's buffer always has room for these few bytes. */
     (void)!send(fd, answer.bytes, answer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    hang_up(fd, true);
+    close_connection(fd, true);
 }
 
 void listener_refuse(struct server *server, int fd) {

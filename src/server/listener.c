@@ -1,6 +1,7 @@
 #include "server/listener.h"
 
 #include "base/shared_memory.h"
+#include "server/idle_timeout.h"
 #include "server/options.h"
 #include "server/stop.h"
 
@@ -9,7 +10,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 int listener_open_reserve(void) {
@@ -18,19 +18,10 @@ int listener_open_reserve(void) {
 
 static int configure(int fd, const struct options *options) {
     const int yes = 1;
-    int64_t idle_ms = options->idle_timeout_ms;
-    const struct timeval timeout = {.tv_sec = idle_ms / 1000, .tv_usec = idle_ms % 1000 * 1000};
-    /* The kernel keeps an idle client about as long as a design would. */
-    const int silent_s = (int)((idle_ms + 999) / 1000);
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0)
         return -errno;
-    if (options->defers_accept &&
-        setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silent_s, sizeof silent_s) != 0)
-        return -errno;
-    return 0;
+    return idle_timeout_set(fd, options);
 }
 
 static int share_port(int fd) {

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "server/answer.h"
+#include "server/idle_timeout.h"
 #include "server/log.h"
 #include "uring/surplus.h"
 
@@ -48,10 +49,10 @@ static bool has_more(const struct uring_connection *connection) {
            connection->is_shut;
 }
 
-/* Answers what has arrived; not while replies are under way. restarts_idle: not just another part
- * of an unfinished request arrived. */
+/* Answers what has arrived; not while replies are under way. was_partial: of what arrived, as in
+ * idle_restarts. */
 static void advance(struct uring_loop *loop, struct uring_connection *connection,
-                    bool restarts_idle) {
+                    bool was_partial) {
     struct exchange *exchange = &connection->base.exchange;
     surplus_pour(&connection->surplus, exchange);
     if (connection->is_shut && connection->surplus == NULL) {
@@ -60,7 +61,7 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
     }
     unsigned answered =
         answer_requests(loop->base.server, connection->base.fd, exchange, REQUEST_BATCH);
-    if (restarts_idle || answered > 0)
+    if (idle_restarts(was_partial, answered))
         touch(loop, connection);
     /* With more to do, it goes on when that is sent, after the other connections. */
     struct span out = exchange_output(exchange);
@@ -95,7 +96,7 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
         connection->is_shut |= result == 0;
         loop->is_hurried |= is_sending_now(connection);
         if (!(connection->under_way & SENDING))
-            advance(loop, connection, !was_partial);
+            advance(loop, connection, was_partial);
         else if (surplus_length(connection->surplus) > SURPLUS_LIMIT &&
                  connection->under_way & RECEIVING)
             uring_cancel(loop, data_of(connection, RECEIVE)); /* until those are answered */
@@ -118,7 +119,7 @@ void uring_sent(struct uring_loop *loop, struct uring_connection *connection, in
         if (left.length > 0)
             uring_send_slowly(loop, connection, left);
         else if (has_more(connection) || !(connection->under_way & RECEIVING))
-            advance(loop, connection, true);
+            advance(loop, connection, false);
     }
 }
 
@@ -130,6 +131,6 @@ void uring_time_out(struct uring_loop *loop, struct uring_connection *connection
         finish(loop, connection);
     } else {
         answer_timeout(loop->base.server, connection->base.fd, &connection->base.exchange);
-        advance(loop, connection, true);
+        advance(loop, connection, false);
     }
 }

@@ -1,6 +1,6 @@
 #include "uring/entries.h"
 
-#include "base/clock.h"
+#include "server/idle_timeout.h"
 #include "server/stop.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ void uring_set_timer(struct uring_loop *loop) {
     const struct connection *oldest = loop->base.connections.oldest;
     if (loop->is_timing || oldest == NULL)
         return;
-    int64_t at_ns = oldest->active_ns + loop->base.server->options->idle_timeout_ms * NS_PER_MS;
+    int64_t at_ns = idle_deadline_ns(loop->base.server->options, oldest->active_ns);
     loop->deadline =
         (struct __kernel_timespec){.tv_sec = at_ns / NS_PER_S, .tv_nsec = at_ns % NS_PER_S};
     struct io_uring_sqe *entry = next_entry(loop);

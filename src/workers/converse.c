@@ -1,10 +1,10 @@
 #include "workers/converse.h"
 
-#include "base/clock.h"
 #include "base/hot.h"
 #include "base/limits.h"
 #include "server/answer.h"
-#include "server/hang_up.h"
+#include "server/close_connection.h"
+#include "server/idle_timeout.h"
 #include "server/stop.h"
 
 #include <errno.h>
@@ -19,19 +19,6 @@ HOT static int send_output(int fd, struct exchange *exchange) {
             return -errno;
     }
     return 0;
-}
-
-/* A request that arrives a byte at a time never times out in recv, and yet takes too long. */
-static bool takes_too_long(const struct exchange *exchange, const struct server *server,
-                           int64_t *begun_ns) {
-    if (!exchange_is_partial(exchange)) {
-        *begun_ns = 0;
-        return false;
-    }
-    int64_t now_ns = clock_monotonic_ns();
-    if (*begun_ns == 0)
-        *begun_ns = now_ns;
-    return now_ns - *begun_ns > server->options->idle_timeout_ms * NS_PER_MS;
 }
 
 /* One read, and the answers to all that is complete then. Returns 0 or -errno. */
@@ -68,7 +55,7 @@ HOT bool converse(struct server *server, int fd) {
     stats_add(&server->counts->connections);
     while (error == 0 && !exchange_is_done(&exchange)) {
         error = take_turn(server, fd, &exchange);
-        if (error == 0 && takes_too_long(&exchange, server, &begun_ns)) {
+        if (error == 0 && idle_request_is_late(&exchange, server->options, &begun_ns)) {
             answer_timeout(server, fd, &exchange);
             error = send_output(fd, &exchange);
         }
@@ -90,5 +77,5 @@ HOT void converse_uncounted(struct server *server, int fd) {
     stop_interrupts(fd);
     bool is_refused = converse(server, fd);
     stop_interrupts(-1);
-    hang_up(fd, is_refused);
+    close_connection(fd, is_refused);
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* Reads, answers and writes until the client is done, idle for too long, or gone. Returns whether
- * it was refused, which hang_up needs: the caller closes fd. */
+ * it was refused, which close_connection needs: the caller closes fd. */
 bool converse(struct server *server, int fd);
 
 /* The same for a process that serves one client at a time: a stop ends the reading (stop.h). Counts

@@ -1,7 +1,7 @@
 #include "workers/thread_clients.h"
 
 #include "base/clock.h"
-#include "server/hang_up.h"
+#include "server/close_connection.h"
 #include "server/stop.h"
 #include "workers/converse.h"
 
@@ -52,7 +52,7 @@ void thread_clients_converse(struct thread_clients *clients, struct thread_clien
     /* Before closing: nobody may shut down a descriptor that is in use again. From here on the
      * server may be gone. */
     thread_clients_leave(clients, member);
-    hang_up(fd, is_refused);
+    close_connection(fd, is_refused);
 }
 
 static struct timespec drain_end(void) {

@@ -39,7 +39,7 @@ def test_no_two_folders_see_each_other() -> None:
     ("unit", "header", "is_seen"),
     [
         ("server/log.c", "base/text.h", True),
-        ("server/log.c", "designs/designs.h", False),
+        ("server/log.c", "designs/find_design.h", False),
         ("base/clock.c", "server/server.h", False),
         ("load/load.c", "watch/watch.h", False),
         ("watch/host.c", "load/load.h", False),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import shorten
 
 from regatta.analysis.results import Analysis, NotedTrial
-from regatta.analysis.soundness.client_limit import uses_more_cpus
+from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
 from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
 from regatta.ledger.metrics import FRACTIONS, P99

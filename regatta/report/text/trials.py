@@ -3,7 +3,7 @@
 import math
 
 from regatta.analysis.results import Analysis, CellResult
-from regatta.analysis.soundness.client_limit import uses_more_cpus
+from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
 from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.report.text.numbers import percent, plural, times

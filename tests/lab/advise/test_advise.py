@@ -19,7 +19,7 @@ from regatta.advise.ranking import rank
 from regatta.advise.situation import Situation, distance
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.standings import Entry, verdicts
-from regatta.analysis.statistics.best import standings
+from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.cli.advise import write_study
 from regatta.cli.main import app
 from regatta.errors import LedgerError, UsageError

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from regatta.analysis.contrast import Contrast, of_blocks
-from regatta.analysis.statistics.best import standings
+from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.analysis.statistics.swaps import Swapped
 
 BLOCKS = 10

@@ -1,4 +1,4 @@
-#include "reply/rows.h"
+#include "reply_check/rows.h"
 
 #include "base/limits.h"
 #include "base/text.h"

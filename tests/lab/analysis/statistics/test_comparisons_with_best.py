@@ -23,8 +23,8 @@ from regatta.analysis.standings import (
     Verdict,
     verdicts,
 )
-from regatta.analysis.statistics.best import Standing, standings
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.analysis.statistics.comparisons_with_best import Standing, standings
 from regatta.analysis.statistics.leads import leads
 from regatta.analysis.statistics.turned import turned
 from regatta.ledger.metrics import PRIMARY

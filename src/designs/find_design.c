@@ -1,4 +1,4 @@
-#include "designs/designs.h"
+#include "designs/find_design.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Reads the head of an HTTP reply, line by line (RFC 9112): what says how the reply ends. */
 #pragma once
-#include "reply/rows.h"
+#include "reply_check/rows.h"
 
 struct http_head {
     uint64_t length; /* of the body */

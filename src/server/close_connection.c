@@ -1,4 +1,4 @@
-#include "server/hang_up.h"
+#include "server/close_connection.h"
 
 #include "base/hot.h"
 
@@ -7,7 +7,7 @@
 
 enum { DISCARD_BYTES = 16 * 1024, DISCARD_READS = 64 };
 
-HOT void hang_up(int fd, bool is_refused) {
+HOT void close_connection(int fd, bool is_refused) {
     if (is_refused) {
         char discarded[DISCARD_BYTES];
         shutdown(fd, SHUT_WR);

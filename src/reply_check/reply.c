@@ -1,4 +1,4 @@
-#include "reply/reply.h"
+#include "reply_check/reply.h"
 
 #include "base/limits.h"
 

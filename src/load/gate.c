@@ -1,4 +1,4 @@
-#include "load/window.h"
+#include "load/gate.h"
 
 #include "load/stop.h"
 
@@ -44,12 +44,12 @@ static int wait_for_line(int fd) {
     }
 }
 
-int window_open(int fd) {
+int gate_ready(int fd) {
     int outcome = say(fd, "ready\n");
     return outcome == 0 ? wait_for_line(fd) : outcome;
 }
 
-int window_close(int fd) {
+int gate_done(int fd) {
     int outcome = say(fd, "done\n");
     if (outcome == 0)
         outcome = wait_for_line(fd);

@@ -1,0 +1,10 @@
+/* The gate before and after the load (docs/formats.md): somebody outside opens the window, so that
+ * counters cover the load and nothing else. */
+#pragma once
+
+/* Says "ready", that all is prepared, and waits until the window is open. Returns 0 or -errno;
+ * -EPIPE: the other side has gone. */
+int gate_ready(int fd);
+
+/* Says "done", that the load is over, and waits until the window is closed. Returns the same. */
+int gate_done(int fd);
