@@ -10,7 +10,7 @@
 #include "load/samples.h"
 #include "load/schedule.h"
 #include "load/sources.h"
-#include "reply_check/reply.h"
+#include "reply/reply.h"
 
 #include <stdalign.h>
 #include <stdbool.h>

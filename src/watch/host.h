@@ -3,7 +3,7 @@
  * Each attempt uses a new connection. Whatever a host does, an attempt ends at its deadline and its
  * answer is bounded; after failures it is asked at growing intervals. */
 #pragma once
-#include "reply_check/reply.h"
+#include "reply/reply.h"
 #include "watch/answer.h"
 #include "watch/question.h"
 #include "watch/resolve.h"

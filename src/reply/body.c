@@ -1,4 +1,4 @@
-#include "reply_check/body.h"
+#include "reply/body.h"
 
 enum { LINE_LIMIT_BYTES = 1024, SIZE_DIGITS = 12 /* 256 TB */ };
 

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "reply_check/reply.h"
+#include "reply/reply.h"
 
 #include <string.h>
 

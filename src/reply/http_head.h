@@ -1,6 +1,6 @@
 /* Reads the head of an HTTP reply, line by line (RFC 9112): what says how the reply ends. */
 #pragma once
-#include "reply_check/rows.h"
+#include "reply/rows.h"
 
 struct http_head {
     uint64_t length; /* of the body */

@@ -1,4 +1,4 @@
-#include "reply_check/rows.h"
+#include "reply/rows.h"
 
 #include "base/limits.h"
 #include "base/text.h"

@@ -5,9 +5,9 @@
 #pragma once
 #include "base/dialect.h"
 #include "base/text.h"
-#include "reply_check/body.h"
-#include "reply_check/http_head.h"
-#include "reply_check/rows.h"
+#include "reply/body.h"
+#include "reply/http_head.h"
+#include "reply/rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "reply_check/reply.h"
+#include "reply/reply.h"
 
 #include "base/limits.h"
 

@@ -1,4 +1,4 @@
-#include "reply_check/http_head.h"
+#include "reply/http_head.h"
 
 #include <string.h>
 #include <strings.h>
