@@ -235,8 +235,8 @@ def on_client(others: Others, trial_ns: float, cpus: int) -> Others:
     )
 
 
-# From here on the client is bound by its own CPU time (src/results/client_bound.c).
 CPU_SHARE_LIMIT = 0.80
+"""From here on a client is bound by its own CPU time; client_bound.c has the same."""
 
 
 def held_up(on_client: Others, cpu_share: float | None, limit_percent: float) -> str | None:
