@@ -72,8 +72,8 @@ class Listener:
         except OSError as error:
             self._socket.close()
             raise TaskstatsError(
-                f"the kernel's per-thread accounting cannot be had ({error}); run as root of the "
-                "host, on a kernel with CONFIG_TASKSTATS"
+                f"the kernel's per-thread accounting is not available ({error}); run as root of "
+                "the host, on a kernel with CONFIG_TASKSTATS"
             ) from error
 
     def __enter__(self) -> Listener:

@@ -69,7 +69,7 @@ def inspect_counters(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     if not machine.has_program("perf"):
         return COUNTERS.found(
             MINOR,
-            "perf is not installed: no counter but the kernel's own accounting",
+            "perf is not installed: only the kernel's own accounting",
             fix=("sudo apt-get install linux-perf",),
             undo=("sudo apt-get remove linux-perf",),
             advice="Ubuntu calls the package linux-tools-generic, Fedora perf.",
@@ -130,7 +130,7 @@ def inspect_paranoid(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
         return PARANOID.found(UNKNOWN, says, advice="Try it: perf stat true")
     words = f"kernel.perf_event_paranoid is {value}"
     if machine.may(CAP_PERFMON) or machine.may(CAP_SYS_ADMIN):
-        return PARANOID.found(FINE, f"{words}, and does not bind this user")
+        return PARANOID.found(FINE, f"{words}, which does not apply to this user")
     if value <= ALL:
         return PARANOID.found(FINE, f"{words}: everything may be counted")
     if value <= OWN_KERNEL:

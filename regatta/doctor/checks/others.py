@@ -36,7 +36,7 @@ def inspect_load(_: Machine, setup: RaceSetup, activity: Activity) -> Finding:
     of_client = sum(client) / max(1, len(client))
     worst = max(server, of_client)
     words = (
-        f"in {activity.seconds:.1f} s others used {server:.0f} % of the server's "
+        f"in {activity.seconds:.1f} s other programs used {server:.0f} % of the server's "
         f"{cpus_text(setup.server_cpus)} and {of_client:.0f} % of the client's "
         f"{cpus_text(setup.client_cpus)}"
     )
