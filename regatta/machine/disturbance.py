@@ -264,7 +264,8 @@ def too_much(others: Others, limit_percent: float) -> str | None:
         else:
             listed = ", ".join(f"{name} {share:.0f} %" for name, share in names)
             total = others.percent(others.total_ns())
-            found.append(f"others used {total:.0f} % of a CPU" + (f" ({listed})" if names else ""))
+            who = f" ({listed})" if names else ""
+            found.append(f"other programs used {total:.0f} % of a CPU{who}")
     if others.steal_ns - NS_PER_TICK > limit_ns:
         found.append(f"the host took {others.percent(others.steal_ns):.0f} % of a CPU")
     return " and ".join(found) or None

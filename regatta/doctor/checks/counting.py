@@ -188,7 +188,7 @@ def inspect_accounting(machine: Machine, setup: RaceSetup, _: Activity) -> Findi
 IRQ_TIME = Subject(
     "irq-time",
     "The kernel receives packets in interrupts. Their time is charged to the program they "
-    "interrupt, to nobody if the CPU was idle, and with IRQ_TIME_ACCOUNTING never to anybody. The "
+    "interrupt, to none if the CPU was idle, and with IRQ_TIME_ACCOUNTING never to any. The "
     "report's second account, CPU busy per request, includes all of it.",
 )
 
@@ -198,14 +198,14 @@ def inspect_irq_time(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     if uncharged is None:
         return IRQ_TIME.found(
             UNKNOWN,
-            "the kernel does not say whether time in interrupts is charged to anybody",
+            "the kernel does not say whether time in interrupts is charged to any program",
             advice="See: grep IRQ_TIME_ACCOUNTING /boot/config-$(uname -r)",
         )
     if uncharged:
         return IRQ_TIME.found(
             MINOR,
-            "the kernel was built to charge time in interrupts to nobody (IRQ_TIME_ACCOUNTING): "
-            "with a stable clock, server CPU misses the cost of receiving",
+            "the kernel was built to charge time in interrupts to no program "
+            "(IRQ_TIME_ACCOUNTING): with a stable clock, server CPU misses the cost of receiving",
             advice="Read CPU busy per request too; on x86 boot with tsc=noirqtime to charge it "
             "to the interrupted program.",
         )
