@@ -67,7 +67,7 @@ def _not_measured(
     lines = []
     if ranking is None and near:
         reasons = "; ".join(f"{name}: {why}" for name, why in near[0].left_out)
-        lines.append(f"Not measured: nothing near applies here. {reasons}.")
+        lines.append(f"Not measured: none of the near races applies here. {reasons}.")
     elif ranking is None:
         lines.append(_nothing_near(situation, found.raced, found.ledgers))
     if situation.memory_bytes is not None:
@@ -93,4 +93,4 @@ def _nothing_near(situation: Situation, raced: list[Cell], ledgers: int) -> str:
         quantity = AXES[name].many if name in AXES else name
         parts.append(f"{quantity} {', '.join(texts[:MOST_VALUES])}{more}")
     races = f"{ledgers} race{'' if ledgers == 1 else 's'}"
-    return f"Not measured: no cell of {races} is within a factor 2. Raced were: {'; '.join(parts)}."
+    return f"Not measured: no cell of {races} is within a factor 2. Raced: {'; '.join(parts)}."

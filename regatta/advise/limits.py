@@ -45,7 +45,7 @@ def _limit(cell: Cell) -> DesignLimit | None:
         return DesignLimit(1, "it serves one client at a time")
     if name == "select":
         return DesignLimit(
-            WATCHED_BY_SELECT, f"it can watch some {WATCHED_BY_SELECT:,} connections"
+            WATCHED_BY_SELECT, f"it can watch about {WATCHED_BY_SELECT:,} connections"
         )
     if name.startswith(POOLS_THAT_HOLD):
         workers = cell.workers or POOL_WORKERS

@@ -60,7 +60,7 @@ def _print_ranking(advice: Advice, console: Console) -> None:
     for group in shown:
         _line(f"Also near: {group_words(group)}.", console, "dim")
     if len(advice.others) > len(shown):
-        _line(f"And {len(advice.others) - len(shown)} more places.", console, "dim")
+        _line(f"And {len(advice.others) - len(shown)} more nearby.", console, "dim")
 
 
 def group_words(group: MeasuredGroup) -> str:

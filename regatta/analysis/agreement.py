@@ -13,7 +13,7 @@ from regatta.ledger.metrics import PRIMARY, STANDINGS, side_of
 
 SAME = "the same"
 WITHIN_NOISE = "not the same, but some are among the best of both races"
-CONTRADICTION = "not the same, and nobody is among the best of both races"
+CONTRADICTION = "not the same, and none is among the best of both races"
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class CellResult:
     """Connections of each worker of a pool, the busiest first; empty without a pool."""
     failed: int
     client_bound: int
-    """Trials that are in no average because the client set the pace."""
+    """Trials that are left out of every average because the client set the pace."""
     held_up: int
     """Trials that are in none because others took the CPU of the client, which fell behind."""
     comfortable_rate: int | None

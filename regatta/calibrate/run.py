@@ -83,7 +83,7 @@ def begun(folder: Path, quick: bool) -> Iterator[None]:
         if state.get("quick", quick) is not quick:
             was = "a whole one; leave out --quick" if quick else "a quick one; add --quick"
             raise UsageError(
-                f"the calibration that was begun in {folder} is {was}, or name another --out"
+                f"the calibration that was started in {folder} is {was}, or name another --out"
             )
         if not state:
             write_state(folder, {"version": VERSION, "quick": quick, "parts": {}})

@@ -44,8 +44,8 @@ class Shape:
     def words(self) -> str:
         """In words: what of the study is raced."""
         whole = "all cells" if self.groups == 1 else f"the first of {self.groups} groups of cells"
-        blocks = "hardly any blocks, its own" if self.cut else "own blocks,"
-        return f"{self.name}'s {blocks} slices and requests; {whole} (work {self.work})"
+        parts = "slices and requests, in few blocks" if self.cut else "blocks, slices and requests"
+        return f"{self.name}'s {parts}; {whole} (work {self.work})"
 
     def command(self, server: str, design: str, work: str | None = None) -> list[str]:
         """Our server as a contender, with the options of every design."""

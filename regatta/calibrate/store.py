@@ -70,13 +70,13 @@ def load() -> Calibration | None:
     except OSError as error:
         raise CalibrationError(f"cannot read {path}: {error.strerror}; {again}") from error
     if len(raw) > MOST_BYTES:
-        raise CalibrationError(f"{path} is no calibration: it is too large; {again}")
+        raise CalibrationError(f"{path} is not a calibration: it is too large; {again}")
     try:
         return from_plain(json.loads(raw))
     except (ValueError, RecursionError) as error:
         # JSON's own error would name lines and columns of a file that nobody wrote by hand.
-        reason = "it is no JSON" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise CalibrationError(f"{path} is no calibration: {reason}; {again}") from error
+        reason = "it is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise CalibrationError(f"{path} is not a calibration: {reason}; {again}") from error
 
 
 def for_ledger() -> Calibration | str | None:

@@ -38,7 +38,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Run every step with hardly any data, in minutes; nothing is stored."
+            "--quick", help="Run every step with very little data, in minutes; nothing is stored."
         ),
     ] = False,
     out: Annotated[

@@ -19,7 +19,7 @@ def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pers
     new: Annotated[Path, typer.Argument(help="The race after it.")],
     threshold: Annotated[
         float,
-        typer.Option(help="A change for the worse beyond this many per cent is a regression."),
+        typer.Option(help="A change for the worse by more than this percentage is a regression."),
     ] = 5.0,
     metric: Annotated[
         list[str] | None,
@@ -61,8 +61,7 @@ def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pers
     """
     if not 0 <= threshold <= MAX_THRESHOLD:
         raise UsageError(
-            f"--threshold is {threshold:g}; it must be a number of per cent from 0 to "
-            f"{MAX_THRESHOLD:g}"
+            f"--threshold is {threshold:g}; it must be a percentage from 0 to {MAX_THRESHOLD:g}"
         )
     found = comparing.compare(
         comparing.ComparisonRequest(

@@ -35,7 +35,7 @@ class RaceSession:
 
     def __init__(self, as_json: bool, quiet: bool, explain: bool = False) -> None:
         if as_json and explain:
-            raise UsageError("--json and --explain exclude each other: the JSON has everything")
+            raise UsageError("--json and --explain cannot be combined: the JSON has everything")
         self.as_json = as_json
         self.quiet = quiet
         self.explain = explain

@@ -144,7 +144,7 @@ def _read(path: Path) -> RaceRecord:
         raise UsageError(str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(
-            f"{path}: not a ledger that can be read ({error}); is it whole?"
+            f"{path}: not a ledger that can be read ({error}); is it complete?"
         ) from error
 
 

@@ -129,7 +129,7 @@ def _accounts(old: RaceRecord, new: RaceRecord) -> str:
     words = ["its control group" if each else "its clock" for each in (then, now)]
     return (
         f"Different accounts of the server's CPU time: {words[0]} in OLD, {words[1]} in NEW. "
-        "Designs that create threads seem to differ by some per cent."
+        "Designs that create threads seem to differ by a few per cent."
     )
 
 

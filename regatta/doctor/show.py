@@ -29,7 +29,7 @@ def show(console: Console, findings: list[Finding], measured: bool) -> None:
     console.print(verdict(findings), markup=False, highlight=False)
     if measured and any(f.name == others.LOAD.name and f.level == SERIOUS for f in findings):
         console.print(
-            "Measured beside other load: measure again without it, and the intervals shrink.",
+            "Measured under other load: measure again without it, and the intervals shrink.",
             markup=False,
             highlight=False,
         )

@@ -1,6 +1,7 @@
 """What can be counted, in one table; and a counter of a trial.
 
-What could not be counted has no value; it is never 0.
+What could not be counted has no value; it is never 0. A counter becomes a column of the summaries
+only with a metric that reads it (metrics.py).
 """
 
 from dataclasses import dataclass

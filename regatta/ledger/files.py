@@ -75,7 +75,7 @@ def open_ledger(path: Path) -> Ledger:
     """Opens a ledger for a race to go on, after a look at whether it is whole."""
     if not path.is_file():
         raise LedgerError(f"there is no ledger {path}; name the folder of a race")
-    broken = f"{path} is no ledger, or is damaged"
+    broken = f"{path} is not a ledger, or is damaged"
     advice = "restore it from a copy, or start a new race"
     if is_cut(path):
         raise LedgerError(f"{broken} (its end is missing); {advice}")

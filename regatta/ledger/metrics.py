@@ -70,7 +70,7 @@ BUSY = _timed(
     "CPU busy per request",
     "µs",
     busy_per_request,
-    "All that the side's CPUs did, whoever was charged for it: tasks, softirqs and interrupts.",
+    "All that the side's CPUs did, no matter who was charged: tasks, softirqs and interrupts.",
 )
 P50 = _latency("latency_p50_ms", "latency p50", "Half of all requests were answered within this.")
 P99 = _latency("latency_p99_ms", "latency p99", "99 of 100 requests were answered within this.")
@@ -78,7 +78,9 @@ P999 = _latency(
     "latency_p999_ms", "latency p99.9", "999 of 1,000 requests were answered within this."
 )
 LATENCY_MAX = _latency(
-    "latency_max_ms", "latency max", "The slowest of all requests; more requests may find a slower."
+    "latency_max_ms",
+    "latency max",
+    "The slowest of all requests; more requests may find a slower one.",
 )
 FRACTIONS = {P50.name: 0.5, P99.name: 0.99, P999.name: 0.999, LATENCY_MAX.name: 1.0}
 """Of the requests that were answered within the metric; 1: the slowest of all."""
@@ -112,7 +114,7 @@ METRICS: tuple[Metric, ...] = (
         "task_clock_per_request_us",
         "task-clock per request",
         per_request("task-clock", factor=1e-3),
-        "CPU time as perf counts it, its own disturbance included.",
+        "CPU time as perf counts it, perf's own overhead included.",
         "µs",
     ),
     _timed(
@@ -210,7 +212,7 @@ METRICS: tuple[Metric, ...] = (
         ("server",),
         "",
         connections_spread,
-        "Standard deviation of the workers' numbers of connections, in per cent of their mean.",
+        "Standard deviation of the workers' numbers of connections, as a percentage of their mean.",
     ),
     *(
         Metric(

@@ -39,7 +39,7 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
     # in a -wal file beside it nobody is writing, so the file may be read as it stands.
     still = not has_wal(path)
     if is_cut(path):
-        raise LedgerError(f"{path}: its end is missing; is the file whole?")
+        raise LedgerError(f"{path}: its end is missing; is the file complete?")
     try:
         with closing(_open(uri, still)) as connection:
             connection.row_factory = sqlite3.Row
@@ -47,7 +47,7 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except sqlite3.DatabaseError as error:
         raise LedgerError(
-            f"{path}: not a ledger that can be read ({error}); is the file whole?"
+            f"{path}: not a ledger that can be read ({error}); is the file complete?"
         ) from error
 
 
@@ -120,7 +120,7 @@ def _about(
         return meta, environment, read_given(connection)
     except ValueError as error:
         raise LedgerError(
-            f"{path}: what its race was given cannot be read ({error}); is the file whole?"
+            f"{path}: the inputs of its race cannot be read ({error}); is the file complete?"
         ) from error
 
 

@@ -61,9 +61,11 @@ def all_samples(samples: bytes | None) -> NDArray[np.void]:
     try:
         raw = zlib.decompress(samples)
     except zlib.error as error:
-        raise LedgerError(f"samples cannot be unpacked ({error}); is the ledger whole?") from error
+        raise LedgerError(
+            f"samples cannot be unpacked ({error}); is the ledger complete?"
+        ) from error
     if raw[: len(MAGIC)] != MAGIC:
-        raise LedgerError("samples lack their magic; is the ledger whole?")
+        raise LedgerError("samples lack their magic; is the ledger complete?")
     return records_in(raw)
 
 

@@ -279,7 +279,7 @@ class Ledger:
                 yield
         except sqlite3.OperationalError as error:
             raise LedgerError(
-                f"cannot write {self.path}: {error}; make room there, then go on with --resume"
+                f"cannot write {self.path}: {error}; free some space, then continue with --resume"
             ) from error
 
     def finish(self) -> None:

@@ -25,7 +25,7 @@ NS_PER_US = 1000
 EMPTY_WITHIN_S = 1.0
 NO_GROUPS = (
     "control groups are not permitted here: CPU time misses the end of each thread, about 7 us; "
-    "run as root to have them"
+    "run as root to include them"
 )
 EMPTY_POLL_S = 0.002
 # Writes itself into the group, then becomes the program: nothing of it runs outside.

@@ -235,8 +235,8 @@ def on_client(others: Others, trial_ns: float, cpus: int) -> Others:
     )
 
 
-# From here on the client is bound by its own CPU time (src/results/client_bound.c).
 CPU_SHARE_LIMIT = 0.80
+"""From here on a client is bound by its own CPU time; client_bound.c has the same."""
 
 
 def held_up(on_client: Others, cpu_share: float | None, limit_percent: float) -> str | None:
@@ -264,7 +264,8 @@ def too_much(others: Others, limit_percent: float) -> str | None:
         else:
             listed = ", ".join(f"{name} {share:.0f} %" for name, share in names)
             total = others.percent(others.total_ns())
-            found.append(f"others used {total:.0f} % of a CPU" + (f" ({listed})" if names else ""))
+            who = f" ({listed})" if names else ""
+            found.append(f"other programs used {total:.0f} % of a CPU{who}")
     if others.steal_ns - NS_PER_TICK > limit_ns:
         found.append(f"the host took {others.percent(others.steal_ns):.0f} % of a CPU")
     return " and ".join(found) or None

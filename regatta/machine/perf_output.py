@@ -76,7 +76,7 @@ def parse_line(line: str) -> dict[str, object] | None:
     except (ValueError, RecursionError) as error:
         raise CounterError(f"perf printed a line that is not JSON: {shorten(line)}") from error
     if not isinstance(fields, dict):
-        raise CounterError(f"perf printed a line that is no object: {shorten(line)}")
+        raise CounterError(f"perf printed a line that is not an object: {shorten(line)}")
     return fields
 
 

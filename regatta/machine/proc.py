@@ -50,7 +50,7 @@ def parse_stat(data: bytes) -> Stat:
     before, bracket, after = data.rpartition(b")")
     state, *numbers = after.split() or [b""]
     if not bracket or len(numbers) <= BEGAN - FIRST_NUMBER:
-        raise ValueError("no line of /proc/PID/stat")
+        raise ValueError("not a line of /proc/PID/stat")
     name = before.partition(b"(")[2].decode(errors="replace")
     printable = "".join(letter if letter.isprintable() else "?" for letter in name)
     return Stat(printable or "?", state.decode(), tuple(int(number) for number in numbers))

@@ -38,7 +38,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     except BlockingIOError as error:
         raise UsageError(
-            f"another regatta is racing in {folder} now; wait for its end, or use another folder"
+            f"another regatta is racing in {folder} now; wait until it ends, or use another folder"
         ) from error
     finally:
         os.close(handle)

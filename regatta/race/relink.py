@@ -54,7 +54,7 @@ def build_of(server: Path) -> Path:
         with suppress(OSError):
             if (build / "build.ninja").is_file() and filecmp.cmp(build / TARGET, server, False):
                 return build
-    raise RelinkError("the folder that it was built in is not there (`make build` leaves one)")
+    raise RelinkError("the server's build folder is missing (`make build` leaves one)")
 
 
 def relink(build: Path, order: int, out: Path) -> None:

@@ -14,7 +14,7 @@ from regatta.study import Study, with_rates
 
 
 def keep_sittings(ledger: Ledger, study: Study) -> Study:
-    """The study in as many sittings as the race was begun with."""
+    """The study in as many sittings as the race was started with."""
     sittings, pause_s = (int(ledger.meta(name) or 0) for name in ("sittings", "pause_s"))
     same = study.but(sittings=sittings, pause_s=pause_s)
     return same if sittings == 1 else same.but(width_percent=None, most_blocks=None)
@@ -23,7 +23,7 @@ def keep_sittings(ledger: Ledger, study: Study) -> Study:
 def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
     """The perf to resume with; the place drops what the race did without so far.
 
-    An error if the race was begun with accounts that are unavailable now: its trials would not be
+    An error if the race was started with accounts that are unavailable now: its trials would not be
     of one kind.
     """
     then = ledger.environment("placement")
@@ -33,18 +33,18 @@ def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
     followed = ledger.environment("perf_follows") == GROUP
     if (grouped and placement.server.groups is None) or (followed and not found.by_group):
         raise UsageError(
-            "the race was begun with accounts of control groups, which are not permitted now; "
+            "the race was started with accounts of control groups, which are not permitted now; "
             "resume it as root, or start a new race"
         )
     if then.get("steering") == OWN_SIDE and placement.steering.kind != OWN_SIDE:
         raise UsageError(
-            "the race was begun with packets steered to the receiving side's CPUs, which is not "
+            "the race was started with packets steered to the receiving side's CPUs, which is not "
             "permitted now; resume it as root, or start a new race"
         )
     source = (then.get("whole_cpu") or {}).get("source", placement.sleep_source)
     if source == sleep.TIMER_LIST and placement.sleep_source != source:
         raise UsageError(
-            "the race was begun with an exact account of its CPUs' sleep, which may not be read "
+            "the race was started with an exact account of its CPUs' sleep, which may not be read "
             "now; resume it as root, or start a new race"
         )
     placement.sleep_source = source

@@ -92,7 +92,7 @@ def relink_servers(
     try:
         return relink_all(setup.programs.server, orders, folder)
     except RegattaError as error:
-        tell(Note(f"our server is the same file in every sitting, as it was built: {error}"))
+        tell(Note(f"our server is not relinked and is the same file in every sitting: {error}"))
         return {}
 
 

@@ -29,5 +29,6 @@ def _write(path: Path, text: str) -> None:
     except OSError as error:
         unfinished.unlink(missing_ok=True)
         raise RegattaError(
-            f"cannot write {path}: {error.strerror or error}; make room or the folder writable"
+            f"cannot write {path}: {error.strerror or error}; free some space or make the folder "
+            "writable"
         ) from error

@@ -44,7 +44,7 @@ def write_pictures(analysis: Analysis, folder: Path) -> list[Path]:
     except OSError as error:
         raise RegattaError(
             f"cannot write pictures to {folder}: {error.strerror or error}; "
-            "make room or name another folder"
+            "free some space or name another folder"
         ) from error
 
 

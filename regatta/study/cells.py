@@ -219,7 +219,7 @@ def read_cells(
     seen: set[tuple[object, ...]] = set()
     for cell in cells:
         if cell.identity() in seen:
-            raise StudyError(f"the cell `{cell.label()}` comes twice; remove one of them")
+            raise StudyError(f"the cell `{cell.label()}` appears twice; remove one of them")
         seen.add(cell.identity())
     check_pools(cells)
     return tuple(cells)

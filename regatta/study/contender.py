@@ -43,7 +43,7 @@ def read_command(value: Any) -> tuple[str, ...]:
             known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
             raise wrong("", f"holds {{{name}}}; there are {known}")
     if "port" not in placeholders:
-        raise wrong("", "lacks {port}; every trial has a port of its own")
+        raise wrong("", "lacks {port}; every trial has its own port")
     return tuple(words)
 
 

@@ -16,7 +16,7 @@ def cpus_of(text: str) -> tuple[int, ...]:
         match = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
         if not first <= last <= MAX_CPU:
-            raise ValueError(f"{text!r} is no list of CPUs")
+            raise ValueError(f"{text!r} is not a list of CPUs")
         numbers.update(range(first, last + 1))
     return tuple(sorted(numbers))
 

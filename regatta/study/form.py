@@ -117,7 +117,7 @@ def once(values: tuple[T, ...]) -> tuple[T, ...]:
     if not values:
         raise must("a list that is not empty")
     if len(set(values)) != len(values):
-        raise must("a list in which nothing comes twice")
+        raise must("a list without duplicates")
     return values
 
 

@@ -44,7 +44,7 @@ def names_in(toml: str) -> Names:
     try:
         return checked(NAMES, tomllib.loads(toml))
     except ValueError as error:
-        raise LedgerError(f"its study cannot be read ({error}); is the ledger whole?") from error
+        raise LedgerError(f"its study cannot be read ({error}); is the ledger complete?") from error
 
 
 NAMES = TypeAdapter(Names)

@@ -68,7 +68,7 @@ class StudyForm(Form):
     def check_names(cls, value: Any, info: ValidationInfo) -> Any:
         for name in value if isinstance(value, dict) else ():
             if not limits.NAME_PATTERN.fullmatch(name):
-                raise wrong(name, f"is no name: it must be {limits.NAME_NEEDED}")
+                raise wrong(name, f"is not a valid name: it must be {limits.NAME_NEEDED}")
             if info.context and name in info.context["designs"]:
                 raise wrong(name, "has the name of a design; give it another")
         return value

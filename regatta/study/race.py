@@ -57,7 +57,7 @@ class RaceForm(Form):
         if self.width_percent is not None and self.sittings > 1:
             raise wrong(
                 "width_percent",
-                "and `race.sittings` exclude each other: what is exact within one "
+                "and `race.sittings` cannot be combined: what is exact within one "
                 "sitting may be far off in the next; say how many `blocks` each has",
             )
         return self

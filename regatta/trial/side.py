@@ -129,7 +129,7 @@ class Side:
         if self.counting or self.whole:
             listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             if len(listed) != 1:
-                raise self.failure(f"the {self.name} is not to be found below perf")
+                raise self.failure(f"the {self.name} was not found below perf")
             pid = int(listed[0])
         self.pid = pid
         self.pidfd = os.pidfd_open(pid)

@@ -22,7 +22,7 @@ from regatta.ledger.write import cell_row
 
 CLIENT_BOUND = "used 93 % of its CPU"
 HELD_UP = "started only 71.0 % of the offered rate because it was late itself"
-DISTURBED = "others used 19 % of a CPU"
+DISTURBED = "other programs used 19 % of a CPU"
 CPU_US = {"iterative": 640.0, "thread-per-client": 720.0, "select": 612.0}
 SWITCHES = {"iterative": 0.02, "thread-per-client": 1.05, "select": 0.03}
 FAULTS = {"iterative": 0.01, "thread-per-client": 4.1, "select": 0.01}

@@ -72,8 +72,8 @@ class Listener:
         except OSError as error:
             self._socket.close()
             raise TaskstatsError(
-                f"the kernel's per-thread accounting cannot be had ({error}); run as root of the "
-                "host, on a kernel with CONFIG_TASKSTATS"
+                f"the kernel's per-thread accounting is not available ({error}); run as root of "
+                "the host, on a kernel with CONFIG_TASKSTATS"
             ) from error
 
     def __enter__(self) -> Listener:
@@ -106,7 +106,7 @@ class Listener:
             for number, value in attributes(payload[GENERIC.size :]):
                 if number == CTRL_ATTR_FAMILY_ID:
                     return int(struct.unpack_from("=H", value)[0])
-        raise OSError("the kernel does not say its family")
+        raise OSError("the kernel does not name its family")
 
     def _register(self) -> None:
         text = Path("/sys/devices/system/cpu/possible").read_text().strip()

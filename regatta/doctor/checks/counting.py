@@ -69,7 +69,7 @@ def inspect_counters(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     if not machine.has_program("perf"):
         return COUNTERS.found(
             MINOR,
-            "perf is not installed: no counter but the kernel's own accounting",
+            "perf is not installed: only the kernel's own accounting",
             fix=("sudo apt-get install linux-perf",),
             undo=("sudo apt-get remove linux-perf",),
             advice="Ubuntu calls the package linux-tools-generic, Fedora perf.",
@@ -130,7 +130,7 @@ def inspect_paranoid(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
         return PARANOID.found(UNKNOWN, says, advice="Try it: perf stat true")
     words = f"kernel.perf_event_paranoid is {value}"
     if machine.may(CAP_PERFMON) or machine.may(CAP_SYS_ADMIN):
-        return PARANOID.found(FINE, f"{words}, and does not bind this user")
+        return PARANOID.found(FINE, f"{words}, which does not apply to this user")
     if value <= ALL:
         return PARANOID.found(FINE, f"{words}: everything may be counted")
     if value <= OWN_KERNEL:
@@ -188,7 +188,7 @@ def inspect_accounting(machine: Machine, setup: RaceSetup, _: Activity) -> Findi
 IRQ_TIME = Subject(
     "irq-time",
     "The kernel receives packets in interrupts. Their time is charged to the program they "
-    "interrupt, to nobody if the CPU was idle, and with IRQ_TIME_ACCOUNTING never to anybody. The "
+    "interrupt, to none if the CPU was idle, and with IRQ_TIME_ACCOUNTING never to any. The "
     "report's second account, CPU busy per request, includes all of it.",
 )
 
@@ -198,14 +198,14 @@ def inspect_irq_time(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     if uncharged is None:
         return IRQ_TIME.found(
             UNKNOWN,
-            "the kernel does not say whether time in interrupts is charged to anybody",
+            "the kernel does not say whether time in interrupts is charged to any program",
             advice="See: grep IRQ_TIME_ACCOUNTING /boot/config-$(uname -r)",
         )
     if uncharged:
         return IRQ_TIME.found(
             MINOR,
-            "the kernel was built to charge time in interrupts to nobody (IRQ_TIME_ACCOUNTING): "
-            "with a stable clock, server CPU misses the cost of receiving",
+            "the kernel was built to charge time in interrupts to no program "
+            "(IRQ_TIME_ACCOUNTING): with a stable clock, server CPU misses the cost of receiving",
             advice="Read CPU busy per request too; on x86 boot with tsc=noirqtime to charge it "
             "to the interrupted program.",
         )

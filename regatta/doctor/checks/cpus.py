@@ -26,7 +26,7 @@ SMT = Subject(
 )
 AGAIN = "This measurement cannot tell: measure again when nothing else runs."
 HIDDEN = (
-    "The host presents one core as two CPUs, or runs others beside you: rent whole cores (an "
+    "The host presents one core as two CPUs, or runs other tenants on it: rent whole cores (an "
     "instance type without SMT), or a machine of your own."
 )
 CPU = "/sys/devices/system/cpu"
@@ -46,7 +46,7 @@ def inspect_number(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     if len(allowed) < COMFORTABLE:
         return ENOUGH.found(
             MINOR,
-            f"{words}: the lab, perf and interrupts run beside the server or the client",
+            f"{words}: the lab, perf and interrupts share CPUs with the server or the client",
             advice="Four or more are comfortable; with two take more blocks.",
         )
     return ENOUGH.found(FINE, words)

@@ -105,9 +105,7 @@ FEWEST_PORTS = 1_000
 
 def inspect_ports(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     if setup.placement == NETNS:
-        says = (
-            "a race has a network of its own, with the kernel's 28,232 ports and none in TIME_WAIT"
-        )
+        says = "a race has its own network, with the kernel's 28,232 ports and none in TIME_WAIT"
         return PORTS.found(FINE, says)
     text = machine.text("/proc/sys/net/ipv4/ip_local_port_range") or ""
     try:
@@ -115,7 +113,7 @@ def inspect_ports(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     except ValueError:
         return PORTS.found(
             UNKNOWN,
-            "the kernel does not say its range of ports",
+            "the kernel does not report its port range",
             advice="See: sysctl net.ipv4.ip_local_port_range",
         )
     ports = last - first + 1
@@ -170,7 +168,7 @@ def inspect_backlog(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     if length is None:
         return BACKLOG.found(
             UNKNOWN,
-            "the kernel does not say how many connections may wait",
+            "the kernel does not report how many connections may wait",
             advice="See: sysctl net.core.somaxconn",
         )
     where = "in a race's own network " if has_network else ""

@@ -36,7 +36,7 @@ def inspect_load(_: Machine, setup: RaceSetup, activity: Activity) -> Finding:
     of_client = sum(client) / max(1, len(client))
     worst = max(server, of_client)
     words = (
-        f"in {activity.seconds:.1f} s others used {server:.0f} % of the server's "
+        f"in {activity.seconds:.1f} s other programs used {server:.0f} % of the server's "
         f"{cpus_text(setup.server_cpus)} and {of_client:.0f} % of the client's "
         f"{cpus_text(setup.client_cpus)}"
     )
@@ -49,7 +49,7 @@ def inspect_load(_: Machine, setup: RaceSetup, activity: Activity) -> Finding:
     if worst <= max(NEGLIGIBLE_PERCENT, 2.0 / activity.seconds):
         return LOAD.found(FINE, words)
     fix, undo = pauses(busiest)
-    advice = "End what you do not need, or wait for its end"
+    advice = "Stop what you do not need, or wait until it ends"
     advice += "; the commands pause it (not for your desktop)." if fix else "."
     level = SERIOUS if worst > SERIOUS_PERCENT else MINOR
     return LOAD.found(level, words, fix=fix, undo=undo, advice=advice)
@@ -79,7 +79,7 @@ def measure_load(finding: Finding, bench: Bench) -> Finding:
 
 STEAL = Subject(
     "steal",
-    "While the host runs somebody else, a request stands still and the clock does not. A host may "
+    "While the host runs another guest, a request waits and the clock goes on. A host may "
     "report that time as steal, or not at all: then only a program that watches the clock sees it. "
     "Nothing is stolen from an idle CPU, so a quiet machine looks better than it is.",
 )
@@ -99,7 +99,7 @@ def inspect_steal(machine: Machine, setup: RaceSetup, activity: Activity) -> Fin
     stolen, wanted = activity.since_boot
     since_boot = 100 * stolen / max(1, wanted)
     if host is None and not stolen:
-        return STEAL.found(FINE, "no virtual machine, and nothing was stolen")
+        return STEAL.found(FINE, "not a virtual machine, and nothing was stolen")
     words = (
         f"a virtual machine ({host or 'of an unknown host'}): {now:.1f} % of a CPU was stolen in "
         f"{activity.seconds:.1f} s, and since the boot {since_boot:.2g} % of what it wanted to run"

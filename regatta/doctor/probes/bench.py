@@ -70,7 +70,7 @@ class Bench:
         """How much dearer the same work is on the server's CPU while another CPU computes."""
         other = self.neighbour_cpu()
         if other is None:
-            raise ProbeError("there is no other CPU to be busy")
+            raise ProbeError("there is no other CPU to keep busy")
         self.say(f"the server's CPU while {cpus_text([other])} is busy")
         found: list[Effect] = []
         with Child(self.cpu) as worker, Neighbour(other) as busy:

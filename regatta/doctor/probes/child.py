@@ -102,5 +102,5 @@ class Neighbour(Child):
         deadline = time.monotonic() + ANSWER_TIMEOUT_S
         while read_stat(self.process.pid).state not in wanted:
             if time.monotonic() > deadline:
-                raise ProbeError("a probe could not be stopped and let go on")
+                raise ProbeError("a probe could not be stopped and resumed")
             time.sleep(0.0005)

@@ -100,7 +100,7 @@ def to_plain(calibration: Calibration) -> dict[str, Any]:
 def from_plain(plain: object) -> Calibration:
     """The reverse; ValueError where it is something else, in a few words."""
     if not isinstance(plain, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     if plain.get("version") != VERSION:
         raise ValueError(f"its version is {str(plain.get('version'))[:20]} and not {VERSION}")
     return checked(CALIBRATION_ADAPTER, plain)

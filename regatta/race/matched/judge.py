@@ -9,7 +9,7 @@ from typing import Any
 from regatta.trial.merge import due
 
 STARTED_LIMIT = 0.99
-"""Share of what was due; the client uses the same (src/results/client_bound.c)."""
+"""Share of what was due; client_bound.c has the same."""
 GROWTH_LIMIT = 0.01
 """Also of what was due: a backlog growing by more fills any connections in time."""
 CLIENT_LIMIT = 0.5

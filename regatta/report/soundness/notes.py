@@ -168,7 +168,7 @@ def _accounts(analysis: Analysis) -> SoundnessNote:
         f"CPUs are busy {times(worst.busy)} times as long{more}. Which is cheaper depends on "
         "which side is charged for the kernel's receive path (docs/reading.md, who pays for what)."
     )
-    what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} oppositely{more}"
+    what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} in opposite order{more}"
     return SoundnessNote(sentence, what, "read who pays for what")
 
 

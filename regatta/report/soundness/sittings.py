@@ -9,7 +9,8 @@ from regatta.report.text.numbers import percent, plural
 from regatta.report.text.table import Table
 
 ONE = (
-    "Raced in one sitting: it says nothing of other builds, boots and hours (`--sittings 5` would)."
+    "Raced in one sitting: it says nothing about other builds, boots and hours "
+    "(`--sittings 5` would)."
 )
 BETWEEN = "How far sittings differ"
 BETWEEN_SAYS = (
@@ -18,7 +19,7 @@ BETWEEN_SAYS = (
     "sitting of as many blocks is within this of its own here 95 times in 100; all ratios of a "
     "table at once less often."
 )
-WHEN = "When each sitting was, and with what"
+WHEN = "When each sitting ran, and with what"
 WHEN_SAYS = (
     "A sitting that was stopped and resumed has several rows. Functions: the seed of their order "
     "in our server. Environment: bytes of padding in every server's."

@@ -14,7 +14,7 @@ def unsteered_sentence(analysis: Analysis) -> str:
     if analysis.environment.get("irq_time_accounting") is True:
         return (
             "Packets were not steered: CPU busy per request includes the client's receive path and "
-            "lacks the server's own; this kernel charges interrupt time to nobody "
+            "lacks the server's own; this kernel charges interrupt time to no program "
             f"{READ}."
         )
     return (

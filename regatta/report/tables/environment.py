@@ -29,7 +29,7 @@ LABELS = {
     "load_average": "load average before the race",
     "doctor": "what the doctor found serious",
     "somaxconn": "somaxconn",
-    "irq_time_accounting": "built to charge interrupts to nobody (IRQ_TIME_ACCOUNTING)",
+    "irq_time_accounting": "built to charge interrupts to no program (IRQ_TIME_ACCOUNTING)",
     "rps_sock_flow_entries": "packets that may follow their reader (RFS)",
     "versions": "versions",
     "seed": "seed",

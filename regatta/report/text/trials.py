@@ -18,7 +18,7 @@ def failure_sentence(analysis: Analysis) -> str:
     names = sorted({failure.cell.contender for failure in analysis.failures})
     return (
         f"{plural(len(analysis.failures), 'trial')} of {analysis.trials} failed "
-        f"({', '.join(names)}); they are in no average."
+        f"({', '.join(names)}); they are left out of every average."
     )
 
 
@@ -43,9 +43,9 @@ def client_bound_sentence(analysis: Analysis) -> str:
     helps = client_help(min(rated, key=_rate)) if rated else "more CPUs for the client"
     return (
         f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
-        f"the bottleneck ({', '.join(names)}): their times and throughput are in no average. If "
-        "most trials of a cell are so, the table shows the server's CPU at the client's limit, "
-        f"which wins no star. Remedy: {helps}."
+        f"the bottleneck ({', '.join(names)}): their times and throughput are left out of every "
+        "average. If most trials of a cell are so, the table shows the server's CPU at the "
+        f"client's limit, which wins no star. Remedy: {helps}."
     )
 
 
@@ -108,7 +108,7 @@ def disturbed_sentence(analysis: Analysis) -> str:
     if in_averages:
         parts.append(f"{in_averages} kept in the averages")
     if late:
-        parts.append(f"{late} whose times are in no average: {HELD_UP}")
+        parts.append(f"{late} whose times are left out of every average: {HELD_UP}")
     more = "too much" if limit is None else f"more than {limit} % of a CPU"
     return (
         f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "
@@ -133,7 +133,7 @@ def progress_sentence(analysis: Analysis) -> str:
         )
     early = analysis.meta.get("ended_early")
     if early and analysis.trials >= analysis.planned:
-        return f"This race ended early, as its study asks it to, {early}."
+        return f"This race ended early, as its study asks, {early}."
     if analysis.trials >= analysis.planned:
         return ""
     return (

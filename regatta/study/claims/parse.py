@@ -91,7 +91,7 @@ def read_order(value: Any, info: ValidationInfo) -> Groups:
                 f"its contenders: {', '.join(raced)}",
             )
     if len(names) < 2 or len(set(names)) != len(names):
-        raise must("a list of at least two names, in which none comes twice")
+        raise must("a list of at least two different names")
     return groups
 
 
@@ -275,7 +275,7 @@ def read_claims(
         key_path = (f"claim {name}",) if named else ("claim", number)
         claim = read(ClaimForm, table, *key_path, raced=raced, sources=sources).claim(cells)
         if claim.id in claims:
-            raise StudyError(f"the claim {claim.id} comes twice; give each an `id` of its own")
+            raise StudyError(f"the claim {claim.id} appears twice; give each its own `id`")
         check_cells(claim, cells)
         claims[claim.id] = claim
     return tuple(claims.values())

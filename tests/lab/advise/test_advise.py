@@ -94,7 +94,7 @@ def test_beyond_a_factor_of_two_it_says_not_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("design", "measured", "asked", "why"),
     [
-        ("select", 1000, 1001, "it can watch some 1,000 connections"),
+        ("select", 1000, 1001, "it can watch about 1,000 connections"),
         ("iterative", 1, 2, "it serves one client at a time"),
         ("prefork-accept", 16, 17, "16 workers serve as many clients at a time"),
         ("prethread-queue", 24, 16, "16 workers serve as many clients at a time"),
@@ -138,7 +138,7 @@ def test_no_figure_is_carried_to_a_rate_that_would_take_more_than_all_cpus(tmp_p
     assert "1,500 requests/s would take 1.0 CPUs of 1 at what one took" in shown(advice)
     none = advised(tmp_path, situation(16, "snapshot", rate=1900))
     assert none.ranking is None
-    assert "Not measured: nothing near applies here. iterative: 1,900" in shown(none)
+    assert "Not measured: none of the near races applies here. iterative: 1,900" in shown(none)
     assert favoured(advised(tmp_path, situation(16, "snapshot", rate=1900, cpus=2)))
 
 

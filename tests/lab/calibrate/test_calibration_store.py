@@ -57,10 +57,10 @@ def plain(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("", "no JSON"),
-        (json.dumps(plain())[:-20], "no JSON"),
+        ("", "not JSON"),
+        (json.dumps(plain())[:-20], "not JSON"),
         ("[" * 100_000, "recursion"),
-        ("[]", "no object"),
+        ("[]", "not an object"),
         (json.dumps(plain(version=1)), "version"),
         (json.dumps(plain(version="x" * 10_000)), "version"),
         (json.dumps(plain(goals=[])), "goals"),

@@ -311,7 +311,7 @@ def test_what_a_process_calls_itself_is_shown_as_it_is(tmp_path: Path) -> None:
     text = shown(examined_files(files, tmp_path, LOOPBACK), width=200, measured=True)
     assert "[red]x) ?[31m (x (pid 70)" in text
     assert "\x1b" not in text
-    assert "Measured beside other load" in text
+    assert "Measured under other load" in text
 
 
 def doctor(*arguments: str) -> Done:

@@ -42,7 +42,7 @@ def test_that_of_the_shipped_studies_comes_back(tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.parametrize(
-    "known", [Given(), Given(baseline=Baseline("select")), Given(calibration="it is no JSON")]
+    "known", [Given(), Given(baseline=Baseline("select")), Given(calibration="it is not JSON")]
 )
 def test_a_part_of_it_comes_back(tmp_path: Path, known: Given) -> None:
     assert read(ledger(tmp_path, known)).given == known
@@ -93,6 +93,6 @@ def test_what_no_regatta_wrote_is_told_in_one_line(tmp_path: Path, change: str) 
     path = ledger(tmp_path, given(tmp_path))
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(change)
-    with pytest.raises(LedgerError, match="was given cannot be read.*is the file whole") as error:
+    with pytest.raises(LedgerError, match="inputs of its race.*is the file complete") as error:
         read(path)
     assert "\n" not in str(error.value)

@@ -220,7 +220,9 @@ def test_what_is_no_ledger_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / FILE_NAME
     path.write_bytes(data)
-    with pytest.raises(LedgerError, match="is no ledger, or is damaged|is the file whole") as error:
+    with pytest.raises(
+        LedgerError, match="is not a ledger, or is damaged|is the file complete"
+    ) as error:
         opener(path)
     assert "\n" not in str(error.value)
 

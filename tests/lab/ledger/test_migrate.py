@@ -59,9 +59,9 @@ def test_whoever_reads_it_leaves_it_as_it_was(tmp_path: Path) -> None:
     ("stored", "known"),
     [
         ("null", None),
-        ('{"version": 1, "problem": "it is no JSON"}', "it is no JSON"),
+        ('{"version": 1, "problem": "it is not JSON"}', "it is not JSON"),
         ('{"version": 1}', "its version is 1 and not 2"),
-        ('"nonsense"', "it is no object"),
+        ('"nonsense"', "it is not an object"),
     ],
 )
 def test_a_calibration_that_it_lacks_is_told(
@@ -77,6 +77,6 @@ def test_a_calibration_that_it_lacks_is_told(
 )
 def test_what_no_regatta_wrote_is_told_in_one_line(tmp_path: Path, damage: dict[str, str]) -> None:
     path, _ = both(tmp_path, **damage)
-    with pytest.raises(LedgerError, match="was given cannot be read.*is the file whole") as error:
+    with pytest.raises(LedgerError, match="inputs of its race.*is the file complete") as error:
         read(path)
     assert "\n" not in str(error.value)

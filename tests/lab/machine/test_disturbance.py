@@ -104,7 +104,7 @@ def timed_look() -> float:
         (BUSY, "rustc used 41 % of a CPU"),
         (
             Others(100_000_000, {"rustc": 41_000_000, "python": 12_000_000}),
-            "others used 53 % of a CPU (rustc 41 %, python 12 %)",
+            "other programs used 53 % of a CPU (rustc 41 %, python 12 %)",
         ),
         (Others(50_000_000, {"cron": 16_000_000}), None),
         (Others(40_000_000, {"cron": LEAST_NS - 1}), None),

@@ -56,7 +56,7 @@ def test_every_sitting_is_the_whole_study_in_an_order_of_its_own(
     assert slept == [90, 90]
     said = [event.text for event in events if isinstance(event, Note)]
     assert len(said) == 1
-    assert "as it was built" in said[0]
+    assert "our server is not relinked" in said[0]
     assert "make build" in said[0], "these programs have no build folder"
 
 

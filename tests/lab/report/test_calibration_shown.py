@@ -53,7 +53,7 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
     ("stored", "told"),
     [
         (None, "This machine had not been calibrated"),
-        ("it is no JSON", "could not be read: it is no JSON."),
+        ("it is not JSON", "could not be read: it is not JSON."),
     ],
 )
 def test_what_is_lacking_is_said(tmp_path: Path, stored: str | None, told: str) -> None:
@@ -85,7 +85,7 @@ def test_a_report_says_whether_equal_copies_were_raced(
 
 @pytest.mark.parametrize(
     ("stored", "told"),
-    [(STORED, to_plain(STORED)), ("it is no JSON", {"problem": "it is no JSON"}), (None, None)],
+    [(STORED, to_plain(STORED)), ("it is not JSON", {"problem": "it is not JSON"}), (None, None)],
 )
 def test_programs_get_all_of_it(
     tmp_path: Path, stored: Calibration | str | None, told: dict[str, Any] | None

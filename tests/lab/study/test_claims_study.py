@@ -81,7 +81,7 @@ def test_under_every_design_means_each_that_has_these_cells() -> None:
         (COST, "must have one of order, compare, shape, ratio, client_engines; it has none"),
         (COST + ORDER + 'compare = "client < server"', "it has `order` and `compare`"),
         (COST + 'order = ["select"]', "at least two names"),
-        (COST + 'order = ["select", "select"]', "none comes twice"),
+        (COST + 'order = ["select", "select"]', "at least two different names"),
         (COST + 'order = ["select", "nginx"]', "names 'nginx', which the study does not race"),
         (COST + "order = 3", "a list of names"),
         ("connections = 10\n" + ORDER + 'metric = "beauty"', "`claim X1.metric` is 'beauty'"),
@@ -141,7 +141,7 @@ def test_a_difference_to_the_iterative_server_needs_its_cell() -> None:
 
 def test_two_claims_may_not_bear_one_name() -> None:
     twice = claim(COST + ORDER) + claim(COST + ORDER, "")
-    with pytest.raises(StudyError, match="the claim X1 comes twice"):
+    with pytest.raises(StudyError, match="the claim X1 appears twice"):
         parse_study(twice, DESIGNS)
 
 

@@ -113,7 +113,7 @@ def test_a_race_without_steering_says_whose_receiving_the_server_pays_for(tmp_pa
     assert before_steering == sentence
     (apart,) = told(**none, irq_time_accounting=True)
     assert apart.startswith("Packets were not steered: CPU busy per request includes")
-    assert "charges interrupt time to nobody" in apart
+    assert "charges interrupt time to no program" in apart
     assert told() == told(placement="?") == []
 
 
