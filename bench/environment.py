@@ -8,12 +8,7 @@ from regatta.machine import environment, programs
 from regatta.machine.placement import Placement
 
 # How each peer is asked for its version; some say it on stderr, and wrk with exit status 1.
-VERSIONS = {
-    "wrk": "-v",
-    "nginx": "-v",
-    "redis-server": "--version",
-    "memcached": "--version",
-}
+VERSIONS = {"wrk": "-v", "nginx": "-v", "redis-server": "--version", "memcached": "--version"}
 TOOL_TIMEOUT_S = 20
 
 

@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -145,6 +145,10 @@ class RunningServer:
         self.process.kill()
         self.process.wait(PATIENCE_S)
         self.is_over = True
+
+
+Start = Callable[..., RunningServer]
+"""Starts a server with options of a test's own, which ends with the test."""
 
 
 @contextlib.contextmanager

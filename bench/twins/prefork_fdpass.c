@@ -1,6 +1,7 @@
 /* The twin of prefork-fdpass: the parent accepts and passes descriptors to processes, each of which
  * reports with a byte that it is free again. */
 #include "twin.h"
+#include "workers/fd_channel.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,31 +17,14 @@ struct parent {
     bool is_free[WAITS];
 };
 
-union ancillary {
-    struct cmsghdr header; /* for its alignment */
-    char space[CMSG_SPACE(sizeof(int))];
-};
-
-static int pass(int socket, int fd) {
-    char byte = 0;
-    union ancillary ancillary = {.space = {0}};
-    struct iovec data = {&byte, 1};
-    struct msghdr message = {.msg_iov = &data,
-                             .msg_iovlen = 1,
-                             .msg_control = ancillary.space,
-                             .msg_controllen = sizeof ancillary.space};
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    *header = (struct cmsghdr){
-        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
-    memcpy(CMSG_DATA(header), &fd, sizeof fd);
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
-}
-
 /* Returns the descriptor; -1: there will be no more. */
 static int receive(int socket) {
+    union {
+        struct cmsghdr header; /* for its alignment */
+        char space[CMSG_SPACE(sizeof(int))];
+    } ancillary;
     char byte;
     int fd = -1;
-    union ancillary ancillary;
     struct iovec data = {&byte, 1};
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
@@ -92,7 +76,7 @@ static int welcome(struct parent *parent, int listener) {
     int child = find_free(parent), fd = twin_accept(listener);
     if (fd < 0)
         return fd == -EAGAIN ? 0 : fd;
-    int error = pass(parent->waits[child].fd, fd);
+    int error = channel_pass(parent->waits[child].fd, fd);
     parent->is_free[child] = false;
     close(fd);
     return error;

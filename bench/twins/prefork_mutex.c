@@ -1,8 +1,8 @@
 /* The twin of prefork-mutex: a pool of processes, accept behind a robust mutex in shared memory. */
+#include "base/shared_mutex.h"
 #include "pool.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
 struct prefork {
@@ -12,8 +12,7 @@ struct prefork {
 };
 
 static int accept_alone(int listener, pthread_mutex_t *mutex) {
-    if (pthread_mutex_lock(mutex) == EOWNERDEAD)
-        pthread_mutex_consistent(mutex);
+    shared_mutex_lock(mutex);
     int fd = twin_accept(listener);
     pthread_mutex_unlock(mutex);
     return fd;
@@ -33,10 +32,6 @@ int serve(const struct twin *twin) {
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (prefork.listener < 0 || prefork.mutex == MAP_FAILED)
         return prefork.listener < 0 ? prefork.listener : -errno;
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(prefork.mutex, &attributes);
+    shared_mutex_open(prefork.mutex);
     return pool_of_processes(work, &prefork);
 }

@@ -84,7 +84,7 @@ struct load {
     int64_t timeout_ns;
     double rate_per_s; /* open: requests that are due, over all connections */
     enum arrivals arrivals;
-    uint64_t seed; /* open: of Poisson arrivals */
+    uint32_t seed; /* open: of Poisson arrivals */
 
     /* Index 1: whether it is the first on its connection, which sends the token in the line
      * dialect; index 2: whether it is the last, which HTTP announces. */

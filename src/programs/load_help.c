@@ -1,8 +1,7 @@
-#include "programs/load_help.h"
+#include "programs/help.h"
 
 #include "engines/engines.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 static const char HELP[] =
@@ -73,10 +72,9 @@ static const char HELP_END[] =
     "Exit status: 0 every request was answered correctly; 1 one was not, or something failed;\n"
     "2 an option is wrong, and nothing was started.\n";
 
-int load_help_print(void) {
+void load_help(void) {
     fputs(HELP, stdout);
     for (const struct engine *const *engine = engines; *engine != NULL; engine++)
         printf("                        %-6s  %s\n", (*engine)->name, (*engine)->summary);
     fputs(HELP_END, stdout);
-    return fflush(stdout) == 0 ? 0 : -errno;
 }

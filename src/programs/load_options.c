@@ -3,14 +3,11 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engines/engines.h"
-#include "programs/load_help.h"
+#include "programs/help.h"
 #include "programs/option.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,14 +21,16 @@ static const char DEFAULT_TARGET[] = "127.0.0.1:7342";
 
 static const char PROGRAM[] = "regatta-client";
 
-static enum dialect read_dialect(const char *text) {
+static void read_dialect(const char *text, void *into) {
+    struct load_options *options = into;
     if (strcmp(text, "line") != 0 && strcmp(text, "http") != 0)
         option_wrong(PROGRAM, "unknown dialect '%s'; choose line or http", text);
-    return text[0] == 'l' ? DIALECT_LINE : DIALECT_HTTP;
+    options->load.dialect = text[0] == 'l' ? DIALECT_LINE : DIALECT_HTTP;
 }
 
 /* As it goes into the request line. */
-static const char *read_path(const char *text) {
+static void read_path(const char *text, void *into) {
+    struct load_options *options = into;
     bool fits = text[0] == '/' && strlen(text) <= PATH_LIMIT;
     for (const char *at = text; *at != '\0'; at++)
         fits = fits && *at > ' ' && *at <= '~' && *at != '#';
@@ -40,43 +39,70 @@ static const char *read_path(const char *text) {
                      "--path must begin with / and have %d characters at most; write spaces, # and "
                      "what is not ASCII as %%20",
                      PATH_LIMIT);
-    return text;
+    options->load.path = text;
+    options->load.top = 0;
 }
 
-static enum shape read_shape(const char *text) {
+static void read_shape(const char *text, void *into) {
+    struct load_options *options = into;
     for (enum shape shape = SHAPE_BURST; shape <= SHAPE_OPEN; shape++)
-        if (strcmp(text, shape_name(shape)) == 0)
-            return shape;
+        if (strcmp(text, shape_name(shape)) == 0) {
+            options->load.shape = shape;
+            return;
+        }
     option_wrong(PROGRAM, "unknown load '%s'; choose burst, closed or open", text);
 }
 
-static enum arrivals read_arrivals(const char *text) {
+static void read_arrivals(const char *text, void *into) {
+    struct load_options *options = into;
     for (enum arrivals arrivals = ARRIVALS_EVEN; arrivals <= ARRIVALS_POISSON; arrivals++)
-        if (strcmp(text, arrivals_name(arrivals)) == 0)
-            return arrivals;
+        if (strcmp(text, arrivals_name(arrivals)) == 0) {
+            options->load.arrivals = arrivals;
+            return;
+        }
     option_wrong(PROGRAM, "unknown arrivals '%s'; choose even or poisson", text);
 }
 
-static const struct engine *read_engine(const char *text) {
-    const struct engine *engine = engine_find(text);
-    if (engine == NULL)
+static void read_engine(const char *text, void *into) {
+    struct load_options *options = into;
+    options->load.engine = engine_find(text);
+    if (options->load.engine == NULL)
         option_wrong(PROGRAM, "unknown engine '%s'; choose epoll, thread or fork", text);
-    return engine;
 }
 
-static int read_gate(const char *text) {
+static void read_duration(const char *text, void *into) {
+    struct load_options *options = into;
+    double duration_s =
+        option_decimal(PROGRAM, "--duration", "a number", text, 0.001, DURATION_LIMIT_S);
+    options->load.duration_ns = (int64_t)(duration_s * NS_PER_S);
+}
+
+static void read_rate(const char *text, void *into) {
+    struct load_options *options = into;
+    options->load.rate_per_s =
+        option_decimal(PROGRAM, "--rate", "a number", text, 0.001, RATE_LIMIT_PER_S);
+}
+
+static void read_gate(const char *text, void *into) {
+    struct load_options *options = into;
     struct stat kind;
     int fd = (int)option_number(PROGRAM, "--gate-fd", text, 0, INT32_MAX);
     if (fstat(fd, &kind) != 0 || !S_ISSOCK(kind.st_mode))
         option_wrong(PROGRAM, "--gate-fd %d is not an open socket; pass one end of a socket pair",
                      fd);
-    return fd;
+    options->gate_fd = fd;
 }
 
-static void read_sources(const char *text, struct sources *sources) {
+static void read_sources(const char *text, void *into) {
+    struct load_options *options = into;
     const char *problem = "";
-    if (sources_parse(sources, text, &problem) != 0)
+    if (sources_parse(&options->load.sources, text, &problem) != 0)
         option_wrong(PROGRAM, "--sources %s: %s", text, problem);
+}
+
+static void read_token(const char *path, void *into) {
+    struct load_options *options = into;
+    option_token(PROGRAM, path, &options->load.token);
 }
 
 static void read_target(const char *text, struct load *load) {
@@ -89,49 +115,24 @@ static void read_target(const char *text, struct load *load) {
         option_wrong(PROGRAM, "'%s': no server listens on port 0; give the server's port", text);
 }
 
-enum {
-    DIALECT = 256,
-    PATH,
-    ENGINE,
-    LOAD,
-    ROUNDS,
-    DURATION,
-    PER_CONNECTION,
-    RATE,
-    ARRIVALS,
-    SEED,
-    IDLE,
-    SLOW,
-    SOURCES,
-    TOKEN_FILE,
-    TIMEOUT,
-    SAMPLES,
-    JSON,
-    QUIET,
-    CPUS,
-    GATE,
-    VERSION,
-    OPTION_END,
-};
-
 /* Options that fit only some loads. */
-static void check_shape(enum shape shape, const bool given[OPTION_END]) {
+static void check_shape(enum shape shape, const struct option_row *rows) {
     enum { BURST = 1 << SHAPE_BURST, CLOSED = 1 << SHAPE_CLOSED, OPEN = 1 << SHAPE_OPEN };
     static const struct {
-        int option;
+        const char *name;
         unsigned fits;
-        const char *name, *loads;
+        const char *loads;
     } OPTIONS[] = {
-        {ROUNDS, BURST, "--rounds", "burst"},
-        {DURATION, CLOSED | OPEN, "--duration", "closed and open"},
-        {PER_CONNECTION, CLOSED | OPEN, "--per-connection", "closed and open"},
-        {RATE, OPEN, "--rate", "open"},
-        {ARRIVALS, OPEN, "--arrivals", "open"},
-        {SEED, OPEN, "--seed", "open"},
+        {"rounds", BURST, "burst"},
+        {"duration", CLOSED | OPEN, "closed and open"},
+        {"per-connection", CLOSED | OPEN, "closed and open"},
+        {"rate", OPEN, "open"},
+        {"arrivals", OPEN, "open"},
+        {"seed", OPEN, "open"},
     };
     for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
-        if (given[OPTIONS[i].option] && (OPTIONS[i].fits & 1U << shape) == 0)
-            option_wrong(PROGRAM, "%s is for --load %s, not for %s; see --help", OPTIONS[i].name,
+        if (option_is_given(rows, OPTIONS[i].name) && (OPTIONS[i].fits & 1U << shape) == 0)
+            option_wrong(PROGRAM, "--%s is for --load %s, not for %s; see --help", OPTIONS[i].name,
                          OPTIONS[i].loads, shape_name(shape));
 }
 
@@ -148,16 +149,16 @@ static void check_sources(const struct load *load) {
             strerrordesc_np(-outcome));
 }
 
-static void check(const struct load *load, const bool given[OPTION_END]) {
-    check_shape(load->shape, given);
+static void check(const struct load *load, const struct option_row *rows) {
+    check_shape(load->shape, rows);
     if (load->path != NULL && load->dialect != DIALECT_HTTP)
         option_wrong(PROGRAM, "--path is for --dialect http");
-    if (load->path != NULL && given['n'])
+    if (load->path != NULL && option_is_given(rows, "top"))
         option_wrong(PROGRAM,
                      "--path and --top exclude each other: the path says what is asked for");
-    if (load->shape == SHAPE_OPEN && !given[RATE])
+    if (load->shape == SHAPE_OPEN && !option_is_given(rows, "rate"))
         option_wrong(PROGRAM, "--load open needs --rate R, the requests a second");
-    if (given[SEED] && load->arrivals != ARRIVALS_POISSON)
+    if (option_is_given(rows, "seed") && load->arrivals != ARRIVALS_POISSON)
         option_wrong(PROGRAM, "--seed is for --arrivals poisson; even arrivals are not random");
     if (load->shape == SHAPE_OPEN && load->engine != &engine_epoll)
         option_wrong(PROGRAM,
@@ -174,34 +175,7 @@ static void check(const struct load *load, const bool given[OPTION_END]) {
 }
 
 void load_options_read(int count, char *arguments[], struct load_options *options) {
-    static const struct option KNOWN[] = {
-        {"connections", required_argument, NULL, 'c'},
-        {"top", required_argument, NULL, 'n'},
-        {"dialect", required_argument, NULL, DIALECT},
-        {"path", required_argument, NULL, PATH},
-        {"engine", required_argument, NULL, ENGINE},
-        {"load", required_argument, NULL, LOAD},
-        {"rounds", required_argument, NULL, ROUNDS},
-        {"duration", required_argument, NULL, DURATION},
-        {"per-connection", required_argument, NULL, PER_CONNECTION},
-        {"rate", required_argument, NULL, RATE},
-        {"arrivals", required_argument, NULL, ARRIVALS},
-        {"seed", required_argument, NULL, SEED},
-        {"idle", required_argument, NULL, IDLE},
-        {"slow", required_argument, NULL, SLOW},
-        {"sources", required_argument, NULL, SOURCES},
-        {"token-file", required_argument, NULL, TOKEN_FILE},
-        {"timeout", required_argument, NULL, TIMEOUT},
-        {"samples", required_argument, NULL, SAMPLES},
-        {"json", no_argument, NULL, JSON},
-        {"quiet", no_argument, NULL, QUIET},
-        {"cpus", required_argument, NULL, CPUS},
-        {"gate-fd", required_argument, NULL, GATE},
-        {"version", no_argument, NULL, VERSION},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    bool given[OPTION_END] = {false};
+    static const struct option_program program = {PROGRAM, "--help", load_help};
     *options = (struct load_options){
         .load = {.dialect = DIALECT_LINE,
                  .shape = SHAPE_BURST,
@@ -215,97 +189,37 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         .gate_fd = -1,
     };
     struct load *load = &options->load;
-    opterr = 0;
-    for (int option; (option = getopt_long(count, arguments, ":c:n:h", KNOWN, NULL)) != -1;) {
-        given[option] = true;
-        switch (option) {
-        case 'c':
-            load->connections =
-                option_number(PROGRAM, "--connections", optarg, 1, CONNECTION_LIMIT);
-            break;
-        case 'n':
-            load->top = option_number(PROGRAM, "--top", optarg, 1, TOP_LIMIT);
-            break;
-        case DIALECT:
-            load->dialect = read_dialect(optarg);
-            break;
-        case PATH:
-            load->path = read_path(optarg);
-            load->top = 0;
-            break;
-        case ENGINE:
-            load->engine = read_engine(optarg);
-            break;
-        case LOAD:
-            load->shape = read_shape(optarg);
-            break;
-        case ROUNDS:
-            load->rounds = option_number(PROGRAM, "--rounds", optarg, 1, SAMPLE_LIMIT);
-            break;
-        case DURATION:
-            load->duration_ns = (int64_t)(option_decimal(PROGRAM, "--duration", "a number", optarg,
-                                                         0.001, DURATION_LIMIT_S) *
-                                          NS_PER_S);
-            break;
-        case PER_CONNECTION:
-            load->per_connection =
-                option_number(PROGRAM, "--per-connection", optarg, 0, SAMPLE_LIMIT);
-            break;
-        case RATE:
-            load->rate_per_s =
-                option_decimal(PROGRAM, "--rate", "a number", optarg, 0.001, RATE_LIMIT_PER_S);
-            break;
-        case ARRIVALS:
-            load->arrivals = read_arrivals(optarg);
-            break;
-        case SEED:
-            load->seed = option_number(PROGRAM, "--seed", optarg, 0, UINT32_MAX);
-            break;
-        case IDLE:
-            load->idle_count = option_number(PROGRAM, "--idle", optarg, 0, CONNECTION_LIMIT);
-            break;
-        case SLOW:
-            load->slow_count = option_number(PROGRAM, "--slow", optarg, 0, CONNECTION_LIMIT);
-            break;
-        case SOURCES:
-            read_sources(optarg, &load->sources);
-            break;
-        case TOKEN_FILE:
-            option_token(PROGRAM, optarg, &load->token);
-            break;
-        case TIMEOUT:
-            load->timeout_ns =
-                (int64_t)option_number(PROGRAM, "--timeout", optarg, 1, TIMEOUT_LIMIT_MS) *
-                NS_PER_MS;
-            break;
-        case SAMPLES:
-            options->samples_path = optarg;
-            break;
-        case JSON:
-            options->json = true;
-            break;
-        case QUIET:
-            options->quiet = true;
-            break;
-        case CPUS:
-            options->cpus = optarg;
-            break;
-        case GATE:
-            options->gate_fd = read_gate(optarg);
-            break;
-        case VERSION:
-            puts("regatta-client " REGATTA_VERSION);
-            exit(0);
-        case 'h':
-            exit(load_help_print() == 0 ? 0 : 1);
-        default:
-            option_unknown(PROGRAM, option, arguments, "--help");
-        }
-    }
-    if (count - optind > 1)
+    struct option_row rows[] = {
+        {"connections", 'c', .number = &load->connections, .low = 1, .high = CONNECTION_LIMIT},
+        {"top", 'n', .number = &load->top, .low = 1, .high = TOP_LIMIT},
+        {"dialect", .read = read_dialect},
+        {"path", .read = read_path},
+        {"engine", .read = read_engine},
+        {"load", .read = read_shape},
+        {"rounds", .number = &load->rounds, .low = 1, .high = SAMPLE_LIMIT},
+        {"duration", .read = read_duration},
+        {"per-connection", .number = &load->per_connection, .high = SAMPLE_LIMIT},
+        {"rate", .read = read_rate},
+        {"arrivals", .read = read_arrivals},
+        {"seed", .number = &load->seed, .high = UINT32_MAX},
+        {"idle", .number = &load->idle_count, .high = CONNECTION_LIMIT},
+        {"slow", .number = &load->slow_count, .high = CONNECTION_LIMIT},
+        {"sources", .read = read_sources},
+        {"token-file", .read = read_token},
+        {"timeout", .amount = &load->timeout_ns, .unit = NS_PER_MS, .low = 1,
+         .high = TIMEOUT_LIMIT_MS},
+        {"samples", .text = &options->samples_path},
+        {"json", .set = &options->json},
+        {"quiet", .set = &options->quiet},
+        {"cpus", .text = &options->cpus},
+        {"gate-fd", .read = read_gate},
+        {NULL},
+    };
+    int first = options_read(&program, count, arguments, rows, options);
+    if (count - first > 1)
         option_wrong(PROGRAM, "one HOST:PORT at most, and there is also '%s'",
-                     arguments[optind + 1]);
-    check(load, given);
-    read_target(optind < count ? arguments[optind] : DEFAULT_TARGET, load);
+                     arguments[first + 1]);
+    check(load, rows);
+    read_target(first < count ? arguments[first] : DEFAULT_TARGET, load);
     check_sources(load);
 }

@@ -1,17 +1,44 @@
-/* Reading the values of options. A value that is wrong ends the program, with EXIT_USAGE and one
- * line on stderr that begins with the program's name. */
+/* Options of a program as a table: each row says where its value goes.
+ *
+ * A value that is wrong ends the program, with EXIT_USAGE and one line on stderr that begins with
+ * the program's name. */
 #pragma once
 #include "base/token.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { EXIT_USAGE = 2 };
 
+struct option_row {
+    const char *name; /* without its dashes; NULL: the end of the table */
+    char letter;      /* its short form; 0: none */
+    /* One of these. The first two take no value. */
+    bool *set, *unset;                           /* becomes true, or false */
+    const char **text;                           /* the value as it is */
+    uint32_t *number;                            /* a whole number from low to high */
+    int64_t *amount;                             /* the same, times `unit` */
+    void (*read)(const char *value, void *into); /* anything else */
+
+    uint32_t low, high, unit;
+    bool is_given; /* a result */
+};
+
+struct option_program {
+    const char *name;      /* in messages; its first word in --version */
+    const char *help_with; /* what shows the help: "--help" */
+    void (*help)(void);
+};
+
+/* Reads the options of a command line, --help and --version too, which end the program. into: for
+ * the rows' `read`. Returns the index of the first argument that is no option. */
+int options_read(const struct option_program *program, int count, char *arguments[],
+                 struct option_row *rows, void *into);
+
+bool option_is_given(const struct option_row *rows, const char *name);
+
 _Noreturn void option_wrong(const char *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* After getopt_long returned '?' or ':'. help: where the options are listed. */
-_Noreturn void option_unknown(const char *program, int option, char *arguments[], const char *help);
 
 /* A whole number from low to high. */
 uint32_t option_number(const char *program, const char *option, const char *text, uint32_t low,

@@ -1,6 +1,5 @@
-#include "programs/server_help.h"
+#include "programs/help.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 static const char HELP[] =
@@ -62,6 +61,6 @@ static const char HELP[] =
     "SIGTERM and Ctrl-C stop it after pending requests are answered. Exit status: 0 stopped on\n"
     "request, 1 failed, 2 wrong usage.\n";
 
-int server_help_print(void) {
-    return fputs(HELP, stdout) >= 0 && fflush(stdout) == 0 ? 0 : -errno;
+void server_help(void) {
+    fputs(HELP, stdout);
 }

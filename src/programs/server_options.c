@@ -2,15 +2,13 @@
 
 #include "base/limits.h"
 #include "designs/find_design.h"
+#include "programs/help.h"
 #include "programs/option.h"
-#include "programs/server_help.h"
 #include "programs/server_lists.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,59 +24,6 @@ static const bool sandbox_by_default = true;
 
 static const char PROGRAM[] = "regatta-server";
 
-enum {
-    MAX_AGE = 256,
-    SOURCE,
-    NO_RECORDER,
-    BACKLOG,
-    DEFER_ACCEPT,
-    MAX_CONNECTIONS,
-    ALLOW,
-    TOKEN_FILE,
-    NO_TOKEN,
-    IDLE_TIMEOUT,
-    WORKERS,
-    CPUS,
-    READY_FD,
-    SUMMARY,
-    USER,
-    SANDBOX,
-    LIST_DESIGNS,
-    LIST_SANDBOX,
-    JSON,
-    VERSION,
-};
-
-static const struct option KNOWN[] = {
-    {"design", required_argument, NULL, 'd'},
-    {"listen", required_argument, NULL, 'l'},
-    {"work", required_argument, NULL, 'w'},
-    {"max-age", required_argument, NULL, MAX_AGE},
-    {"source", required_argument, NULL, SOURCE},
-    {"no-recorder", no_argument, NULL, NO_RECORDER},
-    {"backlog", required_argument, NULL, BACKLOG},
-    {"defer-accept", no_argument, NULL, DEFER_ACCEPT},
-    {"max-connections", required_argument, NULL, MAX_CONNECTIONS},
-    {"allow", required_argument, NULL, ALLOW},
-    {"token-file", required_argument, NULL, TOKEN_FILE},
-    {"no-token", no_argument, NULL, NO_TOKEN},
-    {"idle-timeout", required_argument, NULL, IDLE_TIMEOUT},
-    {"workers", required_argument, NULL, WORKERS},
-    {"cpus", required_argument, NULL, CPUS},
-    {"ready-fd", required_argument, NULL, READY_FD},
-    {"summary", required_argument, NULL, SUMMARY},
-    {"verbose", no_argument, NULL, 'v'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"user", required_argument, NULL, USER},
-    {"sandbox", required_argument, NULL, SANDBOX},
-    {"list-sandbox", no_argument, NULL, LIST_SANDBOX},
-    {"list-designs", no_argument, NULL, LIST_DESIGNS},
-    {"json", no_argument, NULL, JSON},
-    {"version", no_argument, NULL, VERSION},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 /* What is printed instead of serving. */
 struct lists {
     bool designs, sandbox, json;
@@ -88,133 +33,57 @@ static _Noreturn void wrong(const char *option, const char *value, const char *a
     option_wrong(PROGRAM, "%s '%s': %s", option, value, advice);
 }
 
-static const struct design *read_design(const char *name) {
-    const struct design *design = design_find(name);
-    if (design == NULL)
+static void read_design(const char *name, void *into) {
+    struct server_command *command = into;
+    command->options.design = design_find(name);
+    if (command->options.design == NULL)
         wrong("--design", name, "no such design; see: regatta-server --list-designs");
-    return design;
 }
 
-static void read_work(const char *text, struct work *work) {
+static void read_work(const char *text, void *into) {
+    struct server_command *command = into;
     const char *problem;
-    if (work_parse(text, work, &problem) != 0)
+    if (work_parse(text, &command->options.work, &problem) != 0)
         wrong("--work", text, problem);
 }
 
-static enum source_kind read_source(const char *name) {
-    enum source_kind kind;
-    if (source_kind_parse(name, &kind) != 0)
+static void read_source(const char *name, void *into) {
+    struct server_command *command = into;
+    if (source_kind_parse(name, &command->source) != 0)
         wrong("--source", name, "no such source; there are: auto, procfs, bpf");
-    return kind;
 }
 
-static bool read_sandbox(const char *text) {
+static void read_sandbox(const char *text, void *into) {
+    struct server_command *command = into;
     if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
         wrong("--sandbox", text, "expected on or off");
-    return strcmp(text, "on") == 0;
+    command->has_sandbox = strcmp(text, "on") == 0;
 }
 
-static void read_listen(const char *text, struct address *listen) {
+static void read_listen(const char *text, void *into) {
+    struct server_command *command = into;
     const char *problem;
-    if (address_parse(text, DEFAULT_PORT, listen, &problem) != 0)
+    if (address_parse(text, DEFAULT_PORT, &command->options.listen, &problem) != 0)
         wrong("--listen", text, problem);
 }
 
-static void read_allow(const char *list, struct access *access) {
+static void read_allow(const char *list, void *into) {
+    struct server_command *command = into;
     const char *problem;
-    if (access_allow(access, list, &problem) != 0)
+    if (access_allow(&command->options.access, list, &problem) != 0)
         wrong("--allow", list, problem);
 }
 
-static int read_ready_fd(const char *text) {
-    int fd = (int)option_number(PROGRAM, "--ready-fd", text, 0, INT_MAX);
-    if (fcntl(fd, F_GETFD) < 0)
-        wrong("--ready-fd", text, "no such descriptor is open");
-    return fd;
+static void read_token(const char *path, void *into) {
+    struct server_command *command = into;
+    option_token(PROGRAM, path, &command->options.access.token);
 }
 
-static void take(int option, const char *value, struct server_command *command,
-                 struct lists *lists) {
-    struct options *options = &command->options;
-    switch (option) {
-    case 'd':
-        options->design = read_design(value);
-        break;
-    case 'l':
-        read_listen(value, &options->listen);
-        break;
-    case 'w':
-        read_work(value, &options->work);
-        break;
-    case MAX_AGE:
-        command->max_age_ms = option_number(PROGRAM, "--max-age", value, 0, MAX_MS);
-        break;
-    case SOURCE:
-        command->source = read_source(value);
-        break;
-    case NO_RECORDER:
-        command->records = false;
-        break;
-    case BACKLOG:
-        options->backlog = (int)option_number(PROGRAM, "--backlog", value, 1, PORT_LIMIT);
-        break;
-    case DEFER_ACCEPT:
-        options->defers_accept = true;
-        break;
-    case MAX_CONNECTIONS:
-        options->max_connections =
-            option_number(PROGRAM, "--max-connections", value, 1, CONNECTION_LIMIT);
-        command->wants_connections = true;
-        break;
-    case ALLOW:
-        read_allow(value, &options->access);
-        break;
-    case TOKEN_FILE:
-        option_token(PROGRAM, value, &options->access.token);
-        break;
-    case NO_TOKEN:
-        options->access.wants_no_token = true;
-        break;
-    case IDLE_TIMEOUT:
-        options->idle_timeout_ms = option_number(PROGRAM, "--idle-timeout", value, 1, MAX_MS);
-        break;
-    case WORKERS:
-        options->workers = option_number(PROGRAM, "--workers", value, 1, WORKER_LIMIT);
-        break;
-    case CPUS:
-        command->cpus = value;
-        break;
-    case READY_FD:
-        command->ready_fd = read_ready_fd(value);
-        break;
-    case SUMMARY:
-        command->summary = value;
-        break;
-    case USER:
-        command->user = value;
-        break;
-    case SANDBOX:
-        command->has_sandbox = read_sandbox(value);
-        break;
-    case 'v':
-    case 'q':
-        command->verbose = option == 'v';
-        break;
-    case LIST_DESIGNS:
-        lists->designs = true;
-        break;
-    case LIST_SANDBOX:
-        lists->sandbox = true;
-        break;
-    case JSON:
-        lists->json = true;
-        break;
-    case VERSION:
-        puts("regatta-server " REGATTA_VERSION);
-        exit(EXIT_SUCCESS);
-    default: /* 'h' */
-        exit(server_help_print() == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
-    }
+static void read_ready_fd(const char *text, void *into) {
+    struct server_command *command = into;
+    command->ready_fd = (int)option_number(PROGRAM, "--ready-fd", text, 0, INT_MAX);
+    if (fcntl(command->ready_fd, F_GETFD) < 0)
+        wrong("--ready-fd", text, "no such descriptor is open");
 }
 
 /* Options that do not go together. */
@@ -237,6 +106,7 @@ static void check(const struct options *options, const struct lists *lists) {
 }
 
 void server_options_read(int count, char *arguments[], struct server_command *command) {
+    static const struct option_program program = {PROGRAM, "--help", server_help};
     struct lists lists = {false, false, false};
     *command = (struct server_command){
         .options = {.design = design_find("select"),
@@ -251,17 +121,42 @@ void server_options_read(int count, char *arguments[], struct server_command *co
         .verbose = isatty(STDOUT_FILENO) == 1,
         .ready_fd = -1,
     };
-    read_listen("127.0.0.1", &command->options.listen);
-    opterr = 0;
-    for (int option; (option = getopt_long(count, arguments, ":d:l:w:vqh", KNOWN, NULL)) != -1;) {
-        if (option == '?' || option == ':')
-            option_unknown(PROGRAM, option, arguments, "--help");
-        take(option, optarg, command, &lists);
-    }
-    if (optind < count)
+    struct options *options = &command->options;
+    struct option_row rows[] = {
+        {"design", 'd', .read = read_design},
+        {"listen", 'l', .read = read_listen},
+        {"work", 'w', .read = read_work},
+        {"max-age", .amount = &command->max_age_ms, .unit = 1, .high = MAX_MS},
+        {"source", .read = read_source},
+        {"no-recorder", .unset = &command->records},
+        {"backlog", .number = &options->backlog, .low = 1, .high = PORT_LIMIT},
+        {"defer-accept", .set = &options->defers_accept},
+        {"max-connections", .number = &options->max_connections, .low = 1,
+         .high = CONNECTION_LIMIT},
+        {"allow", .read = read_allow},
+        {"token-file", .read = read_token},
+        {"no-token", .set = &options->access.wants_no_token},
+        {"idle-timeout", .amount = &options->idle_timeout_ms, .unit = 1, .low = 1, .high = MAX_MS},
+        {"workers", .number = &options->workers, .low = 1, .high = WORKER_LIMIT},
+        {"cpus", .text = &command->cpus},
+        {"ready-fd", .read = read_ready_fd},
+        {"summary", .text = &command->summary},
+        {"verbose", 'v', .set = &command->verbose},
+        {"quiet", 'q', .unset = &command->verbose},
+        {"user", .text = &command->user},
+        {"sandbox", .read = read_sandbox},
+        {"list-sandbox", .set = &lists.sandbox},
+        {"list-designs", .set = &lists.designs},
+        {"json", .set = &lists.json},
+        {NULL},
+    };
+    read_listen("127.0.0.1", command);
+    int first = options_read(&program, count, arguments, rows, command);
+    if (first < count)
         option_wrong(PROGRAM, "no argument is expected, and there is '%s'; see --help",
-                     arguments[optind]);
-    check(&command->options, &lists);
+                     arguments[first]);
+    command->wants_connections = option_is_given(rows, "max-connections");
+    check(options, &lists);
     if (!lists.designs && !lists.sandbox)
         return;
     if (lists.designs)

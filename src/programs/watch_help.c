@@ -1,6 +1,5 @@
-#include "programs/watch_help.h"
+#include "programs/help.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 static const char HELP[] =
@@ -51,7 +50,6 @@ static const char HELP[] =
     "Exit status: 0 you quit, or --count is reached; 1 no host ever answered; 2 an option is\n"
     "wrong; 130 Ctrl-C, 143 SIGTERM, 129 the terminal was closed.\n";
 
-int watch_help_print(void) {
+void watch_help(void) {
     fputs(HELP, stdout);
-    return fflush(stdout) == 0 ? 0 : -errno;
 }

@@ -2,12 +2,9 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "programs/help.h"
 #include "programs/option.h"
-#include "programs/watch_help.h"
 
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,7 +19,8 @@ static const char DEFAULT_TARGET[] = "127.0.0.1";
 static const char PROGRAM[] = "regatta-client --watch";
 
 /* Seconds, with or without the "s" that the wire has. */
-static unsigned read_window(const char *text) {
+static void read_window(const char *text, void *into) {
+    struct watch_options *options = into;
     char digits[8] = "";
     size_t length = strlen(text);
     if (length > 0 && text[length - 1] == 's')
@@ -33,20 +31,36 @@ static unsigned read_window(const char *text) {
     if (number_parse(digits, WINDOW_FIRST_S, WINDOW_LAST_S, &number) != 0)
         option_wrong(PROGRAM, "--window must be a number of seconds from %d to %d, not '%s'",
                      WINDOW_FIRST_S, WINDOW_LAST_S, text);
-    return (unsigned)number;
+    options->question.window_s = (unsigned)number;
 }
 
-static bool read_by(const char *text) {
+static void read_by(const char *text, void *into) {
+    struct watch_options *options = into;
     if (strcmp(text, "recent") != 0 && strcmp(text, "total") != 0)
         option_wrong(PROGRAM, "--by must be recent or total, not '%s'", text);
-    return text[0] == 'r';
+    options->question.recent = text[0] == 'r';
 }
 
-static unsigned read_group(const char *text) {
-    for (unsigned i = 0; i < GROUP_COUNT; i++)
-        if (strcmp(text, GROUPS[i]) == 0)
-            return i;
-    option_wrong(PROGRAM, "--group must be none, name, unit or cgroup, not '%s'", text);
+static void read_group(const char *text, void *into) {
+    struct watch_options *options = into;
+    unsigned group = 0;
+    while (group < GROUP_COUNT && strcmp(text, GROUPS[group]) != 0)
+        group++;
+    if (group == GROUP_COUNT)
+        option_wrong(PROGRAM, "--group must be none, name, unit or cgroup, not '%s'", text);
+    options->question.group = group;
+}
+
+static void read_interval(const char *text, void *into) {
+    struct watch_options *options = into;
+    double interval_s =
+        option_decimal(PROGRAM, "--interval", "a number of seconds", text, 0.1, INTERVAL_LIMIT_S);
+    options->pace.interval_ns = (int64_t)(interval_s * NS_PER_S);
+}
+
+static void read_token(const char *path, void *into) {
+    struct watch_options *options = into;
+    option_token(PROGRAM, path, &options->pace.token);
 }
 
 bool watch_wanted(int count, char *arguments[]) {
@@ -75,77 +89,30 @@ static void read_hosts(int count, char *hosts[], struct watch_options *options) 
 }
 
 void watch_options_read(int count, char *arguments[], struct watch_options *options) {
-    enum { WATCH = 256, BY, WINDOW, GROUP, INTERVAL, COUNT, TIMEOUT, TOKEN_FILE, JSON, VERSION };
-    static const struct option KNOWN[] = {
-        {"watch", no_argument, NULL, WATCH},
-        {"top", required_argument, NULL, 'n'},
-        {"by", required_argument, NULL, BY},
-        {"window", required_argument, NULL, WINDOW},
-        {"group", required_argument, NULL, GROUP},
-        {"interval", required_argument, NULL, INTERVAL},
-        {"count", required_argument, NULL, COUNT},
-        {"timeout", required_argument, NULL, TIMEOUT},
-        {"token-file", required_argument, NULL, TOKEN_FILE},
-        {"json", no_argument, NULL, JSON},
-        {"version", no_argument, NULL, VERSION},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
+    static const struct option_program program = {PROGRAM, "--watch --help", watch_help};
     *options = (struct watch_options){
         .question = {.rows = ROWS_DEFAULT, .recent = true, .window_s = WINDOW_DEFAULT_S},
         .pace = {.interval_ns = (int64_t)2 * NS_PER_S, .timeout_ns = (int64_t)5 * NS_PER_S},
     };
-    bool window = false;
-    opterr = 0;
-    for (int option; (option = getopt_long(count, arguments, ":n:h", KNOWN, NULL)) != -1;) {
-        switch (option) {
-        case WATCH:
-            break;
-        case 'n':
-            options->question.rows = option_number(PROGRAM, "--top", optarg, 1, TOP_LIMIT);
-            options->rows_given = true;
-            break;
-        case BY:
-            options->question.recent = read_by(optarg);
-            break;
-        case WINDOW:
-            options->question.window_s = read_window(optarg);
-            window = true;
-            break;
-        case GROUP:
-            options->question.group = read_group(optarg);
-            break;
-        case INTERVAL:
-            options->pace.interval_ns =
-                (int64_t)(option_decimal(PROGRAM, "--interval", "a number of seconds", optarg, 0.1,
-                                         INTERVAL_LIMIT_S) *
-                          NS_PER_S);
-            break;
-        case COUNT:
-            options->count = option_number(PROGRAM, "--count", optarg, 1, COUNT_LIMIT);
-            break;
-        case TIMEOUT:
-            options->pace.timeout_ns =
-                (int64_t)option_number(PROGRAM, "--timeout", optarg, 1, TIMEOUT_LIMIT_MS) *
-                NS_PER_MS;
-            break;
-        case TOKEN_FILE:
-            option_token(PROGRAM, optarg, &options->pace.token);
-            break;
-        case JSON:
-            options->json = true;
-            break;
-        case VERSION:
-            puts("regatta-client " REGATTA_VERSION);
-            exit(0);
-        case 'h':
-            exit(watch_help_print() == 0 ? 0 : 1);
-        default:
-            option_unknown(PROGRAM, option, arguments, "--watch --help");
-        }
-    }
-    if (window && !options->question.recent)
+    bool is_watched;
+    struct option_row rows[] = {
+        {"watch", .set = &is_watched},
+        {"top", 'n', .number = &options->question.rows, .low = 1, .high = TOP_LIMIT},
+        {"by", .read = read_by},
+        {"window", .read = read_window},
+        {"group", .read = read_group},
+        {"interval", .read = read_interval},
+        {"count", .number = &options->count, .low = 1, .high = COUNT_LIMIT},
+        {"timeout", .amount = &options->pace.timeout_ns, .unit = NS_PER_MS, .low = 1,
+         .high = TIMEOUT_LIMIT_MS},
+        {"token-file", .read = read_token},
+        {"json", .set = &options->json},
+        {NULL},
+    };
+    int first = options_read(&program, count, arguments, rows, options);
+    options->rows_given = option_is_given(rows, "top");
+    if (option_is_given(rows, "window") && !options->question.recent)
         option_wrong(PROGRAM,
                      "--window is for --by recent; times in total are since the processes started");
-    read_hosts(count - optind, arguments + optind, options);
+    read_hosts(count - first, arguments + first, options);
 }

@@ -1,9 +1,9 @@
 #include "results/reply_printer.h"
 
+#include "base/shared_mutex.h"
 #include "results/duration.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,8 +23,7 @@ static struct reply_printer *printer_of(struct reply_viewer *viewer) {
 }
 
 static void print(struct reply_printer *printer, const struct text *text) {
-    if (pthread_mutex_lock(&printer->lock) == EOWNERDEAD)
-        pthread_mutex_consistent(&printer->lock);
+    shared_mutex_lock(&printer->lock);
     size_t done = 0;
     while (done < text->length) {
         ssize_t written = write(STDOUT_FILENO, text->bytes + done, text->length - done);
@@ -124,12 +123,7 @@ struct reply_viewer *reply_printer_open(uint32_t connections, bool rows) {
         mmap(NULL, sizeof *printer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (printer == MAP_FAILED)
         return NULL;
-    pthread_mutexattr_t kind;
-    pthread_mutexattr_init(&kind);
-    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&printer->lock, &kind);
-    pthread_mutexattr_destroy(&kind);
+    shared_mutex_open(&printer->lock);
     printer->viewer = (struct reply_viewer){.reply = print_reply, .failure = print_failure};
     printer->connections = connections;
     printer->rows = rows;

@@ -43,7 +43,7 @@ static int bind_and_listen(int fd, const struct options *options, bool is_first)
         error = bind_to(fd, &options->listen);
     if (error == 0 && shares && is_first)
         error = share_port(fd);
-    if (error == 0 && listen(fd, options->backlog) != 0)
+    if (error == 0 && listen(fd, (int)options->backlog) != 0)
         error = -errno;
     return error;
 }
@@ -106,7 +106,7 @@ int listener_take(struct listener *listener, struct options *options, int fd) {
     if (error != 0 || !is_listening_tcp(fd, &options->listen))
         return -ENOTSOCK;
     error = configure(fd, options);
-    if (error == 0 && (listen(fd, options->backlog) != 0 || fcntl(fd, F_SETFL, O_RDWR) != 0 ||
+    if (error == 0 && (listen(fd, (int)options->backlog) != 0 || fcntl(fd, F_SETFL, O_RDWR) != 0 ||
                        fcntl(fd, F_SETFD, FD_CLOEXEC) != 0))
         error = -errno;
     if (error == 0)

@@ -16,6 +16,6 @@ struct options {
     int64_t idle_timeout_ms;
     unsigned max_connections;
     unsigned workers; /* 1 in a design without a pool */
-    int backlog;
+    unsigned backlog;
     bool defers_accept;
 };

@@ -4,7 +4,6 @@
 #include "watch/clean.h"
 #include "watch/figures.h"
 #include "watch/layout.h"
-#include "watch/terminal.h"
 
 #include <curses.h>
 #include <stdio.h>
@@ -25,26 +24,6 @@ struct place {
     int y, x;
     unsigned width, rows;
 };
-
-int screen_open(void) {
-    return terminal_open();
-}
-
-void screen_close(void) {
-    terminal_close();
-}
-
-void screen_resized(void) {
-    terminal_resized();
-}
-
-void screen_suspend(void) {
-    terminal_suspend();
-}
-
-void screen_resume(void) {
-    terminal_resume();
-}
 
 int screen_key(void) {
     int key = getch();

@@ -1,4 +1,5 @@
-/* The screen of --watch, on ncurses: opens and leaves the terminal, draws hosts, takes keys.
+/* The screen of --watch, on ncurses: opens and leaves the terminal (terminal.c), draws hosts, takes
+ * keys.
  *
  * Unless the program ends by SIGKILL, the terminal is restored: its modes, its cursor and its
  * content. */

@@ -1,4 +1,5 @@
-#include "watch/terminal.h"
+/* The terminal under the screen: taken and restored, also when the program stops or crashes. */
+#include "watch/screen.h"
 
 #include <curses.h>
 #include <errno.h>
@@ -81,7 +82,7 @@ static void take_modes(void) {
     }
 }
 
-int terminal_open(void) {
+int screen_open(void) {
     int error;
     if (!can_show() || tcgetattr(STDIN_FILENO, &modes_before) != 0)
         return -ENOTTY;
@@ -110,7 +111,7 @@ int terminal_open(void) {
     return 0;
 }
 
-void terminal_close(void) {
+void screen_close(void) {
     endwin();
     /* curses saved the modes when it began; ours are the same or better. */
     tcsetattr(STDIN_FILENO, TCSADRAIN, &modes_before);
@@ -118,22 +119,22 @@ void terminal_close(void) {
     delscreen(screen);
 }
 
-void terminal_resized(void) {
+void screen_resized(void) {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
         resizeterm(size.ws_row, size.ws_col);
     clearok(curscr, TRUE);
 }
 
-void terminal_resume(void) {
+void screen_resume(void) {
     endwin();
     reset_prog_mode();
     is_taken = 1;
-    terminal_resized();
+    screen_resized();
     refresh();
 }
 
-void terminal_suspend(void) {
+void screen_suspend(void) {
     struct sigaction stop = {.sa_handler = SIG_DFL}, before;
     sigset_t only, mask;
     endwin();
@@ -148,5 +149,5 @@ void terminal_suspend(void) {
     /* Stopped here. */
     sigprocmask(SIG_SETMASK, &mask, NULL);
     sigaction(SIGTSTP, &before, NULL);
-    terminal_resume();
+    screen_resume();
 }

@@ -13,7 +13,7 @@ struct watch_options {
     struct question question;
     bool rows_given; /* otherwise a screen asks for as many as fit */
     struct pace pace;
-    uint64_t count; /* refreshes; 0: no limit */
+    uint32_t count; /* refreshes; 0: no limit */
     bool json;
 };
 

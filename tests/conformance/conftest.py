@@ -5,7 +5,7 @@ one that names `dialect` runs once for each dialect."""
 
 import resource
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 
 from tests.dialects import DIALECTS
 from tests.processes import sleepers
-from tests.servers import ListedDesign, RunningServer, runnable, running, table
+from tests.servers import ListedDesign, RunningServer, Start, runnable, running, table
 
 DESCRIPTORS = 4096
 """What the tests themselves may need: a crowd of a thousand, and room."""
@@ -80,7 +80,7 @@ def server(
 
 
 @pytest.fixture
-def start(design: ListedDesign, tmp_path: Path) -> Iterator[Callable[..., RunningServer]]:
+def start(design: ListedDesign, tmp_path: Path) -> Iterator[Start]:
     """Starts a server of the design with options of the test's own."""
     with ExitStack() as stack:
 

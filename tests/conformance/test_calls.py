@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.preload import preloaded
-from tests.servers import ListedDesign, RunningServer, read_all
+from tests.servers import ListedDesign, RunningServer, Start, read_all
 
 CLIENTS = 64
 WORKERS = 8
@@ -36,7 +36,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def counting(
-    start: Callable[..., RunningServer], design: ListedDesign, library: Path, tmp_path: Path
+    start: Start, design: ListedDesign, library: Path, tmp_path: Path
 ) -> Callable[[Callable[[RunningServer], None]], Calls]:
     """What a server calls until its clients have their answers: how it ends is another matter."""
 

@@ -6,13 +6,20 @@ import re
 import selectors
 import socket
 import time
-from collections.abc import Callable
 
 import pytest
 
 from tests.conformance.pipelining import HELD_LONG, check_that_all_is_answered
 from tests.dialects import Dialect
-from tests.servers import PATIENCE_S, ListedDesign, RunningServer, read_all, read_reply, rows_of
+from tests.servers import (
+    PATIENCE_S,
+    ListedDesign,
+    RunningServer,
+    Start,
+    read_all,
+    read_reply,
+    rows_of,
+)
 from tests.sockets import reset, wait_until_read
 
 CROWD = 1000
@@ -48,7 +55,7 @@ def test_a_crowd_that_resets_at_once_harms_nobody(server: RunningServer) -> None
 
 
 def test_replies_larger_than_the_socket_buffers_reach_a_slow_reader_whole(
-    start: Callable[..., RunningServer], dialect: Dialect
+    start: Start, dialect: Dialect
 ) -> None:
     """Some 6 MB of replies against buffers of some 4 MB; the first 2,000 bytes one at a time."""
     server = start(*HELD_LONG)
@@ -71,15 +78,13 @@ def test_replies_larger_than_the_socket_buffers_reach_a_slow_reader_whole(
     assert dialect.answers(all_of_them[len(one) * (count - 1) :]) == dialect.answers(reply)
 
 
-def test_requests_that_wait_behind_replies_are_answered_when_those_are_taken(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_requests_that_wait_behind_replies_are_answered_when_those_are_taken(start: Start) -> None:
     """Nothing that is told about the socket will speak of them again."""
     check_that_all_is_answered(start(*HELD_LONG))
 
 
 def test_a_client_that_pipelines_leaves_others_their_turn(
-    start: Callable[..., RunningServer], design: ListedDesign
+    start: Start, design: ListedDesign
 ) -> None:
     """Others need not wait until all of it is answered, but where one is served at a time."""
     server = start("--work", "wait=1ms")
@@ -94,7 +99,7 @@ def test_a_client_that_pipelines_leaves_others_their_turn(
 
 
 def test_silent_clients_hold_up_others_only_where_the_table_says_so(
-    start: Callable[..., RunningServer], design: ListedDesign
+    start: Start, design: ListedDesign
 ) -> None:
     """One fewer than it serves at a time holds up nobody; as many do, until one of them leaves."""
     count = {"one": 1, "workers": 2, "all": 64}[design.serves]
@@ -137,7 +142,7 @@ def open_at_once(
 
 
 def test_a_thousand_connections_opened_at_once_are_all_answered(
-    start: Callable[..., RunningServer], dialect: Dialect
+    start: Start, dialect: Dialect
 ) -> None:
     """All are opened, then all ask and end, then all are read: nobody waits for anybody.
 

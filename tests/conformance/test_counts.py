@@ -1,15 +1,12 @@
 """What the summary says was served is what was served."""
 
 import socket
-from collections.abc import Callable
 
 from tests.dialects import Dialect
-from tests.servers import ListedDesign, RunningServer, read_all
+from tests.servers import ListedDesign, Start, read_all
 
 
-def test_every_request_and_connection_is_counted_once(
-    start: Callable[..., RunningServer], dialect: Dialect
-) -> None:
+def test_every_request_and_connection_is_counted_once(start: Start, dialect: Dialect) -> None:
     server = start("--work", "snapshot")
     for _ in range(10):
         server.ask(dialect.request(1) * 3)
@@ -20,9 +17,7 @@ def test_every_request_and_connection_is_counted_once(
     assert summary["workers_replaced"] == 0
 
 
-def test_what_the_workers_served_adds_up(
-    start: Callable[..., RunningServer], design: ListedDesign
-) -> None:
+def test_what_the_workers_served_adds_up(start: Start, design: ListedDesign) -> None:
     """In a design without a pool, the one entry is all there is."""
     server = start("--work", "snapshot", *design.workers(3))
     with server.crowd(60) as connections:
@@ -38,7 +33,7 @@ def test_what_the_workers_served_adds_up(
         assert sum(worker[what] for worker in summary["workers"]) == total
 
 
-def test_what_goes_wrong_is_counted_by_its_kind(start: Callable[..., RunningServer]) -> None:
+def test_what_goes_wrong_is_counted_by_its_kind(start: Start) -> None:
     server = start("--work", "snapshot")
     server.ask(b"hello\n")
     server.ask(b"t" * 500)
@@ -52,7 +47,7 @@ def test_what_goes_wrong_is_counted_by_its_kind(start: Callable[..., RunningServ
 
 
 def test_concurrent_requests_of_the_snapshot_work_share_one_scan(
-    start: Callable[..., RunningServer], dialect: Dialect
+    start: Start, dialect: Dialect
 ) -> None:
     server = start("--work", "snapshot", "--max-age", "86400000")
     with server.crowd(50) as connections:

@@ -11,8 +11,9 @@ import pytest
 
 from tests.conformance.preload import preloaded
 from tests.processes import cpu_seconds, descriptor_limits, descriptors, stopped, tree
-from tests.servers import AS_US, PATIENCE_S, RunningServer, is_refusal, read_reply, rows_of
+from tests.servers import AS_US, PATIENCE_S, RunningServer, Start, is_refusal, read_reply, rows_of
 
+Crowd = Callable[[RunningServer], list[socket.socket]]
 CROWD = 40
 SEEN_TO_SPIN_S = 0.4
 """Long enough to tell a server that spins from one that waits."""
@@ -23,7 +24,7 @@ NO_SCAN = b"error: cannot read the processes: out of descriptors\n\n"
 
 
 @pytest.fixture
-def crowd() -> Iterator[Callable[[RunningServer], list[socket.socket]]]:
+def crowd() -> Iterator[Crowd]:
     """Opens connections that nobody may be able to accept."""
     with contextlib.ExitStack() as stack:
         yield lambda server: stack.enter_context(server.crowd(CROWD))
@@ -67,7 +68,7 @@ def watch_them_wait(server: RunningServer, crowd: list[socket.socket], reason: s
 
 
 def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
-    start: Callable[..., RunningServer], crowd: Callable[[RunningServer], list[socket.socket]]
+    start: Start, crowd: Crowd
 ) -> None:
     server = start(*HELD_LONG)
     server.ask(b"top 2\n")
@@ -87,9 +88,7 @@ def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
         pytest.skip("it never holds so many descriptors in one process")
 
 
-def test_a_burst_beyond_the_limit_is_served_or_told_so(
-    start: Callable[..., RunningServer], crowd: Callable[[RunningServer], list[socket.socket]]
-) -> None:
+def test_a_burst_beyond_the_limit_is_served_or_told_so(start: Start, crowd: Crowd) -> None:
     """The limit is low from the start, and the burst comes while the server cannot look."""
     server = start("--work", "scan", descriptors=CROWD)
     for _ in range(2):
@@ -129,7 +128,7 @@ def low_descriptors(pid: int) -> list[int]:
 
 
 def test_where_no_descriptor_is_left_clients_wait_and_nothing_spins(
-    start: Callable[..., RunningServer], crowd: Callable[[RunningServer], list[socket.socket]]
+    start: Start, crowd: Crowd
 ) -> None:
     """When there are some again, all are answered."""
     server = start(*HELD_LONG)
@@ -162,10 +161,7 @@ def no_watches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
-    start: Callable[..., RunningServer],
-    crowd: Callable[[RunningServer], list[socket.socket]],
-    no_files: Path,
-    tmp_path: Path,
+    start: Start, crowd: Crowd, no_files: Path, tmp_path: Path
 ) -> None:
     """When there are some again, all are answered."""
     sign = tmp_path / "no-files"
@@ -183,10 +179,7 @@ def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
 
 
 def test_where_the_kernel_watches_no_more_sockets_whoever_has_asked_is_answered(
-    start: Callable[..., RunningServer],
-    crowd: Callable[[RunningServer], list[socket.socket]],
-    no_watches: Path,
-    tmp_path: Path,
+    start: Start, crowd: Crowd, no_watches: Path, tmp_path: Path
 ) -> None:
     """All have asked when they are accepted, and end only when they have their answers."""
     sign = tmp_path / "no-watches"

@@ -5,13 +5,12 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
 from tests.dialects import Dialect
-from tests.servers import PATIENCE_S, ListedDesign, RunningServer, read_all, read_reply, running
+from tests.servers import PATIENCE_S, ListedDesign, Start, read_all, read_reply, running
 from tests.sockets import wait_until_arrived, wait_until_read
 
 DRAIN_LIMIT_S = 5
@@ -19,7 +18,7 @@ AT_ONCE_S = 3
 """Not by the limit, after which a drain gives clients up."""
 
 
-def test_an_idle_server_ends_at_once(start: Callable[..., RunningServer]) -> None:
+def test_an_idle_server_ends_at_once(start: Start) -> None:
     """Often, because a signal that arrives at the wrong moment is what designs get wrong."""
     for _ in range(25):
         start().stop()
@@ -28,7 +27,7 @@ def test_an_idle_server_ends_at_once(start: Callable[..., RunningServer]) -> Non
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("asked", [b"", b"to", b"top 2\n", b"GET /top HTTP/1.1\r\n"])
 def test_connections_that_only_wait_are_closed(
-    start: Callable[..., RunningServer], asked: bytes, stop: signal.Signals
+    start: Start, asked: bytes, stop: signal.Signals
 ) -> None:
     server = start()
     with server.connect() as connection:
@@ -45,9 +44,7 @@ def test_connections_that_only_wait_are_closed(
         assert time.monotonic() - begun < AT_ONCE_S
 
 
-def test_a_request_that_was_accepted_is_answered(
-    start: Callable[..., RunningServer], dialect: Dialect
-) -> None:
+def test_a_request_that_was_accepted_is_answered(start: Start, dialect: Dialect) -> None:
     """Twenty clients have asked and wait, in the backlog of most designs, when the signal comes."""
     server = start("--work", "scan")
     with server.crowd(20) as connections:
@@ -62,9 +59,7 @@ def test_a_request_that_was_accepted_is_answered(
     assert server.stop()["requests"] == 20
 
 
-def test_all_that_one_client_had_asked_is_answered(
-    start: Callable[..., RunningServer], dialect: Dialect
-) -> None:
+def test_all_that_one_client_had_asked_is_answered(start: Start, dialect: Dialect) -> None:
     """It has sent two hundred requests at once; the first is answered when the signal comes.
 
     Each takes a while that does not depend on this host's processes: a drain has a limit.
@@ -78,9 +73,7 @@ def test_all_that_one_client_had_asked_is_answered(
     assert server.stop()["requests"] == 200
 
 
-def test_no_reply_is_cut_short_under_load(
-    start: Callable[..., RunningServer], dialect: Dialect
-) -> None:
+def test_no_reply_is_cut_short_under_load(start: Start, dialect: Dialect) -> None:
     """Clients ask on and on; each gets whole replies until the connection ends between two."""
     server = start("--work", "snapshot", "--max-age", "10")
     answered, cut = [0] * 8, []
@@ -115,9 +108,7 @@ def test_no_reply_is_cut_short_under_load(
     assert server.stop()["requests"] >= sum(answered)
 
 
-def test_clients_who_connect_after_the_signal_do_not_prolong_the_drain(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_clients_who_connect_after_the_signal_do_not_prolong_the_drain(start: Start) -> None:
     """Eight clients connect, ask and leave, again and again, until nobody answers."""
     server = start("--work", "scan")
     answered = [0] * 8
@@ -140,9 +131,7 @@ def test_clients_who_connect_after_the_signal_do_not_prolong_the_drain(
         assert not client.is_alive()
 
 
-def test_a_second_signal_changes_nothing(
-    start: Callable[..., RunningServer], dialect: Dialect
-) -> None:
+def test_a_second_signal_changes_nothing(start: Start, dialect: Dialect) -> None:
     """A supervisor may well repeat it."""
     server = start("--work", "scan")
     with server.connect() as connection:

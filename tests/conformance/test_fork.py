@@ -2,13 +2,13 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.servers import RunningServer, is_refusal, needs, read_reply, rows_of, running
+from tests.servers import RunningServer, Start, is_refusal, needs, read_reply, rows_of, running
 from tests.users import as_user
 from tests.waiting import wait_until
 
@@ -17,7 +17,7 @@ NOBODY = 54322
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., RunningServer]]:
+def start() -> Iterator[Start]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.chmod(0o777)  # whoever the server's user is
@@ -32,9 +32,7 @@ def await_no_child(server: RunningServer) -> None:
     wait_until(lambda: not Path(f"/proc/{pid}/task/{pid}/children").read_text(), "one is left")
 
 
-def test_children_that_have_served_are_reaped_although_nobody_comes(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_children_that_have_served_are_reaped_although_nobody_comes(start: Start) -> None:
     server = start()
     for _ in range(10):
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
@@ -42,9 +40,7 @@ def test_children_that_have_served_are_reaped_although_nobody_comes(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without processes")
-def test_where_no_process_can_be_made_clients_are_told_so(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_where_no_process_can_be_made_clients_are_told_so(start: Start) -> None:
     """The server and one child are allowed."""
     server = start(*as_user(NOBODY), needs("prlimit"), "--nproc=2")
     with server.connect() as served:

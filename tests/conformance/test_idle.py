@@ -4,12 +4,11 @@ import contextlib
 import selectors
 import socket
 import time
-from collections.abc import Callable
 
 import pytest
 
 from tests.dialects import HTTP, LINE
-from tests.servers import ListedDesign, RunningServer, read_all
+from tests.servers import ListedDesign, Start, read_all
 
 TIMEOUT_MS = 200
 SOON_S = 5
@@ -17,7 +16,7 @@ SOON_S = 5
 
 
 def test_clients_that_keep_silent_are_closed_and_told_so_if_they_had_begun(
-    start: Callable[..., RunningServer], design: ListedDesign
+    start: Start, design: ListedDesign
 ) -> None:
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     endings = {
@@ -40,7 +39,7 @@ def test_clients_that_keep_silent_are_closed_and_told_so_if_they_had_begun(
 
 
 def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
-    start: Callable[..., RunningServer],
+    start: Start,
 ) -> None:
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect() as connection:
@@ -52,9 +51,7 @@ def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
     assert sum(server.stop()["errors"].values()) == 0
 
 
-def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(start: Start) -> None:
     """It takes longer than the idle timeout, which begins with the answer."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", f"wait={2 * TIMEOUT_MS}ms")
     with server.connect() as connection:
@@ -67,7 +64,7 @@ def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(
 
 @pytest.mark.parametrize(("drop", "ending"), [(b"t", LINE.ending), (b"T", HTTP.ending)])
 def test_a_request_that_comes_a_byte_at_a_time_is_ended(
-    start: Callable[..., RunningServer], drop: bytes, ending: bytes
+    start: Start, drop: bytes, ending: bytes
 ) -> None:
     """No pause is as long as the idle timeout, and yet the request takes too long."""
     server = start("--idle-timeout", str(TIMEOUT_MS))
@@ -80,7 +77,7 @@ def test_a_request_that_comes_a_byte_at_a_time_is_ended(
         assert read_all(drip).startswith(ending)
 
 
-def test_a_client_that_asks_now_and_then_is_not_closed(start: Callable[..., RunningServer]) -> None:
+def test_a_client_that_asks_now_and_then_is_not_closed(start: Start) -> None:
     """Altogether longer than the timeout, with each pause well below it."""
     timeout_s, pause_s = 0.3, 0.05
     server = start("--idle-timeout", "300", "--work", "snapshot")
@@ -95,7 +92,7 @@ def test_a_client_that_asks_now_and_then_is_not_closed(start: Callable[..., Runn
             assert len(LINE.read_answer(connection)) == 1
 
 
-def test_a_client_that_takes_no_replies_is_given_up(start: Callable[..., RunningServer]) -> None:
+def test_a_client_that_takes_no_replies_is_given_up(start: Start) -> None:
     """It is owed more than the buffers hold, and takes none of it."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect(receive_buffer=1) as greedy:
@@ -108,9 +105,7 @@ def test_a_client_that_takes_no_replies_is_given_up(start: Callable[..., Running
     assert time.monotonic() - begun < SOON_S - 1, "something of it was left to drain"
 
 
-def test_clients_are_closed_while_others_are_busy(
-    start: Callable[..., RunningServer], design: ListedDesign
-) -> None:
+def test_clients_are_closed_while_others_are_busy(start: Start, design: ListedDesign) -> None:
     """An event loop that is never idle itself must see to the silent all the same."""
     if design.serves == "one":
         pytest.skip("it serves nobody while a client is silent")

@@ -2,12 +2,12 @@
 
 import contextlib
 import socket
-from collections.abc import Callable
 
 from tests.servers import (
     PATIENCE_S,
     ListedDesign,
     RunningServer,
+    Start,
     is_refusal,
     read_all,
     read_reply,
@@ -27,7 +27,7 @@ def hold(stack: contextlib.ExitStack, server: RunningServer, count: int) -> list
 
 
 def test_more_clients_than_allowed_are_told_so_or_wait_for_their_turn(
-    start: Callable[..., RunningServer], design: ListedDesign
+    start: Start, design: ListedDesign
 ) -> None:
     """Whoever is told so is not served, whoever waits is: as soon as there is room."""
     allowed = 1 if design.serves == "one" else ALLOWED
@@ -64,9 +64,7 @@ def is_told_at_once(connection: socket.socket, design: ListedDesign) -> bool:
     return True
 
 
-def test_there_is_room_again_when_clients_have_left(
-    start: Callable[..., RunningServer], design: ListedDesign
-) -> None:
+def test_there_is_room_again_when_clients_have_left(start: Start, design: ListedDesign) -> None:
     allowed = 1 if design.serves == "one" else ALLOWED
     server = start("--max-connections", str(allowed))
     for _ in range(20):

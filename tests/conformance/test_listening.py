@@ -1,24 +1,29 @@
 """Where it listens: as told, alone, and to be had again at once."""
 
 import socket
-from collections.abc import Callable
 
 import pytest
 
 from tests.commands import assert_refused, run
-from tests.servers import PATIENCE_S, ListedDesign, RunningServer, program, read_reply, rows_of
+from tests.servers import (
+    PATIENCE_S,
+    ListedDesign,
+    RunningServer,
+    Start,
+    program,
+    read_reply,
+    rows_of,
+)
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.0.0.2:0", "localhost:0", "[::1]:0"])
-def test_it_listens_where_it_is_told(start: Callable[..., RunningServer], listen: str) -> None:
+def test_it_listens_where_it_is_told(start: Start, listen: str) -> None:
     server = start(listen=listen)
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
 @pytest.mark.parametrize(("listen", "host"), [("0.0.0.0:0", "127.0.0.3"), ("[::]:0", "::1")])
-def test_it_listens_on_every_address_when_told(
-    start: Callable[..., RunningServer], listen: str, host: str
-) -> None:
+def test_it_listens_on_every_address_when_told(start: Start, listen: str, host: str) -> None:
     server = start("--allow", "127.0.0.0/8,::1", "--no-token", listen=listen)
     with socket.create_connection((host, server.port), PATIENCE_S) as connection:
         connection.sendall(b"top 2\n")
@@ -37,7 +42,7 @@ def test_a_second_server_on_the_same_port_is_refused(
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-def test_the_port_is_free_at_once_after_the_end(start: Callable[..., RunningServer]) -> None:
+def test_the_port_is_free_at_once_after_the_end(start: Start) -> None:
     """Though the server has closed a connection first, which lingers."""
     server = start()
     with server.connect() as connection:
@@ -48,9 +53,7 @@ def test_the_port_is_free_at_once_after_the_end(start: Callable[..., RunningServ
     assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2
 
 
-def test_with_deferred_accept_a_client_is_accepted_when_it_asks(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_with_deferred_accept_a_client_is_accepted_when_it_asks(start: Start) -> None:
     """One that says nothing is the kernel's."""
     server = start("--defer-accept")
     with server.connect(), server.connect() as asking:

@@ -2,18 +2,17 @@
 
 import os
 import signal
-from collections.abc import Callable
 
 import pytest
 
 from tests.http_replies import read_http_reply
 from tests.metrics import OPENMETRICS, families, fetch, labels, samples, value
 from tests.processes import children, is_gone
-from tests.servers import ListedDesign, RunningServer, read_reply
+from tests.servers import ListedDesign, RunningServer, Start, read_reply
 from tests.waiting import wait_until
 
 
-def test_replies_are_counted_by_dialect_and_status(start: Callable[..., RunningServer]) -> None:
+def test_replies_are_counted_by_dialect_and_status(start: Start) -> None:
     server = start("--work", "snapshot")
     for _ in range(10):
         server.ask(b"top 1\n" * 3)
@@ -35,9 +34,7 @@ def test_replies_are_counted_by_dialect_and_status(start: Callable[..., RunningS
     assert server.stop()["requests"] == 30 + 1 + 20 + 2 + 2
 
 
-def test_open_connections_are_those_that_are_open(
-    start: Callable[..., RunningServer], design: ListedDesign
-) -> None:
+def test_open_connections_are_those_that_are_open(start: Start, design: ListedDesign) -> None:
     held = 0 if design.serves == "one" else 5
     server = start("--work", "snapshot", *design.workers(6))
     with server.crowd(held) as asked:
@@ -49,9 +46,7 @@ def test_open_connections_are_those_that_are_open(
     wait_until(lambda: value(server, "regatta_connections_open") == 1, "they are open for ever")
 
 
-def test_a_worker_that_is_killed_holds_nothing_open(
-    start: Callable[..., RunningServer], design: ListedDesign
-) -> None:
+def test_a_worker_that_is_killed_holds_nothing_open(start: Start, design: ListedDesign) -> None:
     server = start("--work", "snapshot", *design.workers(3))
     with server.connect() as connection:
         connection.sendall(b"top 1\n")
@@ -66,7 +61,7 @@ def test_a_worker_that_is_killed_holds_nothing_open(
 
 
 def test_the_time_of_all_workers_is_told_and_never_falls(
-    start: Callable[..., RunningServer], design: ListedDesign
+    start: Start, design: ListedDesign
 ) -> None:
     server = start("--work", "spin=5ms", *design.workers(3))
     last = value(server, "process_cpu_seconds_total")

@@ -7,7 +7,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from tests.servers import (
     AS_US,
     PATIENCE_S,
     RunningServer,
+    Start,
     needs,
     program,
     read_all,
@@ -41,7 +42,7 @@ NOBODY = 54321
 
 
 @pytest.fixture(params=PREFORK)
-def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., RunningServer]]:
+def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
     """Starts a server of a design with worker processes."""
     with contextlib.ExitStack() as stack:
         yield lambda *options: stack.enter_context(
@@ -68,9 +69,7 @@ def kill_all(pids: list[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def test_whichever_worker_is_killed_the_others_go_on_accepting(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_whichever_worker_is_killed_the_others_go_on_accepting(start: Start) -> None:
     """One of them holds the lock around accept, where a design has one."""
     server = start("--workers", "3")
     for worker in children(server.process.pid):
@@ -79,9 +78,7 @@ def test_whichever_worker_is_killed_the_others_go_on_accepting(
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-def test_a_worker_that_is_told_to_stop_alone_leaves_the_others_to_serve(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_a_worker_that_is_told_to_stop_alone_leaves_the_others_to_serve(start: Start) -> None:
     """It closes its client between two replies. The others wait in accept as before, which costs
     no CPU."""
     server = start("--workers", "2")
@@ -102,9 +99,7 @@ def test_a_worker_that_is_told_to_stop_alone_leaves_the_others_to_serve(
     assert server.stop()["workers_replaced"] == 1
 
 
-def test_a_worker_that_dies_again_and_again_is_replaced_with_a_pause(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_a_worker_that_dies_again_and_again_is_replaced_with_a_pause(start: Start) -> None:
     server = start("--workers", "1")
     killed: set[int] = set()
     deadline = time.monotonic() + 2.5
@@ -132,7 +127,7 @@ def workers_dead_and_no_descriptor_left(server: RunningServer) -> Iterator[None]
 
 
 def test_workers_that_die_while_no_descriptor_is_left_are_replaced_when_there_are_some(
-    start: Callable[..., RunningServer],
+    start: Start,
 ) -> None:
     server = start("--workers", "2", *AS_US)
     with workers_dead_and_no_descriptor_left(server):
@@ -140,18 +135,14 @@ def test_workers_that_die_while_no_descriptor_is_left_are_replaced_when_there_ar
     wait_until(lambda: len(children(server.process.pid)) == 2, "they are not replaced")
 
 
-def test_a_server_without_workers_and_descriptors_can_be_stopped(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_a_server_without_workers_and_descriptors_can_be_stopped(start: Start) -> None:
     server = start("--workers", "2", *AS_US)
     with workers_dead_and_no_descriptor_left(server):
         server.stop()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_all_processes_at_once_is_a_drain(
-    start: Callable[..., RunningServer], number: signal.Signals
-) -> None:
+def test_a_signal_to_all_processes_at_once_is_a_drain(start: Start, number: signal.Signals) -> None:
     """As a supervisor sends it to a whole service, or a terminal: here the workers have it first,
     and ten clients wait in the backlog."""
     server = start("--workers", "2")

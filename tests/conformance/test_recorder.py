@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.metrics import samples
 from tests.processes import state, tasks
-from tests.servers import PATIENCE_S, RunningServer, rows_of, running
+from tests.servers import PATIENCE_S, RunningServer, Start, rows_of, running
 from tests.waiting import wait_until
 
 HELD_LONG = ("--work", "snapshot", "--max-age", "86400000")
@@ -22,9 +22,7 @@ def has_read(server: RunningServer, times: int) -> Callable[[], bool]:
     return counted
 
 
-def test_it_reads_every_second_and_clients_are_answered_from_that(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_it_reads_every_second_and_clients_are_answered_from_that(start: Start) -> None:
     begun = time.monotonic()
     server = start(*HELD_LONG, records=True)
     while not has_read(server, READINGS)():
@@ -47,7 +45,7 @@ def test_a_stop_does_not_wait_for_its_pause_to_end(tmp_path: Path) -> None:
     assert min(stopped_within() for _ in range(3)) < 0.7  # it would be 0.8, and more on a busy one
 
 
-def test_without_it_only_clients_cause_readings(start: Callable[..., RunningServer]) -> None:
+def test_without_it_only_clients_cause_readings(start: Start) -> None:
     server = start(*HELD_LONG)
     everybody = tasks(server.process.pid)
     wait_until(lambda: all(state(one) == "S" for one in everybody), "it is never at rest")

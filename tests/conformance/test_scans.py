@@ -2,11 +2,10 @@
 
 import socket
 import time
-from collections.abc import Callable
 
 import pytest
 
-from tests.servers import RunningServer, read_all, rows_of
+from tests.servers import RunningServer, Start, read_all, rows_of
 
 MAX_AGE_S = 0.05
 LASTING_S = 0.3
@@ -22,9 +21,7 @@ def ask_all_at_once(server: RunningServer, clients: int) -> int:
 
 
 @pytest.mark.parametrize("clients", [1, 50])
-def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(
-    start: Callable[..., RunningServer], clients: int
-) -> None:
+def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(start: Start, clients: int) -> None:
     server = start("--work", "snapshot", "--max-age", str(round(MAX_AGE_S * 1000)))
     begun = time.monotonic()
     answered = 0
@@ -36,7 +33,7 @@ def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(
     assert 1 <= scans <= lasted / MAX_AGE_S + 1
 
 
-def test_the_classic_work_looks_once_for_each_request(start: Callable[..., RunningServer]) -> None:
+def test_the_classic_work_looks_once_for_each_request(start: Start) -> None:
     """Also of many that come at once: nobody's look serves anybody else."""
     server = start("--work", "classic")
     assert ask_all_at_once(server, 20) == 20

@@ -4,12 +4,11 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
 
 import pytest
 
 from tests.processes import children, is_gone, state, tree
-from tests.servers import ListedDesign, RunningServer, read_reply, rows_of
+from tests.servers import ListedDesign, RunningServer, Start, read_reply, rows_of
 from tests.waiting import wait_until
 
 HELD = 3
@@ -59,7 +58,7 @@ def await_replacement(server: RunningServer, workers: list[int]) -> None:
 
 
 def test_a_worker_that_is_killed_costs_its_own_client_alone(
-    start: Callable[..., RunningServer], design: ListedDesign
+    start: Start, design: ListedDesign
 ) -> None:
     """A pool replaces it; wherever it was: waiting for a client, or serving one."""
     server = start(*design.workers(WORKERS))
@@ -81,7 +80,7 @@ def test_a_worker_that_is_killed_costs_its_own_client_alone(
 
 
 def test_workers_that_are_killed_all_at_once_are_all_replaced(
-    start: Callable[..., RunningServer], design: ListedDesign
+    start: Start, design: ListedDesign
 ) -> None:
     """Among them whoever has the lock under which they accept, if there is one."""
     server = start(*design.workers(WORKERS))
@@ -93,9 +92,7 @@ def test_workers_that_are_killed_all_at_once_are_all_replaced(
     assert server.stop()["workers_replaced"] == WORKERS
 
 
-def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(
-    start: Callable[..., RunningServer],
-) -> None:
+def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(start: Start) -> None:
     server = start()
     with server.connect() as stalled:
         stalled.sendall(b"top 1\n")
@@ -107,7 +104,7 @@ def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(
         assert time.monotonic() - begun < 3
 
 
-def test_a_server_that_is_killed_leaves_nobody_behind(start: Callable[..., RunningServer]) -> None:
+def test_a_server_that_is_killed_leaves_nobody_behind(start: Start) -> None:
     """Not even its workers: they would hold the port, and answer for a server that is gone."""
     server = start()
     with server.connect() as connection:

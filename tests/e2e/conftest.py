@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.scripted import DIALECTS, ENGINES
-from tests.e2e.watching import two_servers
-from tests.servers import RunningServer
+from tests.e2e.watching import Pair, two_servers
 
 
 @pytest.fixture(params=ENGINES)
@@ -20,7 +19,7 @@ def dialect(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, RunningServer]]:
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     """Two servers that no test stops."""
     with two_servers(tmp_path_factory.mktemp("pair")) as servers:
         yield servers

@@ -7,12 +7,13 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.commands import Done, assert_refused, run, run_well
-from tests.servers import program
+from tests.servers import RunningServer, program
 from tests.waiting import PATIENCE_S, wait_until
 
 ENGINES = ["epoll", "thread", "fork"]
@@ -128,13 +129,14 @@ def once(reply: bytes) -> Handler:
     return handler
 
 
-def always(reply: bytes, counts: dict[int, int] | None = None) -> Handler:
-    """Answers until the client hangs up."""
+def always(reply: bytes, counts: dict[int, int] | None = None, pause_s: float = 0) -> Handler:
+    """Answers until the client hangs up, each time after a pause."""
 
     def handler(connection: socket.socket, number: int) -> None:
         while read_request(connection):
             if counts is not None:
                 counts[number] = counts.get(number, 0) + 1
+            time.sleep(pause_s)
             connection.sendall(reply)
 
     return handler
@@ -159,9 +161,21 @@ def shown_by(*options: str, **settings: Any) -> str:
     return run_well(program("regatta-client"), *options, **settings)
 
 
-def result_of(*options: str) -> tuple[dict[str, Any], int]:
-    """The JSON object and the exit status; a failed load says so in one line."""
-    finished = client("--json", *options)
+def address_at(server: Scripted | RunningServer | str) -> str:
+    return server if isinstance(server, str) else server.address
+
+
+def result_of(
+    server: Scripted | RunningServer | str,
+    options: str = "",
+    engine: str = "epoll",
+    dialect: str = "line",
+) -> tuple[dict[str, Any], int]:
+    """The JSON object and the exit status of a load; a failed one says so in one line.
+
+    server: or its address. options: as on a command line."""
+    how = ("--engine", engine, "--dialect", dialect, *options.split())
+    finished = client("--json", *how, address_at(server))
     if finished.returncode == 0:
         assert finished.stderr == ""
     else:
@@ -170,8 +184,8 @@ def result_of(*options: str) -> tuple[dict[str, Any], int]:
     return json.loads(finished.stdout), finished.returncode
 
 
-def open_load(rate: float, duration: float, *more: str) -> list[str]:
-    return ["--load", "open", "--rate", str(rate), "--duration", str(duration), *more]
+def open_load(rate: float, duration: float) -> str:
+    return f"--load open --rate {rate} --duration {duration}"
 
 
 NO_FIGURES = dict.fromkeys(["min", "mean", "p50", "p90", "p99", "p99_9", "max"]) | {"over": {}}
@@ -181,11 +195,14 @@ NO_FIGURES = dict.fromkeys(["min", "mean", "p50", "p90", "p99", "p99_9", "max"])
 class Gated:
     """A client behind a gate: prepared, and not yet let through."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, server: Scripted | RunningServer, options: str = "") -> None:
         self.outside, inside = socket.socketpair()
         self.outside.settimeout(PATIENCE_S)
         self.process = subprocess.Popen(
-            [program("regatta-client"), "--json", "--gate-fd", str(inside.fileno()), *options],
+            [
+                *(program("regatta-client"), "--json", "--gate-fd", str(inside.fileno())),
+                *(*options.split(), server.address),
+            ],
             stdout=subprocess.PIPE,
             pass_fds=[inside.fileno()],
         )

@@ -43,7 +43,7 @@ def refusal(*arguments: str, prefix: Sequence[str] = (), name: str = "regatta-se
     return done.stderr
 
 
-@pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0", "192.0.2.7:0", "[2001:db8::1]:0"])
+@pytest.mark.parametrize("listen", ["0.0.0.0:0", "[2001:db8::1]:0"])
 def test_where_others_can_connect_it_must_be_said_who_may_ask(
     listen: str, token_file: Path
 ) -> None:
@@ -55,6 +55,7 @@ def test_where_others_can_connect_it_must_be_said_who_may_ask(
     assert "--allow" in refusal("--listen", listen, *token)
     assert "--allow" in refusal("--listen", listen, "--no-token")
     assert "--token-file" in refusal("--listen", listen, *networks)
+    assert "--allow" in refusal("--allow", "10.0.0.1/8")
     assert "exclude each other" in refusal("--listen", listen, *networks, *token, "--no-token")
 
 
@@ -83,27 +84,9 @@ def test_where_only_this_host_can_connect_nothing_needs_to_be_said(
         assert server.ask(b"top\n").startswith(b"rank ")
 
 
-@pytest.mark.parametrize(
-    "networks", ["10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/8,", "example.org", "", "2001:db8::1/32"]
-)
-def test_what_is_no_network_is_told(networks: str) -> None:
-    assert "--allow" in refusal("--allow", networks)
-
-
 @pytest.mark.parametrize("name", ["regatta-server", "regatta-client"])
 @pytest.mark.parametrize(
-    ("text", "mode", "says"),
-    [
-        (TOKEN, 0o640, "chmod 600"),
-        (TOKEN, 0o604, "chmod 600"),
-        ("", 0o600, "empty"),
-        ("\n", 0o600, "empty"),
-        ("too-short", 0o600, "16 to 256"),
-        ("x" * 257, 0o600, "16 to 256"),
-        (f"{TOKEN}\n{TOKEN}\n", 0o600, "one line"),
-        (f"{TOKEN} {TOKEN}", 0o600, "blanks"),
-    ],
-    ids=repr,
+    ("text", "mode", "says"), [(TOKEN, 0o640, "chmod 600"), ("too-short", 0o600, "16 to 256")]
 )
 def test_a_token_file_that_is_none_refuses_to_start(
     tmp_path: Path, name: str, text: str, mode: int, says: str

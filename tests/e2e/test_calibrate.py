@@ -15,10 +15,7 @@ PARTS = (
     *("power: quick, over all steps", "power: quick, at one step"),
     *("p99 of a stopped server", "CPU time of fork-per-client"),
     *("stars: 3 equal contenders", "stars: one of 3 is", "stars: 5 % cheaper, but with bursts"),
-    *(
-        "context switches of thread-per-client",
-        "counted time of a load (closed)",
-    ),
+    *("context switches of thread-per-client", "counted time of a load (closed)"),
 )
 
 

@@ -19,14 +19,12 @@ from tests.e2e.scripted import (
 )
 from tests.servers import running
 
-CLOSED = ["--load", "closed", "--duration"]
+CLOSED = "--load closed --duration"
 
 
 def test_idle_and_slow_connections_are_there_and_not_in_the_samples(tmp_path: Path) -> None:
     with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
-        result, status = result_of(
-            *(*CLOSED, "0.3", "-c", "5", "--idle", "40", "--slow", "7"), server.address
-        )
+        result, status = result_of(server, f"{CLOSED} 0.3 -c 5 --idle 40 --slow 7")
     assert (status, result["errors"]) == (0, errors())
     assert (result["idle"], result["idle_lost"]) == (40, 0)
     assert (result["slow"], result["slow_lost"]) == (7, 0)
@@ -37,7 +35,7 @@ def test_idle_and_slow_connections_are_there_and_not_in_the_samples(tmp_path: Pa
 
 def test_they_are_connected_before_the_window() -> None:
     with serving(always(LINE_REPLY)) as server:
-        gated = Gated("--idle", "3", "--slow", "4", server.address)
+        gated = Gated(server, "--idle 3 --slow 4")
         server.wait_for(7)
         gated.go()
         result = gated.result()
@@ -59,7 +57,7 @@ def test_idle_connections_say_nothing_and_those_that_the_server_ends_are_counted
             connection.sendall(LINE_REPLY)
 
     with serving(handler) as server:
-        result, status = result_of(*(*CLOSED, "0.3", "--idle", "4"), server.address)
+        result, status = result_of(server, f"{CLOSED} 0.3 --idle 4")
         assert server.accepted == 5
     assert (status, result["errors"]) == (0, errors())
     assert (result["idle"], result["idle_lost"]) == (4, 2)
@@ -87,9 +85,7 @@ def test_slow_connections_send_and_read_a_byte_each_10_ms(dialect: str) -> None:
 
     replies = len(REPLIES[dialect])
     with serving(handler) as server:
-        result, status = result_of(
-            *(*CLOSED, "6", "--slow", "1", "--dialect", dialect), server.address
-        )
+        result, status = result_of(server, f"{CLOSED} 6 --slow 1", dialect=dialect)
     assert status == 0
     assert result["slow_lost"] == 0
     assert result["slow_requests"] >= (2 if dialect == "line" else 1)
@@ -120,7 +116,7 @@ def test_a_slow_connection_that_is_lost_is_made_again() -> None:
         always(LINE_REPLY)(connection, number)
 
     with serving(handler) as server:
-        result, status = result_of(*(*CLOSED, "0.6", "--slow", "1"), server.address)
+        result, status = result_of(server, f"{CLOSED} 0.6 --slow 1")
     assert (status, result["errors"]) == (0, errors())
     assert seen.is_set()
     assert result["slow_lost"] >= 2
@@ -146,7 +142,7 @@ def test_a_large_reply_to_a_slow_reader_is_held_back() -> None:
             is_held.set()
 
     with serving(handler) as server:
-        _, status = result_of(*(*CLOSED, "0.8", "--slow", "1", "-n", "64"), server.address)
+        _, status = result_of(server, f"{CLOSED} 0.8 --slow 1 -n 64")
     assert status == 0
     assert is_held.is_set()
 
@@ -154,9 +150,7 @@ def test_a_large_reply_to_a_slow_reader_is_held_back() -> None:
 def test_many_slow_connections_do_not_delay_the_measured_ones(tmp_path: Path) -> None:
     with running(tmp_path, "--design", "epoll", "--work", "snapshot") as server:
         result, status = result_of(
-            *("--load", "open", "--rate", "200", "--duration", "1", "-c", "10"),
-            *("--slow", "300", "--idle", "1000"),
-            server.address,
+            server, "--load open --rate 200 --duration 1 -c 10 --slow 300 --idle 1000"
         )
     assert status == 0
     assert server.summary["connections"] == 10 + 300 + 1000

@@ -48,10 +48,7 @@ def test_the_samples_agree_with_the_summary(engine: str, tmp_path: Path) -> None
 
     before_ns = time.monotonic_ns()
     with serving(handler) as server:
-        result, _ = result_of(
-            *("--engine", engine, "-c", "8", "--rounds", "4", "--samples", str(path)),
-            server.address,
-        )
+        result, _ = result_of(server, f"-c 8 --rounds 4 --samples {path}", engine)
     samples, offset_ns = read_samples(path)
     assert abs(time.time_ns() - time.monotonic_ns() - offset_ns) < 1e9
     assert sorted(connection for *_, connection, _ in samples) == sorted(list(range(8)) * 4)
@@ -88,7 +85,7 @@ def test_samples_that_cannot_be_written_cost_no_load(tmp_path: Path) -> None:
 
 def test_usage_is_that_of_the_window(engine: str) -> None:
     with serving(once(LINE_REPLY)) as server:
-        result, _ = result_of("--engine", engine, "-c", "20", "--rounds", "5", server.address)
+        result, _ = result_of(server, "-c 20 --rounds 5", engine)
     own, children = result["usage"]["self"], result["usage"]["children"]
     assert set(own) == set(children)
     if engine == "fork":
@@ -212,7 +209,7 @@ def test_ctrl_c_stops_and_sums_up_what_was_done(engine: str, load: list[str]) ->
 
 def test_the_load_runs_between_the_gate_s_lines(engine: str) -> None:
     with serving(once(LINE_REPLY)) as server:
-        gated = Gated("--engine", engine, "-c", "5", server.address)
+        gated = Gated(server, f"--engine {engine} -c 5")
         time.sleep(0.1)
         assert server.accepted == 0
         gated.go()
@@ -385,8 +382,6 @@ def test_our_own_server_answers_every_engine(
     if listen.startswith("[") and not Path("/proc/net/if_inet6").exists():
         listen = "127.0.0.1:0"
     with running(tmp_path, listen=listen) as server:
-        result, status = result_of(
-            *("--engine", engine, "--dialect", dialect, "-c", "100", "-n", "5"), server.address
-        )
+        result, status = result_of(server, "-c 100 -n 5", engine, dialect)
     assert (status, result["answered"]) == (0, 100)
     assert server.summary["requests"] == 100

@@ -51,9 +51,7 @@ def test_at_three_times_the_capacity_no_percentile_is_below_the_truth(
     path = tmp_path / "samples"
     with running(tmp_path, "--design", design, "--work", "wait=10ms") as server:
         result, status = result_of(
-            *open_load(rate, duration_s),
-            *("-c", str(connections), "--samples", str(path)),
-            server.address,
+            server, f"{open_load(rate, duration_s)} -c {connections} --samples {path}"
         )
     due = round(rate * duration_s)
     at_least = [1e9 * (max(1, k + 2 - connections) * work_s - k / rate) for k in range(due)]
@@ -80,9 +78,8 @@ def test_at_three_times_the_capacity_no_percentile_is_below_the_truth(
 
 def test_a_server_that_stops_to_the_end_of_the_window_is_slow(tmp_path: Path) -> None:
     path = tmp_path / "samples"
-    options = ["-c", "4", "--timeout", "1500", "--samples", str(path)]
     with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
-        gated = Gated(*open_load(400, 1), *options, server.address)
+        gated = Gated(server, f"{open_load(400, 1)} -c 4 --timeout 1500 --samples {path}")
         gated.go()
         time.sleep(0.3)
         server.process.send_signal(signal.SIGSTOP)
@@ -107,7 +104,7 @@ def test_what_was_not_answered_in_time_took_at_least_so_long() -> None:
             server.hold()
 
     with serving(handler) as server:
-        result, status = result_of("-c", "8", "--timeout", "2000", server.address)
+        result, status = result_of(server, "-c 8 --timeout 2000")
     assert (status, result["errors"]) == (1, errors(timeout=2))
     latency = result["latency_ns"]
     assert latency["p50"] > 0
@@ -118,14 +115,14 @@ def test_what_was_not_answered_in_time_took_at_least_so_long() -> None:
 
 def test_a_load_in_which_all_is_in_time_has_nothing_over(tmp_path: Path) -> None:
     with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
-        result, status = result_of("-c", "8", server.address)
+        result, status = result_of(server, "-c 8")
     assert status == 0
     assert result["latency_ns"]["over"] == result["first_byte_ns"]["over"] == {}
 
 
 def test_a_person_sees_over_and_that_the_rate_is_not_held(tmp_path: Path) -> None:
     with running(tmp_path, "--design", "iterative", "--work", "wait=20ms") as server:
-        shown = shown_by(*open_load(300, 0.4), "-c", "1", server.address)
+        shown = shown_by(*open_load(300, 0.4).split(), "-c", "1", server.address)
     latency = next(line for line in shown.splitlines() if line.startswith("  latency"))
     assert latency.count("> ") == 4
     (asked,) = re.findall(r"(\d+) requests? to ", shown)

@@ -20,6 +20,7 @@ from tests.e2e.scripted import (
     address_of,
     always,
     errors,
+    once,
     open_load,
     read_request,
     read_samples,
@@ -39,9 +40,7 @@ def test_an_even_rate_is_met_without_drift(tmp_path: Path, dialect: str) -> None
     path = tmp_path / "samples"
     with running(tmp_path, *SERVER) as server:
         result, status = result_of(
-            *open_load(2000, 1),
-            *("-c", "20", "--dialect", dialect, "--samples", str(path)),
-            server.address,
+            server, f"{open_load(2000, 1)} -c 20 --samples {path}", dialect=dialect
         )
     assert status == 0
     assert (result["load"], result["rate_per_s"], result["arrivals"]) == ("open", 2000, "even")
@@ -54,16 +53,16 @@ def test_an_even_rate_is_met_without_drift(tmp_path: Path, dialect: str) -> None
 
 
 def test_poisson_arrivals_follow_their_seed(tmp_path: Path) -> None:
-    def gaps(*more: str) -> list[int]:
+    def gaps(more: str = "") -> list[int]:
         path = tmp_path / "samples"
-        options = open_load(1000, 0.5, "--arrivals", "poisson", *more)
-        result, status = result_of(*options, "-c", "9", "--samples", str(path), server.address)
+        options = f"{open_load(1000, 0.5)} --arrivals poisson {more}"
+        result, status = result_of(server, f"{options} -c 9 --samples {path}")
         assert (status, result["arrivals"]) == (0, "poisson")
         starts = sorted(sample[0] for sample in read_samples(path)[0])
         return [after - before for before, after in zip(starts, starts[1:], strict=False)][:300]
 
     with running(tmp_path, *SERVER) as server:
-        first, again, other = gaps(), gaps("--seed", "1"), gaps("--seed", "2")
+        first, again, other = gaps(), gaps("--seed 1"), gaps("--seed 2")
     assert len(first) == 300
     assert first == again
     assert first != other
@@ -72,13 +71,8 @@ def test_poisson_arrivals_follow_their_seed(tmp_path: Path) -> None:
 
 
 def test_a_rate_that_cannot_be_met_is_reported_and_is_no_failure() -> None:
-    def handler(connection: socket.socket, _number: int) -> None:
-        while read_request(connection):
-            time.sleep(0.02)
-            connection.sendall(LINE_REPLY)
-
-    with serving(handler) as server:
-        result, status = result_of(*open_load(400, 0.5), "-c", "2", server.address)
+    with serving(always(LINE_REPLY, pause_s=0.02)) as server:
+        result, status = result_of(server, f"{open_load(400, 0.5)} -c 2")
     assert (status, result["errors"]) == (0, errors())
     assert result["answered"] == result["requests"] <= 52
     assert result["requests"] + result["unstarted"] == 200
@@ -97,7 +91,7 @@ def test_the_whole_stall_of_a_server_is_in_the_samples(tmp_path: Path) -> None:
     path = tmp_path / "samples"
     rate = 500
     with running(tmp_path, *SERVER) as server:
-        gated = Gated(*open_load(rate, 1.2), *("-c", "4", "--samples", str(path)), server.address)
+        gated = Gated(server, f"{open_load(rate, 1.2)} -c 4 --samples {path}")
         gated.go()
         time.sleep(0.4)
         os.kill(server.process.pid, signal.SIGSTOP)
@@ -125,7 +119,7 @@ def test_the_whole_stall_of_a_server_is_in_the_samples(tmp_path: Path) -> None:
 def test_connections_that_stay_are_made_before_the_window() -> None:
     counts: dict[int, int] = {}
     with serving(always(LINE_REPLY, counts)) as server:
-        gated = Gated(*open_load(200, 0.3), "-c", "12", server.address)
+        gated = Gated(server, f"{open_load(200, 0.3)} -c 12")
         server.wait_for(12)
         assert counts == {}
         gated.go()
@@ -140,20 +134,15 @@ def test_connections_that_stay_are_made_before_the_window() -> None:
 def test_connections_that_do_not_stay_are_made_by_their_requests() -> None:
     counts: dict[int, int] = {}
     with serving(always(LINE_REPLY, counts)) as server:
-        options = open_load(200, 0.3, "--per-connection", "3")
-        result, status = result_of(*options, "-c", "5", server.address)
+        result, status = result_of(server, f"{open_load(200, 0.3)} --per-connection 3 -c 5")
     assert (status, result["answered"]) == (0, 60 - result["unstarted"])
     assert result["connections_opened"] == len(counts) >= result["answered"] / 3
     assert max(counts.values()) == 3
 
 
 def test_a_free_connection_that_the_server_closes_is_made_again() -> None:
-    def handler(connection: socket.socket, _number: int) -> None:
-        if read_request(connection):
-            connection.sendall(LINE_REPLY)
-
-    with serving(handler) as server:
-        result, status = result_of(*open_load(50, 0.4), "-c", "10", server.address)
+    with serving(once(LINE_REPLY)) as server:
+        result, status = result_of(server, f"{open_load(50, 0.4)} -c 10")
     assert (status, result["errors"]) == (0, errors())
     assert result["answered"] == result["connections_opened"] == 20 - result["unstarted"]
 
@@ -161,7 +150,7 @@ def test_a_free_connection_that_the_server_closes_is_made_again() -> None:
 def test_nobody_there_is_a_failure_that_ends_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = address_of(listener)
-    result, status = result_of(*open_load(1000, 0.3), "-c", "2", address)
+    result, status = result_of(address, f"{open_load(1000, 0.3)} -c 2")
     assert status == 1
     assert result["answered"] == 0
     # Each pauses after a failure: no hammering.
@@ -172,8 +161,7 @@ def test_nobody_there_is_a_failure_that_ends_in_time() -> None:
 
 def test_requests_that_are_never_answered_end_in_time() -> None:
     with serving(lambda *_: server.hold()) as server:
-        options = open_load(100, 0.2, "--timeout", "150")
-        result, status = result_of(*options, "-c", "3", server.address)
+        result, status = result_of(server, f"{open_load(100, 0.2)} --timeout 150 -c 3")
     assert status == 1
     assert result["errors"] == errors(timeout=result["requests"])
     assert result["requests"] >= 3
@@ -197,7 +185,7 @@ def test_a_client_on_a_busy_cpu_says_that_it_was_the_limit(busy_cpu: int, tmp_pa
         os.nice(19)
 
     with running(tmp_path, *SERVER) as server:
-        load = open_load(50_000, 0.5, "--cpus", str(busy_cpu), "-c", "50")
+        load = f"{open_load(50_000, 0.5)} --cpus {busy_cpu} -c 50".split()
         told, shown = (
             shown_by(*load, *form, server.address, preexec_fn=modest) for form in (["--json"], [])
         )
@@ -210,7 +198,7 @@ def test_a_client_on_a_busy_cpu_says_that_it_was_the_limit(busy_cpu: int, tmp_pa
 def test_a_client_that_was_stopped_was_late_itself(tmp_path: Path) -> None:
     """A connection for each request: however slow a busy machine's server is, one is free."""
     with running(tmp_path, *SERVER) as server:
-        gated = Gated(*open_load(200, 0.5), "-c", "100", server.address)
+        gated = Gated(server, f"{open_load(200, 0.5)} -c 100")
         gated.go()
         time.sleep(0.1)
         gated.process.send_signal(signal.SIGSTOP)
@@ -227,9 +215,7 @@ def test_a_load_that_keeps_no_schedule_is_bound_by_its_cpu_alone(
     cpu = str(max(os.sched_getaffinity(0)))
     with running(tmp_path, *SERVER) as server:
         result, status = result_of(
-            *("--engine", engine, "--load", "closed", "--duration", "0.3", "--cpus", cpu),
-            *("-c", "50"),
-            server.address,
+            server, f"--load closed --duration 0.3 --cpus {cpu} -c 50", engine
         )
     assert status == 0
     own = result["usage"]["children" if engine == "fork" else "self"]
@@ -243,16 +229,8 @@ def test_a_load_that_keeps_no_schedule_is_bound_by_its_cpu_alone(
 
 
 def test_a_client_that_waits_has_a_small_share_of_cpu(engine: str) -> None:
-    def handler(connection: socket.socket, _number: int) -> None:
-        while read_request(connection):
-            time.sleep(0.05)
-            connection.sendall(LINE_REPLY)
-
-    with serving(handler) as server:
-        result, status = result_of(
-            *("--engine", engine, "--load", "closed", "--duration", "0.4", "-c", "3"),
-            server.address,
-        )
+    with serving(always(LINE_REPLY, pause_s=0.05)) as server:
+        result, status = result_of(server, "--load closed --duration 0.4 -c 3", engine)
     assert status == 0
     assert result["cpu_share"] < 0.3
     assert result["client_bound"] is None
@@ -263,7 +241,7 @@ def test_a_client_that_waits_has_a_small_share_of_cpu(engine: str) -> None:
 
 def test_the_summary_shows_offered_and_started_rate_lateness_and_cpu(tmp_path: Path) -> None:
     with running(tmp_path, *SERVER) as server:
-        shown = shown_by(*open_load(100.5, 0.2, "--arrivals", "poisson"), server.address)
+        shown = shown_by(*open_load(100.5, 0.2).split(), "--arrivals", "poisson", server.address)
     assert "offered 100.5/s (poisson), started " in shown
     assert "late itself" in shown
     assert " % of its CPU" in shown
@@ -278,7 +256,7 @@ def test_ctrl_c_stops_an_open_load_and_sums_up() -> None:
             has_asked.set()
 
     with serving(handler) as server:
-        gated = Gated(*open_load(100, 60), server.address)
+        gated = Gated(server, open_load(100, 60))
         gated.go()
         assert has_asked.wait(PATIENCE_S)
         time.sleep(0.2)

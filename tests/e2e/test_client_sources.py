@@ -25,10 +25,7 @@ class Sources:
 def test_connections_come_from_the_sources_in_turn(engine: str) -> None:
     handler = Sources()
     with serving(handler) as server:
-        result, status = result_of(
-            *("--engine", engine, "-c", "8", "--sources", "127.0.0.7,127.0.1.254-127.0.2.0"),
-            server.address,
-        )
+        result, status = result_of(server, "-c 8 --sources 127.0.0.7,127.0.1.254-127.0.2.0", engine)
     assert (status, result["answered"]) == (0, 8)
     assert handler.seen == dict.fromkeys(
         ["127.0.0.7", "127.0.1.254", "127.0.1.255", "127.0.2.0"], 2
@@ -39,9 +36,7 @@ def test_an_open_load_takes_them_in_turn_too() -> None:
     handler = Sources()
     with serving(handler) as server:
         result, status = result_of(
-            *("--load", "open", "--rate", "200", "--duration", "0.2", "-c", "4"),
-            *("--sources", "127.0.0.2-127.0.0.3"),
-            server.address,
+            server, "--load open --rate 200 --duration 0.2 -c 4 --sources 127.0.0.2-127.0.0.3"
         )
     assert (status, result["answered"]) == (0, 40)
     assert handler.seen == {"127.0.0.2": 2, "127.0.0.3": 2}
@@ -50,7 +45,7 @@ def test_an_open_load_takes_them_in_turn_too() -> None:
 def test_a_few_connections_that_stay_come_from_where_the_kernel_says(engine: str) -> None:
     handler = Sources()
     with serving(handler) as server:
-        result_of("--engine", engine, "-c", "5", server.address)
+        result_of(server, "-c 5", engine)
     assert handler.seen == {"127.0.0.1": 5}
 
 
@@ -58,9 +53,7 @@ def test_connections_that_do_not_stay_spread_over_loopback(engine: str) -> None:
     handler = Sources()
     with serving(handler) as server:
         result, status = result_of(
-            *("--engine", engine, "--load", "closed", "--duration", "0.2"),
-            *("--per-connection", "1", "-c", "3"),
-            server.address,
+            server, "--load closed --duration 0.2 --per-connection 1 -c 3", engine
         )
     assert (status, result["errors"]) == (0, errors())
     assert sum(handler.seen.values()) == result["connections_opened"]
@@ -91,10 +84,7 @@ def test_wrong_sources_are_one_clear_line(sources: str) -> None:
 
 def test_ten_thousand_connections_from_one_process(tmp_path: Path) -> None:
     with running(tmp_path, "--design", "epoll", "--work", "snapshot") as server:
-        result, status = result_of(
-            *("--load", "open", "--rate", "20000", "--duration", "1", "-c", "10000"),
-            server.address,
-        )
+        result, status = result_of(server, "--load open --rate 20000 --duration 1 -c 10000")
     assert (status, result["errors"]) == (0, errors())
     assert result["connections_opened"] == server.summary["connections"] == 10_000
     assert result["requests"] + result["unstarted"] == 20_000

@@ -82,8 +82,7 @@ class Opened:
 
     def __init__(self, browser: Browser, path: Path, width: int, scheme: str) -> None:
         self.page: Page = browser.new_page(
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,
+            viewport={"width": width, "height": 900}, color_scheme=scheme
         )
         self.complaints: list[str] = []
         self.fetched: list[str] = []

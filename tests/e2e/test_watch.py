@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.e2e.scripted import serving
 from tests.e2e.watching import (
+    Pair,
     ScriptedServer,
     answer,
     body,
@@ -16,10 +17,10 @@ from tests.e2e.watching import (
     two_servers,
     watch,
 )
-from tests.servers import RunningServer, running
+from tests.servers import running
 
 
-def test_two_hosts_stand_side_by_side(pair: tuple[RunningServer, RunningServer]) -> None:
+def test_two_hosts_stand_side_by_side(pair: Pair) -> None:
     with on_screen(pair[0].address, pair[1].address) as terminal:
         terminal.until(both_ok(terminal))
         (y_one, x_one), (y_two, x_two) = heads(terminal, pair)
@@ -34,9 +35,7 @@ def test_two_hosts_stand_side_by_side(pair: tuple[RunningServer, RunningServer])
         assert socket.gethostname()[:8] in terminal.text
 
 
-def test_hosts_are_stacked_where_the_window_is_narrow_and_follow_its_size(
-    pair: tuple[RunningServer, RunningServer],
-) -> None:
+def test_hosts_are_stacked_where_the_window_is_narrow_and_follow_its_size(pair: Pair) -> None:
     with on_screen(pair[0].address, pair[1].address, columns=60) as terminal:
         terminal.until(both_ok(terminal))
         (y_one, _), (y_two, _) = heads(terminal, pair)
@@ -86,11 +85,12 @@ def test_a_host_that_dies_is_shown_and_retried_while_the_other_goes_on(tmp_path:
         assert terminal.end() == 0
 
 
-def test_a_silent_host_delays_no_other(pair: tuple[RunningServer, RunningServer]) -> None:
-    def silent(connection: socket.socket, _number: int) -> None:
-        while connection.recv(4096):
-            pass
+def silent(connection: socket.socket, _number: int) -> None:
+    while connection.recv(4096):
+        pass
 
+
+def test_a_silent_host_delays_no_other(pair: Pair) -> None:
     with serving(silent) as mute:
         before = time.monotonic()
         result = watch(
@@ -104,10 +104,6 @@ def test_a_silent_host_delays_no_other(pair: tuple[RunningServer, RunningServer]
 
 
 def test_a_host_that_does_not_answer_fails_at_the_timeout() -> None:
-    def silent(connection: socket.socket, _number: int) -> None:
-        while connection.recv(4096):
-            pass
-
     with serving(silent) as mute:
         result = watch("--count", "1", "--timeout", "300", mute.address)
     assert "FAILING for 0.0 s: no answer within 0.3 s; again in" in result.stdout

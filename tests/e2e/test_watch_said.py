@@ -13,8 +13,8 @@ import pytest
 
 from tests.commands import run_well
 from tests.e2e.scripted import http, serving
-from tests.e2e.watching import CLIENT, ScriptedServer, answer, body, on_screen, watch
-from tests.servers import PATIENCE_S, RunningServer, running
+from tests.e2e.watching import CLIENT, Pair, ScriptedServer, answer, body, on_screen, watch
+from tests.servers import PATIENCE_S, running
 
 
 def test_figures_are_shares_of_the_time_that_really_passed() -> None:
@@ -121,9 +121,7 @@ def test_nothing_that_a_server_says_reaches_the_terminal_raw() -> None:
         check_clean(printed.encode())
 
 
-def test_a_process_with_a_hostile_name_is_shown_escaped(
-    pair: tuple[RunningServer, RunningServer],
-) -> None:
+def test_a_process_with_a_hostile_name_is_shown_escaped(pair: Pair) -> None:
     burn = (
         "import ctypes, time\n"
         "ctypes.CDLL(None).prctl(15, b'\\x1b[2J\\n\\xff) R 1', 0, 0, 0)\n"
@@ -204,9 +202,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("kind", NONSENSE)
-def test_a_host_that_answers_nonsense_is_shown_as_failing(
-    kind: str, pair: tuple[RunningServer, RunningServer]
-) -> None:
+def test_a_host_that_answers_nonsense_is_shown_as_failing(kind: str, pair: Pair) -> None:
     reply, reason = NONSENSE[kind]
 
     def handler(connection: socket.socket, _number: int) -> None:
@@ -228,9 +224,7 @@ def test_a_host_that_answers_nonsense_is_shown_as_failing(
     assert "\x1b" not in result.stdout
 
 
-def test_a_body_without_end_is_bounded_and_costs_the_other_nothing(
-    pair: tuple[RunningServer, RunningServer],
-) -> None:
+def test_a_body_without_end_is_bounded_and_costs_the_other_nothing(pair: Pair) -> None:
     with (
         serving(drip) as endless,
         on_screen(endless.address, pair[0].address, "--timeout", "20000") as terminal,

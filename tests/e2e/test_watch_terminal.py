@@ -13,14 +13,12 @@ import pytest
 from tests.commands import assert_refused, run_well
 from tests.e2e.scripted import serving
 from tests.e2e.terminal import Terminal, in_terminal
-from tests.e2e.watching import CLIENT, ScriptedServer, answer, body, on_screen, watch
+from tests.e2e.watching import CLIENT, Pair, ScriptedServer, answer, body, on_screen, watch
 from tests.processes import sleepers
-from tests.servers import PATIENCE_S, RunningServer
+from tests.servers import PATIENCE_S
 
 
-def test_nothing_is_echoed_and_the_cursor_is_off_meanwhile(
-    pair: tuple[RunningServer, RunningServer],
-) -> None:
+def test_nothing_is_echoed_and_the_cursor_is_off_meanwhile(pair: Pair) -> None:
     with on_screen(pair[0].address) as terminal:
         terminal.until("ok, ")
         terminal.until(lambda: terminal.screen.cursor.hidden)  # the last that is drawn
@@ -42,9 +40,7 @@ ENDS: dict[str, tuple[Callable[[Terminal], None], int]] = {
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_the_terminal_is_left_as_it_was_found(
-    how: str, pair: tuple[RunningServer, RunningServer], tmp_path: Path
-) -> None:
+def test_the_terminal_is_left_as_it_was_found(how: str, pair: Pair, tmp_path: Path) -> None:
     end, status = ENDS[how]
     script = 'ulimit -c 0; printf "what was there\\n"; cd "$1"; shift; exec "$@"'
     with in_terminal(
@@ -61,9 +57,7 @@ def test_the_terminal_is_left_as_it_was_found(
         assert "".join(terminal.lines[1:]).strip() == ""
 
 
-def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(
-    pair: tuple[RunningServer, RunningServer],
-) -> None:
+def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(pair: Pair) -> None:
     with in_terminal("/bin/bash", "--norc", "--noprofile", "--noediting", "-i", PS1="ready> ") as (
         terminal
     ):
@@ -90,7 +84,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(
         terminal.end()
 
 
-def test_a_terminal_that_goes_away_ends_it(pair: tuple[RunningServer, RunningServer]) -> None:
+def test_a_terminal_that_goes_away_ends_it(pair: Pair) -> None:
     master, slave = os.openpty()
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.2", pair[0].address],
@@ -110,9 +104,7 @@ def test_a_terminal_that_goes_away_ends_it(pair: tuple[RunningServer, RunningSer
 
 
 @pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])
-def test_a_terminal_that_cannot_do_it_gets_plain_text(
-    kind: str, pair: tuple[RunningServer, RunningServer]
-) -> None:
+def test_a_terminal_that_cannot_do_it_gets_plain_text(kind: str, pair: Pair) -> None:
     with on_screen("--count", "2", pair[0].address, TERM=kind) as terminal:
         assert terminal.end() == 0
         assert b"\x1b" not in terminal.raw
@@ -120,7 +112,7 @@ def test_a_terminal_that_cannot_do_it_gets_plain_text(
         assert terminal.modes() == terminal.modes_before
 
 
-def test_a_pipe_gets_a_table_for_each_refresh(pair: tuple[RunningServer, RunningServer]) -> None:
+def test_a_pipe_gets_a_table_for_each_refresh(pair: Pair) -> None:
     one, two = pair
     result = watch("--count", "3", "--interval", "0.2", "-n", "4", one.address, two.address)
     assert result.returncode == 0
@@ -131,7 +123,7 @@ def test_a_pipe_gets_a_table_for_each_refresh(pair: tuple[RunningServer, Running
     assert ranks == ["1", "2", "3", "4"] * 6
 
 
-def test_json_is_one_object_a_line(pair: tuple[RunningServer, RunningServer]) -> None:
+def test_json_is_one_object_a_line(pair: Pair) -> None:
     asked = ScriptedServer(body(answer('quote" \\ \x1b \x9b é', "b")))
     with serving(asked) as server, sleepers(10):
         result = watch(
@@ -152,7 +144,7 @@ def test_json_is_one_object_a_line(pair: tuple[RunningServer, RunningServer]) ->
     assert real["tasks_seen"] > 0
 
 
-def test_a_reader_that_leaves_ends_it(pair: tuple[RunningServer, RunningServer]) -> None:
+def test_a_reader_that_leaves_ends_it(pair: Pair) -> None:
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.1", pair[0].address],
         stdout=subprocess.PIPE,
@@ -165,9 +157,7 @@ def test_a_reader_that_leaves_ends_it(pair: tuple[RunningServer, RunningServer])
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_it_without_a_screen_too(
-    number: int, status: int, pair: tuple[RunningServer, RunningServer]
-) -> None:
+def test_a_signal_ends_it_without_a_screen_too(number: int, status: int, pair: Pair) -> None:
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.1", pair[0].address], stdout=subprocess.PIPE
     )

@@ -14,6 +14,8 @@ from tests.e2e.terminal import Terminal, in_terminal
 from tests.servers import RunningServer, program, running
 
 CLIENT = program("regatta-client")
+Pair = tuple[RunningServer, RunningServer]
+"""Two servers, as if on two hosts."""
 
 
 def row(rank: int, name: str, **changes: Any) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def on_screen(*options: str, **settings: Any) -> Any:
 
 
 @contextlib.contextmanager
-def two_servers(folder: Path) -> Iterator[tuple[RunningServer, RunningServer]]:
+def two_servers(folder: Path) -> Iterator[Pair]:
     """As if on two hosts."""
     folders = [folder / "one", folder / "two"]
     for each in folders:
@@ -91,9 +93,7 @@ def two_servers(folder: Path) -> Iterator[tuple[RunningServer, RunningServer]]:
         yield one, two
 
 
-def heads(
-    terminal: Terminal, servers: tuple[RunningServer, RunningServer]
-) -> list[tuple[int, int]]:
+def heads(terminal: Terminal, servers: Pair) -> list[tuple[int, int]]:
     """Line and column of each server's address; () while one is missing."""
     found = []
     for server in servers:

@@ -16,13 +16,16 @@ from regatta.ledger.given.calibration import Goal
 from regatta.machine.programs import discover
 from regatta.race.options import Options
 
+Make = Callable[[str | None], Context]
+"""Of what is put in, if anything."""
+
 
 def no_race(*_: object) -> Path:
     raise AssertionError("these parts run no race")
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Callable[[str | None], Context]:
+def context(tmp_path: Path) -> Make:
     def make(inject: str | None) -> Context:
         return Context(
             programs=discover(),
@@ -43,9 +46,7 @@ def run(part: CalibrationPart, context: Context) -> dict[str, Goal]:
     return {goal.name: goal for goal in goals}
 
 
-def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(
-    context: Callable[[str | None], Context],
-) -> None:
+def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(context: Make) -> None:
     """Nobody who waited for the server to go on may have waited less than it stood still."""
     for goal in run(stopped.PART, context(None)).values():
         assert goal.value is not None
@@ -60,9 +61,7 @@ def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(
             assert goal.value < -30, goal
 
 
-def test_counters_of_real_servers_miss_no_thread_and_no_child(
-    context: Callable[[str | None], Context],
-) -> None:
+def test_counters_of_real_servers_miss_no_thread_and_no_child(context: Make) -> None:
     """One that did would have next to nothing of the designs that work in them."""
     for goal in run(counters.PART, context(None)).values():
         if goal.met is None:
@@ -70,9 +69,7 @@ def test_counters_of_real_servers_miss_no_thread_and_no_child(
         assert goal.value > -50, goal
 
 
-def test_windows_of_real_loads_hold_their_work(
-    context: Callable[[str | None], Context],
-) -> None:
+def test_windows_of_real_loads_hold_their_work(context: Make) -> None:
     found = run(window.PART, context(None))
     assert len(found) == 6
     for name, goal in found.items():

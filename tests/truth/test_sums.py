@@ -80,8 +80,7 @@ def work_now_and_then(it: Life, until: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "tolerance"),
-    [(3, 0.04), pytest.param(60, 0.01, marks=pytest.mark.long)],
+    ("window", "tolerance"), [(3, 0.04), pytest.param(60, 0.01, marks=pytest.mark.long)]
 )
 def test_rows_and_everything_else_are_the_busy_time_of_proc(
     server: RunningServer, window: int, tolerance: float

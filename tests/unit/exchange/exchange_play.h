@@ -1,11 +1,14 @@
 /* A conversation with an exchange, for its tests: the client, the service and the sender. */
 #pragma once
+#define UNIT_OWN_MAIN
 #include "unit.h"
 
 #include "exchange/exchange.h"
 
 #include <string.h>
 #include <time.h>
+
+static struct buffers buffers;
 
 #define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
 
@@ -80,4 +83,10 @@ static inline void strip_dates(struct play *play) {
         memmove(at, line_end, strlen(line_end) + 1);
     }
     play->output_length = strlen(play->output);
+}
+
+int main(void) {
+    int failed = unit_run(NULL, NULL);
+    buffers_close(&buffers);
+    return failed;
 }

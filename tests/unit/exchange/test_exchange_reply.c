@@ -1,8 +1,5 @@
 /* Replies that are rendered directly into the output. */
-#define UNIT_OWN_MAIN
 #include "exchange_play.h"
-
-static struct buffers buffers;
 
 /* The output for the requests `asked`, each answered with a body in pieces, behind other pending
  * replies. */
@@ -56,10 +53,4 @@ TEST(a_reply_for_which_no_memory_was_left_ends_the_conversation) {
     assert_string_equal(play.output, "top 1 text\n\n");
     assert_true(exchange_is_done(&play.exchange));
     exchange_close(&play.exchange);
-}
-
-int main(void) {
-    int failed = unit_run(NULL, NULL);
-    buffers_close(&buffers);
-    return failed;
 }

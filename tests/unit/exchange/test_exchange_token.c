@@ -1,6 +1,5 @@
 /* The exchange with a token: who is answered, and what others are told. */
-#define UNIT_OWN_MAIN
-#include "unit.h"
+#include "exchange_play.h"
 
 #include "base/limits.h"
 #include "exchange/exchange.h"
@@ -11,7 +10,6 @@
 #define SECRET "correct-horse-battery"
 
 static const struct token token = {.length = sizeof SECRET - 1, .bytes = SECRET};
-static struct buffers buffers;
 
 /* Sends `input` in pieces of at most `piece` bytes; writes for each request its kind's letter (Top,
  * Health, Auth, Invalid) and the status of invalid ones. Returns whether the connection is closed
@@ -149,10 +147,4 @@ TEST(refusals_are_as_long_as_they_say) {
         assert_int_equal(sscanf(said, "Length: %u", &length), 1);
         assert_int_equal(length, out.bytes + out.length - body);
     }
-}
-
-int main(void) {
-    int failed = unit_run(NULL, NULL);
-    buffers_close(&buffers);
-    return failed;
 }

@@ -22,21 +22,24 @@ struct seen {
     struct process processes[SEEN_LIMIT];
 };
 
+static struct seen seen;
+static struct scan scan;
+
 static void note(void *context, const struct process *process) {
-    struct seen *seen = context;
-    assert_true(seen->count < SEEN_LIMIT);
-    seen->processes[seen->count++] = *process;
+    struct seen *into = context;
+    assert_true(into->count < SEEN_LIMIT);
+    into->processes[into->count++] = *process;
 }
 
-static int take(struct scan *scan, struct seen *seen) {
-    seen->count = 0;
-    return classic_scan(root, scan, note, seen);
+static int take(void) {
+    seen.count = 0;
+    return classic_scan(root, &scan, note, &seen);
 }
 
-static const struct process *find(const struct seen *seen, int32_t pid) {
-    for (unsigned i = 0; i < seen->count; i++)
-        if (seen->processes[i].pid == pid)
-            return &seen->processes[i];
+static const struct process *find(int32_t pid) {
+    for (unsigned i = 0; i < seen.count; i++)
+        if (seen.processes[i].pid == pid)
+            return &seen.processes[i];
     fail_msg("process %d was not seen", pid);
     abort(); /* cmocka does not declare that it never returns */
 }
@@ -49,10 +52,10 @@ static void remove_process(const char *pid) {
 
 /* Including incomplete ones: proc_tree.h. */
 TEST(it_sees_what_the_source_procfs_sees) {
-    static struct seen seen, others;
-    struct scan scan, other;
+    static struct seen others;
+    struct scan other;
     struct procfs procfs;
-    assert_int_equal(take(&scan, &seen), 0);
+    assert_int_equal(take(), 0);
     assert_int_equal(procfs_open(&procfs, root), 0);
     assert_int_equal(procfs_scan(&procfs, &other, note, &others), 0);
     procfs_close(&procfs);
@@ -62,7 +65,7 @@ TEST(it_sees_what_the_source_procfs_sees) {
     assert_int_equal(other.lost, scan.lost);
     for (unsigned i = 0; i < others.count; i++) {
         const struct process *expected = &others.processes[i];
-        const struct process *process = find(&seen, expected->pid);
+        const struct process *process = find(expected->pid);
         assert_int_equal(process->user_ns, expected->user_ns);
         assert_int_equal(process->system_ns, expected->system_ns);
         assert_int_equal(process->started_ns, expected->started_ns);
@@ -92,12 +95,10 @@ TEST(any_name_is_read_byte_for_byte) {
         "\xff)",
         "0123456789012345678901234567890123456789012345678901234567890123",
     };
-    static struct seen seen;
-    struct scan scan;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         add_process("77", names[i], 40);
-        assert_int_equal(take(&scan, &seen), 0);
-        const struct process *process = find(&seen, 77);
+        assert_int_equal(take(), 0);
+        const struct process *process = find(77);
         assert_int_equal(process->name_length, strlen(names[i]));
         assert_memory_equal(process->name, names[i], strlen(names[i]));
         assert_int_equal(process->user_ns, 40 * (NS_PER_S / sysconf(_SC_CLK_TCK)));
@@ -107,12 +108,10 @@ TEST(any_name_is_read_byte_for_byte) {
 
 /* Its flags say that it is one (0x200000), and a worker of the kernel (0x20). */
 TEST(a_kernel_worker_has_its_short_name) {
-    static struct seen seen;
-    struct scan scan;
     write_at("78", "stat",
              "78 (kworker/0:1-events) I 2 0 0 0 -1 2097184 0 0 0 0 0 3 0 0 20 0 1 0 5 0 0\n");
-    assert_int_equal(take(&scan, &seen), 0);
-    const struct process *process = find(&seen, 78);
+    assert_int_equal(take(), 0);
+    const struct process *process = find(78);
     assert_int_equal(process->name_length, strlen("kworker/0:1"));
     remove_process("78");
 }
@@ -128,13 +127,11 @@ static unsigned open_descriptors(void) {
 }
 
 TEST(nothing_is_kept_and_a_change_is_seen_at_once) {
-    static struct seen seen;
-    struct scan scan;
     unsigned before = open_descriptors();
     for (int ticks = 30; ticks < 33; ticks++) {
         add_process("20", "a) R 1 (b", ticks);
-        assert_int_equal(take(&scan, &seen), 0);
-        const struct process *process = find(&seen, 20);
+        assert_int_equal(take(), 0);
+        const struct process *process = find(20);
         assert_int_equal(process->user_ns, ticks * (NS_PER_S / sysconf(_SC_CLK_TCK)));
         assert_int_equal(open_descriptors(), before);
     }
@@ -142,19 +139,15 @@ TEST(nothing_is_kept_and_a_change_is_seen_at_once) {
 }
 
 TEST(the_machines_busy_time_is_that_of_its_first_line) {
-    static struct seen seen;
-    struct scan scan;
     const int64_t tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
     write_at(".", "stat", "cpu  10 2 5 900 90 3 4 0 0 0\ncpu0 1 1 1 1 1 1 1 0 0 0\n");
-    assert_int_equal(take(&scan, &seen), 0);
+    assert_int_equal(take(), 0);
     assert_int_equal(scan.user_ns, 12 * tick_ns);
     assert_int_equal(scan.system_ns, 12 * tick_ns);
     remove_process(".");
 }
 
 TEST(without_a_descriptor_it_fails_and_is_not_short) {
-    static struct seen seen;
-    struct scan scan;
     struct rlimit before, none;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = before;
@@ -164,19 +157,20 @@ TEST(without_a_descriptor_it_fails_and_is_not_short) {
         close(next);
         none.rlim_cur = (rlim_t)next + spare;
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-        int error = take(&scan, &seen);
+        int error = take();
         setrlimit(RLIMIT_NOFILE, &before);
         assert_int_equal(error, -EMFILE);
     }
 }
 
 static void *scan_often(void *done) {
-    struct seen *seen = malloc(sizeof *seen);
-    struct scan scan;
-    for (int i = 0; i < 200; i++)
-        if (take(&scan, seen) != 0 || scan.seen != 3)
-            done = NULL;
-    free(seen);
+    static _Thread_local struct seen own;
+    struct scan own_scan;
+    for (int i = 0; i < 200; i++) {
+        own.count = 0;
+        if (classic_scan(root, &own_scan, note, &own) != 0 || own_scan.seen != 3)
+            return NULL;
+    }
     return done;
 }
 
@@ -193,7 +187,6 @@ TEST(scans_may_run_at_the_same_time) {
 }
 
 TEST(a_tree_that_is_not_there_is_refused) {
-    struct scan scan;
     assert_int_equal(classic_scan("/nonexistent", &scan, note, NULL), -ENOENT);
 }
 

@@ -16,15 +16,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void offer(void *snapshot, const struct process *process) {
-    snapshot_offer(snapshot, process);
+static struct procfs procfs;
+static struct snapshot snapshot;
+
+static int open_it(void **state) {
+    (void)state;
+    return procfs_open(&procfs, root);
 }
 
-static int take(struct procfs *procfs, struct snapshot *snapshot) {
-    snapshot_begin(snapshot);
-    int error = procfs_scan(procfs, &snapshot->scan, offer, snapshot);
-    snapshot_end(snapshot);
+static int close_it(void **state) {
+    (void)state;
+    procfs_close(&procfs);
+    return 0;
+}
+
+#undef TEST_SETUP
+#undef TEST_TEARDOWN
+#define TEST_SETUP open_it
+#define TEST_TEARDOWN close_it
+
+static void offer(void *into, const struct process *process) {
+    snapshot_offer(into, process);
+}
+
+static int take(struct snapshot *into) {
+    snapshot_begin(into);
+    int error = procfs_scan(&procfs, &into->scan, offer, into);
+    snapshot_end(into);
     return error;
+}
+
+/* How much it keeps open is decided when it is opened. */
+static void open_with_descriptors(rlim_t count) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    procfs_close(&procfs);
+    assert_int_equal(procfs_open(&procfs, root), 0);
 }
 
 static void remove_at(const char *directory, const char *name) {
@@ -34,10 +63,7 @@ static void remove_at(const char *directory, const char *name) {
 }
 
 TEST(only_whole_processes_are_seen) {
-    struct procfs procfs;
-    static struct snapshot snapshot;
-    assert_int_equal(procfs_open(&procfs, root), 0);
-    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(take(&snapshot), 0);
     assert_int_equal(snapshot.scan.seen, 3);
     assert_int_equal(snapshot.scan.lost, 1); /* pid 43 */
     assert_int_equal(snapshot.count, 3);
@@ -47,107 +73,85 @@ TEST(only_whole_processes_are_seen) {
     assert_memory_equal(snapshot.top[0].name, "a) R 1 (b", 9);
     assert_memory_equal(snapshot.top[1].name, "two\nlines", 9);
     assert_true(snapshot.top[0].started_ns < clock_boot_ns());
-    procfs_close(&procfs);
 }
 
 TEST(a_scan_can_be_repeated) {
-    struct procfs procfs;
-    static struct snapshot snapshot;
-    assert_int_equal(procfs_open(&procfs, root), 0);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(take(&snapshot), 0);
         assert_int_equal(snapshot.scan.seen, 3);
     }
-    procfs_close(&procfs);
 }
 
 /* An empty stat is how a kept descriptor shows that its process has ended. */
 TEST(a_descriptor_is_kept_until_its_process_ends) {
-    struct procfs procfs;
-    static struct snapshot snapshot;
-    assert_int_equal(procfs_open(&procfs, root), 0);
-    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(take(&snapshot), 0);
     assert_int_equal(procfs.cache.count, 3);
     for (uint32_t i = 0; i < 3; i++)
         assert_true(procfs.cache.entries[i].stat >= SCAN_CACHE_FLOOR);
 
     write_at("20", "stat", "");
-    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(take(&snapshot), 0);
     assert_int_equal(snapshot.scan.seen, 2);
     assert_int_equal(procfs.cache.count, 2);
 
     add_process("20", "another", 40); /* the pid is used again */
-    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(take(&snapshot), 0);
     assert_int_equal(snapshot.scan.seen, 3);
     assert_memory_equal(snapshot.top[0].name, "another", 7);
     add_process("20", "a) R 1 (b", 30);
-    procfs_close(&procfs);
 }
 
-static int64_t user_ticks_of(struct procfs *procfs, int32_t pid) {
-    static struct snapshot snapshot;
-    assert_int_equal(take(procfs, &snapshot), 0);
+static int64_t user_ticks_of(int32_t pid) {
+    assert_int_equal(take(&snapshot), 0);
     for (uint32_t i = 0; i < snapshot.count; i++)
         if (snapshot.top[i].pid == pid)
-            return snapshot.top[i].user_ns / procfs->tick_ns;
+            return snapshot.top[i].user_ns / procfs.tick_ns;
     return -1;
 }
 
 /* `stat` is rewritten in place, as no kernel does: so cached values show. */
 TEST(a_sleeper_is_remembered_until_it_has_run) {
-    struct procfs procfs;
     write_at("20", "schedstat", "100 5 3\n");
-    assert_int_equal(procfs_open(&procfs, root), 0);
-    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    assert_int_equal(user_ticks_of(20), 30);
     assert_int_equal(procfs.cache.descriptors, 3);
 
     add_process("20", "a) R 1 (b", 31);
-    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    assert_int_equal(user_ticks_of(20), 30);
     write_at("20", "schedstat", "100 5 4\n"); /* it was on a CPU again */
-    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    assert_int_equal(user_ticks_of(20), 31);
     add_process("20", "a) R 1 (b", 32);
-    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    assert_int_equal(user_ticks_of(20), 31);
     write_at("20", "schedstat", "101 5 4\n"); /* it was still on it, and has used more */
-    assert_int_equal(user_ticks_of(&procfs, 20), 32);
+    assert_int_equal(user_ticks_of(20), 32);
 
     write_at("20", "schedstat", ""); /* and now it has ended */
     write_at("20", "stat", "");
-    assert_int_equal(user_ticks_of(&procfs, 20), -1);
+    assert_int_equal(user_ticks_of(20), -1);
     assert_int_equal(procfs.cache.count, 2);
     assert_int_equal(procfs.cache.descriptors, 2);
     remove_at("20", "schedstat");
     add_process("20", "a) R 1 (b", 30);
-    procfs_close(&procfs);
 }
 
 /* The kernel says "0 0 0" where it does not count. */
 TEST(a_schedstat_that_tells_nothing_is_not_trusted) {
-    struct procfs procfs;
     write_at("20", "schedstat", "0 0 0\n");
-    assert_int_equal(procfs_open(&procfs, root), 0);
-    assert_int_equal(user_ticks_of(&procfs, 20), 30);
+    assert_int_equal(user_ticks_of(20), 30);
     add_process("20", "a) R 1 (b", 31);
-    assert_int_equal(user_ticks_of(&procfs, 20), 31);
+    assert_int_equal(user_ticks_of(20), 31);
     remove_at("20", "schedstat");
     add_process("20", "a) R 1 (b", 30);
-    procfs_close(&procfs);
 }
 
 TEST(with_few_descriptors_none_is_kept) {
-    struct procfs procfs;
-    static struct snapshot snapshot;
-    struct rlimit before, low;
+    struct rlimit before;
     getrlimit(RLIMIT_NOFILE, &before);
-    low = before;
-    low.rlim_cur = SCAN_CACHE_FLOOR;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-    assert_int_equal(procfs_open(&procfs, root), 0);
+    open_with_descriptors(SCAN_CACHE_FLOOR);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(take(&snapshot), 0);
         assert_int_equal(snapshot.scan.seen, 3);
         assert_int_equal(procfs.cache.count, 0);
     }
-    procfs_close(&procfs);
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
@@ -168,22 +172,17 @@ TEST(two_tables_leave_half_of_the_descriptors_to_connections) {
 }
 
 TEST(many_processes_are_all_kept_in_the_end) {
-    struct procfs procfs;
-    static struct snapshot snapshot;
     enum { MANY = 3 * SCAN_CACHE_NEWS_LIMIT };
     char pid[16], path[64];
-    struct rlimit before, high;
+    struct rlimit before;
     getrlimit(RLIMIT_NOFILE, &before);
-    high = before;
-    high.rlim_cur = before.rlim_max < 8192 ? before.rlim_max : 8192;
-    setrlimit(RLIMIT_NOFILE, &high);
     for (int i = 0; i < MANY; i++) {
         snprintf(pid, sizeof pid, "%d", 1000 + i);
         add_process(pid, "many", 0);
     }
-    assert_int_equal(procfs_open(&procfs, root), 0);
+    open_with_descriptors(8192);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(take(&procfs, &snapshot), 0);
+        assert_int_equal(take(&snapshot), 0);
         assert_int_equal(snapshot.scan.seen, MANY + 3);
     }
     assert_int_equal(procfs.cache.count, MANY + 3);
@@ -193,26 +192,23 @@ TEST(many_processes_are_all_kept_in_the_end) {
         snprintf(path, sizeof path, "%s/%d/stat", root, 1000 + i);
         assert_int_equal(truncate(path, 0), 0);
     }
-    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(take(&snapshot), 0);
     assert_int_equal(snapshot.scan.seen, 3);
     assert_int_equal(procfs.cache.count, 3);
-    procfs_close(&procfs);
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
-static void *scan_often(void *procfs) {
-    static _Thread_local struct snapshot snapshot;
+static void *scan_often(void *done) {
+    static _Thread_local struct snapshot own;
     for (int i = 0; i < 300; i++)
-        if (take(procfs, &snapshot) != 0 || snapshot.scan.seen < 2)
+        if (take(&own) != 0 || own.scan.seen < 2)
             return NULL;
-    return procfs;
+    return done;
 }
 
 /* Several scans share the descriptors while one process comes and goes. */
 TEST(scans_may_run_at_the_same_time) {
-    struct procfs procfs;
     pthread_t threads[4];
-    assert_int_equal(procfs_open(&procfs, root), 0);
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, scan_often, &procfs), 0);
     for (int i = 0; i < 200; i++) {
@@ -226,17 +222,15 @@ TEST(scans_may_run_at_the_same_time) {
         pthread_join(threads[i], &outcome);
         assert_ptr_equal(outcome, &procfs);
     }
-    static struct snapshot snapshot;
-    assert_int_equal(take(&procfs, &snapshot), 0);
-    assert_int_equal(take(&procfs, &snapshot), 0);
+    assert_int_equal(take(&snapshot), 0);
+    assert_int_equal(take(&snapshot), 0);
     assert_int_equal(snapshot.scan.seen, 3);
     assert_int_equal(procfs.cache.count, 3);
-    procfs_close(&procfs);
 }
 
 TEST(a_tree_that_is_no_proc_is_refused) {
-    struct procfs procfs;
-    assert_int_equal(procfs_open(&procfs, "/nonexistent"), -ENOENT);
+    struct procfs none;
+    assert_int_equal(procfs_open(&none, "/nonexistent"), -ENOENT);
 }
 
 int main(void) {
