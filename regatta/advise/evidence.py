@@ -7,8 +7,9 @@ from typing import Any
 
 from regatta.advise.situation import Situation, distance
 from regatta.analysis.contrast import by_block
-from regatta.analysis.estimates import Estimate, estimate_cell
+from regatta.analysis.estimates import Estimate, estimate_cell, usable
 from regatta.analysis.held import HOLDS, held_groups
+from regatta.analysis.soundness.rate import started
 from regatta.analysis.statistics.units import BLOCKS, Units, units_of
 from regatta.errors import LedgerError
 from regatta.ledger.cell import Cell
@@ -43,6 +44,8 @@ class MeasuredDesign:
     """Its server CPU per request in each block."""
     holds: float | None = None
     """The highest rate it holds, if a search found it; None: unknown."""
+    started: float | None = None
+    """Of an open load: the share of what was due that was started."""
 
 
 @dataclass(frozen=True)
@@ -177,4 +180,5 @@ def _measured(cell: Cell, trials: list[Trial], held: HeldRates, units: Units) ->
         failed=(trials[0].reason or "no reason was recorded") if all_failed else None,
         blocks={} if isinstance(blocks, str) else blocks,
         holds=held.get(replace(cell, load=MATCHED, rate=None).identity()),
+        started=started(cell, usable(trials)),
     )

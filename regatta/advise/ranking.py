@@ -1,8 +1,8 @@
 """Which designs a place favours, by rules that are told with the answer.
 
 1. Out is who did not serve: failed, was never measured because the client set the pace, or, at an
-   offered rate, answered clearly less than was asked. And who is measured on the other side of a
-   limit of its own (limits.py).
+   offered rate, did not hold it or answered clearly less than was asked. And who is measured on the
+   other side of a limit of its own (limits.py).
 2. Out is who makes clients wait: its p50 or p99 is clearly more than twice the best of the place.
    Server CPU says nothing of a server that serves one client after the other while it waits.
 3. The others by server CPU per request: the least, and up to two more that cannot be told from it
@@ -24,6 +24,7 @@ from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
 from regatta.analysis.standings import LARGER
 from regatta.analysis.statistics.units import Units
 from regatta.ledger.metrics import PRIMARY
+from regatta.report.text.trials import share_words
 
 MOST_WAITING = 2.0
 KEEPS_UP = 0.95
@@ -113,6 +114,8 @@ def _does_not_serve(situation: Situation, one: MeasuredDesign) -> str:
         return f"every trial of it failed: {one.failed}"
     if one.cpu.value is None or one.cpu.state in (CLIENT_BOUND, DISTURBED):
         return f"not measured: {one.cpu.state}"
+    if late := share_words(one.started):
+        return f"it {late}"
     rate, answered = one.cell.rate, one.throughput
     top = answered.value if answered.high is None else answered.high
     if situation.rate is not None and rate and top is not None and top < KEEPS_UP * rate:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.results import Analysis, CellResult, Group
-from regatta.analysis.standings import Verdict
+from regatta.analysis.standings import ALONE, ONLY, Verdict
 from regatta.ledger.metrics import PRIMARY, STANDINGS, side_of
 
 SAME = "the same"
@@ -101,8 +101,10 @@ def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | 
 
 
 def _ahead(verdict: Verdict) -> set[str]:
-    """Who may be as good as any other."""
-    return set(verdict.best) | set(verdict.rivals) if verdict.front else set()
+    """Who may be as good as any other; nobody where nothing was compared."""
+    if verdict.front is None or verdict.outcome in (ALONE, ONLY):
+        return set()
+    return set(verdict.best) | set(verdict.rivals)
 
 
 def _pairs(old: Analysis, new: Analysis) -> list[tuple[CellResult, CellResult]]:

@@ -27,8 +27,9 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import BY_NAME, Metric, side_of
 from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord, Trial
-from regatta.ledger.result import OK
+from regatta.ledger.result import OK, SERVER
 from regatta.ledger.schema import ledger_path
+from regatta.report.text.trials import rate_words
 
 EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 
@@ -192,10 +193,9 @@ def _pairs(
             both: tuple[Sample, Sample] | str = old
         else:
             both = new if isinstance(new, str) else (old, new)
-        estimates = [
-            known[side][cell.id].estimates[side_of(metric), metric.name]
-            for side, cell in enumerate(cells)
-        ]
+        of_cells = [known[side][cell.id] for side, cell in enumerate(cells)]
+        both = _another_load(metric, of_cells) or both
+        estimates = [result.estimates[side_of(metric), metric.name] for result in of_cells]
         found.append(
             CellPair(
                 cell=cells[1],
@@ -207,6 +207,16 @@ def _pairs(
             )
         )
     return found
+
+
+def _another_load(metric: Metric, results: list[CellResult]) -> str:
+    """Why the server's figures do not compare: who does not hold the rate served another load."""
+    if side_of(metric) != SERVER:
+        return ""
+    words = [rate_words(result) for result in results]
+    return next(
+        (f"in {at}: {says}" for at, says in zip(("OLD", "NEW"), words, strict=True) if says), ""
+    )
 
 
 def _by_cell(analysis: Analysis) -> dict[int, CellResult]:

@@ -207,7 +207,7 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
         "only_old": [_cell(cell) for cell in comparison.matched.only_old],
         "only_new": [_cell(cell) for cell in comparison.matched.only_new],
         "standings": {
-            "same_winner": agreement.same_winner,
+            "same_winner": agreement.same_winner if agreement.overall else None,
             "overall": [asdict(each) for each in agreement.overall],
             "steps": [asdict(each) for each in agreement.steps],
             "cells": {**asdict(agreement.cells), "share": agreement.cells.share},

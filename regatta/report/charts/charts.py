@@ -22,6 +22,8 @@ MOST_TICKS = 12
 LOG_FROM = 20
 """Values that span more than this factor need a logarithmic axis to be seen."""
 TOO_FEW = "none: too few trials"
+DRAWN = (MEASURED, OVER)
+"""States of what is drawn: a client-bound figure says nothing of its server."""
 Rows = list[dict[str, Any]]
 Layers = alt.LayerChart | alt.FacetChart
 """What altair says that layers make."""
@@ -29,30 +31,33 @@ Layers = alt.LayerChart | alt.FacetChart
 
 def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
     """What a chart shows; empty if nobody could measure it."""
-    found: Rows = []
-    for step, result in group.step_cells():
-        estimate = result.estimates[side, metric.name]
-        if estimate.value is None or estimate.state != MEASURED:
-            continue
-        found.append(chart_row(result.cell.contender, step, estimate, metric))
-    return found
+    return [
+        chart_row(result.cell.contender, step, estimate, metric)
+        for step, result in group.step_cells()
+        if (estimate := result.estimates[side, metric.name]).state in DRAWN
+    ]
 
 
 def chart_row(design: str, step: int, estimate: Estimate, metric: Metric) -> dict[str, Any]:
-    """One point of a chart, with its interval."""
-    assert estimate.value is not None, "what is drawn was measured"
-    longer, unknown = ("more than ", "not known") if estimate.state == OVER else ("", TOO_FEW)
+    """One point of a chart, with its interval.
+
+    What is only known to be longer stands where it is at least: without it a chart would show the
+    quick designs alone.
+    """
+    is_over = estimate.state == OVER
+    value = estimate.low if is_over else estimate.value
+    assert value is not None, "what is drawn was measured"
     row = {
         "design": design,
         "step": step,
-        "value": _digits(estimate.value),
-        "says": f"{longer}{value_of(estimate)} {metric.unit}".strip(),
-        "interval": interval_of(estimate) or unknown,
+        "value": _digits(value),
+        "says": f"{value_of(estimate)} {metric.unit}".strip(),
+        "interval": interval_of(estimate) or ("not known" if is_over else TOO_FEW),
         "trials": estimate.trials,
     }
-    if estimate.low is not None:
+    if estimate.low is not None and not is_over:
         row["low"] = _digits(estimate.low)
-        row["high"] = _digits(estimate.value if estimate.high is None else estimate.high)
+        row["high"] = _digits(value if estimate.high is None else estimate.high)
     return row
 
 

@@ -1,15 +1,13 @@
 """The knee as charts: p50 and p99 against the offered rate, up to what each contender holds."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.held import HeldGroup
 from regatta.analysis.results import Analysis
 from regatta.ledger.axes import AXES
 from regatta.ledger.metrics import BY_NAME, Metric
-from regatta.report.charts.charts import Rows, chart_row, line_chart
+from regatta.report.charts.charts import DRAWN, Rows, chart_row, line_chart
 from regatta.report.tables.held import held_table, knee_tables
 
 KNEES = {"p50": BY_NAME["latency_p50_ms"], "p99": BY_NAME["latency_p99_ms"]}
@@ -28,16 +26,11 @@ def knee_charts(analysis: Analysis) -> Iterator[tuple[str, HeldGroup, Metric, di
 
 def knee_rows(group: HeldGroup, name: str, metric: Metric) -> Rows:
     return [
-        chart_row(one.cell.contender, point.rate, _known(getattr(point, name)), metric)
+        chart_row(one.cell.contender, point.rate, getattr(point, name), metric)
         for one in group.kneed
         for point in one.knee
-        if getattr(point, name).state in (MEASURED, OVER)
+        if getattr(point, name).state in DRAWN
     ]
-
-
-def _known(estimate: Estimate) -> Estimate:
-    """What is only known to be longer stands where it is at least; its tooltip says so."""
-    return estimate if estimate.state != OVER else replace(estimate, value=estimate.low, low=None)
 
 
 def held_section(analysis: Analysis, charts: dict[str, Any]) -> list[dict[str, Any]]:

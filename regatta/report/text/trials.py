@@ -24,10 +24,15 @@ def failure_sentence(analysis: Analysis) -> str:
 
 def rate_words(result: CellResult) -> str:
     """What a cell of an open load says that was not what was asked for; empty if it was."""
-    if result.started is None or is_held(result.started):
+    return share_words(result.started)
+
+
+def share_words(started: float | None) -> str:
+    """The same of the share of what was due that was started."""
+    if started is None or is_held(started):
         return ""
     # Downwards: 98.98 % is not 99 %.
-    shown = math.floor(result.started * 1000) / 10
+    shown = math.floor(started * 1000) / 10
     return f"does not hold the rate: started {shown:.{1 if shown > 90 else 0}f} % of what was due"
 
 

@@ -289,6 +289,19 @@ def test_who_answers_less_than_was_offered_is_not_favoured(tmp_path: Path) -> No
     assert "Not iterative: it answered 200 of 1,000 requests/s." in shown(advice)
 
 
+def test_who_does_not_hold_the_rate_is_not_favoured(tmp_path: Path) -> None:
+    """97 % started is enough to answer nearly all, and no star in the race's own table."""
+    folder = races(tmp_path, connections=(100,))
+    change(folder, "UPDATE cell SET load = 'open', rate = 1000, rounds = NULL, duration_s = 1")
+    change(folder, "UPDATE trial SET throughput_per_s = 999")
+    late = "(SELECT id FROM cell WHERE contender = 'select')"
+    unstarted = "json_object('connections', 100, 'unstarted', requests / 32)"
+    change(folder, f"UPDATE trial SET client = {unstarted} WHERE cell_id IN {late}")
+    advice = advised(tmp_path, situation(rate=1000))
+    assert "select" not in favoured(advice)
+    assert "Not select: it does not hold the rate: started 97.0 % of what was due." in shown(advice)
+
+
 def test_the_nearest_race_counts_and_of_equals_the_newest(tmp_path: Path) -> None:
     first = races(tmp_path)
     second = races(tmp_path)

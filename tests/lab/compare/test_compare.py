@@ -320,6 +320,25 @@ def test_who_may_be_as_good_in_both_races_is_no_contradiction(tmp_path: Path) ->
     assert "the same set of the best, iterative and select and thread-per-client" in says
 
 
+@pytest.mark.parametrize("contenders", [["select"], ["select", "iterative"]], ids=["one", "failed"])
+def test_who_raced_alone_or_past_a_failed_one_is_no_winner(
+    contenders: list[str], tmp_path: Path
+) -> None:
+    folders = [
+        folder(tmp_path, name, contenders=contenders, blocks=8, seed=seed)
+        for seed, name in enumerate(("one", "two"))
+    ]
+    for each in folders:
+        other = "(SELECT id FROM cell WHERE contender = 'iterative')"
+        change(
+            each, f"UPDATE trial SET status = 'failed', reason = 'died' WHERE cell_id IN {other}"
+        )
+    found = compared(*folders)
+    assert "winner" not in shown(found)
+    assert "Standings: intervals of" in shown(found)
+    assert to_dict(found)["standings"]["same_winner"] is None
+
+
 def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
     before = folder(tmp_path, "before", connections=(10,))
     after = folder(tmp_path, "after", connections=(10,), cpu_us=CPU_US | {"select": 800.0})

@@ -20,10 +20,11 @@ from regatta.analysis.estimates import MEASURED, OVER, estimate_latency
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.analysis.statistics.waits import waits
 from regatta.compare.compare import ComparisonRequest, compare
-from regatta.compare.decide import NO_REGRESSION, REGRESSION
-from regatta.ledger.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, STANDINGS
+from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED
+from regatta.ledger.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, PRIMARY, STANDINGS
 from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord, Trial
+from regatta.report.charts.charts import metric_rows
 from regatta.report.csv import to_csv
 from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
@@ -226,6 +227,29 @@ def test_a_cell_that_does_not_hold_the_rate_says_so_everywhere(race: Path) -> No
     assert "does not hold the rate" in shown
     assert "% of what was due" in shown
     assert f"> {figure['low']:.0f}" in shown
+
+
+def test_a_chart_of_a_percentile_has_who_was_late_where_it_is_at_least(race: Path) -> None:
+    (group,) = analyse(read(race)).groups
+    drawn = {row["design"]: row for row in metric_rows(group, P99, "client")}
+    assert set(drawn) == {"select", "iterative", "epoll"}
+    late = drawn["iterative"]
+    assert late["value"] > 100
+    assert late["says"].startswith("> ")
+    assert "high" not in late
+    assert late["interval"] == "not known"
+
+
+def test_what_another_load_cost_is_no_change_of_the_server(race: Path, tmp_path: Path) -> None:
+    """A server that falls behind batches: its requests become cheaper."""
+    other = open_race(tmp_path / "ledger.sqlite", {"select": 3.0, "iterative": 3.0, "epoll": 0.3})
+    found = compare(ComparisonRequest(race, other, threshold=0.5, metrics=(PRIMARY.name,)))
+    by_name = {one.cell.contender: one for one in found.cells}
+    assert by_name["epoll"].verdict == NO_REGRESSION
+    words = "does not hold the rate: started 3"
+    for name, where in (("select", "in NEW: "), ("iterative", "in OLD: ")):
+        assert by_name[name].verdict == UNDECIDED
+        assert by_name[name].why.startswith(where + words)
 
 
 def test_a_comparison_with_what_is_over_decides_nothing(race: Path, tmp_path: Path) -> None:
