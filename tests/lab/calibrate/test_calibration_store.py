@@ -73,7 +73,7 @@ def plain(**changes: Any) -> dict[str, Any]:
         (json.dumps(plain(elapsed_s=1e300)), "`elapsed_s`"),
         (json.dumps(plain(machine=3)), "machine"),
         ("x" * (store.MOST_BYTES + 1), "too large"),
-        ("\udcff", "no calibration"),
+        ("\udcff", "not a calibration"),
     ],
 )
 def test_a_damaged_file_is_one_line_and_no_race_stops_for_it(text: str, word: str) -> None:

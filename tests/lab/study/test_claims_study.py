@@ -80,7 +80,7 @@ def test_under_every_design_means_each_that_has_these_cells() -> None:
         (COST + ORDER + "colour = 1", "unknown key `claim X1.colour`"),
         (COST, "must have one of order, compare, shape, ratio, client_engines; it has none"),
         (COST + ORDER + 'compare = "client < server"', "it has `order` and `compare`"),
-        (COST + 'order = ["select"]', "at least two names"),
+        (COST + 'order = ["select"]', "at least two different names"),
         (COST + 'order = ["select", "select"]', "at least two different names"),
         (COST + 'order = ["select", "nginx"]', "names 'nginx', which the study does not race"),
         (COST + "order = 3", "a list of names"),
