@@ -4,7 +4,6 @@
  * another that the reply has come. A request costs one send, one recv and its share of an
  * epoll_wait; no allocation, and no timer but an occasional sweep over an array of deadlines. */
 #include "base/clock.h"
-#include "base/limits.h"
 #include "engines/engines.h"
 #include "engines/epoll_request.h"
 #include "engines/idle_connections.h"

@@ -4,7 +4,6 @@
 #include "exchange/state.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 static_assert((int)BUFFER_KEPT_BYTES <= (int)HEAD_LIMIT, "no input is larger than a head may be");

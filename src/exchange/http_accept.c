@@ -1,6 +1,5 @@
 #include "exchange/http_accept.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { ANYTHING = 1, ANY_OF_TYPE, NAMED, NAMED_WITH_VERSION };

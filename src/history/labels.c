@@ -1,6 +1,5 @@
 #include "history/labels.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static size_t stride_of(size_t text_limit) {

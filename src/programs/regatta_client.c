@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { EXIT_FAILED = 1, SUMMARY_LIMIT = 64 * 1024 };
 

@@ -6,7 +6,6 @@
 #include "programs/option.h"
 #include "programs/server_lists.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "server/resources.h"
 
 #include "base/clock.h"
-#include "base/number.h"
 #include "server/stats.h"
 
 #include <dirent.h>

@@ -6,7 +6,6 @@
 #include "top/from_record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>

@@ -1,7 +1,6 @@
 #include "top/detail.h"
 
 #include "base/clock.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "top/snapshot.h"
 #include "top/stat.h"

@@ -1,7 +1,5 @@
 #include "watch/question.h"
 
-#include <stddef.h>
-
 const char *const GROUPS[GROUP_COUNT] = {"none", "name", "unit", "cgroup"};
 
 void question_write(const struct question *question, const char *host, const struct token *token,

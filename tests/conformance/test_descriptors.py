@@ -151,21 +151,16 @@ def open_sockets(pid: int) -> list[int]:
 
 
 @pytest.fixture(scope="session")
-def no_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return preloaded("no_files", tmp_path_factory.mktemp("preload"))
-
-
-@pytest.fixture(scope="session")
-def no_watches(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return preloaded("no_watches", tmp_path_factory.mktemp("preload"))
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return preloaded("refusing", tmp_path_factory.mktemp("preload"))
 
 
 def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
-    start: Start, crowd: Crowd, no_files: Path, tmp_path: Path
+    start: Start, crowd: Crowd, refusing: Path, tmp_path: Path
 ) -> None:
     """When there are some again, all are answered."""
     sign = tmp_path / "no-files"
-    server = start(*HELD_LONG, environment={"LD_PRELOAD": str(no_files), "NO_FILES": str(sign)})
+    server = start(*HELD_LONG, environment={"LD_PRELOAD": str(refusing), "NO_FILES": str(sign)})
     server.ask(b"top 2\n")
     sign.touch()
     clients = crowd(server)
@@ -179,11 +174,11 @@ def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
 
 
 def test_where_the_kernel_watches_no_more_sockets_whoever_has_asked_is_answered(
-    start: Start, crowd: Crowd, no_watches: Path, tmp_path: Path
+    start: Start, crowd: Crowd, refusing: Path, tmp_path: Path
 ) -> None:
     """All have asked when they are accepted, and end only when they have their answers."""
     sign = tmp_path / "no-watches"
-    server = start(*HELD_LONG, environment={"LD_PRELOAD": str(no_watches), "NO_WATCHES": str(sign)})
+    server = start(*HELD_LONG, environment={"LD_PRELOAD": str(refusing), "NO_WATCHES": str(sign)})
     server.ask(b"top 2\n")
     with stopped(server.process.pid):
         sign.touch()

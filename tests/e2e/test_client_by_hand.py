@@ -235,74 +235,58 @@ def test_a_gate_that_goes_away_starts_no_load() -> None:
 # The command line
 
 
+WRONG_VALUES = {
+    "-c": ["0", "-5", "five", "", "99999999999999999999"],
+    "-n": ["0", "65"],
+    "--rounds": ["0"],
+    "--timeout": ["0", "1.5"],
+    "--load closed --duration": ["0", "-1", "inf", "0x10", "", "1.2.3"],
+    "--load closed --per-connection": ["-1"],
+    "--load open --rate": ["0", "fast", "-1", "1e3", "99999999"],
+    "--load open --rate 100 --arrivals": ["odd"],
+    "--load open --rate 100 --arrivals poisson --seed": ["x"],
+    "--dialect http --path": ["x", "", "/a b", "/a\r\nX: y", "/ä", "/" + "x" * 1024],
+    "--idle": ["x"],
+    "--slow": ["-1"],
+    "--dialect": ["gopher"],
+    "--engine": ["warp"],
+    "--cpus": ["9999", "zero"],
+    "--gate-fd": ["99", "x"],
+}
+WRONG_TOGETHER = """
+    --load closed --rounds 2
+    --duration 1
+    --per-connection 1
+    --load open
+    --load open --rate 1000000 --duration 100
+    --load open --rate 100 --seed 1
+    --load open --rate 100 --rounds 2
+    --load open --rate 100 --engine thread
+    --load open --rate 100 --engine fork
+    --load closed --rate 100
+    --load closed --arrivals even
+    --rate 100
+    --path /x
+    --dialect http --path /x -n 2
+    --idle 1 --engine thread
+    --slow 1 --engine fork
+    --json=yes
+    --no-such-option
+    -x
+    -c
+    --engine
+    -c 1000000 --rounds 1000000
+    ::1
+    127.0.0.1:
+    127.0.0.1:0
+    127.0.0.1:65536
+    ::1:7342
+    no.such.host.invalid:7342
+    127.0.0.1:7342 127.0.0.1:7343
+"""
 WRONG = [
-    ["-c", "0"],
-    ["-c", "-5"],
-    ["-c", "five"],
-    ["-c", ""],
-    ["-c", "99999999999999999999"],
-    ["-n", "0"],
-    ["-n", "65"],
-    ["--rounds", "0"],
-    ["--timeout", "0"],
-    ["--timeout", "1.5"],
-    ["--load", "closed", "--duration", "0"],
-    ["--load", "closed", "--duration", "-1"],
-    ["--load", "closed", "--duration", "inf"],
-    ["--load", "closed", "--duration", "0x10"],
-    ["--load", "closed", "--duration", ""],
-    ["--load", "closed", "--duration", "1.2.3"],
-    ["--load", "closed", "--per-connection", "-1"],
-    ["--load", "closed", "--rounds", "2"],
-    ["--duration", "1"],
-    ["--per-connection", "1"],
-    ["--load", "open"],
-    ["--load", "open", "--rate", "0"],
-    ["--load", "open", "--rate", "fast"],
-    ["--load", "open", "--rate", "-1"],
-    ["--load", "open", "--rate", "1e3"],
-    ["--load", "open", "--rate", "99999999"],
-    ["--load", "open", "--rate", "1000000", "--duration", "100"],
-    ["--load", "open", "--rate", "100", "--arrivals", "odd"],
-    ["--load", "open", "--rate", "100", "--seed", "1"],
-    ["--load", "open", "--rate", "100", "--arrivals", "poisson", "--seed", "x"],
-    ["--load", "open", "--rate", "100", "--rounds", "2"],
-    ["--load", "open", "--rate", "100", "--engine", "thread"],
-    ["--load", "open", "--rate", "100", "--engine", "fork"],
-    ["--load", "closed", "--rate", "100"],
-    ["--load", "closed", "--arrivals", "even"],
-    ["--rate", "100"],
-    ["--path", "/x"],
-    ["--dialect", "http", "--path", "x"],
-    ["--dialect", "http", "--path", ""],
-    ["--dialect", "http", "--path", "/a b"],
-    ["--dialect", "http", "--path", "/a\r\nX: y"],
-    ["--dialect", "http", "--path", "/ä"],
-    ["--dialect", "http", "--path", "/" + "x" * 1024],
-    ["--dialect", "http", "--path", "/x", "-n", "2"],
-    ["--idle", "x"],
-    ["--slow", "-1"],
-    ["--idle", "1", "--engine", "thread"],
-    ["--slow", "1", "--engine", "fork"],
-    ["--dialect", "gopher"],
-    ["--engine", "warp"],
-    ["--cpus", "9999"],
-    ["--cpus", "zero"],
-    ["--gate-fd", "99"],
-    ["--gate-fd", "x"],
-    ["--json=yes"],
-    ["--no-such-option"],
-    ["-x"],
-    ["-c"],
-    ["--engine"],
-    ["-c", "1000000", "--rounds", "1000000"],
-    ["::1"],
-    ["127.0.0.1:"],
-    ["127.0.0.1:0"],
-    ["127.0.0.1:65536"],
-    ["::1:7342"],
-    ["no.such.host.invalid:7342"],
-    ["127.0.0.1:7342", "127.0.0.1:7343"],
+    *([*option.split(), value] for option, values in WRONG_VALUES.items() for value in values),
+    *(line.split() for line in WRONG_TOGETHER.strip().splitlines()),
 ]
 
 

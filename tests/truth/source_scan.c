@@ -12,7 +12,6 @@
 #include "top/classic.h"
 #include "top/source.h"
 
-#include <errno.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <stdio.h>

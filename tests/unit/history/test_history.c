@@ -3,7 +3,6 @@
 #include "history/history.h"
 #include "simulated.h"
 
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
