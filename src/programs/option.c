@@ -78,7 +78,7 @@ int options_read(const struct option_program *program, int count, char *argument
         int value = takes_value(row) ? required_argument : no_argument;
         known[rows_count + 2] = (struct option){row->name, value, NULL, code_of(rows, rows_count)};
         if (row->letter != 0)
-            letters[letters_count++] = row->letter;
+            letters[letters_count++] = (char)row->letter;
         if (row->letter != 0 && takes_value(row))
             letters[letters_count++] = ':';
     }

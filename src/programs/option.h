@@ -12,15 +12,15 @@ enum { EXIT_USAGE = 2 };
 
 struct option_row {
     const char *name; /* without its dashes; NULL: the end of the table */
-    char letter;      /* its short form; 0: none */
+    int letter;       /* its short form; 0: none */
+    uint32_t unit;    /* of `amount` */
     /* One of these. The first two take no value. */
     bool *set, *unset;                           /* becomes true, or false */
     const char **text;                           /* the value as it is */
     uint32_t *number;                            /* a whole number from low to high */
     int64_t *amount;                             /* the same, times `unit` */
     void (*read)(const char *value, void *into); /* anything else */
-
-    uint32_t low, high, unit;
+    uint32_t low, high;
     bool is_given; /* a result */
 };
 
