@@ -26,7 +26,7 @@ def read_published(path: Path, key: str = "baseline.published") -> PublishedTabl
     return PublishedTable(source.removeprefix("Source: "), columns, rows)
 
 
-def read_csv(path: Path, key: str) -> tuple[str, csv.DictReader[str]]:
+def read_csv(path: Path, key: str) -> "tuple[str, csv.DictReader[str]]":
     """What its comments say, and its rows."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
