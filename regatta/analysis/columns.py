@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
 
-from regatta.analysis.contrast import FURTHEST, Scale
+from regatta.analysis.contrast import Scale, outward
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
 from regatta.analysis.statistics.comparisons_with_best import (
     Standing,
@@ -101,16 +101,11 @@ class Column:
 
     def figure(self, loss: float) -> float:
         """The reverse."""
-        inner = self.sign * loss
-        if self.scale == "difference":
-            return inner
-        return math.exp(max(-FURTHEST, min(inner, FURTHEST)))
+        return outward(self.sign * loss, self.scale)
 
 
 def against_best(
-    columns: list[Column],
-    decided: list[dict[str, Standing]] | None = None,
-    units: Units = BLOCKS,
+    columns: list[Column], decided: list[dict[str, Standing]] | None = None, units: Units = BLOCKS
 ) -> list[Against]:
     """Every contender but the best, of one metric's column at each step.
 
@@ -154,46 +149,33 @@ def _against(
     column: Column, name: str, best: str, standing: Standing | None, units: Units
 ) -> Against:
     key = (column.at, column.metric.name, side_of(column.metric), name, best)
-    if standing is None:
+    asks_pair = standing is not None and column.fraction is not None
+    pair = column.pair(best, name, units) if asks_pair else None
+    if standing is None or isinstance(pair, str):
         return Against(*key, None, None, None, None, None, 0, None, TOO_FEW)
-    if column.fraction is not None:
-        return _against_percentile(column, name, best, standing, units)
-    low, high = sorted((column.figure(standing.low), column.figure(standing.high)))
-    detectable = column.figure(standing.detectable)
-    visible = column.scale == "difference" or seen(max(detectable, 1 / detectable)) is not None
+    low: float | None
+    high: float | None
+    detectable: float | None
+    if pair is None:
+        low, high = sorted((column.figure(standing.low), column.figure(standing.high)))
+        detectable = column.figure(standing.detectable)
+        if column.scale == "ratio" and seen(max(detectable, 1 / detectable)) is None:
+            detectable = None
+    else:
+        # The decision is the table's; the rest is of these two alone.
+        ends = pair.interval(standing.score)
+        low, high = agreeing(ends, 1.0, ABOVE if standing.worse else AROUND)
+        found = pair.detectable(standing.score)
+        detectable = None if found is None else seen(found)
     return Against(
         *key,
-        scale=column.scale,
-        value=column.figure(standing.value),
+        scale=column.scale if pair is None else pair.scale,
+        value=column.figure(standing.value) if pair is None else pair.value,
         low=low,
         high=high,
         p_value=standing.p_value,
-        blocks=standing.blocks,
-        detectable=detectable if visible else None,
-        outcome=LARGER if standing.worse else NO_DIFFERENCE,
-    )
-
-
-def _against_percentile(
-    column: Column, name: str, best: str, standing: Standing, units: Units
-) -> Against:
-    """Beside the best; the decision is the table's."""
-    key = (column.at, column.metric.name, side_of(column.metric), name, best)
-    pair = column.pair(best, name, units)
-    if isinstance(pair, str):
-        return Against(*key, None, None, None, None, None, 0, None, TOO_FEW)
-    ends = pair.interval(standing.score)
-    low, high = agreeing(ends, 1.0, ABOVE if standing.worse else AROUND)
-    detectable = pair.detectable(standing.score)
-    return Against(
-        *key,
-        scale=pair.scale,
-        value=pair.value,
-        low=low,
-        high=high,
-        p_value=standing.p_value,
-        blocks=pair.blocks,
-        detectable=None if detectable is None else seen(detectable),
+        blocks=standing.blocks if pair is None else pair.blocks,
+        detectable=detectable,
         outcome=LARGER if standing.worse else NO_DIFFERENCE,
     )
 

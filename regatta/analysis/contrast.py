@@ -6,92 +6,51 @@ cell, however many requests it rests on.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from regatta.analysis.estimates import OVER, taken, usable
-from regatta.analysis.statistics.slower import slower
+from regatta.analysis.estimates import NS_PER_MS, OVER, taken, usable, usable_for
+from regatta.analysis.statistics.slower import FEWEST_BLOCKS, TOO_FEW_BLOCKS, slower
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.waits import Waits, waits
-from regatta.ledger.metrics import FRACTIONS, NO_TRIAL, P50, Metric
+from regatta.ledger.metrics import FRACTIONS, NO_TRIAL, P50, PRIMARY, Metric, side_of
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 
-NS_PER_MS = 1e6
-FEWEST_BLOCKS = 2
 FURTHEST = math.log(1e9)
 """Of a ratio's logarithm: two blocks at a strict level may reach beyond what a number can hold."""
-TOO_FEW_BLOCKS = "too few blocks in common"
-
 Scale = Literal["ratio", "difference"]
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """The second cell against the first."""
-
-    scale: Scale
-    estimate: Swapped
-    """On a ratio's scale of logarithms, else of the metric's unit."""
-
-    @property
-    def value(self) -> float:
-        """Second / first, or second - first."""
-        return self._out(self.estimate.mean)
-
-    @property
-    def blocks(self) -> int:
-        return self.estimate.count
-
-    def interval(self, level: float = 0.05) -> tuple[float, float]:
-        """Of the value; it misses the truth with probability `level`."""
-        found = self.estimate.interval(level)
-        assert found is not None, "a contrast has at least two blocks"
-        return self._out(found[0]), self._out(found[1])
-
-    def p_value(self) -> float:
-        """Two-sided, of the hypothesis that there is no difference."""
-        return self.estimate.p_value()
-
-    def detectable(self, level: float = 0.05, power: float = 0.8) -> float | None:
-        """The smallest value that would have been told from no difference with this power."""
-        found = self.estimate.detectable(level, power)
-        return None if found is None else self._out(found)
-
-    def _out(self, inner: float) -> float:
-        if self.scale == "difference":
-            return inner
-        return math.exp(max(-FURTHEST, min(inner, FURTHEST)))
+def outward(inner: float, scale: Scale) -> float:
+    """What is shown of a mean: a ratio is taken from its logarithm."""
+    if scale == "difference":
+        return inner
+    return math.exp(max(-FURTHEST, min(inner, FURTHEST)))
 
 
-def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -> Contrast | str:
-    """The contrast of two cells of one race, or the words that say why there is none.
+def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -> Swapped | str:
+    """How the second of two cells of one race differs, or the words that say why nobody knows.
 
-    Of a percentile it is the share of requests that are slower (slower.py).
+    In logarithms where none is 0; of a percentile the share of slower requests (slower.py).
     """
     if metric.name in FRACTIONS:
         pair = slower(requests_of(first), requests_of(second), FRACTIONS[metric.name])
         if isinstance(pair, str):
             return pair
-        return Contrast("difference", Swapped(np.array(list(pair.against(1.0).values()))))
+        return Swapped(np.array(list(pair.against(1.0).values())))
     mine, theirs = (by_block(metric, side, trials) for trials in (first, second))
     if isinstance(mine, str):
         return mine
-    return theirs if isinstance(theirs, str) else of_blocks(mine, theirs)
-
-
-def of_blocks(mine: dict[int, float], theirs: dict[int, float]) -> Contrast | str:
-    """The same of numbers that were taken already, one a block and cell."""
+    if isinstance(theirs, str):
+        return theirs
     common = sorted(mine.keys() & theirs.keys())
     if len(common) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS
     ours = np.array([mine[block] for block in common])
     others = np.array([theirs[block] for block in common])
-    if min(ours.min(), others.min()) > 0:
-        return Contrast("ratio", Swapped(np.log(others / ours)))
-    return Contrast("difference", Swapped(others - ours))
+    return Swapped(np.log(others / ours) if min(ours.min(), others.min()) > 0 else others - ours)
 
 
 def requests_of(trials: list[Trial]) -> dict[int, Waits]:
@@ -103,6 +62,13 @@ def requests_of(trials: list[Trial]) -> dict[int, Waits]:
 def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:
     """One number a block, of the trials in which the client kept up; or words if none has one."""
     return of_trials(metric, side, usable(trials))
+
+
+def primary_by_block(trials: list[Trial]) -> dict[int, float]:
+    """Of the primary metric, also where the client set the pace; empty where no block has one."""
+    side = side_of(PRIMARY)
+    found = of_trials(PRIMARY, side, usable_for(PRIMARY, side, trials))
+    return {} if isinstance(found, str) else found
 
 
 def of_trials(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:

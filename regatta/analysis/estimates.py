@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from regatta.analysis.statistics.percentile_intervals import Over, percentile_intervals
-from regatta.analysis.statistics.serial import Interval, mean_interval
+from regatta.analysis.statistics.serial import Reach, mean_interval, reach_of
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.analysis.statistics.waits import Waits, pool, waits
 from regatta.ledger import metrics
@@ -138,7 +138,8 @@ def summarize(
     }
     if numbers:
         values = np.array(list(numbers.values()), dtype=np.float64)
-        return _measured(mean_interval(values, units.reach_of(list(numbers))), len(numbers))
+        mean = mean_interval(values, units.reach_of(list(numbers)))
+        return Estimate(mean.value, mean.low, mean.high, len(numbers), MEASURED)
     words = [reading for reading in found if isinstance(reading, str)]
     return Estimate(None, None, None, 0, words[0] if words else absent)
 
@@ -157,26 +158,25 @@ def estimate_latency(
     if not per_trial:
         none = Estimate(None, None, None, 0, absent)
         return {("client", name): none for name in FRACTIONS}, Latencies(0, [])
-    count = len(per_trial)
     reach = units.reach_of(list(by_block))
-    intervals = percentile_intervals(per_trial, list(FRACTIONS.values()), reach)
-    found = {
-        ("client", name): Estimate(None, one.at_least / NS_PER_MS, None, count, OVER)
-        if isinstance(one, Over)
-        else _measured(_in_ms(one), count)
-        for name, one in zip(FRACTIONS, intervals, strict=True)
-    }
+    percentiles = percentiles_ms(per_trial, list(FRACTIONS.values()), reach)
+    found = {("client", name): one for name, one in zip(FRACTIONS, percentiles, strict=True)}
     pooled = pool(per_trial)
     return found, Latencies(pooled.count, _quantiles(pooled))
 
 
-def _measured(interval: Interval, trials: int) -> Estimate:
-    return Estimate(interval.value, interval.low, interval.high, trials, MEASURED)
-
-
-def _in_ms(interval: Interval) -> Interval:
-    low, high = (None if end is None else end / NS_PER_MS for end in (interval.low, interval.high))
-    return Interval(interval.value / NS_PER_MS, low, high)
+def percentiles_ms(
+    trials: list[Waits], fractions: list[float], reach: Reach = reach_of
+) -> list[Estimate]:
+    """Of the pooled requests, one for each fraction."""
+    found = []
+    for one in percentile_intervals(trials, fractions, reach):
+        if isinstance(one, Over):
+            found.append(Estimate(None, one.at_least / NS_PER_MS, None, len(trials), OVER))
+        else:
+            low, high = (None if end is None else end / NS_PER_MS for end in (one.low, one.high))
+            found.append(Estimate(one.value / NS_PER_MS, low, high, len(trials), MEASURED))
+    return found
 
 
 def _quantiles(pooled: Waits) -> list[tuple[float, float]]:

@@ -12,12 +12,7 @@ from typing import Any
 from regatta.ledger.axes import AXES, Axis, choose_axis
 from regatta.ledger.cell import PROCESS, TRAITS, WINDOW, Cell
 
-FACTS = (
-    *TRAITS,
-    "scope",
-    "linger_s",
-    "placement",
-)
+FACTS = (*TRAITS, "scope", "linger_s", "placement")
 # These usually follow from something else (the rounds from the connections, the path from the
 # contender), so they part cells only where two would else share a row and a step.
 LOOSE = ("rounds", "path")

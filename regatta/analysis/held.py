@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regatta.analysis.estimates import CLIENT_BOUND, MEASURED, NS_PER_MS, OVER, Estimate
+from regatta.analysis.estimates import CLIENT_BOUND, MEASURED, Estimate, percentiles_ms
 from regatta.analysis.grouping import group, titles
 from regatta.analysis.standings import FAILED
-from regatta.analysis.statistics.percentile_intervals import Over, percentile_intervals
 from regatta.analysis.statistics.serial import reach_of
-from regatta.analysis.statistics.waits import Waits, waits_of
+from regatta.analysis.statistics.waits import waits_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.probe import KNEE, Probe
 from regatta.ledger.records import RaceRecord, SearchRecord
@@ -150,23 +149,8 @@ def _point(probes: Sequence[Probe]) -> list[Estimate]:
         client_bound = sum(map(_is_client_bound, probes))
         state = CLIENT_BOUND if 2 * client_bound > len(probes) else FAILED
         return [Estimate(None, None, None, len(blocks), state)] * len(FRACTIONS)
-    return _percentiles(blocks)
+    return percentiles_ms(blocks, list(FRACTIONS))
 
 
 def _is_client_bound(probe: Probe) -> bool:
     return bool(probe.client and probe.client.get("client_bound"))
-
-
-def _percentiles(blocks: list[Waits]) -> list[Estimate]:
-    return [
-        Estimate(None, found.at_least / NS_PER_MS, None, len(blocks), OVER)
-        if isinstance(found, Over)
-        else Estimate(
-            found.value / NS_PER_MS,
-            None if found.low is None else found.low / NS_PER_MS,
-            None if found.high is None else found.high / NS_PER_MS,
-            len(blocks),
-            MEASURED,
-        )
-        for found in percentile_intervals(blocks, list(FRACTIONS))
-    ]

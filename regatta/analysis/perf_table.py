@@ -98,9 +98,7 @@ def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -
         return CounterMeans(None, None, found[0][0].state if found else NOT_SUPPORTED)
     shares = [value / answered for value, answered in counted if answered]
     return CounterMeans(
-        _mean([value for value, _ in counted]),
-        None if unit == "%" else _mean(shares),
-        COUNTED,
+        _mean([value for value, _ in counted]), None if unit == "%" else _mean(shares), COUNTED
     )
 
 

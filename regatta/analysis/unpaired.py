@@ -6,17 +6,6 @@ and a machine that is slow in one is mostly still slow in the next. Pairing take
 contrasts inside a race; here it stays in. As for a level (serial.py) every correlation of
 neighbours is held possible, by how well it explains the blocks of both races.
 
-One correlation for a race, measured over all of its cells, was used before, with the bootstrap-t.
-But the cells of a race share nearly all of what the machine does, so all of them together say
-little more of it than one. Measured by simulation, four cells that share nine tenths of it; an
-interval of "no change" at 95 % holds it this often, and reaches so far (blocks vary by 10 %):
-
-    correlation of neighbours              0           0.4          0.6          0.8
-     5 blocks a race, before          98 %, 25 %   95 %, 141 %  92 %, 244 %  88 %, 195 %
-                      as here        100 %, 44 %  100 %, 39 %   98 %, 35 %   95 %, 28 %
-    20 blocks a race, before          96 %, 7 %    94 %, 11 %   94 %, 15 %   89 %, 22 %
-                      as here         98 %, 8 %    96 %, 11 %   95 %, 15 %   93 %, 20 %
-
 A race of several sittings is one number a sitting. Where the other race is but one, that one is as
 far from others of its kind as these are from each other: its blocks cannot tell. With sittings that
 vary as much as blocks do, nothing changed, five sittings of 6 blocks against one of 20, an interval
@@ -27,14 +16,13 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.contrast import FEWEST_BLOCKS, Scale
-from regatta.analysis.statistics.serial import LEVEL, Uncertain, uncertain
+from regatta.analysis.contrast import Scale
+from regatta.analysis.statistics.serial import LEVEL, Floats, Uncertain, uncertain
+from regatta.analysis.statistics.slower import FEWEST_BLOCKS
 from regatta.analysis.statistics.swaps import FEWEST_ALIKE
 
-Floats = NDArray[np.float64]
 SETTLED = 10
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from regatta.analysis.agreement import agree
 from regatta.analysis.analyse import analyse
-from regatta.analysis.claims.result import NOT_MEASURABLE, TOO_FEW, ClaimResult
-from regatta.analysis.results import Analysis
+from regatta.analysis.claims.result import NOT_MEASURABLE, TOO_FEW
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.store import machine
 from regatta.errors import LedgerError
@@ -50,26 +49,23 @@ def finished(study: str) -> list[tuple[float, Path]]:
 def read_facts(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     """A ledger's facts of its race and, as JSON, of its machine."""
     with connect(path) as database:
-        tables = ("meta", "environment")
-        both = [
-            dict(database.execute(f"SELECT key, value FROM {name}").fetchall()) for name in tables
-        ]
-    return both[0], both[1]
+        meta, environment = (
+            dict(database.execute(f"SELECT key, value FROM {table}").fetchall())
+            for table in ("meta", "environment")
+        )
+    return meta, environment
 
 
 def claims(_: Context) -> list[Goal]:
     """Every claim gets a verdict unless a counter is missing."""
     name = "claims that get a verdict"
     goal = "all, where the machine counts what they are about"
-    results: list[ClaimResult] = []
-    hardware = False
-    for study in CLAIMED:
-        path = next((path for _, path in finished(study)), None)
-        if path is None:
-            return [Goal(name, goal, f"race {' and '.join(CLAIMED)} first", met=None)]
-        ledger = read(path)
-        results += analyse(ledger).claims
-        hardware = hardware or counts_hardware(ledger)
+    raced = [finished(study) for study in CLAIMED]
+    if not all(raced):
+        return [Goal(name, goal, f"race {' and '.join(CLAIMED)} first", met=None)]
+    ledgers = [read(newest) for (_, newest), *_ in raced]
+    results = [claim for ledger in ledgers for claim in analyse(ledger).claims]
+    hardware = any(counts_hardware(ledger) for ledger in ledgers)
     lacking = [result.id for result in results if result.verdict == NOT_MEASURABLE]
     short = [result.id for result in results if result.verdict == TOO_FEW]
     given = len(results) - len(lacking) - len(short)
@@ -97,8 +93,7 @@ def twice(_: Context) -> list[Goal]:
     pair = an_hour_apart(finished(TWICE))
     if pair is None:
         return [Goal(name, goal, f"race {TWICE} twice, an hour apart, first", met=None)]
-    old, new = (analysed(path) for path in pair)
-    found = agree(old, new)
+    found = agree(*(analyse(read(path)) for path in pair))
     share = found.cells.share
     if share is None:
         return [Goal(name, goal, "they have no cell in common", met=None)]
@@ -119,10 +114,6 @@ def an_hour_apart(races: list[tuple[float, Path]]) -> tuple[Path, Path] | None:
     newest_at, newest = races[0]
     older = (path for at, path in races if newest_at - at >= APART_S)
     return next(((path, newest) for path in older), None)
-
-
-def analysed(path: Path) -> Analysis:
-    return analyse(read(path))
 
 
 PARTS = (

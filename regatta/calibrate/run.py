@@ -22,9 +22,8 @@ def newest_folder(quick: bool) -> Path | None:
     found: list[tuple[float, Path]] = []
     for path in RACES.glob(f"*/{STATE}"):
         with suppress(CalibrationError):
-            if read_state(path.parent).get("quick") is quick and any(
-                path.parent.glob("**/*.sqlite")
-            ):
+            of_that_size = read_state(path.parent).get("quick") is quick
+            if of_that_size and any(path.parent.glob("**/*.sqlite")):
                 found.append((path.stat().st_mtime, path.parent))
     return max(found)[1].absolute() if found else None
 
@@ -107,13 +106,12 @@ def keep(folder: Path, part: CalibrationPart, goals: list[Goal]) -> None:
 def run_part(part: CalibrationPart, context: Context) -> list[Goal]:
     """The part's goals. A part that cannot run is a missed goal that says why."""
     try:
-        goals = part.run(context)
+        return part.run(context)
     except UsageError:
         raise
     except (RegattaError, OSError) as error:
         message = " ".join(str(error).split())
         return [Goal(part.name, "can be measured", f"failed: {message}", met=False)]
-    return goals
 
 
 def run(

@@ -59,11 +59,7 @@ class Shape:
         return found
 
     def study(
-        self,
-        context: Context,
-        title: str,
-        commands: Mapping[str, Sequence[str]],
-        **changes: int,
+        self, context: Context, title: str, commands: Mapping[str, Sequence[str]], **changes: int
     ) -> Study:
         """The race of these contenders, in their order; `changes` are of `[race]`."""
         race = {**self.race, **changes}

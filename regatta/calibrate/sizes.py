@@ -36,18 +36,8 @@ class StarSizes:
     """Draws of blocks for each share of tables with a wrong or right star."""
 
 
-WHOLE = StarSizes(
-    star_blocks=20,
-    star_requests=1_000,
-    star_slices=40,
-    star_tables=1_000,
-)
-QUICK = StarSizes(
-    star_blocks=ENOUGH_BLOCKS,
-    star_requests=100,
-    star_slices=2,
-    star_tables=200,
-)
+WHOLE = StarSizes(star_blocks=20, star_requests=1_000, star_slices=40, star_tables=1_000)
+QUICK = StarSizes(star_blocks=ENOUGH_BLOCKS, star_requests=100, star_slices=2, star_tables=200)
 
 
 def sizes(quick: bool) -> StarSizes:

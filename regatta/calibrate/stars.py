@@ -12,19 +12,17 @@ labs that favour somebody; that is `equals`, in fresh races.
 """
 
 import json
-import os
-import signal
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regatta.analysis.contrast import by_block
 from regatta.analysis.statistics.blocks_needed import LEVEL as TABLE_LEVEL
 from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.analysis.statistics.leads import leads
+from regatta.analysis.statistics.serial import Floats
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.sizes import (
     BLOCKS,
@@ -35,6 +33,7 @@ from regatta.calibrate.sizes import (
     StarSizes,
     sizes,
 )
+from regatta.calibrate.workers import on_all_cpus
 from regatta.ledger.given.calibration import Goal
 from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.read import read
@@ -57,8 +56,6 @@ LONG_BURST = 0.7
 """The same for the cheapest with bursts, in each of these blocks."""
 DEARER = 0.06
 """How much more the third costs than the second, beside these."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -89,15 +86,10 @@ def run(context: Context) -> list[Goal]:
         return [Goal("stars", "can be measured", reason, met=None)]
     context.say(f"drawing {size.star_tables:,} tables of each kind")
     kinds = [(kind, count) for count in dict.fromkeys((FEW, most)) for kind in (EQUAL, CHEAPER)]
+    tables = range(size.star_tables)
     return [
-        goal_of(
-            [
-                TableTask(number, kind, contenders, context.inject)
-                for number in range(size.star_tables)
-            ],
-            noise,
-        )
-        for kind, contenders in [*kinds, (BURSTING, FEW)]
+        goal_of([TableTask(number, *kind, context.inject) for number in tables], noise)
+        for kind in [*kinds, (BURSTING, FEW)]
     ]
 
 
@@ -132,23 +124,9 @@ def noise_of(ledger: Path) -> Floats:
     return found - found.mean(axis=1, keepdims=True) if common else found
 
 
-_noise: Floats
-"""Set before forking, and inherited."""
-
-
-def draw_tables(tasks: list[TableTask], noise: Floats) -> list[TableOutcome]:
-    """On all CPUs: nothing is being measured."""
-    global _noise  # noqa: PLW0603  (read once, and inherited)
-    _noise = noise
-    workers = len(os.sched_getaffinity(0))
-    with get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        return list(pool.imap(draw_table, tasks, chunksize=8))
-
-
-def draw_table(task: TableTask) -> TableOutcome:
-    logs = draw(task, _noise)
+def draw_table(noise: Floats, task: TableTask) -> TableOutcome:
     named = {
-        f"{row:02}": dict(enumerate(map(float, row_logs))) for row, row_logs in enumerate(logs)
+        f"{row:02}": dict(enumerate(logs.tolist())) for row, logs in enumerate(draw(task, noise))
     }
     left_out = LEFT_OUT[task.inject](named)
     # The cheaper one is the first; without one all are the best.
@@ -201,7 +179,7 @@ LEFT_OUT = {None: honest, NEXT: by_the_next}
 
 def goal_of(tasks: list[TableTask], noise: Floats) -> Goal:
     kind, contenders = tasks[0].kind, tasks[0].contenders
-    outcomes = draw_tables(tasks, noise)
+    outcomes = on_all_cpus(partial(draw_table, noise), tasks)
     wrong = 100 * sum(one.wrong for one in outcomes) / len(outcomes)
     found = 100 * sum(one.found for one in outcomes) / len(outcomes)
     enough = noise.shape[1] >= ENOUGH_BLOCKS

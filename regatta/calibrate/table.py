@@ -20,8 +20,3 @@ def goals_table(goals: Sequence[Goal]) -> Table:
         texts = [Text(words) for words in (goal.name, goal.goal, goal.measured)]
         table.add_row(*texts, Text(word, style=STYLES[goal.outcome]))
     return table
-
-
-def details(goals: Sequence[Goal]) -> list[str]:
-    """What each rests on, one line a goal."""
-    return [f"{goal.name}: {goal.detail}" for goal in goals if goal.detail]

@@ -32,8 +32,5 @@ def unseen(study: Study) -> tuple[str, ...]:
 
 
 ADVISERS = Advisers(
-    spoilers=spoilers,
-    unseen=unseen,
-    calibration=store.for_ledger,
-    widest_lead=widest_lead,
+    spoilers=spoilers, unseen=unseen, calibration=store.for_ledger, widest_lead=widest_lead
 )

@@ -1,6 +1,7 @@
 """`regatta calibrate`: how often this instrument is wrong, measured on this machine."""
 
 import json
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,7 @@ from regatta.calibrate.goals import Context
 from regatta.calibrate.parts import all_parts
 from regatta.calibrate.races import race_with
 from regatta.calibrate.run import choose, newest_folder, run
-from regatta.calibrate.table import details, goals_table
+from regatta.calibrate.table import goals_table
 from regatta.cli.advisers import ADVISERS
 from regatta.cli.display import display_on
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
@@ -115,24 +116,22 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
     judge(calibration)
 
 
+@dataclass
 class CalibrationSession:
     """One call of the verb: where it works and what it shows while it does."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  (what a person typed)
-        self, out: Path | None, quick: bool, quiet: bool, shape: str, races: int | None
-    ) -> None:
-        self.out = out
-        self.quick = quick
-        self.quiet = quiet
-        self.shape = shape
-        self.races = races
-        # The standard output is for the table, or the JSON.
-        self.console = Console(stderr=True)
-        self.folder: Path | None = None
+    out: Path | None
+    quick: bool
+    quiet: bool
+    shape: str
+    races: int | None
+    # The standard output is for the table, or the JSON.
+    console: Console = field(default_factory=lambda: Console(stderr=True))
+    folder: Path | None = None
 
     def say(self, text: str) -> None:
         if not self.quiet:
-            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            say(self.console, text)
 
 
 def measure(session: CalibrationSession, only: list[str], inject: str | None) -> Calibration:
@@ -194,14 +193,15 @@ def present(calibration: Calibration, as_json: bool) -> None:
         typer.echo(json.dumps(to_plain(calibration), ensure_ascii=False, indent=2))
         return
     console = Console()
-
-    def say(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    say(headline(calibration))
+    say(console, headline(calibration))
     console.print(goals_table(calibration.goals))
-    for line in details(calibration.goals):
-        say(line)
+    for goal in calibration.goals:
+        if goal.detail:
+            say(console, f"{goal.name}: {goal.detail}")
+
+
+def say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def judge(calibration: Calibration) -> None:

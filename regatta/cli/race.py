@@ -78,8 +78,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     resumes: Annotated[
         bool,
         typer.Option(
-            "--resume",
-            help="Continue the race in the given folder, or the newest unfinished one.",
+            "--resume", help="Continue the race in the given folder, or the newest unfinished one."
         ),
     ] = False,
     seed: Annotated[
@@ -104,8 +103,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
         typer.Option(help="Folder for the ledger and report.", show_default="races/NAME-TIME"),
     ] = None,
     placement: Annotated[
-        str | None,
-        typer.Option(help="auto, netns (two networks joined by a cable) or loopback."),
+        str | None, typer.Option(help="auto, netns (two networks joined by a cable) or loopback.")
     ] = None,
     server_cpus: Annotated[
         str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")

@@ -26,7 +26,7 @@ from regatta.errors import LedgerError, UsageError
 from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import BY_NAME, Metric, side_of
 from regatta.ledger.read import read
-from regatta.ledger.records import RaceRecord, Trial
+from regatta.ledger.records import RaceRecord
 from regatta.ledger.result import OK, SERVER
 from regatta.ledger.schema import ledger_path
 from regatta.report.text.trials import rate_words
@@ -185,7 +185,10 @@ def _pairs(
     ledgers: tuple[RaceRecord, RaceRecord],
     results: list[Analysis],
 ) -> list[CellPair]:
-    known = [_by_cell(analysis) for analysis in results]
+    known = [
+        {result.cell.id: result for group in analysis.groups for result in group.cells}
+        for analysis in results
+    ]
     found = []
     for cells in matched.pairs:
         old, new = (values[side].get(cell.id, "no trial") for side, cell in enumerate(cells))
@@ -195,17 +198,8 @@ def _pairs(
             both = new if isinstance(new, str) else (old, new)
         of_cells = [known[side][cell.id] for side, cell in enumerate(cells)]
         both = _another_load(metric, of_cells) or both
-        estimates = [result.estimates[side_of(metric), metric.name] for result in of_cells]
-        found.append(
-            CellPair(
-                cell=cells[1],
-                metric=metric,
-                old=estimates[0],
-                new=estimates[1],
-                samples=both,
-                broken=_broken(ledgers, cells),
-            )
-        )
+        then, now = (one.estimates[side_of(metric), metric.name] for one in of_cells)
+        found.append(CellPair(cells[1], metric, then, now, both, _broken(ledgers, cells)))
     return found
 
 
@@ -219,19 +213,10 @@ def _another_load(metric: Metric, results: list[CellResult]) -> str:
     )
 
 
-def _by_cell(analysis: Analysis) -> dict[int, CellResult]:
-    return {result.cell.id: result for group in analysis.groups for result in group.cells}
-
-
 def _broken(ledgers: tuple[RaceRecord, RaceRecord], cells: tuple[Cell, Cell]) -> str | None:
     """A server that stopped answering is a regression at any threshold."""
     old, new = (ledger.trials_of(cell) for ledger, cell in zip(ledgers, cells, strict=True))
-    if not new or not all(_failed(trial) for trial in new):
-        return None
-    if all(_failed(trial) for trial in old):
+    answers = [any(trial.status == OK for trial in trials) for trials in (old, new)]
+    if not new or answers != [True, False]:
         return None
     return new[0].reason or "no reason was recorded"
-
-
-def _failed(trial: Trial) -> bool:
-    return trial.status != OK

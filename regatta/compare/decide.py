@@ -13,8 +13,7 @@ import numpy as np
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import OVER, Estimate
 from regatta.analysis.statistics.holm import Decision, holm
-from regatta.analysis.statistics.turned import BlockValues
-from regatta.analysis.statistics.units import Units, units_of
+from regatta.analysis.statistics.units import units_of
 from regatta.analysis.unpaired import Change, Sample, unpaired
 from regatta.errors import UsageError
 from regatta.ledger.cell import Cell
@@ -87,15 +86,15 @@ def samples(metric: Metric, ledger: RaceRecord, reference: str | None) -> dict[i
     if reference is not None:
         blocks = _relative(ledger.cells, blocks, reference)
     units = units_of(ledger)
-    return {
-        cell_id: found if isinstance(found, str) else _sample(units.gathered(found), units)
-        for cell_id, found in blocks.items()
-    }
-
-
-def _sample(found: BlockValues, units: Units) -> Sample:
-    """Only blocks of one sitting are correlated."""
-    return Sample(np.array([found[number] for number in sorted(found)]), not units.sitting_of)
+    found: dict[int, Sample | str] = {}
+    for cell_id, values in blocks.items():
+        if isinstance(values, str):
+            found[cell_id] = values
+        else:
+            ordered = [value for _, value in sorted(units.gathered(values).items())]
+            # Only blocks of one sitting are correlated.
+            found[cell_id] = Sample(np.array(ordered), not units.sitting_of)
+    return found
 
 
 def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> dict[int, Blocks]:

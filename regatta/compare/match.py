@@ -70,8 +70,7 @@ def differences(old: RaceRecord, new: RaceRecord, matched: Matched) -> list[str]
             shown = "; ".join(cell.label() for cell in cells[:3])
             more = f"; and {len(cells) - 3} more" if len(cells) > 3 else ""
             lines.append(f"Only in {name}, so not compared: {shown}{more}.")
-    for name, ledger in (("OLD", old), ("NEW", new)):
-        lines.append(_state(name, ledger))
+    lines += [_state("OLD", old), _state("NEW", new)]
     return [line for line in lines if line]
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regatta.analysis.agreement import SAME, Agreement, Overlap, Winners
+from regatta.analysis.agreement import SAME, Agreement, Overlap
 from regatta.analysis.estimates import Estimate
 from regatta.compare.compare import RaceComparison, RaceSummary
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, CellComparison
@@ -58,14 +58,7 @@ def _versions(race: RaceSummary) -> str:
 def _table(metric: Metric, cells: list[CellComparison], console: Console) -> Table:
     unit = f", {metric.unit}" if metric.unit else ""
     side = "server " if cells[0].side == "server" and metric is PRIMARY else ""
-    table = Table(
-        title=Text(encodable(f"{side}{metric.label}{unit}", console), style="bold"),
-        title_justify="left",
-        box=None,
-        header_style="dim",
-        pad_edge=False,
-        padding=(0, 1),
-    )
+    table = _titled(encodable(f"{side}{metric.label}{unit}", console))
     for name in ("design", "cell", "OLD", "NEW", "NEW / OLD", "verdict"):
         right = name in ("OLD", "NEW", "NEW / OLD")
         table.add_column(
@@ -80,15 +73,13 @@ def _table(metric: Metric, cells: list[CellComparison], console: Console) -> Tab
         figures = (_figure(compared.old), _figure(compared.new), _change(compared))
         table.add_row(
             *(plain(name, console) for name in names),
-            *(_lines(figure, console) for figure in figures),
+            *(
+                Text("\n").join(plain(line, console) for line in figure.split("\n"))
+                for figure in figures
+            ),
             Text(compared.verdict, style=STYLES.get(compared.verdict, "dim")),
         )
     return table
-
-
-def _lines(text: str, console: Console) -> Text:
-    """A figure with its interval below it."""
-    return Text("\n").join(plain(line, console) for line in text.split("\n"))
 
 
 def _figure(estimate: Estimate) -> str:
@@ -107,15 +98,17 @@ def _change(compared: CellComparison) -> str:
 
 
 def _disagreement_table(disagreements: list[Disagreement], console: Console) -> Table:
-    title = Text(
-        "what changed: ranks by server CPU per request, and verdicts on claims", style="bold"
-    )
-    table = Table(title=title, title_justify="left", box=None, header_style="dim", pad_edge=False)
+    table = _titled("what changed: ranks by server CPU per request, and verdicts on claims")
     for name in ("where", "design or claim", "OLD", "NEW"):
         table.add_column(name, overflow="fold")
     for one in disagreements:
         table.add_row(*(plain(text, console) for text in (one.where, one.what, one.old, one.new)))
     return table
+
+
+def _titled(title: str) -> Table:
+    bold = Text(title, style="bold")
+    return Table(title=bold, title_justify="left", box=None, header_style="dim", pad_edge=False)
 
 
 def reasons(comparison: RaceComparison) -> list[str]:
@@ -158,26 +151,18 @@ def _are_one_sitting_each(comparison: RaceComparison) -> bool:
 
 def standings_sentence(agreement: Agreement) -> str:
     """Whether the two races agree on who won."""
-    parts = []
-    if agreement.overall:
-        same = sum(each.agreement == SAME for each in agreement.overall)
-        if len(agreement.overall) == 1:
-            one = agreement.overall[0]
-            parts.append(
-                _same(one)
-                if same
-                else f"the winner was {one.old} and is {one.new}; {one.agreement}"
-            )
-        else:
-            parts.append(f"the same winner in {same} of {len(agreement.overall)} tables")
-    parts.append(_overlap("cells", agreement.cells))
-    parts.append(_overlap("figures", agreement.figures))
-    return f"Standings: {'; '.join(part for part in parts if part)}."
-
-
-def _same(winners: Winners) -> str:
-    several = " and " in winners.new
-    return f"the same {'set of the best' if several else 'winner'}, {winners.new}"
+    same = sum(each.agreement == SAME for each in agreement.overall)
+    winners = ""
+    if len(agreement.overall) > 1:
+        winners = f"the same winner in {same} of {len(agreement.overall)} tables"
+    elif same:
+        new = agreement.overall[0].new
+        winners = f"the same {'set of the best' if ' and ' in new else 'winner'}, {new}"
+    elif agreement.overall:
+        one = agreement.overall[0]
+        winners = f"the winner was {one.old} and is {one.new}; {one.agreement}"
+    overlaps = [_overlap("cells", agreement.cells), _overlap("figures", agreement.figures)]
+    return f"Standings: {'; '.join(part for part in (winners, *overlaps) if part)}."
 
 
 def _overlap(what: str, overlap: Overlap) -> str:
@@ -226,22 +211,15 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _compared(compared: CellComparison) -> dict[str, Any]:
-    plain = {
-        name: getattr(compared, name)
-        for name in (
-            *("side", "scale", "value", "low", "high", "beyond", "p_value", "verdict", "why"),
-            "blocks_needed",
-        )
-    }
     return {
         "label": compared.cell.label(),
         "contender": compared.cell.contender,
         **{name: getattr(compared.cell, name) for name in AXES},
+        **{name: value for name, value in vars(compared).items() if name != "cell"},
         "metric": compared.metric.name,
         "unit": compared.metric.unit,
         "old": asdict(compared.old),
         "new": asdict(compared.new),
-        **plain,
     }
 
 

@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,12 @@ from regatta.ledger.given.tables import read_given
 from regatta.ledger.migrate import BEFORE, migrate
 from regatta.ledger.probe import PlannedProbe, Probe
 from regatta.ledger.records import RaceRecord, SearchRecord, Sitting, Trial
-from regatta.ledger.schema import SUPERSEDED, check_version, has_wal, is_cut
+from regatta.ledger.schema import FAILURES, SUPERSEDED, check_version, has_wal, is_cut
 
 TRIALS = f"""
 SELECT trial.*, scope, {SUPERSEDED} AS superseded
 FROM trial JOIN cell ON cell.id = trial.cell_id ORDER BY block, position, attempt
 """
-
-FAILURES = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {SUPERSEDED} ORDER BY id"
 
 
 @contextmanager
@@ -90,18 +89,14 @@ def read(path: Path) -> RaceRecord:
     with connect(path) as connection:
         connection.execute("BEGIN")  # one moment of a race that may still be running
         meta, environment, given = _about(path, connection)
-        cells = [
-            Cell(**{name: row[name] for name in Cell.__dataclass_fields__})
-            for row in connection.execute("SELECT * FROM cell ORDER BY contender_order, id")
-        ]
+        in_order = "SELECT * FROM cell ORDER BY contender_order, id"
+        cells = [Cell(**_fields(Cell, row)) for row in connection.execute(in_order)]
         counters = _counters(connection)
         trials = [_trial(row, counters.get(row["id"], {})) for row in connection.execute(TRIALS)]
         planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
         searches = _searches(connection)
-        sittings = [
-            Sitting(**{name: row[name] for name in Sitting.__dataclass_fields__})
-            for row in connection.execute("SELECT * FROM sitting ORDER BY id")
-        ]
+        begun = connection.execute("SELECT * FROM sitting ORDER BY id")
+        sittings = [Sitting(**_fields(Sitting, row)) for row in begun]
     return RaceRecord(meta, environment, given, cells, trials, planned, searches, sittings)
 
 
@@ -124,10 +119,15 @@ def _about(
         ) from error
 
 
+def _fields(kind: type, row: sqlite3.Row) -> dict[str, Any]:
+    """Of plain data whose fields are columns."""
+    return {field.name: row[field.name] for field in fields(kind)}
+
+
 def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
     probes: dict[int, list[Probe]] = {}
     for row in connection.execute("SELECT * FROM probe WHERE NOT again ORDER BY id"):
-        plan = PlannedProbe(**{name: row[name] for name in PlannedProbe.__dataclass_fields__})
+        plan = PlannedProbe(**_fields(PlannedProbe, row))
         told = ("why_not", "started_at", "disturbed", "samples")
         probe = Probe(
             planned=plan, client=_from_json(row["client"]), **{name: row[name] for name in told}
@@ -135,7 +135,7 @@ def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
         probes.setdefault(plan.search_id, []).append(probe)
     return [
         SearchRecord(
-            cell=Cell(**{name: row[name] for name in Cell.__dataclass_fields__}),
+            cell=Cell(**_fields(Cell, row)),
             shares=json.loads(row["shares"]),
             p99_limit_ms=row["p99_limit_ms"],
             knee=bool(row["knee"]),
@@ -145,9 +145,7 @@ def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
     ]
 
 
-def _counters(
-    connection: sqlite3.Connection,
-) -> dict[int, dict[tuple[str, str, str], Counter]]:
+def _counters(connection: sqlite3.Connection) -> dict[int, dict[tuple[str, str, str], Counter]]:
     found: dict[int, dict[tuple[str, str, str], Counter]] = {}
     for row in connection.execute("SELECT * FROM counter ORDER BY rowid"):
         found.setdefault(row["trial_id"], {})[row["side"], row["origin"], row["event"]] = Counter(
@@ -179,9 +177,7 @@ def _worker_connections(server: str | None) -> list[int]:
     """From the server's summary; a contender has none."""
     summary = _from_json(server)
     workers = summary.get("workers") if isinstance(summary, dict) else None
-    if not isinstance(workers, list):
-        return []
-    return [int(worker["connections"]) for worker in workers]
+    return [int(one["connections"]) for one in workers] if isinstance(workers, list) else []
 
 
 def _from_json(text: str | None) -> Any:

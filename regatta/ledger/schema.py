@@ -8,7 +8,13 @@ from regatta.errors import LedgerError
 FILE_NAME = "ledger.sqlite"
 SCHEMA_VERSION = 6
 
-SCHEMA = """
+CELL_COLUMNS = """
+  id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
+  connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
+  per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
+  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
+  scope TEXT, linger_s REAL"""
+SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE claim(
@@ -30,12 +36,7 @@ CREATE TABLE calibration(
   problem TEXT);
 CREATE TABLE calibration_goal(
   name TEXT, goal TEXT, measured TEXT, met INTEGER, value REAL, outcome TEXT, detail TEXT);
-CREATE TABLE cell(
-  id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
-  connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
-  per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
-  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
-  scope TEXT, linger_s REAL, placement TEXT);
+CREATE TABLE cell({CELL_COLUMNS}, placement TEXT);
 CREATE TABLE plan(
   block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, sitting INTEGER,
   PRIMARY KEY (block, position));
@@ -48,12 +49,8 @@ CREATE TABLE trial(
   requests INTEGER, answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT,
   conditions TEXT, samples BLOB, attempt INTEGER, disturbed TEXT,
   UNIQUE (block, cell_id, attempt));
-CREATE TABLE search(
-  id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
-  connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
-  per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
-  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
-  scope TEXT, linger_s REAL, shares TEXT, p99_limit_ms REAL, knee INTEGER, placement TEXT);
+CREATE TABLE search({CELL_COLUMNS},
+  shares TEXT, p99_limit_ms REAL, knee INTEGER, placement TEXT);
 CREATE TABLE probe(
   id INTEGER PRIMARY KEY, search_id INTEGER, kind TEXT, block INTEGER, rate INTEGER,
   duration_s REAL, share REAL, why_not TEXT, started_at REAL, disturbed TEXT, again INTEGER,
@@ -68,6 +65,8 @@ TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 SUPERSEDED = """(coalesce(json_extract(trial.conditions, '$.repeated'), 0)
   OR EXISTS (SELECT 1 FROM trial AS later WHERE later.block = trial.block
              AND later.cell_id = trial.cell_id AND later.attempt > trial.attempt))"""
+FAILURES = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {SUPERSEDED} ORDER BY id"
+"""The reasons of failed trials, in order; of the last attempts alone."""
 
 HEADER_BYTES = 100
 SQLITE_MAGIC = b"SQLite format 3\0"

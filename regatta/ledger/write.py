@@ -16,7 +16,7 @@ from regatta.ledger.cell import COLUMNS, Cell, MatchedCell, matched_cells
 from regatta.ledger.planned import TIMED, PlannedTrial
 from regatta.ledger.probe import PlannedProbe, Probe
 from regatta.ledger.result import Result
-from regatta.ledger.schema import SUPERSEDED
+from regatta.ledger.schema import FAILURES, SUPERSEDED
 
 SEARCH_COLUMNS = (*COLUMNS, "shares", "p99_limit_ms", "knee")
 
@@ -100,11 +100,8 @@ class Ledger:
 
     def left_of(self, kind: str, block: int | None = None) -> list[PlannedTrial]:
         """What is left of that kind, of one block or of all."""
-        return [
-            planned
-            for planned in self.left()
-            if planned.kind == kind and block in (None, planned.block)
-        ]
+        left = [planned for planned in self.left() if planned.kind == kind]
+        return [planned for planned in left if block in (None, planned.block)]
 
     def blocks_done(self, kind: str) -> int:
         """How many blocks of that kind have all of their trials."""
@@ -126,8 +123,7 @@ class Ledger:
 
     def failures(self) -> list[str]:
         """The reasons of the failed trials, in order; of the last attempts alone."""
-        query = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {SUPERSEDED} ORDER BY id"
-        return [str(row[0]) for row in self.database.execute(query)]
+        return [str(row[0]) for row in self.database.execute(FAILURES)]
 
     def placement(self) -> str:
         query = "SELECT placement FROM cell UNION ALL SELECT placement FROM search LIMIT 1"
@@ -191,41 +187,20 @@ class Ledger:
         )
 
     def write_trial(self, planned: PlannedTrial, result: Result) -> None:
+        """Their fields are the ledger's columns."""
+        row = {**vars(planned), **vars(result), "conditions": to_json(result.conditions)}
+        for side in ("server", "client"):
+            row[side] = None if row[side] is None else to_json(row[side])
+        del row["counters"]
         cursor = self.database.execute(
-            "INSERT INTO trial(block, position, cell_id, kind, sitting, status, reason, "
-            "client_bound, started_at, window_ns, requests, answered, throughput_per_s, server, "
-            "client, conditions, samples, attempt, disturbed) "
-            f"VALUES ({', '.join('?' * 19)})",
-            (
-                planned.block,
-                planned.position,
-                planned.cell_id,
-                planned.kind,
-                planned.sitting,
-                result.status,
-                result.reason,
-                result.client_bound,
-                result.started_at,
-                result.window_ns,
-                result.requests,
-                result.answered,
-                result.throughput_per_s,
-                None if result.server is None else to_json(result.server),
-                None if result.client is None else to_json(result.client),
-                to_json(result.conditions),
-                result.samples,
-                result.attempt,
-                result.disturbed,
-            ),
+            f"INSERT INTO trial({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+            tuple(row.values()),
         )
-        for row in result.counters:
-            counter = row.counter
+        for one in result.counters:
+            counter = one.counter
             values = (counter.event, counter.value, counter.unit, counter.running_percent)
-            insert(
-                self.database,
-                "counter",
-                (cursor.lastrowid, row.side, row.origin, *values, counter.state),
-            )
+            place = (cursor.lastrowid, one.side, one.origin)
+            insert(self.database, "counter", (*place, *values, counter.state))
 
     def was_begun(self) -> bool:
         """Whether a sitting was; a resumed race goes on with what it had."""
@@ -243,24 +218,19 @@ class Ledger:
             f"SELECT client, {', '.join(planned)}, why_not, started_at, disturbed FROM probe "
             "WHERE NOT again ORDER BY id"
         )
-        return [
-            Probe(
-                PlannedProbe(*row),
-                why_not,
-                started_at,
-                disturbed,
-                None if client is None else json.loads(client),
-            )
-            for client, *row, why_not, started_at, disturbed in self.database.execute(query)
-        ]
+        found = []
+        for client, *row, why_not, started_at, disturbed in self.database.execute(query):
+            told = None if client is None else json.loads(client)
+            found.append(Probe(PlannedProbe(*row), why_not, started_at, disturbed, told))
+        return found
 
     def record_probe(self, probe: Probe, again: bool) -> None:
         """`again`: it was disturbed, and one of the same rate will stand for it."""
-        row = [getattr(probe.planned, field.name) for field in fields(PlannedProbe)]
         client = None if probe.client is None else to_json(probe.client)
-        row += [probe.why_not, probe.started_at, probe.disturbed, int(again), client, probe.samples]
+        found = (probe.why_not, probe.started_at, probe.disturbed, int(again))
+        row = (None, *vars(probe.planned).values(), *found, client, probe.samples)
         with self.writing():
-            insert(self.database, "probe", (None, *row))
+            insert(self.database, "probe", row)
 
     def settled(self) -> bool:
         """Whether it is known which cells are raced, and when."""
@@ -296,5 +266,4 @@ def write_plan(
     for number, cell in enumerate(cells, start=1):
         insert(database, "cell", (number, *cell_row(cell), place))
     for planned in plan:
-        at = (planned.block, planned.position)
-        insert(database, "plan", (*at, planned.cell_id, planned.kind, planned.sitting))
+        insert(database, "plan", tuple(vars(planned).values()))

@@ -36,6 +36,10 @@ from regatta.machine.proc import (
 
 PROVABLE_WITHIN_NS = 20_000
 READ_ATTEMPTS = 100
+USAGE = (
+    *("user_ns", "system_ns", "minor_faults", "major_faults"),
+    *("voluntary_switches", "involuntary_switches"),
+)
 # Clock 2 of a process is what its threads have run (see clock_getcpuclockid).
 CPUCLOCK_SCHED = 2
 
@@ -216,15 +220,7 @@ def client_counters(usage: object) -> list[Counter]:
     try:
         sides = [usage[who] for who in ("self", "children")]  # type: ignore[index]
         user, system, minor, major, voluntary, involuntary = (
-            sum(int(side[key]) for side in sides)
-            for key in (
-                "user_ns",
-                "system_ns",
-                "minor_faults",
-                "major_faults",
-                "voluntary_switches",
-                "involuntary_switches",
-            )
+            sum(int(side[key]) for side in sides) for key in USAGE
         )
     except (TypeError, KeyError, ValueError):
         durations = [not_supported(event, "ns") for event in (CPU_TIME, USER_TIME, SYSTEM_TIME)]

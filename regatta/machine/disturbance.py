@@ -10,9 +10,10 @@ samples: they count as far as they exceed chance.
 import math
 import os
 import time
+from collections import Counter as Tally
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from regatta.machine.accounting import cpu_clock_ns, threads_of
@@ -190,19 +191,12 @@ def share_on(pid: int, cpus: Sequence[int]) -> float:
 
 def merge(parts: Sequence[Others]) -> Others:
     """Of all windows of a trial."""
-    used: dict[str, int] = {}
+    used: Tally[str] = Tally()
     for part in parts:
-        for name, ns in part.used_ns.items():
-            used[name] = used.get(name, 0) + ns
-    return Others(
-        length_ns=sum(part.length_ns for part in parts),
-        used_ns=used,
-        kernel_ns=sum(part.kernel_ns for part in parts),
-        steal_ns=sum(part.steal_ns for part in parts),
-        busy_ns=sum(part.busy_ns for part in parts),
-        client_steal_ns=sum(part.client_steal_ns for part in parts),
-        client_busy_ns=sum(part.client_busy_ns for part in parts),
-    )
+        used.update(part.used_ns)
+    times = [one.name for one in fields(Others) if one.name != "used_ns"]
+    sums = {name: sum(getattr(part, name) for part in parts) for name in times}
+    return Others(used_ns=dict(used), **sums)
 
 
 def by_chance_ns(length_ns: int, cpus: int) -> float:

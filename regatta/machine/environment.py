@@ -10,17 +10,11 @@ from regatta import __version__
 from regatta.machine import kernel_config
 from regatta.machine.perf import Perf
 from regatta.machine.placement import Placement
+from regatta.machine.proc import read_text
 from regatta.machine.programs import Programs
 from regatta.study import Study
 
 CPU = Path("/sys/devices/system/cpu")
-
-
-def read_text(path: Path | str) -> str | None:
-    try:
-        return Path(path).read_text(errors="replace").strip()
-    except OSError:
-        return None
 
 
 def cpu_info(field: str) -> str | None:
@@ -48,12 +42,8 @@ def distribution() -> str | None:
 
 
 def mitigations() -> dict[str, str]:
-    found: dict[str, str] = {}
-    folder = CPU / "vulnerabilities"
-    if folder.is_dir():
-        for path in sorted(folder.iterdir()):
-            found[path.name] = read_text(path) or "unknown"
-    return found
+    paths = sorted((CPU / "vulnerabilities").glob("*"))
+    return {path.name: read_text(path) or "unknown" for path in paths}
 
 
 def governors(folder: Path = CPU) -> dict[int, str]:
@@ -69,9 +59,7 @@ def turbo() -> str | None:
     if no_turbo is not None:
         return "off" if no_turbo == "1" else "on"
     boost = read_text(CPU / "cpufreq/boost")
-    if boost is not None:
-        return "on" if boost == "1" else "off"
-    return None
+    return None if boost is None else "on" if boost == "1" else "off"
 
 
 def smt() -> str | None:

@@ -4,6 +4,8 @@ import gzip
 import zlib
 from pathlib import Path
 
+from regatta.machine.proc import read_text
+
 ROOT = Path("/")
 NOT_SET = "n"
 WITHOUT_IRQ_TIME = "tsc=noirqtime"
@@ -17,7 +19,7 @@ def irq_time_accounting(root: Path = ROOT) -> bool | None:
     built = setting("CONFIG_IRQ_TIME_ACCOUNTING", root)
     if built is None:
         return None
-    return built == "y" and WITHOUT_IRQ_TIME not in read(root / "proc/cmdline").split()
+    return built == "y" and WITHOUT_IRQ_TIME not in (read_text(root / "proc/cmdline") or "").split()
 
 
 def setting(name: str, root: Path = ROOT) -> str | None:
@@ -30,16 +32,9 @@ def setting(name: str, root: Path = ROOT) -> str | None:
 
 def configuration(root: Path = ROOT) -> str:
     """All settings of the running kernel; empty where they are nowhere to be found."""
-    release = read(root / "proc/sys/kernel/osrelease").strip()
+    release = read_text(root / "proc/sys/kernel/osrelease") or ""
     try:
         return gzip.decompress((root / "proc/config.gz").read_bytes()).decode(errors="replace")
     except (OSError, EOFError, zlib.error):
         files = (root / f"boot/config-{release}", root / f"lib/modules/{release}/config")
-        return next((text for path in files if (text := read(path))), "")
-
-
-def read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
+        return next((text for path in files if (text := read_text(path))), "")

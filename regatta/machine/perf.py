@@ -13,6 +13,7 @@ from regatta.ledger.counters import COUNTED, TOPDOWN
 from regatta.ledger.perf_names import PERF_NAMES
 from regatta.machine import cgroup
 from regatta.machine.perf_output import parse_output
+from regatta.machine.proc import read_text
 from regatta.machine.programs import find_tool
 
 PROBE_TIMEOUT_S = 20
@@ -105,13 +106,6 @@ def try_stat(path: str, arguments: Sequence[str]) -> tuple[str | None, str]:
     return (run.stderr if run.returncode == 0 else None), run.stderr
 
 
-def paranoid() -> str:
-    try:
-        return Path("/proc/sys/kernel/perf_event_paranoid").read_text().strip()
-    except OSError:
-        return "unknown"
-
-
 def openable_events(path: str, events: Sequence[str]) -> list[str]:
     """The events that perf accepts: one unknown to it would otherwise cost all the others."""
     names = [PERF_NAMES.get(event, event) for event in events]
@@ -153,8 +147,9 @@ def probe(events: Sequence[str]) -> Perf:
     if text is None:
         lines = [line for line in complaint.splitlines() if line.strip()]
         reason = lines[0].strip() if lines else "it cannot count"
+        paranoid = read_text("/proc/sys/kernel/perf_event_paranoid") or "unknown"
         return without_perf(
-            f"perf cannot be used (kernel.perf_event_paranoid is {paranoid()}; {reason}): "
+            f"perf cannot be used (kernel.perf_event_paranoid is {paranoid}; {reason}): "
             "only the kernel's own accounting is recorded; run as root, or lower that setting"
         )
     wanted = [event for event in events if event != TOPDOWN]

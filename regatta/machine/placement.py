@@ -249,21 +249,18 @@ def wait_link_up(enter: Sequence[str], ip: str, device: str) -> None:
 def join(enter_server: Sequence[str], enter_client: Sequence[str], client_pid: int) -> None:
     """Lays the cable between the two networks and gives both ends their address."""
     ip = need_tool("ip", "iproute2")
-    steps = [
-        "link set lo up",
-        f"link add server type veth peer name client netns {client_pid}",
-        f"address add {SERVER_ADDRESS}/{PREFIX_LENGTH} dev server",
-        "link set server up",
-    ]
-    run_tool([*enter_server, ip, "-batch", "-"], "\n".join(steps) + "\n")
-    steps = [
-        "link set lo up",
-        f"address add {CLIENT_ADDRESS}/{PREFIX_LENGTH} dev client",
-        "link set client up",
-    ]
-    run_tool([*enter_client, ip, "-batch", "-"], "\n".join(steps) + "\n")
-    wait_link_up(enter_server, ip, "server")
-    wait_link_up(enter_client, ip, "client")
+    lay = f"link add server type veth peer name client netns {client_pid}"
+    run_tool([*enter_server, ip, "-batch", "-"], f"{lay}\n")
+    ends = (("server", enter_server, SERVER_ADDRESS), ("client", enter_client, CLIENT_ADDRESS))
+    for device, enter, address in ends:
+        steps = [
+            "link set lo up",
+            f"address add {address}/{PREFIX_LENGTH} dev {device}",
+            f"link set {device} up",
+        ]
+        run_tool([*enter, ip, "-batch", "-"], "\n".join(steps) + "\n")
+    for device, enter, _ in ends:
+        wait_link_up(enter, ip, device)
 
 
 def place_in_namespaces(

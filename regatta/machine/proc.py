@@ -56,6 +56,14 @@ def parse_stat(data: bytes) -> Stat:
     return Stat(printable or "?", state.decode(), tuple(int(number) for number in numbers))
 
 
+def read_text(path: Path | str) -> str | None:
+    """Without the line's end; None where it may not be read, or does not exist."""
+    try:
+        return Path(path).read_text(errors="replace").strip()
+    except OSError:
+        return None
+
+
 def read_stat(pid: int, tid: int | None = None) -> Stat:
     """Of a process, or of one thread. OSError if it has ended."""
     folder = PROC / str(pid)

@@ -1,82 +1,53 @@
 """summary.csv: one row a cell, side and metric, and what each contender of a matched load holds."""
 
 import csv
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 
-from regatta.analysis.estimates import Estimate
 from regatta.analysis.results import Analysis
-from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import BY_NAME
 from regatta.report.tables.held import held_rows
 from regatta.report.text.trials import cell_words
 
 HEADER = (
-    "contender",
-    "work",
-    "load",
-    "engine",
-    "dialect",
-    "connections",
-    "rate",
-    "idle",
-    "slow",
-    "workers",
-    "side",
-    "metric",
-    "unit",
-    "value",
-    "low",
-    "high",
-    "trials",
-    "state",
-    "started_share",
-    "says",
+    *("contender", "work", "load", "engine", "dialect"),
+    *("connections", "rate", "idle", "slow", "workers"),
+    *("side", "metric", "unit", "value", "low", "high", "trials", "state"),
+    *("started_share", "says"),
 )
+Cells = dict[str, object]
 
 
 def to_csv(analysis: Analysis) -> str:
+    return written(HEADER, _rows(analysis))
+
+
+def written(header: tuple[str, ...], rows: Iterable[Mapping[str, object]]) -> str:
+    """A row has of the header what it has; whatever else it holds is left out."""
     out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADER)
-    seen: set[int] = set()
-    for group in analysis.groups:
-        for result in group.cells:
-            cell = result.cell
-            if cell.id in seen:  # a design without a pool stands beside each size of the pools
-                continue
-            seen.add(cell.id)
-            for (side, name), estimate in result.estimates.items():
-                row = _row(cell, cell.rate, side, name, BY_NAME[name].unit, estimate)
-                writer.writerow((*row, _number(result.started), cell_words(result)))
-    for held in held_rows(analysis):
-        writer.writerow((*_row(*held), "", ""))
+    writer = csv.DictWriter(out, header, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _text(cell) for name, cell in row.items()})
     return out.getvalue()
 
 
-def _row(  # noqa: PLR0913, PLR0917  (what a line has)
-    cell: Cell, rate: int | None, side: str, metric: str, unit: str, estimate: Estimate
-) -> tuple[object, ...]:
-    return (
-        cell.contender,
-        cell.work,
-        cell.load,
-        cell.engine,
-        cell.dialect,
-        cell.connections,
-        rate,
-        cell.idle,
-        cell.slow,
-        cell.workers,
-        side,
-        metric,
-        unit,
-        _number(estimate.value),
-        _number(estimate.low),
-        _number(estimate.high),
-        estimate.trials,
-        estimate.state,
-    )
+def _rows(analysis: Analysis) -> Iterator[Cells]:
+    seen: set[int] = set()
+    for result in (result for group in analysis.groups for result in group.cells):
+        if result.cell.id in seen:  # a design without a pool stands beside each size of the pools
+            continue
+        seen.add(result.cell.id)
+        more = {"started_share": result.started, "says": cell_words(result)}
+        for (side, name), estimate in result.estimates.items():
+            figure: Cells = {"side": side, "metric": name, "unit": BY_NAME[name].unit}
+            yield {**vars(result.cell), **figure, **vars(estimate), **more}
+    for cell, rate, side, name, unit, estimate in held_rows(analysis):
+        figure = {"rate": rate, "side": side, "metric": name, "unit": unit}
+        yield {**vars(cell), **figure, **vars(estimate)}
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.9g}"
+def _text(cell: object) -> object:
+    if cell is None:
+        return ""
+    return f"{cell:.9g}" if isinstance(cell, float) else cell

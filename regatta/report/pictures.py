@@ -10,7 +10,7 @@ from typing import Any
 
 import vl_convert
 
-from regatta.analysis.results import Analysis, Group
+from regatta.analysis.results import Analysis
 from regatta.errors import RegattaError
 from regatta.ledger.metrics import METRICS, Metric
 from regatta.report.charts.charts import (
@@ -60,7 +60,8 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
                     far = far_rows(analysis, group, metric, side)
                     spec = metric_chart(analysis, group, metric, rows, far)
                     title = _metric_title(metric, side)
-                    found[f"{prefix}{side}-{metric.name}"] = _alone(spec, title, _under(group))
+                    under = f"{group.title}; bars are 95 % intervals"
+                    found[f"{prefix}{side}-{metric.name}"] = _alone(spec, title, under)
         for step in group.steps:
             if any(result.latencies.requests for result in group.at(step)):
                 title = "Share of the requests that were answered within a time"
@@ -100,7 +101,3 @@ def _with_legends(part: Any) -> Any:
 def _metric_title(metric: Metric, side: str) -> str:
     unit = f", {metric.unit}" if metric.unit else ""
     return f"{side.capitalize()}: {metric.label}{unit}"
-
-
-def _under(group: Group) -> str:
-    return f"{group.title}; bars are 95 % intervals"

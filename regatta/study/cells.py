@@ -97,11 +97,8 @@ class CellGroupForm(Form):
         """Keys that belong to a load which the group does not have are mistakes, not wishes."""
         for key, owners in LOAD_KEYS.items():
             if self.has(key) and not set(owners) & set(self.loads):
-                raise wrong(
-                    key,
-                    f"is for the load {' or '.join(owners)}; "
-                    f"this group has {', '.join(self.loads)}",
-                )
+                has = ", ".join(self.loads)
+                raise wrong(key, f"is for the load {' or '.join(owners)}; this group has {has}")
         if self.has("rounds") and self.has("requests"):
             raise wrong("", "has both `rounds` and `requests`; keep one of them")
         if self.has("max_age_ms") and all(limits.scans_each_request(work) for work in self.work):
@@ -171,11 +168,7 @@ class CellGroupForm(Form):
                 for values in product(*lists):
                     chosen = dict(zip(LISTS, values, strict=True), work=work, load=load, rate=rate)
                     contender = contenders.get(chosen["contender"])
-                    path = (
-                        contender.path
-                        if contender is not None and contender.path is not None
-                        else self.path
-                    )
+                    path = (contender.path if contender else None) or self.path
                     position = order.index(chosen["contender"])
                     yield self.cell(contender_order=position, path=path, **chosen)
 

@@ -16,12 +16,7 @@ MAX_COLUMNS = 12
 
 def read_published(path: Path, key: str = "baseline.published") -> PublishedTable:
     """`key`: which of the study names the file."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"`{key}`: cannot read {path} ({error})") from error
-    source = " ".join(line.lstrip("# ") for line in lines if line.startswith("#"))
-    reader = csv.DictReader(line for line in lines if line and not line.startswith("#"))
+    source, reader = read_csv(path, key)
     columns = [name for name in reader.fieldnames or [] if name != "design"]
     if "design" not in (reader.fieldnames or []) or not 0 < len(columns) <= MAX_COLUMNS:
         raise StudyError(f"{path}: the header must hold `design` and 1 to {MAX_COLUMNS} others")
@@ -29,6 +24,16 @@ def read_published(path: Path, key: str = "baseline.published") -> PublishedTabl
     for row in reader:
         rows[str(row["design"])] = [number(path, row[column]) for column in columns]
     return PublishedTable(source.removeprefix("Source: "), columns, rows)
+
+
+def read_csv(path: Path, key: str) -> "tuple[str, csv.DictReader[str]]":
+    """What its comments say, and its rows."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"`{key}`: cannot read {path} ({error})") from error
+    source = " ".join(line.lstrip("# ") for line in lines if line.startswith("#"))
+    return source, csv.DictReader(line for line in lines if line and not line.startswith("#"))
 
 
 def number(path: Path, text: str | None) -> float | None:

@@ -16,16 +16,8 @@ from regatta.trial.window import Window
 NS_PER_S = 1e9
 SUMS = ("requests", "answered", "connections_opened", "bytes_received", "elapsed_ns", "unstarted")
 SAME_IN_EVERY_SLICE = (
-    "target",
-    "engine",
-    "load",
-    "dialect",
-    "connections",
-    "idle",
-    "slow",
-    "per_connection",
-    "rate_per_s",
-    "arrivals",
+    *("target", "engine", "load", "dialect", "connections", "idle", "slow"),
+    *("per_connection", "rate_per_s", "arrivals"),
 )
 PERCENT = "%"
 

@@ -6,13 +6,12 @@ slowest is an accident; one of 100 connections has two, and its slowest request 
 
 import numpy as np
 
+from regatta.analysis.estimates import NS_PER_MS
 from regatta.ledger.metrics import NO_TRIAL, Metric
 from regatta.ledger.planned import TIMED
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 from regatta.ledger.samples import answered_samples
-
-NS_PER_MS = 1e6
 
 
 def slowest_of_burst_ms(trial: Trial, _side: str) -> Reading:

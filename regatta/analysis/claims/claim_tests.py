@@ -14,8 +14,9 @@ import numpy as np
 
 from regatta.analysis.claims.evidence import Blocks
 from regatta.analysis.claims.result import Scale
-from regatta.analysis.contrast import FURTHEST, TOO_FEW_BLOCKS
+from regatta.analysis.contrast import outward
 from regatta.analysis.statistics.joint import Mean, errors_of
+from regatta.analysis.statistics.slower import TOO_FEW_BLOCKS
 from regatta.analysis.statistics.units import BLOCKS, Units
 
 Ends = tuple[float | None, float | None]
@@ -79,9 +80,7 @@ class PairedContrast:
         return Mean.of_blocks(self._differences)
 
     def _out(self, inner: float) -> float:
-        if self.scale == "difference":
-            return inner
-        return math.exp(max(-FURTHEST, min(inner, FURTHEST)))
+        return outward(inner, "difference" if self.scale == "difference" else "ratio")
 
 
 @dataclass(frozen=True)

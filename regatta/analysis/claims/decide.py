@@ -24,7 +24,6 @@ from regatta.analysis.claims.result import (
     ClaimPart,
     Verdict,
 )
-from regatta.analysis.contrast import TOO_FEW_BLOCKS
 from regatta.analysis.statistics.joint import (
     ABOVE,
     BELOW,
@@ -33,7 +32,7 @@ from regatta.analysis.statistics.joint import (
     agreeing,
     decide_jointly,
 )
-from regatta.analysis.statistics.slower import Requests, slower
+from regatta.analysis.statistics.slower import TOO_FEW_BLOCKS, Requests, slower
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
 
@@ -154,12 +153,9 @@ def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | st
     if comparison.relation != GROWS and evidence.fraction(comparison.terms[0]) is not None:
         return _make_percentile_test(evidence, comparison)
     units = evidence.race.units
-    columns: list[Blocks] = []
-    for term in comparison.terms:
-        values = evidence.values(term)
-        if isinstance(values, str):
-            return values
-        columns.append(values)
+    columns = evidence.columns(comparison)
+    if isinstance(columns, str):
+        return columns
     if comparison.relation == GROWS:
         counts = [term.selector.connections for term in comparison.terms]
         grown = growth(dict(zip(counts, columns, strict=True)), units)

@@ -1,16 +1,13 @@
 """What a race measured for a claim in one scope: one number a block for each term."""
 
-from dataclasses import dataclass, field
-
-import numpy as np
+from dataclasses import dataclass, field, replace
 
 from regatta.analysis.claims.bursts import BURST_TIME
-from regatta.analysis.claims.comparisons import Term
+from regatta.analysis.claims.comparisons import Comparison, Term
 from regatta.analysis.claims.measures import Measure, measure
 from regatta.analysis.claims.result import MeasuredFigure
 from regatta.analysis.contrast import by_block, requests_of
-from regatta.analysis.estimates import MEASURED, OVER, Estimates
-from regatta.analysis.statistics.serial import mean_interval
+from regatta.analysis.estimates import MEASURED, OVER, Estimates, summarize
 from regatta.analysis.statistics.slower import Requests
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.cell import Cell
@@ -55,6 +52,16 @@ class Evidence:
             return base
         return {block: mine[block] - base[block] for block in sorted(mine.keys() & base.keys())}
 
+    def columns(self, comparison: Comparison) -> list[Blocks] | str:
+        """The same of each of its terms; the first words where one has none."""
+        found: list[Blocks] = []
+        for term in comparison.terms:
+            values = self.values(term)
+            if isinstance(values, str):
+                return values
+            found.append(values)
+        return found
+
     def requests(self, term: Term) -> Requests | str:
         """What a percentile is one of, by block."""
         cell = self._cell(term.selector)
@@ -68,37 +75,24 @@ class Evidence:
         """The term's mean with its interval; of latencies the pooled percentile."""
         how = self._how(term)
         cell = self.cells.get(term.selector)
-        engine = cell.engine if cell else term.selector.engine or ""
-        value = low = high = None
-        trials, state = 0, MEASURED
         if cell is not None and how.metric.name in FRACTIONS:
-            pooled = self.race.estimates[cell.id][term.side, how.metric.name]
-            value, low, high = pooled.value, pooled.low, pooled.high
-            trials, state = pooled.trials, pooled.state
-            if state == OVER and low is not None:
-                low, state = None, f"{OVER} {low:.3g} {how.metric.unit}"
+            found = self.race.estimates[cell.id][term.side, how.metric.name]
+            if found.state == OVER and found.low is not None:
+                found = replace(found, low=None, state=f"{OVER} {found.low:.3g} {how.metric.unit}")
         else:
-            found = self.values(term)
-            if isinstance(found, str):
-                state = found
-            elif found:
-                numbers = np.array(list(found.values()), dtype=np.float64)
-                interval = mean_interval(numbers, self.race.units.reach_of(list(found)))
-                value, low, high = interval.value, interval.low, interval.high
-                trials = len(found)
+            values = self.values(term)
+            known = {} if isinstance(values, str) else values
+            absent = values if isinstance(values, str) else MEASURED
+            found = summarize(list(known.values()), absent, list(known), self.race.units)
         return MeasuredFigure(
             design=term.selector.design,
             connections=term.selector.connections,
-            engine=engine,
-            value=value,
-            low=low,
-            high=high,
+            engine=cell.engine if cell else term.selector.engine or "",
             unit=how.metric.unit,
             per=how.per,
             side=term.side,
             metric=term.metric,
-            trials=trials,
-            state=state,
+            **vars(found),
         )
 
     def amount(self, term: Term, within: EquivalenceMargin) -> float | None:

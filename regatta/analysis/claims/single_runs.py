@@ -14,12 +14,9 @@ def single_runs(evidence: Evidence, comparisons: list[Comparison]) -> tuple[int,
     """Blocks in which every part holds, and all that have every part; None if none has."""
     found: list[dict[int, bool]] = []
     for comparison in comparisons:
-        columns: list[Blocks] = []
-        for term in comparison.terms:
-            values = evidence.values(term)
-            if isinstance(values, str):
-                return None
-            columns.append(values)
+        columns = evidence.columns(comparison)
+        if isinstance(columns, str):
+            return None
         found.append(_held(evidence, comparison, columns))
     blocks = set.intersection(*(set(held) for held in found)) if found else set()
     if not blocks:

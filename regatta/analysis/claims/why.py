@@ -94,19 +94,19 @@ def not_measurable(case: Case) -> str | None:
 def refuted(case: Case) -> str | None:
     """The part that is furthest from what was claimed."""
     found = case.parts(REFUTED)
-    if not found:
-        return None
-    comparison, part = max(found, key=lambda pair: abs(_beyond(pair[1])))
-    return finding(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
+    furthest = max(found, key=lambda pair: abs(_beyond(pair[1])), default=None)
+    return furthest and explained(case, *furthest)
 
 
 def supported(case: Case) -> str | None:
     """The part that held by least."""
     found = case.parts(SUPPORTED)
-    if not found:
-        return None
     strict = [pair for pair in found if pair[0].relation != EQUAL] or found
-    comparison, part = min(strict, key=lambda pair: abs(_beyond(pair[1])))
+    nearest = min(strict, key=lambda pair: abs(_beyond(pair[1])), default=None)
+    return nearest and explained(case, *nearest)
+
+
+def explained(case: Case, comparison: Comparison, part: ClaimPart) -> str:
     return finding(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
 
 
@@ -210,11 +210,8 @@ def chance(case: Case) -> str | None:
     held, blocks = result.single_runs
     if not TOSSED[0] < held / blocks < TOSSED[1]:
         return None
-    return f"{_single(case)} say so in {held} of {blocks}"
-
-
-def _single(case: Case) -> str:
-    return "single runs of a whole process" if PROCESS in case.scopes else "single runs"
+    of_what = " of a whole process" if PROCESS in case.scopes else ""
+    return f"single runs{of_what} say so in {held} of {blocks}"
 
 
 def _runs(result: ScopeResult) -> str:

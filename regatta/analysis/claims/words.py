@@ -63,16 +63,11 @@ def words_of(metric: str) -> str:
     return WORDS.get(base, base.replace("_", " ")) + beyond
 
 
-def three_decimals(value: float) -> str:
-    """Of a ratio near 1."""
-    return f"{value:.3f}"
-
-
 def _span(part: ClaimPart) -> str:
     if part.value is None:
         return "no finite number of"
     near = part.scale == "ratio" and abs(part.value - 1) < CLOSE
-    shown = three_decimals if near else digits
+    shown = "{:.3f}".format if near else digits
     if part.scale == "ratio" and part.low and part.high and part.high / part.low > UNBOUNDED:
         return f"{shown(part.value)} (too few trials to bound it)"
     ends = " to ".join("…" if end is None else shown(end) for end in (part.low, part.high))

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from regatta.analysis.contrast import of_trials
-from regatta.analysis.estimates import usable_for
+from regatta.analysis.contrast import primary_by_block
 from regatta.analysis.soundness.neighbours import BlockDifference, Linked, linked
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.planned import ALONE, TIMED
 from regatta.ledger.records import RaceRecord, Trial
 
@@ -76,9 +74,7 @@ def _by_block(ledger: RaceRecord, name: str, units: Units) -> dict[int, BlockDif
 def _figures(trials: Sequence[Trial], kind: str) -> dict[int, float]:
     """By block; those raced alone are taken as timed ones are."""
     of_kind = [replace(trial, kind=TIMED) for trial in trials if trial.kind == kind]
-    side = side_of(PRIMARY)
-    found = of_trials(PRIMARY, side, usable_for(PRIMARY, side, of_kind))
-    return {} if isinstance(found, str) else {at: value for at, value in found.items() if value > 0}
+    return {at: value for at, value in primary_by_block(of_kind).items() if value > 0}
 
 
 def _neighbours(block: int, together: Iterable[int], units: Units) -> list[int]:
@@ -94,15 +90,12 @@ def _less_the_mean(
     found: Mapping[str, Mapping[int, BlockDifference]], name: str
 ) -> dict[int, BlockDifference]:
     """Its own less the mean of all that were raced in the same block."""
+    means = {
+        block: fmean(other[block].value for other in found.values() if block in other)
+        for block in found[name]
+    }
     return {
-        block: replace(
-            one,
-            value=one.value
-            - fmean(
-                differences[block].value for differences in found.values() if block in differences
-            ),
-        )
-        for block, one in found[name].items()
+        block: replace(one, value=one.value - means[block]) for block, one in found[name].items()
     }
 
 

@@ -5,18 +5,17 @@ repeated together, so that no contender is favoured. Whether one was hit more of
 within the same blocks is tested against chance.
 """
 
+from collections import Counter as Tally
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.contrast import of_trials
-from regatta.analysis.estimates import usable_for
+from regatta.analysis.contrast import primary_by_block
 from regatta.analysis.grouping import Members
 from regatta.analysis.standings import Entries, Verdict, verdicts
 from regatta.analysis.statistics.units import units_of
-from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
@@ -104,7 +103,7 @@ def _hits(ledger: RaceRecord, heats: list[list[tuple[str, bool]]]) -> tuple[list
     raced = [sum(name == member for heat in heats for member, _ in heat) for name in names]
     expected = chance.mean(axis=0)
     hits = [
-        Hit(name, raced[at], int(seen[at]), float(expected[at]), again.get(name, 0))
+        Hit(name, raced[at], int(seen[at]), float(expected[at]), again[name])
         for at, name in enumerate(names)
     ]
     spread = chance.std(axis=0)
@@ -134,14 +133,9 @@ def _counts(
     return seen, drawn
 
 
-def _again(ledger: RaceRecord) -> dict[str, int]:
+def _again(ledger: RaceRecord) -> Tally[str]:
     names = {cell.id: cell.contender for cell in ledger.cells}
-    found: dict[str, int] = {}
-    for trial in ledger.trials:
-        if trial.superseded:
-            name = names[trial.cell_id]
-            found[name] = found.get(name, 0) + 1
-    return found
+    return Tally(names[trial.cell_id] for trial in ledger.trials if trial.superseded)
 
 
 def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> list[ChangedVerdict]:
@@ -167,15 +161,9 @@ def _first_entries(table: StandingsTable, first: Mapping[int, list[Trial]]) -> d
     return {
         step: {
             cell.contender: replace(
-                table.entries[step][cell.contender], blocks=_blocks(first.get(cell.id, []))
+                table.entries[step][cell.contender], blocks=primary_by_block(first.get(cell.id, []))
             )
             for cell in table.members.at(step)
         }
         for step in table.members.steps
     }
-
-
-def _blocks(trials: list[Trial]) -> dict[int, float]:
-    side = side_of(PRIMARY)
-    found = of_trials(PRIMARY, side, usable_for(PRIMARY, side, trials))
-    return {} if isinstance(found, str) else found

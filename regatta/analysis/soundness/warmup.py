@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.estimates import takes, usable
 from regatta.analysis.statistics.holm import Decision, holm
-from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.swaps import Floats, Swapped
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.metrics import P50
 from regatta.ledger.records import Trial
@@ -36,8 +35,6 @@ MATTERS = 0.01
 """Of a trial's latencies, on average: what a warm-up that is left in them may add unsaid."""
 ORDERS = 3_999
 SEED = 1979
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -89,12 +86,14 @@ def warm_ups(cells: list[Cell], trials: dict[int, list[Trial]]) -> list[WarmUp]:
             if len(medians) < FEWEST_SEGMENTS or medians.min() <= 0:
                 continue
             found.setdefault(cell.contender, []).append(_tested(medians))
-    tests = {name: (_more_early(of), _first_to_last(of)) for name, of in found.items()}
-    p_values = [p for early, first in tests.values() for p in (early, first.p_value())]
+    first = {
+        name: Swapped(np.array([one.first_to_last for one in of])) for name, of in found.items()
+    }
+    p_values = [p for name, of in found.items() for p in (_more_early(of), first[name].p_value())]
     decisions = iter(holm(p_values))
     return [
-        _warm_up(name, found[name], first, (next(decisions), next(decisions)))
-        for name, (_, first) in tests.items()
+        _warm_up(name, of, first[name], (next(decisions), next(decisions)))
+        for name, of in found.items()
     ]
 
 
@@ -143,10 +142,6 @@ def _warm_up(
         segment=segment,
         too_short=bool(changed or slow_first),
     )
-
-
-def _first_to_last(tested: list[_Tested]) -> Swapped:
-    return Swapped(np.array([one.first_to_last for one in tested]))
 
 
 def _more_early(tested: list[_Tested]) -> float:

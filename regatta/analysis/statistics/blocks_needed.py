@@ -32,10 +32,15 @@ NAMED = 4
 
 def too_few_note(study: Study) -> str:
     """Which verdicts this study cannot carry; empty if it can carry all."""
+    if study.sittings >= FEWEST_SITTINGS:
+        return ""
     if study.sittings > 1:
-        return _too_few_sittings(study)
+        return (
+            f"too few sittings for a verdict, which needs {FEWEST_SITTINGS}: there are "
+            f"{study.sittings}"
+        )
     lacking = []
-    if study.blocks < FEWEST_BLOCKS and _is_compared(study):
+    if study.blocks < FEWEST_BLOCKS and len({cell.contender for cell in study.cells}) > 1:
         lacking.append(f"the standings have {study.blocks}")
     blocks = _blocks_of_claims(study)
     for count in sorted(set(blocks.values())):
@@ -47,30 +52,13 @@ def too_few_note(study: Study) -> str:
     return f"too few blocks for a verdict, which needs {FEWEST_BLOCKS}: {', '.join(lacking)}"
 
 
-def _too_few_sittings(study: Study) -> str:
-    """Where there are several, a verdict needs so many of them, and no number of blocks."""
-    if study.sittings >= FEWEST_SITTINGS:
-        return ""
-    return (
-        f"too few sittings for a verdict, which needs {FEWEST_SITTINGS}: there are {study.sittings}"
-    )
-
-
-def _is_compared(study: Study) -> bool:
-    return len({cell.contender for cell in study.cells}) > 1
-
-
 def _blocks_of_claims(study: Study) -> dict[str, int]:
     """Of each claim, in the scope that decides it: of a window's trials only one kind counts."""
     found = {}
     for claim in study.claims:
-        selectors = set(claim.selectors())
-        if selectors <= claim_cells(claim, study.cells, WINDOW).keys():
-            found[claim.id] = min(
-                _blocks_of(study, statement.metric) for statement in claim.statements
-            )
-        else:
-            found[claim.id] = study.blocks + study.counted_blocks
+        found[claim.id] = study.blocks + study.counted_blocks
+        if set(claim.selectors()) <= claim_cells(claim, study.cells, WINDOW).keys():
+            found[claim.id] = min(_blocks_of(study, of.metric) for of in claim.statements)
     return found
 
 

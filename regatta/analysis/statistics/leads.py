@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
+from regatta.analysis.statistics.slower import FEWEST_BLOCKS
 from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.turned import BlockValues
-
-FEWEST_BLOCKS = 2
 
 Values = dict[int, dict[str, BlockValues]]
 """Server CPU per request: by step, contender and block."""

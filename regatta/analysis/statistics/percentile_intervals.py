@@ -7,20 +7,11 @@ lower to the one so much higher (Woodruff 1952, with trials as clusters, whose n
 alike: serial.py). Where the higher one would be beyond all requests, nothing that was measured
 bounds the percentile from above.
 
-The hierarchical bootstrap (trials, then requests) was used before. Measured by simulation, requests
-that vary by 30 % and come in bursts, a "95 %" interval holds the truth this often
-(`tests/lab/test_analysis_coverage.py` repeats two of them):
-
-                                     bootstrap,            bootstrap,       share of
-                                     trials and requests   trials alone     each trial
-    p50, trials that do not differ         100 %              89 to 95 %     94 to 97 %
-    p50, trials that differ by 5 %        96 to 98 %          90 to 96 %     94 to 96 %
-    p99, bursts, 5 to 40 trials           88 to 97 %          80 to 96 %     93 to 96 %
-    p99.9, bursts, 200 requests each      42 to 91 %          42 to 81 %     89 to 95 %
-
-Drawing requests again counts their noise twice; and no resample of a tail that was hardly seen can
-reach beyond it. (These trials were independent, and the shares had Student's t. Neighbours that may
-be alike cost width: in ten trials of a few hundred requests mostly the upper end of p99.)
+Measured by simulation (`tests/lab/analysis/test_analysis_coverage.py` repeats some), a "95 %"
+interval of requests that come in bursts holds the truth in 89 to 97 %; the hierarchical bootstrap,
+which counts the noise of requests twice and sees no further into a tail than the requests do, in
+42 to 100 % (docs/decisions.md). Neighbours that may be alike cost width: in ten trials of a few
+hundred requests mostly the upper end of p99.
 
 Requests that an open load did not come to are slower than any that was answered (waits.py). A
 percentile that reaches into them has no interval, and an interval that does has no upper end.
@@ -30,13 +21,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from regatta.analysis.statistics.serial import LEVEL, Interval, Reach, inflation, reach_of
+from regatta.analysis.statistics.serial import LEVEL, Floats, Interval, Reach, inflation, reach_of
 from regatta.analysis.statistics.waits import Waits, pool
-
-Floats = NDArray[np.float64]
-
 
 ENOUGH_SLOWER = 10
 """Requests of a trial beyond a percentile: with fewer its own says little."""

@@ -13,21 +13,10 @@ of fewer than 20 it is drawn in to Tukey's outer fences for the mixture, and the
 narrower than Student's t of the trials as they are. So one slow block widens it and does not
 explode it.
 
-Measured by simulation (normal trials, 3,000 races; `tests/lab/test_serial.py` repeats some), a
-"95 %" interval holds the long-run mean this often:
-
-                            as independent trials          as this file does
-    correlation of neighbours    0    0.6    0.8         0    0.4    0.6    0.8
-     5 blocks                  95 %   73 %   54 %     100 %   99 %   98 %   93 %
-    10 blocks                  95 %   67 %   46 %     100 %  100 %   99 %   94 %
-    20 blocks                  95 %   66 %   46 %      99 %   98 %   97 %   94 %
-    40 blocks                  94 %   66 %   46 %      98 %   96 %   96 %   95 %
-
-No interval is right at both ends for so few blocks: one that holds it in 95 % at 0.8 holds it in
-nearly all at 0. This one errs to the wide side. Student's t with one estimated correlation held it
-in 84 to 90 % at 0.8, three batch means in 76 to 92 %, a long-run variance from cosines in 81 to
-91 %. In stretches of 40 real blocks (neighbours correlate by 0.6) 5 to 20 in a row held the race's
-mean of 17 designs in 97 to 100 %, as independent trials in 49 to 75 %.
+Measured by simulation (normal trials; `test_serial.py` repeats some), a "95 %" interval holds the
+long-run mean of 5 to 40 blocks in 93 to 100 %, whatever their correlation up to 0.8; taken as
+independent it holds it in 46 to 73 % where they correlate by 0.6 or 0.8 (docs/decisions.md). No
+interval is right at both ends for so few blocks: this one errs to the wide side.
 
 What no trial shows is in no interval: with one block in ten half as slow again, and slow ones next
 to one another, 20 blocks hold the mean in 66 to 90 %, as often as they hold such blocks at all.

@@ -8,15 +8,8 @@ moments in closed form, and a Beta distribution with these moments takes its pla
 lattice, and p-values as small as Holm's correction asks for. An interval holds every shift that
 the differences themselves do not contradict.
 
-Why not the bootstrap-t, which is right for the mean of one cell: real differences have long tails,
-and there it is too sure of itself. False alarms at 5 %, in 10 blocks drawn from an A/A race of 60:
-
-                          bootstrap-t   Student's t   swaps
-    server CPU                8.8 %        4.1 %      5.1 %
-    client's switches         7.8 %        3.8 %      5.2 %
-    system calls              4 to 10 %    3.4 to 3.8 %   4.9 to 5.1 %
-    p99.9                     8.5 %        4.2 %      5.2 %
-    throughput                7.8 %        4.5 %      5.2 %
+The bootstrap-t, which is right for the mean of one cell, is too sure of itself with the long tails
+of real differences: false alarms in 6 to 11 % (docs/decisions.md).
 """
 
 import math
@@ -75,14 +68,6 @@ class Swapped:
             ends = (self.mean, self.mean if self.p_value() <= level else 0.0)
             return min(ends), max(ends)
         return self.mean - self._reach(1, level), self.mean + self._reach(-1, level)
-
-    def detectable(self, level: float, power: float = 0.8) -> float | None:
-        """The smallest true mean that would be told from 0 with this power."""
-        interval = self.interval(level)
-        if interval is None:
-            return None
-        reach = max(interval[1] - self.mean, self.mean - interval[0])
-        return reach + float(stats.t.ppf(power, self.count - 1)) * self.error
 
     def _reach(self, side: int, level: float) -> float:
         """How far the truth may lie below (1) or above (-1) the mean."""

@@ -36,24 +36,22 @@ def against_the_best(sittings: int = 1) -> Way:
     def checks(real: Real, _: Reach) -> Iterator[IntervalCheck]:
         logs = {name: np.log(values) for name, values in real.figures[PRIMARY.name].items()}
         truth = {name: float(values.mean()) for name, values in logs.items()}
+        behind = {
+            name: mine - min(loss for other, loss in truth.items() if other != name)
+            for name, mine in truth.items()
+        }
 
         def holds(*races: Blocks) -> Holds:
             blocks, units = joined(races)
             drawn = {name: numbered(values[blocks]) for name, values in logs.items()}
             (found,) = standings([[drawn]], units=units)
-            return together(
-                within(_behind(truth, name), one.low, one.high) for name, one in found.items()
-            )
+            return together(within(behind[name], one.low, one.high) for name, one in found.items())
 
         # What a block does to all cancels in ratios; neighbours correlate as ratios do.
         for values in log_ratios(real.figures[PRIMARY.name]):
             yield IntervalCheck(values, holds, races=sittings)
 
     return checks
-
-
-def _behind(truth: Mapping[str, float], name: str) -> float:
-    return truth[name] - min(loss for other, loss in truth.items() if other != name)
 
 
 def level_by_sittings(real: Real, _: Reach) -> Iterator[IntervalCheck]:

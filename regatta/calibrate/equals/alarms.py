@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.contrast import FEWEST_BLOCKS, by_block, paired
+from regatta.analysis.contrast import by_block, paired
 from regatta.analysis.statistics.percentiles import nearest_rank
+from regatta.analysis.statistics.slower import FEWEST_BLOCKS
 from regatta.calibrate.equals.copies import pairs
 from regatta.calibrate.sizes import LEVEL
 from regatta.ledger.metrics import FRACTIONS, STANDINGS, Metric, side_of

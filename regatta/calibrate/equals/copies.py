@@ -32,10 +32,6 @@ def design_of(name: str) -> str:
     return name.rpartition("-")[0]
 
 
-def copy_of(name: str) -> str:
-    return name.rpartition("-")[2]
-
-
 def in_order(number: int) -> list[str]:
     """All copies, in the order of that race."""
     names = list(NAMES)
@@ -68,7 +64,7 @@ def make_files(
         linked = {}
     found: dict[str, Path] = {}
     for name in NAMES:
-        order = orders[copy_of(name)]
+        order = orders[name.rpartition("-")[2]]
         path = servers / (f"{ORDER}{order}" if order in linked else "as-built") / name / server.name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(linked.get(order, server), path)

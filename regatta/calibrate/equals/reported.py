@@ -116,8 +116,9 @@ def distinguished(analysis: Analysis) -> dict[str, list[str]]:
         for metric in STANDINGS:
             columns = [one for one in group.against if one.metric == metric.name]
             if any(one.outcome != TOO_FEW for one in columns):
-                pairs_of_column = [pair_words(one.at) for one in columns if one.outcome == LARGER]
-                found.setdefault(metric.name, []).extend(pairs_of_column)
+                apart = (divmod(one.at, FURTHER) for one in columns if one.outcome == LARGER)
+                words = [f"pair {number + 1} at {step:,}" for number, step in apart]
+                found.setdefault(metric.name, []).extend(words)
         if PRIMARY.name in found and group.overall.worse and len(group.steps) > 1:
             found[PRIMARY.name].append("over all")
     parts = [
@@ -126,8 +127,3 @@ def distinguished(analysis: Analysis) -> dict[str, list[str]]:
     if parts:
         found[CLAIMS] = [part.label for part in parts if part.verdict in (SUPPORTED, REFUTED)]
     return found
-
-
-def pair_words(step: int) -> str:
-    """The pair's number and the step of the race."""
-    return f"pair {step // FURTHER + 1} at {step % FURTHER:,}"

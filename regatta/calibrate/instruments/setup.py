@@ -35,12 +35,7 @@ def burst_cell(design: str, rounds: int) -> Cell:
 def closed_cell(design: str, duration_s: float) -> Cell:
     """A new connection for each request."""
     return replace(
-        PLAIN,
-        contender=design,
-        load="closed",
-        rounds=None,
-        duration_s=duration_s,
-        per_connection=1,
+        PLAIN, contender=design, load="closed", rounds=None, duration_s=duration_s, per_connection=1
     )
 
 

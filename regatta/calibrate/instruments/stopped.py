@@ -107,6 +107,12 @@ class Stalled:
     reported: Waits
     true: NDArray[np.int64]
 
+    def in_ms(self, metric: Metric) -> tuple[float, float]:
+        """That percentile as it was reported, and as it is."""
+        fraction = FRACTIONS[metric.name]
+        true_ns = float(nearest_rank(self.true, fraction))
+        return self.reported.percentile(fraction) / NS_PER_MS, true_ns / NS_PER_MS
+
 
 def stall(setup: TrialSetup, cell: Cell, at: float, for_s: float, as_closed: bool) -> Stalled:
     """Runs the load, the server stopped after `at` of it; latencies as a report reads them."""
@@ -121,22 +127,14 @@ def stall(setup: TrialSetup, cell: Cell, at: float, for_s: float, as_closed: boo
             raise TrialError("the server could not be stopped for a while")
         stop_server(setup, cell, server)
     packed = pack_samples([(window.samples, due(window.client))])
-    return Stalled(
-        stop=stop,
-        reported=waits_of(packed, window.client.get("unstarted", 0)),
-        true=true_latencies_ns(cell, first_start_ns(window.samples), stop),
-    )
-
-
-def first_start_ns(samples: bytes) -> int:
-    """When the load began: its first request was due then."""
-    return int(records_in(samples)["start_ns"].min())
+    # When the load began its first request was due.
+    began_ns = int(records_in(window.samples)["start_ns"].min())
+    reported = waits_of(packed, window.client.get("unstarted", 0))
+    return Stalled(stop, reported, true_latencies_ns(cell, began_ns, stop))
 
 
 def judge(found: Stalled, metric: Metric) -> Goal:
-    fraction = FRACTIONS[metric.name]
-    reported = found.reported.percentile(fraction) / NS_PER_MS
-    true = float(nearest_rank(found.true, fraction)) / NS_PER_MS
+    reported, true = found.in_ms(metric)
     off = (reported / true - 1) * 100
     lasted_s = (found.stop.end_ns - found.stop.begin_ns) / NS_PER_S
     return within(
@@ -151,10 +149,8 @@ def judge(found: Stalled, metric: Metric) -> Goal:
 
 def judge_end(found: Stalled, metric: Metric) -> Goal:
     """For a stop that outlasts the load; the time to serve comes on top."""
-    fraction = FRACTIONS[metric.name]
-    reported = found.reported.percentile(fraction) / NS_PER_MS
-    true = float(nearest_rank(found.true, fraction)) / NS_PER_MS
-    over = found.reported.is_over(fraction)
+    reported, true = found.in_ms(metric)
+    over = found.reported.is_over(FRACTIONS[metric.name])
     return Goal(
         name=f"{metric.label} of a server that is stopped to the end",
         goal=NOT_BELOW,

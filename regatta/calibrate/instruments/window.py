@@ -39,7 +39,7 @@ class Counted:
     cell: Cell
     window_ns: int
     requests_ns: int
-    """From the first start to the last end of a request."""
+    """From the first start to the last end of a request, by the client's own clock."""
     cpu_ns: float
     """CPU time charged to the server in the window."""
     all_cpu_ns: int
@@ -54,12 +54,6 @@ class Counted:
         return (self.cpu_ns / self.all_cpu_ns - 1) * 100
 
 
-def span_ns(samples: bytes) -> int:
-    """From the first start to the last end, by the client's own clock."""
-    records = records_in(samples)
-    return int(records["end_ns"].max() - records["start_ns"].min())
-
-
 def count(setup: TrialSetup, cell: Cell) -> Counted:
     with Side(SERVER, setup.scratch, accounted=True) as server:
         target = start_server(setup, cell, (), server)
@@ -71,10 +65,11 @@ def count(setup: TrialSetup, cell: Cell) -> Counted:
         after = server.accounts()
         stop_server(setup, cell, server)
     charged = {counter.event: counter.value for counter in window.accounts}
+    records = records_in(window.samples)
     return Counted(
         cell=cell,
         window_ns=window.length_ns,
-        requests_ns=span_ns(window.samples),
+        requests_ns=int(records["end_ns"].max() - records["start_ns"].min()),
         cpu_ns=charged[CPU_TIME] or 0.0,
         all_cpu_ns=accounting.cpu_time_ns(before, after),
     )
@@ -127,8 +122,5 @@ def run(context: Context) -> list[Goal]:
 
 
 PART = CalibrationPart(
-    name=NAME,
-    says="counted time against the requests' own timestamps",
-    run=run,
-    takes_s=15,
+    name=NAME, says="counted time against the requests' own timestamps", run=run, takes_s=15
 )

@@ -3,6 +3,7 @@
 Made by altair, which checks them; drawn by the reader's browser, which knows its size and scheme.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import altair as alt
@@ -11,7 +12,7 @@ from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.results import Analysis, Group
 from regatta.ledger.axes import Axis
 from regatta.ledger.metrics import Metric, side_of
-from regatta.report.charts.palette import styles
+from regatta.report.charts.palette import Style, styles
 from regatta.report.text.numbers import interval_of, short, value_of
 
 HEIGHT = 200
@@ -50,14 +51,14 @@ def chart_row(design: str, step: int, estimate: Estimate, metric: Metric) -> dic
     row = {
         "design": design,
         "step": step,
-        "value": _digits(value),
+        "value": drawn_digits(value),
         "says": f"{value_of(estimate)} {metric.unit}".strip(),
         "interval": interval_of(estimate) or ("not known" if is_over else TOO_FEW),
         "trials": estimate.trials,
     }
     if estimate.low is not None and not is_over:
-        row["low"] = _digits(estimate.low)
-        row["high"] = _digits(value if estimate.high is None else estimate.high)
+        row["low"] = drawn_digits(estimate.low)
+        row["high"] = drawn_digits(value if estimate.high is None else estimate.high)
     return row
 
 
@@ -72,7 +73,7 @@ def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Row
         {
             "design": one.cell.contender,
             "step": step,
-            "value": _digits(one.value),
+            "value": drawn_digits(one.value),
             "says": f"{short(one.value)} {metric.unit}".strip(),
             "trial": f"of block {one.block}, far from the others",
         }
@@ -124,9 +125,8 @@ SHOWN = "indexof(shown, datum.design) >= 0"
 
 def _lines(analysis: Analysis, axis: Axis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
     steps = sorted({row["step"] for row in rows})
-    ticks = alt.Axis(labelOverlap=True)
-    if len(steps) <= MOST_TICKS:
-        ticks = alt.Axis(values=steps, labelOverlap=True)
+    values = steps if len(steps) <= MOST_TICKS else alt.Undefined
+    ticks = alt.Axis(values=values, labelOverlap=True)
     x = alt.X("step:Q", title=axis.many, scale=_step_scale(rows), axis=ticks)
     y_title = metric.unit or None
     y = alt.Y("value:Q", title=y_title, scale=_value_scale(rows))
@@ -173,8 +173,8 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
     rows: Rows = [
         {
             "design": result.cell.contender,
-            "share": _digits(share),
-            "ms": _digits(milliseconds),
+            "share": drawn_digits(share),
+            "ms": drawn_digits(milliseconds),
             "says": f"{share * 100:.4g} % within {milliseconds:.4g} ms",
         }
         for result in group.at(step)
@@ -198,13 +198,7 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
     spots = base.mark_point(filled=True, size=90, opacity=0)
     tooltip = [alt.Tooltip("design:N"), alt.Tooltip("says:N", title="answered")]
     chart = alt.layer(
-        line.encode(
-            x=x,
-            y=y,
-            color=colour,
-            strokeDash=_dash(analysis),
-            order=alt.Order("share:Q"),
-        ),
+        line.encode(x=x, y=y, color=colour, strokeDash=_dash(analysis), order=alt.Order("share:Q")),
         spots.encode(x=x, y=y, color=colour, tooltip=tooltip),
     ).properties(height=320)
     return _finished(chart, analysis)
@@ -218,37 +212,36 @@ def measured_sides(metric: Metric) -> list[tuple[str, str]]:
 
 
 def _finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
-    shown = alt.param(name="shown", value=analysis.contenders)
-    spec: dict[str, Any] = (
-        chart.add_params(shown)
-        .properties(width="container")
-        .to_dict(
-            validate=False  # the tests validate; it would take most of the report's time
-        )
-    )
+    return specification(chart.add_params(alt.param(name="shown", value=analysis.contenders)))
+
+
+def specification(chart: Layers) -> dict[str, Any]:
+    """As wide as what it stands in."""
+    # Validating would take most of the report's time; the tests do.
+    spec: dict[str, Any] = chart.properties(width="container").to_dict(validate=False)
     spec.pop("config", None)  # the page has its own, for its light and dark scheme
     return spec
 
 
 def _colour(analysis: Analysis) -> alt.Color:
-    known = styles(analysis.contenders)
-    colours = [known[name].colour for name in analysis.contenders]
-    scale = alt.Scale(domain=analysis.contenders, range=colours)
+    scale = _scale_of(analysis, lambda style: style.colour)
     return alt.Color("design:N", scale=scale, legend=None)
 
 
 def _shape(analysis: Analysis) -> alt.Shape:
-    known = styles(analysis.contenders)
-    shapes = [known[name].shape for name in analysis.contenders]
-    scale = alt.Scale(domain=analysis.contenders, range=shapes)
+    scale = _scale_of(analysis, lambda style: style.shape)
     return alt.Shape("design:N", scale=scale, legend=None)
 
 
 def _dash(analysis: Analysis) -> alt.StrokeDash:
-    known = styles(analysis.contenders)
-    dashes = [known[name].dash or [1, 0] for name in analysis.contenders]
-    scale = alt.Scale(domain=analysis.contenders, range=dashes)
+    scale = _scale_of(analysis, lambda style: style.dash or [1, 0])
     return alt.StrokeDash("design:N", scale=scale, legend=None)
+
+
+def _scale_of(analysis: Analysis, part: Callable[[Style], Any]) -> alt.Scale:
+    known = styles(analysis.contenders)
+    looks = [part(known[name]) for name in analysis.contenders]
+    return alt.Scale(domain=analysis.contenders, range=looks)
 
 
 def _tooltip(axis: Axis, metric: Metric) -> list[alt.Tooltip]:
@@ -279,6 +272,6 @@ def _value_scale(rows: Rows) -> alt.Scale:
     return alt.Scale(zero=min(ends) < 0.6 * max(ends), nice=True)
 
 
-def _digits(value: float) -> float:
+def drawn_digits(value: float) -> float:
     """Six digits are more than a picture can show."""
     return float(f"{value:.6g}")

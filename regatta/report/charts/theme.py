@@ -32,7 +32,14 @@ def config(scheme: Scheme) -> dict[str, Any]:
         "font": FONT,
         "padding": 16,
         "view": {"stroke": None},
-        "axis": {**words, **lines, **_plain_titles(), "tickCount": 5},
+        "axis": {
+            **words,
+            **lines,
+            "labelFontSize": 11.5,
+            "titleFontSize": 11.5,
+            "titleFontWeight": "normal",
+            "tickCount": 5,
+        },
         "axisX": {"grid": False},
         "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
         "legend": {
@@ -58,7 +65,3 @@ def config(scheme: Scheme) -> dict[str, Any]:
         "rule": {"color": scheme.line},
         "header": {"labelColor": scheme.ink, "titleColor": scheme.soft},
     }
-
-
-def _plain_titles() -> dict[str, Any]:
-    return {"labelFontSize": 11.5, "titleFontSize": 11.5, "titleFontWeight": "normal"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from regatta.report.charts.charts import LOG_FROM, Layers
+from regatta.report.charts.charts import LOG_FROM, Layers, drawn_digits, specification
 from regatta.report.charts.palette import styles
 from regatta.report.claims.panels import PUBLISHED, Panel, PanelRow
 
@@ -23,10 +23,7 @@ Spec = dict[str, Any]
 
 def panel_chart(panel: Panel, contenders: list[str]) -> Spec:
     """As wide as what it stands in; None of its rows is ever hidden."""
-    chart = _curve(panel, contenders) if panel.grows else _ranking(panel, contenders)
-    spec: Spec = chart.properties(width="container").to_dict(validate=False)
-    spec.pop("config", None)  # the page has its own, for its light and dark scheme
-    return spec
+    return specification((_curve if panel.grows else _ranking)(panel, contenders))
 
 
 def _ranking(panel: Panel, contenders: list[str]) -> Layers:
@@ -36,28 +33,19 @@ def _ranking(panel: Panel, contenders: list[str]) -> Layers:
     x = alt.X("value:Q", scale=_scale(panel.rows), axis=_axis(panel.rows))
     y = alt.Y("dot:Q", scale=down, axis=None)
     above = alt.Y("text:Q", scale=down, axis=None)
-    tip = [
-        alt.Tooltip("label:N", title="design"),
-        alt.Tooltip("says:N", title=panel.unit or panel.title),
-        alt.Tooltip("interval:N", title="95 % interval"),
-    ]
+    tip = [alt.Tooltip("label:N", title="design"), *_figure_tips(panel)]
     layers: list[alt.Chart] = [
         data.mark_rule().encode(x=alt.value(0), x2=alt.value("width"), y=y),
         data.mark_text(align="left", baseline="middle").encode(
             x=alt.value(0), y=above, text="label:N"
         ),
         data.mark_text(align="right", baseline="middle").encode(
-            x=alt.value("width"),
-            y=above,
-            text="shown:N",
+            x=alt.value("width"), y=above, text="shown:N"
         ),
-        data.transform_filter("isValid(datum.value)")
-        .mark_point(size=75, opacity=1, strokeWidth=1.75)
-        .encode(x=x, y=y, tooltip=tip, **_encodings()),
+        _points(data).encode(x=x, y=y, tooltip=tip),
     ]
     if any("low" in row for row in rows):
-        bars = data.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, opacity=FAINT)
-        layers.insert(3, bars.encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=_own_colour()))
+        layers.insert(3, _bars(data).encode(x=alt.X("low:Q"), x2="high:Q", y=y))
     if heads:
         layers.append(
             alt.Chart(alt.InlineData(values=heads))
@@ -78,25 +66,40 @@ def _curve(panel: Panel, contenders: list[str]) -> Layers:
         axis=alt.Axis(values=steps, labelOverlap=True),
     )
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4))
-    tip = [
-        alt.Tooltip("connections:Q", format=","),
-        alt.Tooltip("says:N", title=panel.unit or panel.title),
-        alt.Tooltip("interval:N", title="95 % interval"),
-    ]
+    tip = [alt.Tooltip("connections:Q", format=","), *_figure_tips(panel)]
     line = alt.Chart(alt.InlineData(values=_proportional(panel.rows)))
     layers = [
         line.mark_line(strokeDash=[4, 4], opacity=FAINT, strokeWidth=1.25).encode(
             x=x, y=y, color=_own_colour()
         ),
-        data.transform_filter("isValid(datum.value)")
-        .mark_point(size=75, opacity=1, strokeWidth=1.75)
-        .encode(x=x, y=y, tooltip=tip, **_encodings()),
+        _points(data).encode(x=x, y=y, tooltip=tip),
     ]
     if any(row.low is not None for row in panel.rows):
-        bars = data.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, opacity=FAINT)
-        ends = {"y": alt.Y("low:Q"), "y2": "high:Q"}
-        layers.insert(1, bars.encode(x=x, color=_own_colour(), **ends))
+        layers.insert(1, _bars(data).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"))
     return alt.layer(*layers).properties(height=CURVE)
+
+
+def _figure_tips(panel: Panel) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("says:N", title=panel.unit or panel.title),
+        alt.Tooltip("interval:N", title="95 % interval"),
+    ]
+
+
+def _points(data: alt.Chart) -> alt.Chart:
+    known = data.transform_filter("isValid(datum.value)")
+    drawn: alt.Chart = known.mark_point(size=75, opacity=1, strokeWidth=1.75).encode(
+        stroke=alt.Stroke("colour:N", scale=None),
+        fill=alt.Fill("fill:N", scale=None),
+        shape=alt.Shape("shape:N", scale=None),
+    )
+    return drawn
+
+
+def _bars(data: alt.Chart) -> alt.Chart:
+    known = data.transform_filter("isValid(datum.low)")
+    drawn: alt.Chart = known.mark_rule(strokeWidth=3, opacity=FAINT).encode(color=_own_colour())
+    return drawn
 
 
 def _proportional(rows: list[PanelRow]) -> list[Spec]:
@@ -139,24 +142,16 @@ def _point(row: PanelRow, contenders: list[str], panel: Panel) -> Spec:
         "shape": known.shape,
     }
     if row.value is not None:
-        point["value"] = _digits(row.value)
+        point["value"] = drawn_digits(row.value)
         if row.low is not None or row.high is not None:
             low = row.value if row.low is None else row.low
-            point["low"] = _digits(max(low, floor))
-            point["high"] = _digits(row.value if row.high is None else row.high)
+            point["low"] = drawn_digits(max(low, floor))
+            point["high"] = drawn_digits(row.value if row.high is None else row.high)
     return point
 
 
 def _own_colour() -> alt.Color:
     return alt.Color("colour:N", scale=None)
-
-
-def _encodings() -> Spec:
-    return {
-        "stroke": alt.Stroke("colour:N", scale=None),
-        "fill": alt.Fill("fill:N", scale=None),
-        "shape": alt.Shape("shape:N", scale=None),
-    }
 
 
 def logarithmic(rows: list[PanelRow]) -> bool:
@@ -177,17 +172,11 @@ def _log_ends(rows: list[PanelRow]) -> tuple[float, float]:
     edge = min(values) / BEYOND_LEAST
     lows = [max(row.low, edge) for row in rows if row.low is not None]
     highs = [row.high for row in rows if row.high is not None]
-    return _digits(min([*values, *lows])), _digits(max([*values, *highs]))
+    return drawn_digits(min([*values, *lows])), drawn_digits(max([*values, *highs]))
 
 
 def _axis(rows: list[PanelRow]) -> alt.Axis:
     most = max((abs(row.value) for row in rows if row.value is not None), default=0.0)
     title = "logarithmic" if logarithmic(rows) else None
-    if most >= THOUSANDS:
-        return alt.Axis(tickCount=4, format="~s", labelOverlap=True, title=title)
-    return alt.Axis(tickCount=4, labelOverlap=True, title=title)
-
-
-def _digits(number: float) -> float:
-    """Six digits are more than a picture can show."""
-    return float(f"{number:.6g}")
+    in_thousands = "~s" if most >= THOUSANDS else alt.Undefined
+    return alt.Axis(tickCount=4, format=in_thousands, labelOverlap=True, title=title)

@@ -1,46 +1,21 @@
 """claims.csv: one row a claim, scope and comparison; what was published in one row a figure."""
 
-import csv
-from io import StringIO
-
 from regatta.analysis.claims.result import ClaimPart, ClaimResult, MeasuredFigure
 from regatta.ledger.given.records import PublishedFigure
 from regatta.report.claims.words import seen_of
+from regatta.report.csv import Cells, written
 
 HEADER = (
-    "claim",
-    "scope",
-    "row",
-    "verdict",
-    "label",
-    "design",
-    "connections",
-    "engine",
-    "side",
-    "metric",
-    "scale",
-    "value",
-    "low",
-    "high",
-    "unit",
-    "per",
-    "p_value",
-    "blocks",
-    "detectable",
-    "says",
+    *("claim", "scope", "row", "verdict", "label"),
+    *("design", "connections", "engine", "side", "metric"),
+    *("scale", "value", "low", "high", "unit", "per"),
+    *("p_value", "blocks", "detectable", "says"),
 )
-Cells = dict[str, object]
 
 
 def claims_csv(claims: list[ClaimResult]) -> str:
     """`row` is `claim` (the verdict in a scope), `part`, `figure` or `published`."""
-    out = StringIO()
-    writer = csv.DictWriter(out, HEADER, restval="", lineterminator="\n")
-    writer.writeheader()
-    for claim in claims:
-        for row in _rows(claim):
-            writer.writerow({"claim": claim.id, **{name: _text(row[name]) for name in row}})
-    return out.getvalue()
+    return written(HEADER, ({**row, "claim": claim.id} for claim in claims for row in _rows(claim)))
 
 
 def _rows(claim: ClaimResult) -> list[Cells]:
@@ -60,11 +35,4 @@ def _rows(claim: ClaimResult) -> list[Cells]:
 
 def _row(kind: str, of: MeasuredFigure | ClaimPart | PublishedFigure, **more: object) -> Cells:
     """What it has of the columns, and what it calls otherwise."""
-    cells = {**vars(of), **more, "row": kind}
-    return {name: cells[name] for name in cells if name in HEADER}
-
-
-def _text(cell: object) -> object:
-    if cell is None:
-        return ""
-    return f"{cell:.9g}" if isinstance(cell, float) else cell
+    return {**vars(of), **more, "row": kind}

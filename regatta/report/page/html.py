@@ -170,35 +170,27 @@ def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> lis
     known = styles(analysis.contenders)
     results = group.at(step)
     relative = relative_figures(group, step)
-    most = max(
-        (
-            estimate.high or estimate.value or 0.0
-            for result in results
-            for estimate in [result.estimates["server", PRIMARY.name]]
-        ),
-        default=0.0,
-    )
+    costs = [result.estimates["server", PRIMARY.name] for result in results]
+    most = max((cost.high or cost.value or 0.0 for cost in costs), default=0.0)
     return [
         {
-            "name": result.cell.contender,
-            "order": analysis.contenders.index(result.cell.contender),
-            "star": mark(mark_of, result.cell.contender),
-            "colour": known[result.cell.contender].colour,
-            "path": shapes.PATHS[known[result.cell.contender].shape],
+            "name": name,
+            "order": analysis.contenders.index(name),
+            "star": mark(mark_of, name),
+            "colour": known[name].colour,
+            "path": shapes.PATHS[known[name].shape],
             "failed": result.failed,
             "client_bound": result.client_bound,
             "held_up": result.held_up,
             "rate_words": rate_words(result),
             "figures": [
-                (
-                    result.estimates[side_of(metric), metric.name],
-                    relative.get((result.cell.contender, metric.name)),
-                )
-                for metric in STANDINGS
+                (result.estimates[side_of(of), of.name], relative.get((name, of.name)))
+                for of in STANDINGS
             ],
             "bar": _bar(result.estimates["server", PRIMARY.name], most),
         }
         for result in results
+        for name in [result.cell.contender]
     ]
 
 
@@ -206,13 +198,9 @@ def _bar(estimate: Any, most: float) -> dict[str, float] | None:
     """Percent of the longest: the value and the ends of its interval."""
     if not most or estimate.value is None:
         return None
-    low = estimate.value if estimate.low is None else estimate.low
-    high = estimate.value if estimate.high is None else estimate.high
-    return {
-        "value": round(estimate.value / most * 100, 2),
-        "low": round(low / most * 100, 2),
-        "high": round(high / most * 100, 2),
-    }
+    ends = {name: getattr(estimate, name) for name in ("value", "low", "high")}
+    known = {name: estimate.value if end is None else end for name, end in ends.items()}
+    return {name: round(end / most * 100, 2) for name, end in known.items()}
 
 
 def _tab(

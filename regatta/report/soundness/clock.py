@@ -1,7 +1,6 @@
 """Clock speed of each contender: a table, and a sentence where it differs."""
 
 from regatta.analysis.results import Analysis
-from regatta.analysis.soundness.clock import Ran
 from regatta.report.text.numbers import DASH, times
 from regatta.report.text.table import Table
 
@@ -35,15 +34,14 @@ def clock_table(analysis: Analysis) -> Table | None:
 
 def clock_sentence(analysis: Analysis) -> str:
     """Empty where all ran at the same clock, as far as this race can see."""
-    slower = [ran for ran in analysis.clocks if ran.differs]
-    if not slower:
+    ran_at = [
+        f"{ran.contender} ran at {times(ran.clock)} ({times(ran.low)} to {times(ran.high)})"
+        for ran in analysis.clocks
+        if ran.differs
+    ]
+    if not ran_at:
         return ""
     return (
-        "Clock speeds differ: relative to those it is compared with, "
-        f"{'; '.join(map(_clock_words, slower))}. "
+        f"Clock speeds differ: relative to those it is compared with, {'; '.join(ran_at)}. "
         "Their CPU times differ by the clock, and not by the work alone."
     )
-
-
-def _clock_words(ran: Ran) -> str:
-    return f"{ran.contender} ran at {times(ran.clock)} ({times(ran.low)} to {times(ran.high)})"

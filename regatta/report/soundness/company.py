@@ -1,7 +1,6 @@
 """What running side by side costs: a table, and a sentence where it changes a comparison."""
 
 from regatta.analysis.results import Analysis
-from regatta.analysis.soundness.company import Company
 from regatta.report.text.numbers import DASH, plural, times
 from regatta.report.text.table import Table
 
@@ -33,15 +32,11 @@ def company_table(analysis: Analysis) -> Table | None:
 
 def company_sentence(analysis: Analysis) -> str:
     """Empty unless company costs somebody more than it costs the others."""
-    affected = [one for one in analysis.company if one.differs]
-    if not affected:
-        return ""
-    return f"Running side by side changes a comparison: {'; '.join(map(_cost_words, affected))}."
-
-
-def _cost_words(one: Company) -> str:
-    return (
+    costs = [
         f"raced alone, {one.contender} costs {times(one.ratio)} ({times(one.low)} to "
         f"{times(one.high)}) of what it costs side by side, {times(one.beside)} relative to all "
         f"({plural(one.blocks, 'block')})"
-    )
+        for one in analysis.company
+        if one.differs
+    ]
+    return f"Running side by side changes a comparison: {'; '.join(costs)}." if costs else ""

@@ -5,17 +5,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from textwrap import shorten
 
-from regatta.analysis.results import Analysis, NotedTrial
+from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
 from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
 from regatta.ledger.metrics import FRACTIONS, P99
+from regatta.machine.steering import OWN_SIDE
 from regatta.report.soundness.clock import clock_sentence
 from regatta.report.soundness.company import company_sentence
 from regatta.report.soundness.repeated import changed_sentence
-from regatta.report.soundness.restless import restless_sentence
-from regatta.report.soundness.shared_cache import shared_cache_sentence
-from regatta.report.soundness.unsteered import unsteered_sentence
 from regatta.report.text.numbers import plural, times
 from regatta.report.text.trials import (
     client_bound_sentence,
@@ -30,6 +28,7 @@ from regatta.report.text.trials import (
 COLUMNS = 80
 """Of the line, whatever the terminal: what is printed is the same in a log."""
 NAMED = 3
+WHO_PAYS = "docs/reading.md, who pays for what"
 
 
 @dataclass(frozen=True)
@@ -87,15 +86,27 @@ def _client_bound(analysis: Analysis) -> SoundnessNote:
     if not rates or any(uses_more_cpus(result.cell) for result in affected):
         helps.append("raise --client-cpus")
     count = f"{len(analysis.client_bound)} of {plural(analysis.trials, 'trial')}"
-    what = f"Client-bound in {count}, {_who(analysis.client_bound)}"
+    by_contender = Tally(one.cell.contender for one in analysis.client_bound)
+    what = f"Client-bound in {count}, {few(name for name, _ in by_contender.most_common())}"
     return SoundnessNote(client_bound_sentence(analysis), what, " or ".join(helps), "client-bound")
 
 
 def _shared_cache(analysis: Analysis) -> SoundnessNote:
-    what = "Designs share a cache under the work scan"
-    return SoundnessNote(
-        shared_cache_sentence(analysis), what, "compare them under the work classic"
+    """Where our designs are compared under a scan; another contender's work is its own."""
+    known = analysis.environment.get("designs")
+    designs = known if isinstance(known, dict) else {}
+    raced: dict[str, set[str]] = {}
+    for cell in (result.cell for group in analysis.groups for result in group.cells):
+        if cell.work.startswith("scan") and cell.contender in designs:
+            raced.setdefault(cell.work, set()).add(cell.contender)
+    works = sorted(work for work, names in raced.items() if len(names) > 1)
+    sentence = (
+        f"Under the work {' and '.join(works)} designs share a cache: the server keeps descriptors "
+        "and what it read through them between requests, and the children of fork-per-client "
+        "cannot use them. The work classic keeps nothing."
     )
+    what = "Designs share a cache under the work scan"
+    return SoundnessNote(sentence if works else "", what, "compare them under the work classic")
 
 
 def _rate(analysis: Analysis) -> SoundnessNote:
@@ -137,23 +148,27 @@ def _repeated(analysis: Analysis) -> SoundnessNote:
 
 
 def _clock(analysis: Analysis) -> SoundnessNote:
-    far = [ran for ran in analysis.clocks if ran.differs]
-    what = f"{few(ran.contender for ran in far)} ran at another clock speed" if far else ""
+    names = few(ran.contender for ran in analysis.clocks if ran.differs)
+    what = f"{names} ran at another clock speed"
     return SoundnessNote(clock_sentence(analysis), what, "fix it (regatta doctor), then race again")
 
 
 def _company(analysis: Analysis) -> SoundnessNote:
-    affected = [one for one in analysis.company if one.differs]
-    what = (
-        f"Running side by side changes the cost of {few(one.contender for one in affected)}"
-        if affected
-        else ""
-    )
+    names = few(one.contender for one in analysis.company if one.differs)
+    what = f"Running side by side changes the cost of {names}"
     return SoundnessNote(company_sentence(analysis), what, "race with `slices = 1`")
 
 
 def _restless(analysis: Analysis) -> SoundnessNote:
-    return SoundnessNote(restless_sentence(analysis))
+    """Servers that were not at rest when their account was read."""
+    if not analysis.restless:
+        return SoundnessNote("")
+    names = sorted({noted.cell.contender for noted in analysis.restless})
+    return SoundnessNote(
+        f"In {plural(len(analysis.restless), 'trial')} of {analysis.trials:,} the server was not "
+        f"at rest at an end of a window ({', '.join(names)}): if it was busy before the load, "
+        "its CPU time ends with the last answer, else 50 ms later."
+    )
 
 
 def _accounts(analysis: Analysis) -> SoundnessNote:
@@ -166,14 +181,28 @@ def _accounts(analysis: Analysis) -> SoundnessNote:
         f"{group.axis.at(worst.at)} the two accounts contradict each other: {worst.more} is "
         f"charged {times(worst.charged)} times the server CPU per request of {worst.less}, but its "
         f"CPUs are busy {times(worst.busy)} times as long{more}. Which is cheaper depends on "
-        "which side is charged for the kernel's receive path (docs/reading.md, who pays for what)."
+        f"which side is charged for the kernel's receive path ({WHO_PAYS})."
     )
     what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} in opposite order{more}"
     return SoundnessNote(sentence, what, "read who pays for what")
 
 
 def _unsteered(analysis: Analysis) -> SoundnessNote:
-    return SoundnessNote(unsteered_sentence(analysis))
+    """Empty where packets were steered, and where nothing is known of where the race was."""
+    placement = analysis.environment.get("placement")
+    if not isinstance(placement, dict) or placement.get("steering") == OWN_SIDE:
+        return SoundnessNote("")
+    if analysis.environment.get("irq_time_accounting") is True:
+        return SoundnessNote(
+            "Packets were not steered: CPU busy per request includes the client's receive path and "
+            "lacks the server's own; this kernel charges interrupt time to no program "
+            f"({WHO_PAYS})."
+        )
+    return SoundnessNote(
+        "Packets were not steered: server CPU per request includes the client's receive path and "
+        "lacks the server's own, as does CPU busy: both accounts may agree and be wrong "
+        f"({WHO_PAYS})."
+    )
 
 
 def _few_requests(analysis: Analysis) -> SoundnessNote:
@@ -217,8 +246,3 @@ def few(names: Iterable[str]) -> str:
     every = list(names)
     more = len(every) - NAMED
     return ", ".join(every[:NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _who(noted: list[NotedTrial]) -> str:
-    """Whose trials these are, the most of them first."""
-    return few(name for name, _ in Tally(one.cell.contender for one in noted).most_common())

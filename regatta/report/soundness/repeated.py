@@ -2,7 +2,6 @@
 
 from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.repeated import ChangedVerdict
-from regatta.analysis.standings import Verdict
 from regatta.report.text.numbers import plural
 from regatta.report.text.table import Table
 from regatta.report.text.verdicts import listed, step_words
@@ -21,25 +20,16 @@ def repeated_table(analysis: Analysis) -> Table | None:
     if not analysis.repeated.hits:
         return None
     rows = [
-        [
-            hit.contender,
-            f"{hit.trials}",
-            f"{hit.disturbed}",
-            f"{hit.by_chance:.1f}",
-            f"{hit.again}",
-        ]
+        [hit.contender, f"{hit.trials}", f"{hit.disturbed}", f"{hit.by_chance:.1f}", f"{hit.again}"]
         for hit in analysis.repeated.hits
     ]
     header = ["design", "trials", "disturbed at first", "by chance", "repeated"]
-    return Table(TITLE, f"{SAYS} {_unequal(analysis)}", header, rows)
-
-
-def _unequal(analysis: Analysis) -> str:
     found = analysis.repeated
-    if not found.is_unequal:
-        return "No design was disturbed more often than by chance."
-    beyond = f"was disturbed more often than by chance (p = {found.p_value:.2g})"
-    return f"{found.furthest} {beyond}."
+    unequal = "No design was disturbed more often than by chance."
+    if found.is_unequal:
+        beyond = f"was disturbed more often than by chance (p = {found.p_value:.2g})"
+        unequal = f"{found.furthest} {beyond}."
+    return Table(TITLE, f"{SAYS} {unequal}", header, rows)
 
 
 def changed_sentence(analysis: Analysis) -> str:
@@ -56,9 +46,8 @@ def _change_words(analysis: Analysis, changed: ChangedVerdict) -> str:
     group = analysis.groups[changed.group]
     where = step_words(group, changed.then)
     table = f" ({group.title})" if len(analysis.groups) > 1 else ""
-    now, then = (f"{_best(one)} ({one.outcome})" for one in (changed.now, changed.then))
+    now, then = (
+        f"{listed(sorted(one.best)) if one.best else 'nobody'} ({one.outcome})"
+        for one in (changed.now, changed.then)
+    )
     return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, not {now}"
-
-
-def _best(verdict: Verdict) -> str:
-    return listed(sorted(verdict.best)) if verdict.best else "nobody"

@@ -51,8 +51,12 @@ def seen_sentence(group: Group, step: int) -> str:
     """What the smallest visible difference was, column by column; empty if all were visible."""
     parts = []
     for metric in STANDINGS:
-        found = [one for one in _unseen(group, step) if one.metric == metric.name]
-        sizes = [one for one in found if one.detectable]
+        sizes = [
+            one
+            for one in group.against
+            if (one.at, one.metric, one.outcome) == (step, metric.name, NO_DIFFERENCE)
+            and one.detectable
+        ]
         if sizes:
             ends = sorted(sizes, key=lambda one: one.detectable or 0.0)
             low, high = _smallest(ends[0]), _smallest(ends[-1])
@@ -65,10 +69,6 @@ def seen_sentence(group: Group, step: int) -> str:
     )
 
 
-def _unseen(group: Group, step: int) -> list[Against]:
-    return [one for one in group.against if one.at == step and one.outcome == NO_DIFFERENCE]
-
-
 def _relative_figure(one: Against) -> RelativeFigure | None:
     """None where too few blocks say nothing."""
     if one.value is None:
@@ -79,11 +79,9 @@ def _relative_figure(one: Against) -> RelativeFigure | None:
         return RelativeFigure(f"×{times(one.value)}{alike}", ends) if ends else None
     if one.scale == "ratio":
         interval = between(one.value, one.low, one.high)
-        return (
-            None
-            if interval == TOO_FEW_TO_SAY
-            else RelativeFigure(f"×{times(one.value)}{alike}", interval)
-        )
+        if interval == TOO_FEW_TO_SAY:
+            return None
+        return RelativeFigure(f"×{times(one.value)}{alike}", interval)
     return RelativeFigure(
         f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}"
     )

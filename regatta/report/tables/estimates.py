@@ -3,6 +3,8 @@
 Every form of the report has the same rows; the terminal leaves out each pool's workers.
 """
 
+from itertools import zip_longest
+
 from regatta.analysis.baseline import Difference
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.results import Analysis, CellResult, Group
@@ -70,16 +72,10 @@ def _requests(group: Group, step: int) -> int | None:
 
 
 def _workers(group: Group, step: int) -> Table | None:
-    pools = [result for result in group.at(step) if result.workers]
-    if not pools:
-        return None
+    rows = [_spread(result) for result in group.at(step) if result.workers]
+    says = "Means over the timed trials, the warm-up included; workers ranked within each trial."
     header = ["design", "workers", "busiest", "median", "idlest", "share of the busiest"]
-    return Table(
-        "Connections per worker",
-        "Means over the timed trials, the warm-up included; workers ranked within each trial.",
-        header,
-        [_spread(result) for result in pools],
-    )
+    return Table("Connections per worker", says, header, rows) if rows else None
 
 
 def _spread(result: CellResult) -> list[str]:
@@ -96,17 +92,12 @@ def worker_columns(group: Group, step: int) -> Table | None:
     pools = [result for result in group.at(step) if result.workers]
     if not pools:
         return None
-    most = max(len(result.workers) for result in pools)
-    rows = [
-        [f"{rank + 1}", *(_at(result.workers, rank) for result in pools)] for rank in range(most)
-    ]
+    columns = [[short(worker) for worker in result.workers] for result in pools]
+    ranks = enumerate(zip_longest(*columns, fillvalue=""), start=1)
+    rows = [[f"{rank}", *row] for rank, row in ranks]
     header = ["worker", *(result.cell.contender for result in pools)]
-    title = f"Each of {plural(most, 'worker')}, the busiest first"
+    title = f"Each of {plural(len(rows), 'worker')}, the busiest first"
     return Table(title, "", header, rows)
-
-
-def _at(ranked: list[float], rank: int) -> str:
-    return short(ranked[rank]) if rank < len(ranked) else ""
 
 
 def _words(column: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from textwrap import shorten
 from typing import Any
 
@@ -130,16 +130,11 @@ def held_rows(analysis: Analysis) -> Iterator[CsvRow]:
     """Of summary.csv: the cell, its rate, side, metric, unit and estimate."""
     for group in analysis.held:
         for one in group.members:
-            rate = one.rate
-            state = CLIENT if one.state == AT_LEAST and one.why.startswith(CLIENT) else one.state
-            stated = Estimate(
-                rate.value,
-                rate.low,
-                rate.high,
-                rate.trials,
-                MEASURED if state == HOLDS else state,
-            )
-            yield one.cell, None, "server", "held_rate_per_s", "/s", stated
+            state = MEASURED if one.state == HOLDS else one.state
+            if one.state == AT_LEAST and one.why.startswith(CLIENT):
+                state = CLIENT
+            rate = replace(one.rate, state=state)
+            yield one.cell, None, "server", "held_rate_per_s", "/s", rate
             for point in one.knee:
                 yield one.cell, point.rate, "client", "latency_p50_ms", "ms", point.p50
                 yield one.cell, point.rate, "client", "latency_p99_ms", "ms", point.p99

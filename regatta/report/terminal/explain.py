@@ -17,9 +17,7 @@ from regatta.report.tables.calibration import calibration_sentence
 from regatta.report.tables.estimates import beyond_baseline
 from regatta.report.tables.held import sentences as held_sentences
 from regatta.report.text.numbers import interval_of, value_of
-from regatta.report.text.plain import encodable as _encodable
-from regatta.report.text.plain import plain as _plain
-from regatta.report.text.plain import printable
+from regatta.report.text.plain import encodable, plain, printable
 from regatta.report.text.table import Table as Extra
 from regatta.report.text.trials import rate_words
 from regatta.report.text.verdicts import FAMILIES, LEGEND, mark, verdict_sentence
@@ -46,12 +44,12 @@ def print_standings(analysis: Analysis, console: Console) -> None:
             _print_step(analysis, group, verdict, step, console)
         if len(group.steps) > 1:
             console.print()
-            console.print(_plain(verdict_sentence(group, group.overall), console, "bold"))
+            console.print(plain(verdict_sentence(group, group.overall), console, "bold"))
     console.print()
     for sentence in held_sentences(analysis):
-        console.print(_plain(sentence, console))
-    console.print(_plain(f"{LEGEND} {READ}", console, "dim"))
-    console.print(_plain(FAMILIES, console, "dim"))
+        console.print(plain(sentence, console))
+    console.print(plain(f"{LEGEND} {READ}", console, "dim"))
+    console.print(plain(FAMILIES, console, "dim"))
     print_claims(analysis.claims, console)
     sentences = (
         sittings_sentence(analysis),
@@ -60,9 +58,9 @@ def print_standings(analysis: Analysis, console: Console) -> None:
     )
     for sentence in sentences:
         if sentence:
-            console.print(_plain(sentence, console, "dim"))
+            console.print(plain(sentence, console, "dim"))
     for note in notes(analysis):
-        console.print(_plain(note.sentence, console, "yellow"))
+        console.print(plain(note.sentence, console, "yellow"))
 
 
 def _print_step(
@@ -73,10 +71,10 @@ def _print_step(
         if number:
             console.print()
         console.print(_table(analysis, group, verdict, columns, console))
-    console.print(_plain(verdict_sentence(group, verdict), console))
+    console.print(plain(verdict_sentence(group, verdict), console))
     seen = seen_sentence(group, step)
     if seen:
-        console.print(_plain(seen, console, "dim"))
+        console.print(plain(seen, console, "dim"))
     beyond = beyond_baseline(analysis, group, step)
     if beyond is not None:
         _print_extra(beyond, console)
@@ -84,19 +82,19 @@ def _print_step(
 
 def _print_extra(extra: Extra, console: Console) -> None:
     console.print()
-    console.print(_plain(extra.title, console, "bold"))
+    console.print(plain(extra.title, console, "bold"))
     table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 1))
     for number, title in enumerate(extra.header):
         table.add_column(
-            _plain(title, console),
+            plain(title, console),
             justify="right" if number else "left",
             overflow="fold",
             no_wrap=number == 0,
         )
     for name, *figures in extra.rows:
-        table.add_row(_plain(name, console), *(_two_lines(text, console) for text in figures))
+        table.add_row(plain(name, console), *(_two_lines(text, console) for text in figures))
     console.print(table)
-    console.print(_plain(extra.says, console, "dim"))
+    console.print(plain(extra.says, console, "dim"))
 
 
 def _table(
@@ -106,16 +104,11 @@ def _table(
     columns: tuple[Metric, ...],
     console: Console,
 ) -> Table:
-    table = Table(
-        box=None,
-        header_style="dim",
-        pad_edge=False,
-        padding=(0, 1),
-    )
+    table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 1))
     table.add_column("design", min_width=_name_width(analysis), overflow="fold", vertical="top")
     for metric in columns:
         table.add_column(
-            _encodable(HEADERS[metric.name], console),
+            encodable(HEADERS[metric.name], console),
             justify="right",
             min_width=_column_width(analysis, metric),
             overflow="fold",
@@ -125,25 +118,21 @@ def _table(
     relative = relative_figures(group, verdict.at)
     for result in group.at(verdict.at):
         name = result.cell.contender
-        star = _encodable(mark(verdict, name), console)
+        star = encodable(mark(verdict, name), console)
         label = Text(f"{star or ' '} ", style="bold yellow")
         label.append(printable(name), style=f"{'bold ' if star else ''}{colours[name].colour}")
-        if result.failed:
-            label.append(f"\n  {result.failed} failed", style="yellow")
-        if result.client_bound:
-            label.append(f"\n  {result.client_bound} client-bound", style="yellow")
-        if result.held_up:
-            label.append(f"\n  {result.held_up} disturbed", style="yellow")
-        for part in rate_words(result).split(": "):
-            if part:
-                label.append(f"\n  {part}", style="yellow")
-        table.add_row(
-            label,
-            *(
-                _figure(result, metric, relative.get((name, metric.name)), console)
-                for metric in columns
-            ),
-        )
+        counts = {
+            "failed": result.failed,
+            "client-bound": result.client_bound,
+            "disturbed": result.held_up,
+        }
+        for part in [
+            *(f"{count} {what}" for what, count in counts.items() if count),
+            *filter(None, rate_words(result).split(": ")),
+        ]:
+            label.append(f"\n  {part}", style="yellow")
+        figures = (_figure(result, of, relative.get((name, of.name)), console) for of in columns)
+        table.add_row(label, *figures)
     return table
 
 
@@ -158,7 +147,8 @@ def _figure(
     level = _level(result, metric)
     known = result.estimates[side_of(metric), metric.name].value is not None
     text.append(level, style="dim" if relative is not None or not known else strong)
-    return _fit(text, console)
+    text.plain = encodable(text.plain, console)
+    return text
 
 
 def _level(result: CellResult, metric: Metric) -> str:
@@ -168,14 +158,9 @@ def _level(result: CellResult, metric: Metric) -> str:
 
 def _two_lines(figure: str, console: Console) -> Text:
     value, _, interval = figure.partition("\n")
-    text = _plain(value, console)
+    text = plain(value, console)
     if interval:
-        text.append(_encodable(f"\n{interval}", console), style="dim")
-    return text
-
-
-def _fit(text: Text, console: Console) -> Text:
-    text.plain = _encodable(text.plain, console)
+        text.append(encodable(f"\n{interval}", console), style="dim")
     return text
 
 

@@ -34,7 +34,8 @@ MEANS = {
 
 def print_screen(analysis: Analysis, console: Console) -> None:
     above, below = list(_verdicts(analysis, console)), list(_below(analysis, console))
-    room = LINES - PROMPT_LINES - _height([*above, *below], console)
+    around = (max(1, len(text.wrap(console, console.width))) for text in [*above, *below])
+    room = LINES - PROMPT_LINES - sum(around)
     for line in above:
         console.print(line)
     shown = list(tables(analysis, console))
@@ -105,7 +106,3 @@ def _below(analysis: Analysis, console: Console) -> Iterator[Text]:
         yield plain(line, console, "yellow")
     if len(wrong) > MOST_NOTES:
         yield plain(f"{plural(len(wrong) - MOST_NOTES, 'more note')} in the report", console, "dim")
-
-
-def _height(texts: list[Text], console: Console) -> int:
-    return sum(max(1, len(text.wrap(console, console.width))) for text in texts)

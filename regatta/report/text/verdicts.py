@@ -63,9 +63,10 @@ def verdict_sentence(group: Group, verdict: Verdict) -> str:
             f"fewer than {group.units.fewest} {group.units.name} can be paired."
         )
     if verdict.outcome == NO_DIFFERENCE:
+        others = "; all others need more" if verdict.worse and not verdict.rivals else ""
         return (
             f"{where} {listed(names)} are not distinguishable by server CPU per request"
-            f"{_worse(verdict)}. {_lead(group, verdict)}{_rivals(verdict)}"
+            f"{others}. {_lead(group, verdict)}{_rivals(verdict)}"
         ).strip()
     if verdict.outcome == RIVALS:
         return f"{where} {_held_back(group, verdict, names)}"
@@ -86,8 +87,9 @@ def headline(group: Group) -> str:
             f"{first} needs the least server CPU; "
             f"{verdict.runner_up} takes {times(verdict.lead)} times as much"
         )
+    also = f", and {listed(list(verdict.rivals))} may be as good" if verdict.rivals else ""
     says = {
-        NO_DIFFERENCE: f"{listed(verdict.best)} are not distinguishable{_also(verdict)}",
+        NO_DIFFERENCE: f"{listed(verdict.best)} are not distinguishable{also}",
         RIVALS: _ahead(verdict, first),
         ALONE: f"{first} raced alone",
         ONLY: f"{first} is the only one that could be measured",
@@ -100,11 +102,6 @@ def _ahead(verdict: Verdict, first: str) -> str:
     if first in verdict.rivals:
         return f"{first} needs the least server CPU, but {_why(verdict, first)}"
     return f"{first} is ahead, but {listed(list(verdict.rivals))} may be as good"
-
-
-def _also(verdict: Verdict) -> str:
-    """Who cannot win, and may be as good all the same."""
-    return f", and {listed(list(verdict.rivals))} may be as good" if verdict.rivals else ""
 
 
 def _why(verdict: Verdict, rival: str) -> str:
@@ -127,7 +124,10 @@ def _missing(verdict: Verdict) -> str:
     reasons = sorted(set(verdict.rivals.values()) - {NOT_MEASURED})
     if not reasons:
         return "no trial measured the server's CPU time"
-    return "; ".join(f"{listed(_with(verdict, why))} {why}" for why in reasons)
+    rivals = verdict.rivals
+    return "; ".join(
+        f"{listed([one for one in rivals if rivals[one] == why])} {why}" for why in reasons
+    )
 
 
 def _only(verdict: Verdict, names: list[str]) -> str:
@@ -136,10 +136,6 @@ def _only(verdict: Verdict, names: list[str]) -> str:
     others = [name for name in verdict.rivals if name != verdict.front]
     reasons = [f"{name} {verdict.rivals[name]}" for name in others]
     return f"{names[0]} is the only one that could be measured; {listed(reasons)}."
-
-
-def _worse(verdict: Verdict) -> str:
-    return "; all others need more" if verdict.worse and not verdict.rivals else ""
 
 
 def _lead(group: Group, verdict: Verdict) -> str:
@@ -169,10 +165,6 @@ def _held_back(group: Group, verdict: Verdict, names: list[str]) -> str:
         f"{names[0]} needs the least server CPU per request of those that can be compared. "
         f"{_lead(group, verdict)}{_rivals(verdict)}"
     )
-
-
-def _with(verdict: Verdict, why: str) -> list[str]:
-    return [name for name, found in verdict.rivals.items() if found == why]
 
 
 def _detectable(group: Group, verdict: Verdict) -> str:

@@ -5,7 +5,6 @@ Two forms of file: a row for each side of a process that a report shows (`report
 with a column for each machine (regatta/study/published.py), whose metric the source names.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from regatta.ledger.given.records import PublishedFigure, RecordedClaim
 from regatta.ledger.metrics import SIDES
 from regatta.study import Claim, Source, Study
 from regatta.study.claims.metrics import CLIENT_METRICS
-from regatta.study.published import number, read_published
+from regatta.study.published import number, read_csv, read_published
 
 KEYS = ("report", "design", "connections", "side")
 MOST_ROWS = 100_000
@@ -39,20 +38,18 @@ Figures = dict[tuple[str, int, str, str], float]
 
 def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
     """The claims with what their sources published, as the ledger keeps them."""
-    sources = study.sources
     loaded: dict[str, list[PublishedFigure] | Figures] = {}
     for name in sorted({claim.source for claim in study.claims if claim.source is not None}):
-        loaded[name] = load(name, sources[name], study.folder)
-    return tuple(
-        RecordedClaim(claim)
-        if claim.source is None
-        else RecordedClaim(
-            claim,
-            sources[claim.source].title or claim.source,
-            tuple(figures_of(claim, loaded[claim.source])),
-        )
-        for claim in study.claims
-    )
+        loaded[name] = load(name, study.sources[name], study.folder)
+    found = []
+    for claim in study.claims:
+        if claim.source is None:
+            found.append(RecordedClaim(claim))
+        else:
+            title = study.sources[claim.source].title or claim.source
+            figures = tuple(figures_of(claim, loaded[claim.source]))
+            found.append(RecordedClaim(claim, title, figures))
+    return tuple(found)
 
 
 def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Figures:
@@ -84,11 +81,7 @@ def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Fig
 
 def read_rows(path: Path, report: str) -> Figures:
     """The rows of one report."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"`sources.{report}.published`: cannot read {path} ({error})") from error
-    reader = csv.DictReader(line for line in lines if line and not line.startswith("#"))
+    _, reader = read_csv(path, f"sources.{report}.published")
     metrics = [name for name in reader.fieldnames or [] if name not in KEYS]
     if not metrics or not set(KEYS) <= set(reader.fieldnames or []):
         raise StudyError(
@@ -124,8 +117,7 @@ def figures_of(claim: Claim, loaded: list[PublishedFigure] | Figures) -> list[Pu
                 figure
                 for design in statement.designs
                 for figure in loaded
-                if figure.design == design
-                and figure.metric == statement.metric
+                if (figure.design, figure.metric) == (design, statement.metric)
                 and figure.connections in statement.connections
             ]
     return list(dict.fromkeys(found))

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -236,17 +236,10 @@ def test_a_plan_from_few_blocks_sees_what_it_says_in_the_race_that_it_plans() ->
         ]
         planned.append(max(one.needed(1.05, 3, fewest=6, most=60) for one in spreads))
         race = varying(chance, names, planned[-1])
-        (found,) = standings(
-            [
-                [
-                    {name: dict(enumerate(values.tolist())) for name, values in race.items()}
-                    | {
-                        name: dict(enumerate((race[name] + math.log(1.05)).tolist()))
-                        for name in names[1:]
-                    }
-                ]
-            ]
-        )
+        for name in names[1:]:
+            race[name] += math.log(1.05)
+        blocks = {name: dict(enumerate(values.tolist())) for name, values in race.items()}
+        (found,) = standings([[blocks]])
         told += [found[name].worse for name in names[1:]]
     assert np.mean(told) > 0.8
     assert 10 < np.mean(planned) < 25
@@ -323,25 +316,23 @@ def test_races_of_other_machines_are_left_out_unless_they_are_named(tmp_path: Pa
     assert "On this machine: not measured" in shown(named)
 
 
-def test_a_damaged_ledger_is_passed_over_and_a_named_one_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda race: (race / FILE_NAME).write_text("precious"), "not a ledger"),
+        (lambda race: change(race, "UPDATE trial SET samples = x'00'"), "samples"),
+    ],
+)
+def test_a_damaged_ledger_is_passed_over_and_a_named_one_is_an_error(
+    tmp_path: Path, damage: Callable[[Path], object], words: str
+) -> None:
     races(tmp_path)
     bad = races(tmp_path)
-    (bad / FILE_NAME).write_text("precious")
-    advice = advised(tmp_path, situation())
-    assert advice.ranking is not None
-    assert any(str(bad) in note for note in advice.notes)
-    with pytest.raises(LedgerError):
-        advised(tmp_path, situation(), [bad])
-
-
-def test_samples_that_are_damaged_cost_their_ledger_and_not_the_advice(tmp_path: Path) -> None:
-    races(tmp_path)
-    bad = races(tmp_path)
-    change(bad, "UPDATE trial SET samples = x'00'")
+    damage(bad)
     advice = advised(tmp_path, situation())
     assert advice.ranking is not None
     assert advice.ledgers == 1
-    assert any(note.startswith(f"Not read: {bad / FILE_NAME}: samples") for note in advice.notes)
+    assert any(note.startswith(f"Not read: {bad / FILE_NAME}: {words}") for note in advice.notes)
     with pytest.raises(LedgerError, match=FILE_NAME):
         advised(tmp_path, situation(), [bad])
 

@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.analysis.columns import Column, against_best
 from regatta.analysis.results import Analysis
 from regatta.analysis.running.quick import quick_standings
-from regatta.analysis.standings import ALONE, LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.percentiles import nearest_rank
-from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_ns
 from tests.lab.reports import analysed
@@ -124,11 +122,6 @@ def test_too_few_trials_decide_nothing(tmp_path: Path, blocks: int, outcome: str
     assert analysed(path).groups[0].overall.outcome == outcome
 
 
-def test_a_contender_alone_has_no_lead(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", contenders=["select"])
-    assert analysed(path).groups[0].overall.outcome == ALONE
-
-
 def test_failed_trials_are_listed_and_in_no_average(tmp_path: Path) -> None:
     fail = {("select", 10, block) for block in (2, 5)}
     path = make(tmp_path / "ledger.sqlite", fail=fail)
@@ -226,16 +219,3 @@ def test_each_contender_is_held_against_the_best_of_each_column(tmp_path: Path) 
     assert found[cpu, "thread-per-client"].low < 1.5 < found[cpu, "thread-per-client"].high
     throughput = found["throughput_per_s", "thread-per-client"]
     assert throughput.high < 1, "the best of this column is the highest"
-
-
-def test_equal_contenders_raise_a_false_alarm_in_few_columns() -> None:
-    """The best is chosen after the race: without all pairs in the family it were one in nine."""
-    generator = np.random.default_rng(8)
-    alarms = 0
-    for _ in range(300):
-        values = generator.lognormal(0, 0.1, (16, 10))
-        blocks = {f"d{row}": dict(enumerate(map(float, values[row]))) for row in range(16)}
-        figures = {name: sum(of.values()) for name, of in blocks.items()}
-        column = Column(1, BY_NAME["throughput_per_s"], figures, blocks)
-        alarms += any(one.outcome == LARGER for one in against_best([column]))
-    assert alarms / 300 <= 0.075

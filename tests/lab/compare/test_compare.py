@@ -346,16 +346,8 @@ def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
     assert {one.where.rpartition(": ")[2] for one in found.disagreements} == {"At 10 connections"}
     assert {(one.what, one.old, one.new) for one in found.disagreements} == {
         ("select", "1. of 3, among the best", "3. of 3, shown to need more"),
-        (
-            "iterative",
-            "2. of 3, shown to need more",
-            "1. of 3, among the best",
-        ),
-        (
-            "thread-per-client",
-            "3. of 3, shown to need more",
-            "2. of 3, shown to need more",
-        ),
+        ("iterative", "2. of 3, shown to need more", "1. of 3, among the best"),
+        ("thread-per-client", "3. of 3, shown to need more", "2. of 3, shown to need more"),
     }
     assert "what changed" in shown(found)
     assert "3. of 3, shown to need more" in shown(found, width=200)

@@ -25,13 +25,7 @@ LOOPBACK = RaceSetup((0,), (1,), "loopback")
 Findings = dict[str, Finding]
 
 
-def examined(
-    kind: Callable[[], machines.Files], folder: Path, situation: RaceSetup = LOOPBACK
-) -> Findings:
-    return examined_files(kind(), folder, situation)
-
-
-def examined_files(files: machines.Files, folder: Path, situation: RaceSetup) -> Findings:
+def examined(files: machines.Files, folder: Path, situation: RaceSetup = LOOPBACK) -> Findings:
     machine = machines.build(files, folder)
     findings = examine(machine, situation, machines.second(machine))
     return {finding.name: finding for finding in findings}
@@ -42,11 +36,11 @@ def not_fine(findings: Findings) -> dict[str, str]:
 
 
 def test_a_quiet_machine_is_fine_throughout(tmp_path: Path) -> None:
-    assert not_fine(examined(machines.quiet, tmp_path)) == {}
+    assert not_fine(examined(machines.quiet(), tmp_path)) == {}
 
 
 def test_a_laptop_is_told_all_that_makes_its_speed_vary(tmp_path: Path) -> None:
-    found = examined(machines.laptop, tmp_path)
+    found = examined(machines.laptop(), tmp_path)
     assert not_fine(found) == {
         "smt": SERIOUS,
         "governor": SERIOUS,
@@ -72,7 +66,7 @@ def test_a_laptop_is_told_all_that_makes_its_speed_vary(tmp_path: Path) -> None:
 def test_governors_that_differ_are_each_put_back(tmp_path: Path) -> None:
     files = machines.quiet()
     files[f"{machines.CPU}/cpu1/cpufreq/scaling_governor"] = "schedutil"
-    found = examined_files(files, tmp_path, LOOPBACK)["governor"]
+    found = examined(files, tmp_path)["governor"]
     assert found.level == SERIOUS
     assert "CPU 1: schedutil" in found.says
     assert len(found.undo) == 2
@@ -80,7 +74,7 @@ def test_governors_that_differ_are_each_put_back(tmp_path: Path) -> None:
 
 
 def test_an_idle_sibling_is_minor_and_can_be_taken_offline(tmp_path: Path) -> None:
-    found = examined(machines.laptop, tmp_path, RaceSetup((0,), (2, 3), "loopback"))["smt"]
+    found = examined(machines.laptop(), tmp_path, RaceSetup((0,), (2, 3), "loopback"))["smt"]
     assert found.level == MINOR
     assert found.fix == (f"echo 0 | sudo tee {CPU}/cpu1/online",)
     assert found.undo == (f"echo 1 | sudo tee {CPU}/cpu1/online",)
@@ -89,12 +83,12 @@ def test_an_idle_sibling_is_minor_and_can_be_taken_offline(tmp_path: Path) -> No
 def test_one_core_alone_is_told_to_switch_smt_off(tmp_path: Path) -> None:
     files = machines.laptop()
     files["proc/self/status"] = "Cpus_allowed_list:\t0-1"
-    found = examined_files(files, tmp_path, LOOPBACK)["smt"]
+    found = examined(files, tmp_path)["smt"]
     assert found.fix == (f"echo off | sudo tee {CPU}/smt/control",)
 
 
 def test_a_virtual_machine_is_told_what_was_stolen_and_what_it_cannot_count(tmp_path: Path) -> None:
-    found = examined(machines.cloud, tmp_path)
+    found = examined(machines.cloud(), tmp_path)
     assert not_fine(found) == {
         "cpus": MINOR,
         "governor": UNKNOWN,
@@ -114,11 +108,11 @@ def test_a_virtual_machine_is_told_what_was_stolen_and_what_it_cannot_count(tmp_
 def test_perf_may_do_all_for_whoever_has_the_right(tmp_path: Path) -> None:
     files = machines.cloud()
     files["proc/self/status"] = "CapEff:\t0000004000000000\nCpus_allowed_list:\t0-1"
-    assert examined_files(files, tmp_path, LOOPBACK)["paranoid"].level == FINE
+    assert examined(files, tmp_path)["paranoid"].level == FINE
 
 
 def test_a_container_is_told_of_its_quota_and_its_limits(tmp_path: Path) -> None:
-    found = examined(machines.container, tmp_path)
+    found = examined(machines.container(), tmp_path)
     assert not_fine(found) == {
         "quota": SERIOUS,
         "descriptors": SERIOUS,
@@ -139,13 +133,13 @@ def test_a_container_is_told_of_its_quota_and_its_limits(tmp_path: Path) -> None
 
 
 def test_a_network_of_its_own_has_neither_the_hosts_ports_nor_its_backlog(tmp_path: Path) -> None:
-    found = examined(machines.container, tmp_path, RaceSetup((0,), (1,), "netns"))
+    found = examined(machines.container(), tmp_path, RaceSetup((0,), (1,), "netns"))
     assert found["ports"].level == found["backlog"].level == FINE
 
 
 def test_a_study_that_does_not_fit_is_serious_before_it_starts(tmp_path: Path) -> None:
     fits = RaceSetup((0,), (1,), "loopback", connections=100)
-    found = examined(machines.container, tmp_path, fits)
+    found = examined(machines.container(), tmp_path, fits)
     assert found["descriptors"].level == found["tasks"].level == FINE
     assert found["backlog"].level == SERIOUS
 
@@ -153,19 +147,19 @@ def test_a_study_that_does_not_fit_is_serious_before_it_starts(tmp_path: Path) -
 def test_the_limits_that_bind_only_the_largest_studies_are_minor(tmp_path: Path) -> None:
     files = machines.quiet()
     files["proc/self/limits"] = machines.limits(63_000, 4096)
-    assert examined_files(files, tmp_path, LOOPBACK)["descriptors"].level == MINOR
+    assert examined(files, tmp_path)["descriptors"].level == MINOR
     large = RaceSetup((0,), (1,), "loopback", connections=5000)
-    assert examined_files(files, tmp_path, large)["descriptors"].level == SERIOUS
+    assert examined(files, tmp_path, large)["descriptors"].level == SERIOUS
 
 
 def test_the_battery_of_a_mouse_is_no_battery_of_the_machine(tmp_path: Path) -> None:
     files = machines.laptop()
     del files["sys/class/power_supply/BAT0/status"]
-    assert examined_files(files, tmp_path, LOOPBACK)["power"].level == FINE
+    assert examined(files, tmp_path)["power"].level == FINE
 
 
 def test_a_quota_of_the_old_kind_is_found_where_a_container_sees_it(tmp_path: Path) -> None:
-    found = examined(machines.old_container, tmp_path)["quota"]
+    found = examined(machines.old_container(), tmp_path)["quota"]
     path = "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us"
     assert found.level == SERIOUS
     assert found.fix == (f"echo -1 | sudo tee {path}",)
@@ -173,7 +167,7 @@ def test_a_quota_of_the_old_kind_is_found_where_a_container_sees_it(tmp_path: Pa
 
 
 def test_other_load_is_named_and_can_be_paused_but_never_the_terminal(tmp_path: Path) -> None:
-    found = examined(machines.busy, tmp_path)["load"]
+    found = examined(machines.busy(), tmp_path)["load"]
     assert found.level == SERIOUS
     assert "45 % of the server's CPU 0" in found.says
     assert "rustc) ?[31m (x (pid 70) 41 %" in found.says
@@ -183,13 +177,13 @@ def test_other_load_is_named_and_can_be_paused_but_never_the_terminal(tmp_path: 
 
 
 def test_a_side_on_cpus_of_two_kinds_is_serious(tmp_path: Path) -> None:
-    found = examined(machines.hybrid, tmp_path, RaceSetup((0,), (1, 2), "netns"))["cpu-kinds"]
+    found = examined(machines.hybrid(), tmp_path, RaceSetup((0,), (1, 2), "netns"))["cpu-kinds"]
     assert found.level == SERIOUS
     assert found.fix == ("regatta race --server-cpus 0 --client-cpus 1",)
 
 
 def test_one_cpu_is_too_few_and_what_is_not_told_is_unknown(tmp_path: Path) -> None:
-    found = examined(machines.bare, tmp_path, RaceSetup((0,), (0,), "loopback"))
+    found = examined(machines.bare(), tmp_path, RaceSetup((0,), (0,), "loopback"))
     assert found["cpus"].level == SERIOUS
     unknown = {name for name, finding in found.items() if finding.level == UNKNOWN}
     untold = {"governor", "turbo", "idle", "clock", "paranoid", "irq-time", "ports", "backlog"}
@@ -200,7 +194,7 @@ def test_one_cpu_is_too_few_and_what_is_not_told_is_unknown(tmp_path: Path) -> N
 def test_whatever_is_not_fine_has_a_reason_and_a_cure(
     kind: Callable[[], machines.Files], tmp_path: Path
 ) -> None:
-    found = examined(kind, tmp_path)
+    found = examined(kind(), tmp_path)
     assert list(found) == [check.name for check in CHECKS]
     for finding in found.values():
         assert finding.says
@@ -226,7 +220,7 @@ def test_a_race_without_control_groups_is_told_how_to_get_them(
     files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
     files["proc/self/mounts"] = mounts
     here = RaceSetup((0,), (1,), "loopback", control_groups=False)
-    found = examined_files(files, tmp_path, here)["accounting"]
+    found = examined(files, tmp_path, here)["accounting"]
     assert found.level == MINOR
     assert any(cure in text for text in (*found.fix, found.advice))
 
@@ -249,7 +243,7 @@ def test_a_race_without_control_groups_is_told_how_to_get_them(
 def test_a_kernel_that_charges_interrupts_to_nobody_is_said(
     files: machines.Files, level: str, tmp_path: Path
 ) -> None:
-    found = examined_files(machines.quiet() | files, tmp_path, LOOPBACK)["irq-time"]
+    found = examined(machines.quiet() | files, tmp_path)["irq-time"]
     assert found.level == level
     if level == MINOR:
         assert "CPU busy per request" in found.advice
@@ -282,7 +276,7 @@ def test_a_race_whose_packets_are_not_steered_is_told_how_they_would_be(
     end = End("server", "veth", False, ((),), 4096)
     steering = Steering(NONE, "it is not permitted", end, end)
     here = RaceSetup((0,), (1,), placement, steering=steering)
-    found = examined_files(files, tmp_path, here)["steering"]
+    found = examined(files, tmp_path, here)["steering"]
     assert found.level == MINOR
     assert "veth, GRO off, RFS on" in found.says
     assert cure in (*found.fix, found.advice)
@@ -294,7 +288,7 @@ def shown(findings: Findings, width: int, measured: bool = False) -> str:
 
 
 def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) -> None:
-    found = examined(machines.laptop, tmp_path)
+    found = examined(machines.laptop(), tmp_path)
     text = shown(found, width=40)
     for finding in found.values():
         for command in (*finding.fix, *finding.undo):
@@ -308,7 +302,7 @@ def test_what_a_process_calls_itself_is_shown_as_it_is(tmp_path: Path) -> None:
     files = machines.busy()
     for folder in ("", "later/"):
         files[f"{folder}proc/70/stat"] = files[f"{folder}proc/70/stat"].replace("rustc", "[red]x")
-    text = shown(examined_files(files, tmp_path, LOOPBACK), width=200, measured=True)
+    text = shown(examined(files, tmp_path), width=200, measured=True)
     assert "[red]x) ?[31m (x (pid 70)" in text
     assert "\x1b" not in text
     assert "Measured under other load" in text

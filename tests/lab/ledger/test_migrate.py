@@ -72,8 +72,7 @@ def test_a_calibration_that_it_lacks_is_told(
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [{"claims": '[{"id": "A1"}]'}, {"claims": '["A1"]'}, {"baseline": '{"contender": 1}'}],
+    "damage", [{"claims": '[{"id": "A1"}]'}, {"claims": '["A1"]'}, {"baseline": '{"contender": 1}'}]
 )
 def test_what_no_regatta_wrote_is_told_in_one_line(tmp_path: Path, damage: dict[str, str]) -> None:
     path, _ = both(tmp_path, **damage)

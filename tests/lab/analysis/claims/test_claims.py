@@ -35,6 +35,9 @@ CPU = "cpu_time_per_request_us"
 THREE = ("iterative", "select", "thread-per-client")
 DESIGNS = [Design(name, "") for name in (*THREE, "fork-per-client")]
 
+Found = dict[tuple[str, int], dict[int, float] | str]
+"""By design and connections the number in each block, or why there is none."""
+
 
 def make_claim(body: str, connections: Sequence[int] = (10,), scope: str = "window") -> Claim:
     cells = (
@@ -46,10 +49,8 @@ def make_claim(body: str, connections: Sequence[int] = (10,), scope: str = "wind
     return found
 
 
-def evidence(
-    values: dict[tuple[str, int], dict[int, float] | str], metric: str = CPU, side: str = "server"
-) -> Evidence:
-    """Of a race in which these numbers were found, by design and connections."""
+def evidence(values: Found, metric: str = CPU, side: str = "server") -> Evidence:
+    """Of a race in which these numbers were found."""
     race = synthetic.SyntheticRace(contenders=list(dict.fromkeys(name for name, _ in values)))
     (like,) = synthetic.make_cells(replace(race, contenders=["select"], connections=[1]))
     cells: dict[CellSelector, Cell] = {}
@@ -69,9 +70,19 @@ def noisy(mean: float, spread: float = 0.02, seed: int = 1) -> dict[int, float]:
     return {at: float(mean * (1 + spread * value)) for at, value in enumerate(values, start=1)}
 
 
-def at_ten(**means: float) -> dict[tuple[str, int], dict[int, float] | str]:
+def at_ten(**means: float) -> Found:
     names = {"tpc": "thread-per-client", "fork": "fork-per-client"}
     return {(names.get(name, name), 10): noisy(mean) for name, mean in means.items()}
+
+
+def beyond_iterative(more: dict[str, float], spread: float) -> Found:
+    """The iterative server, and others that need so much more in the same blocks."""
+    base = noisy(600, 0.05)
+    values: Found = {("iterative", 10): base}
+    for at, (name, mean) in enumerate(more.items()):
+        over = noisy(1, spread, seed=at)
+        values[name, 10] = {block: base[block] + mean * over[block] for block in base}
+    return values
 
 
 def judged(
@@ -133,7 +144,7 @@ def test_the_parts_of_a_claim_share_its_false_alarms() -> None:
     generator = np.random.default_rng(5)
     alarms = 0
     for _ in range(300):
-        values: dict[tuple[str, int], dict[int, float] | str] = {
+        values: Found = {
             (name, 10): dict(enumerate(generator.normal(640, 20, BLOCKS))) for name in THREE
         }
         _, parts, _ = judged(ORDER, evidence(values))
@@ -160,7 +171,7 @@ def test_a_claim_that_one_part_refutes_is_refuted_whatever_cannot_be_counted() -
 
 @pytest.mark.parametrize(("blocks", "verdict"), [(1, TOO_FEW), (5, TOO_FEW), (6, REFUTED)])
 def test_fewer_blocks_than_six_decide_nothing(blocks: int, verdict: str) -> None:
-    values: dict[tuple[str, int], dict[int, float] | str] = {
+    values: Found = {
         (name, 10): dict.fromkeys(range(blocks), 600.0 + 100 * at) for at, name in enumerate(THREE)
     }
     found, parts, _ = judged(ORDER, evidence(values))
@@ -177,7 +188,7 @@ def test_fewer_blocks_than_six_decide_nothing(blocks: int, verdict: str) -> None
 def test_verdicts_agree_with_the_intervals_that_are_shown(means: list[float], blocks: int) -> None:
     """Of orders and of equality, of parts with blocks enough and without."""
     chance = np.random.default_rng(blocks)
-    values: dict[tuple[str, int], dict[int, float] | str] = {
+    values: Found = {
         (name, 10): {block: mean * float(chance.normal(1, 0.02)) for block in range(blocks)}
         for mean, name in zip(means, THREE, strict=True)
     }
@@ -214,11 +225,7 @@ def test_overheads_are_differences_that_may_be_nothing(
     select: float, fork: float, verdict: str
 ) -> None:
     """Nothing at all is less than a tenth of something; its ratio has no upper end."""
-    base = noisy(600, 0.05)
-    values: dict[tuple[str, int], dict[int, float] | str] = {("iterative", 10): base}
-    for at, (name, mean) in enumerate((("select", select), ("fork-per-client", fork))):
-        over = noisy(1, 0.2, seed=at)
-        values[name, 10] = {block: base[block] + (mean - 600) * over[block] for block in base}
+    values = beyond_iterative({"select": select - 600, "fork-per-client": fork - 600}, 0.2)
     found, (part,), _ = judged(TENFOLD, evidence(values))
     assert found == verdict
     if select < 600:
@@ -238,7 +245,7 @@ def test_times_are_bounded_on_one_side_only_where_the_smaller_may_be_nothing() -
 
 def test_counts_that_are_nothing_everywhere_are_equal() -> None:
     nothing = dict.fromkeys(range(1, 9), 0.0)
-    values: dict[tuple[str, int], dict[int, float] | str] = {
+    values: Found = {
         ("iterative", 10): nothing,
         ("select", 10): nothing,
         ("thread-per-client", 10): noisy(4),
@@ -254,7 +261,7 @@ def test_counts_that_are_nothing_everywhere_are_equal() -> None:
 
 def test_a_share_of_what_may_be_nothing_decides_nothing() -> None:
     """Report C's third claim: 0.001 page faults beside 14 of a thread."""
-    values: dict[tuple[str, int], dict[int, float] | str] = {
+    values: Found = {
         ("iterative", 10): {block: 0.0 if block % 3 else 0.003 for block in range(1, 9)},
         ("select", 10): dict.fromkeys(range(1, 9), 0.0),
         ("thread-per-client", 10): noisy(14),
@@ -267,11 +274,8 @@ def test_a_share_of_what_may_be_nothing_decides_nothing() -> None:
 
 
 def test_an_overhead_may_be_equal_to_another_within_a_share() -> None:
-    base = noisy(600, 0.05)
-    values: dict[tuple[str, int], dict[int, float] | str] = {("iterative", 10): base}
-    for name, mean in (("select", 400.0), ("fork-per-client", 405.0), ("thread-per-client", 500.0)):
-        over = noisy(mean, 0.01)
-        values[name, 10] = {block: base[block] + over[block] for block in base}
+    more = {"select": 400.0, "fork-per-client": 405.0, "thread-per-client": 500.0}
+    values = beyond_iterative(more, 0.01)
     equal = OVER + 'order = ["select~fork-per-client", "thread-per-client"]'
     found, parts, _ = judged(equal, evidence(values))
     assert (found, parts[0].scale) == (SUPPORTED, "ratio")
@@ -281,7 +285,7 @@ def test_an_overhead_may_be_equal_to_another_within_a_share() -> None:
 
 def test_no_difference_seen_makes_nothing_equal() -> None:
     """Two alike, so noisy that no test tells them apart."""
-    values: dict[tuple[str, int], dict[int, float] | str] = {
+    values: Found = {
         ("iterative", 10): noisy(600, 0.2, 1),
         ("select", 10): noisy(600, 0.2, 2),
         ("thread-per-client", 10): noisy(9000),
@@ -297,7 +301,7 @@ LINEAR = 'metric = "latency_max"\nshape = "linear"\ndesigns = ["iterative"]'
 )
 def test_linear_means_in_proportion_to_the_connections(power: float, verdict: str) -> None:
     counts = (1, 10, 25, 50)
-    values: dict[tuple[str, int], dict[int, float] | str] = {
+    values: Found = {
         ("iterative", count): noisy(0.7 * count**power, 0.05, seed=count) for count in counts
     }
     found, (part,), runs = judged(LINEAR, evidence(values, "burst_time_ms", "client"), counts)

@@ -274,8 +274,7 @@ def test_no_star_is_given_past_a_rival_without_a_figure_of_the_same_load(why: st
 
 
 @pytest.mark.parametrize(
-    ("why", "outcome", "worse"),
-    [(TOO_SLOW, RIVALS, ("b",)), (CLIENT_BOUND, LARGER, ("b", "c"))],
+    ("why", "outcome", "worse"), [(TOO_SLOW, RIVALS, ("b",)), (CLIENT_BOUND, LARGER, ("b", "c"))]
 )
 def test_a_dearer_rival_is_worse_at_its_clients_limit_and_not_under_another_load(
     why: str, outcome: str, worse: tuple[str, ...]

@@ -121,12 +121,8 @@ def test_an_amount_is_one_of_milliseconds() -> None:
     moved = Slower(found.first, found.second, 0.5, "difference")
     assert moved.value == pytest.approx(0.5, abs=0.01)
     assert set(moved.against(0.5).values()) == {0.0}
-    assert [
-        one.sign for one in decide_jointly([moved.against(of) for of in (0.4, 0.6)]).decisions
-    ] == [
-        1,
-        -1,
-    ]
+    joint = decide_jointly([moved.against(of) for of in (0.4, 0.6)])
+    assert [one.sign for one in joint.decisions] == [1, -1]
 
 
 def test_a_percentile_needs_ten_requests_that_are_slower() -> None:

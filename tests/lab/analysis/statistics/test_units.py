@@ -35,6 +35,13 @@ def equals(
     }
 
 
+def entries(named: dict[str, BlockValues]) -> dict[str, Entry]:
+    return {
+        name: Entry({block: math.exp(value) for block, value in own.items()})
+        for name, own in named.items()
+    }
+
+
 def false_stars(sittings: int, between: float, chosen: Units, races: int) -> float:
     chance = np.random.default_rng(5)
     found = [
@@ -87,22 +94,14 @@ def test_every_rotation_keeps_lengths_and_the_first_turns_nothing() -> None:
 def test_sittings_that_agree_are_still_no_more_than_they_are() -> None:
     named = equals(np.random.default_rng(2), 5, 0.0)
     named["c0"] = {block: value - 1 for block, value in named["c0"].items()}
-    entries = {
-        name: Entry({block: math.exp(value) for block, value in own.items()})
-        for name, own in named.items()
-    }
-    verdict = verdicts({1: entries}, units(5)).overall
+    verdict = verdicts({1: entries(named)}, units(5)).overall
     assert verdict.best == ("c0",)
     assert verdict.blocks == 5
 
 
 def test_two_sittings_are_too_few_for_a_verdict() -> None:
     named = equals(np.random.default_rng(3), 2, 0.0)
-    entries = {
-        name: Entry({block: math.exp(value) for block, value in own.items()})
-        for name, own in named.items()
-    }
-    assert verdicts({1: entries}, units(2)).overall.outcome == TOO_FEW
+    assert verdicts({1: entries(named)}, units(2)).overall.outcome == TOO_FEW
 
 
 def test_two_are_compared_in_the_blocks_that_both_have() -> None:
