@@ -73,6 +73,9 @@ def test_windows_of_real_loads_hold_their_work(context: Make) -> None:
     found = run(window.PART, context(None))
     assert len(found) == 6
     for name, goal in found.items():
+        if name == "CPU time in the window of fork-per-client" and goal.met is None:
+            assert goal.measured.endswith("told in ticks"), goal
+            continue
         assert goal.value is not None
         if name.startswith("counted time"):
             assert goal.value >= 0, goal

@@ -282,7 +282,7 @@ GROUP = STUDY.partition("load =")[0]
     [
         (STUDY + "shares = [0.5, 2]", ["cells[1].shares", "2", "0.01 to 1"]),
         (STUDY + "shares = []", ["cells[1].shares", "not empty"]),
-        (STUDY + "shares = [0.5, 0.5]", ["cells[1].shares", "twice"]),
+        (STUDY + "shares = [0.5, 0.5]", ["cells[1].shares", "without duplicates"]),
         (STUDY + "shares = [true]", ["cells[1].shares", "True"]),
         (STUDY + "p99_limit_ms = 0", ["cells[1].p99_limit_ms", "0.1 to 60000"]),
         (STUDY + 'knee = "yes"', ["cells[1].knee", "yes", "true or false"]),

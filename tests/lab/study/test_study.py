@@ -118,7 +118,7 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         (GOOD.replace("[1, 10]", "[0]"), ["cells[1].connections", "0", "1 to"]),
         (GOOD.replace("[1, 10]", "[-5]"), ["cells[1].connections", "-5"]),
         (GOOD.replace("[1, 10]", "[]"), ["cells[1].connections", "not empty"]),
-        (GOOD.replace("[1, 10]", "[1, 1]"), ["cells[1].connections", "twice"]),
+        (GOOD.replace("[1, 10]", "[1, 1]"), ["cells[1].connections", "without duplicates"]),
         (GOOD.replace("[1, 10]", '"ten"'), ["cells[1].connections", "ten"]),
         (GOOD + 'work = "dance"', ["cells[1].work", "dance", "scan, classic, snapshot"]),
         (GOOD + 'load = "flood"', ["cells[1].load", "flood", "burst, closed"]),
