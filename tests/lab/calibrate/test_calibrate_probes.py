@@ -147,5 +147,11 @@ def test_without_rights_counters_are_not_measured_and_not_missed(
 def test_a_window_holds_its_requests_and_little_more(
     window_ms: int, cpu_ms: float, met: tuple[bool, bool]
 ) -> None:
-    found = Counted(CELL, window_ms * MS, 1_000 * MS, cpu_ms * MS, 100 * MS)
+    found = Counted(CELL, window_ms * MS, 1_000 * MS, cpu_ms * MS, 100 * MS, in_ticks=False)
     assert (window.judge_time(found).met, window.judge_cpu(found).met) == met
+
+
+def test_cpu_time_in_ticks_is_too_coarse_to_judge_a_window() -> None:
+    goal = window.judge_cpu(Counted(CELL, MS, MS, 86 * MS, 83 * MS, in_ticks=True))
+    assert (goal.met, goal.value) == (None, None)
+    assert "without a control group" in goal.measured
