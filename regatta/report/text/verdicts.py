@@ -6,6 +6,7 @@ from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED
 from regatta.analysis.results import Group
 from regatta.analysis.standings import (
     ALONE,
+    FAILED,
     LARGER,
     NO_DIFFERENCE,
     NOT_MEASURED,
@@ -108,7 +109,8 @@ def _also(verdict: Verdict) -> str:
 
 
 def _why(verdict: Verdict, rival: str) -> str:
-    return REASONS.get(verdict.rivals[rival], f"it is {verdict.rivals[rival]}")
+    why = verdict.rivals[rival]
+    return REASONS.get(why, f"it {why}" if why.startswith(FAILED) else f"it is {why}")
 
 
 def listed(names: Sequence[str]) -> str:

@@ -330,3 +330,27 @@ def test_published_figures_are_read_with_their_source() -> None:
     assert found.source.startswith("W. R. Stevens")
     assert found.rows["fork-per-client"] == [504.2, 168.9, 29.6, 20.9]
     assert found.rows["prefork-accept"][0] is None
+
+
+@pytest.mark.parametrize(("failed", "star"), [(0, "★"), (1, "★"), (2, ""), (4, "")])
+def test_who_failed_in_more_than_one_of_ten_trials_wins_nothing(
+    failed: int, star: str, tmp_path: Path
+) -> None:
+    fail = {("select", 10, block) for block in range(1, 1 + failed)}
+    path = make(
+        tmp_path / "ledger.sqlite",
+        connections=[10],
+        fail=fail,
+        cpu_us={"select": 400.0, "iterative": 640.0, "thread-per-client": 720.0},
+    )
+    (group,) = analysed(path).groups
+    assert mark(group.overall, "select") == star
+    why = f"failed in {failed} of 10 trials"
+    (select,) = (result for result in group.at(10) if result.cell.contender == "select")
+    assert select.estimates["server", "cpu_time_per_request_us"].trials == 10 - failed
+    if not star:
+        assert group.overall.rivals == {"select": why}
+        assert headline(group) == f"select needs the least server CPU, but it {why}"
+        assert not any(mark(group.overall, name) for name in group.overall.worse)
+        for name, text in all_files(path).items():
+            assert why in text, name
