@@ -164,9 +164,9 @@ def standings_sentence(agreement: Agreement) -> str:
         if len(agreement.overall) == 1:
             one = agreement.overall[0]
             parts.append(
-                _same(one)
+                f"the same {_ahead(one)}, {one.new}"
                 if same
-                else f"the winner was {one.old} and is {one.new}; {one.agreement}"
+                else f"the {_ahead(one)} was {one.old} and is {one.new}; {one.agreement}"
             )
         else:
             parts.append(f"the same winner in {same} of {len(agreement.overall)} tables")
@@ -175,9 +175,8 @@ def standings_sentence(agreement: Agreement) -> str:
     return f"Standings: {'; '.join(part for part in parts if part)}."
 
 
-def _same(winners: Winners) -> str:
-    several = " and " in winners.new
-    return f"the same {'set of the best' if several else 'winner'}, {winners.new}"
+def _ahead(winners: Winners) -> str:
+    return "winner" if winners.won else "set of the best"
 
 
 def _overlap(what: str, overlap: Overlap) -> str:

@@ -7,7 +7,6 @@ from textwrap import shorten
 
 from regatta.analysis.results import Analysis, NotedTrial
 from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
-from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
 from regatta.ledger.metrics import FRACTIONS, P99
 from regatta.report.soundness.clock import clock_sentence
@@ -103,7 +102,7 @@ def _rate(analysis: Analysis) -> SoundnessNote:
         result
         for group in analysis.groups
         for result in group.cells
-        if result.started is not None and not is_held(result.started)
+        if rate_words(result)
     ]
     if not late:
         return SoundnessNote("")

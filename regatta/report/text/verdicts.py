@@ -27,11 +27,12 @@ REASONS = {
 }
 """Why somebody cannot win, in a sentence."""
 
-STARRED = (LARGER, NO_DIFFERENCE, RIVALS)
+STARRED = (LARGER, NO_DIFFERENCE)
+"""One alone has no star beside somebody who cannot be compared with it."""
 
 LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
-    "☆ one of several that may need the least. Stars rest on ratios within blocks."
+    "☆ one of several that were compared and may need the least. Stars rest on ratios within blocks."
 )
 FAMILIES = (
     "Server CPU per request is the primary metric: all contenders at all steps of a table are one "

@@ -339,6 +339,16 @@ def test_who_raced_alone_or_past_a_failed_one_is_no_winner(
     assert to_dict(found)["standings"]["same_winner"] is None
 
 
+def test_who_needs_the_least_at_its_clients_limit_is_no_winner(tmp_path: Path) -> None:
+    bound = {("select", 10, block) for block in range(1, 13)}
+    cheap = CPU_US | {"select": 100.0}
+    folders = [
+        folder(tmp_path, name, connections=(10,), client_bound=bound, cpu_us=cheap, seed=seed)
+        for seed, name in enumerate(("one", "two"))
+    ]
+    assert "Standings: the same set of the best, select;" in shown(compared(*folders), width=300)
+
+
 def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
     before = folder(tmp_path, "before", connections=(10,))
     after = folder(tmp_path, "after", connections=(10,), cpu_us=CPU_US | {"select": 800.0})

@@ -270,7 +270,15 @@ def test_no_star_is_given_past_a_rival_without_a_figure_of_the_same_load(why: st
     table = {1: entries(values) | {"c": Entry({}, why)}}
     verdict = verdicts(table).overall
     assert (verdict.outcome, verdict.rivals) == (RIVALS, {"c": why})
-    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆"}
+    assert not stars(verdict, {"a", "b", "c"})
+
+
+def test_several_that_were_compared_have_stars_beside_one_that_failed() -> None:
+    chance = np.random.default_rng(2)
+    values = by_block({name: [float(v) for v in chance.lognormal(0, 0.1, 8)] for name in "ab"})
+    verdict = verdicts({1: entries(values) | {"c": Entry({}, FAILED)}}).overall
+    assert (verdict.outcome, verdict.rivals) == (NO_DIFFERENCE, {"c": FAILED})
+    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆", "b": "☆"}
 
 
 @pytest.mark.parametrize(
@@ -285,7 +293,7 @@ def test_a_dearer_rival_is_worse_at_its_clients_limit_and_not_under_another_load
     verdict = verdicts({1: entries(values) | {"c": slow}}).overall
     assert (verdict.outcome, set(verdict.worse)) == (outcome, set(worse))
     assert verdict.runner_up == ("b" if why == TOO_SLOW else "c")
-    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆" if why == TOO_SLOW else "★"}
+    assert stars(verdict, {"a", "b", "c"}) == ({} if why == TOO_SLOW else {"a": "★"})
 
 
 def test_who_was_too_slow_at_one_step_is_a_rival_over_all_of_them() -> None:
@@ -325,7 +333,7 @@ def test_who_shares_no_block_with_the_best_stays_in_the_set() -> None:
     values["c"] = dict.fromkeys(range(20, 28), 5.0)
     verdict = decided(values)
     assert verdict.rivals == {"c": TOO_FEW}
-    assert stars(verdict, set(values)) == {"a": "☆"}
+    assert not stars(verdict, set(values))
 
 
 def test_a_difference_beyond_1000_percent_is_no_figure() -> None:
