@@ -138,7 +138,8 @@ def _column(members: Members, results: dict[int, CellResult], step: int, metric:
             figures[cell.contender] = estimate.value
             blocks[cell.contender] = result.blocks[metric.name]
             requests[cell.contender] = result.requests
-    return Column(step, metric, figures, blocks, requests)
+    barred = {cell.contender for cell in members.at(step) if results[cell.id].entry.barred}
+    return Column(step, metric, figures, blocks, requests, barred)
 
 
 def _group(

@@ -98,12 +98,7 @@ def _shared_cache(analysis: Analysis) -> SoundnessNote:
 
 
 def _rate(analysis: Analysis) -> SoundnessNote:
-    late = [
-        result
-        for group in analysis.groups
-        for result in group.cells
-        if rate_words(result)
-    ]
+    late = [result for group in analysis.groups for result in group.cells if rate_words(result)]
     if not late:
         return SoundnessNote("")
     worst = min(late, key=lambda result: result.started or 0.0)

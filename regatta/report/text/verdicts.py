@@ -32,7 +32,7 @@ STARRED = (LARGER, NO_DIFFERENCE)
 
 LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
-    "☆ one of several that were compared and may need the least. Stars rest on ratios within blocks."
+    "☆ one of several that may need the least. Stars rest on ratios within blocks."
 )
 FAMILIES = (
     "Server CPU per request is the primary metric: all contenders at all steps of a table are one "

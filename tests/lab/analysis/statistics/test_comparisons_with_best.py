@@ -1,6 +1,7 @@
 """Who may be the best: how often that is wrong, and that stars and the table below them agree."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -15,6 +16,7 @@ from regatta.analysis.standings import (
     FAILED,
     LARGER,
     NO_DIFFERENCE,
+    NOT_COMPARED,
     ONLY,
     RIVALS,
     TOO_FEW,
@@ -385,3 +387,18 @@ def test_the_steps_are_those_of_the_reference(seed: int) -> None:
     named = {f"{row}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
     found: dict[str, Standing] = standings([[named]])[0]
     assert [found[f"{row}"].worse for row in range(5)] == reference(logs)
+
+
+def test_only_who_served_the_load_is_what_others_are_compared_with() -> None:
+    values = by_block({"slow": [0.5] * 8, "a": [1.0] * 8, "b": [1.5] * 8, "dear": [3.0] * 8})
+    (column,) = columns({1: values})
+    whole = standings([[column.losses()]])
+    barred = replace(column, barred={"slow", "dear"})
+    for decided in (None, whole):
+        found = {one.contender: one for one in against_best([barred], decided)}
+        assert {one.best for one in found.values()} == {"a"}
+        assert found["b"].value == pytest.approx(1.5)
+        assert found["dear"].value == pytest.approx(3.0)
+        assert (found["slow"].value, found["slow"].outcome) == (None, NOT_COMPARED)
+    everybody = replace(column, barred=set(values))
+    assert {one.best for one in against_best([everybody])} == {"slow"}
