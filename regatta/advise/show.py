@@ -10,7 +10,7 @@ from regatta.advise.advice import Advice
 from regatta.advise.deciding import Deciding
 from regatta.advise.evidence import MeasuredDesign, MeasuredGroup
 from regatta.advise.ranking import Favoured
-from regatta.analysis.estimates import Estimate
+from regatta.analysis.estimates import OVER, Estimate
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import Cell
 from regatta.report.text.numbers import (
@@ -98,7 +98,7 @@ def figures(one: MeasuredDesign) -> str:
 
 def _figure(estimate: Estimate, unit: str) -> str:
     interval = interval_of(estimate)
-    if estimate.value is None:
+    if estimate.value is None and estimate.state != OVER:
         return value_of(estimate)
     return f"{value_of(estimate)} {unit}" + (f" ({interval})" if interval else "")
 

@@ -16,6 +16,7 @@ from regatta.advise import Advice, AdviceRequest, advise, make_situation, print_
 from regatta.advise.deciding import MARK
 from regatta.advise.power import Spread
 from regatta.advise.ranking import rank
+from regatta.advise.show import figures
 from regatta.advise.situation import Situation, distance
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.standings import Entry, verdicts
@@ -472,3 +473,10 @@ def test_who_is_dearer_at_its_clients_limit_does_not_need_less(tmp_path: Path) -
     text = shown(advised(tmp_path, situation()))
     assert "Not thread-per-client: not measured: client-bound" in text
     assert "may need less" not in text
+
+
+def test_what_is_known_to_be_longer_has_its_unit(tmp_path: Path) -> None:
+    races(tmp_path)
+    (one, *_) = advised(tmp_path, situation()).ranking.group.measured
+    longer = replace(one, p99=Estimate(None, 512.0, None, 12, "over"))
+    assert "p99 > 512 ms" in figures(longer)
