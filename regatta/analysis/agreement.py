@@ -100,8 +100,8 @@ def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | 
     agreement = SAME if before == after else if_different
     title = f"{group.title}: {where}" if group.title else where
     won = old.outcome == new.outcome == LARGER
-    names = [" and ".join(sorted(ahead)) for ahead in (before, after)]
-    return Winners(title, *names, agreement, won)
+    then, now = (" and ".join(sorted(ahead)) for ahead in (before, after))
+    return Winners(title, then, now, agreement, won)
 
 
 def _ahead(verdict: Verdict) -> set[str]:
