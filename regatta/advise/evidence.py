@@ -9,6 +9,7 @@ from regatta.advise.situation import Situation, distance
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate, estimate_cell, usable
 from regatta.analysis.held import HOLDS, held_groups
+from regatta.analysis.soundness.failing import failing
 from regatta.analysis.soundness.rate import started
 from regatta.analysis.statistics.units import BLOCKS, Units, units_of
 from regatta.errors import LedgerError
@@ -42,6 +43,8 @@ class MeasuredDesign:
     """Why no trial succeeded, if none did."""
     blocks: dict[int, float]
     """Its server CPU per request in each block."""
+    failing: str = ""
+    """In how many trials it failed, if in too many."""
     holds: float | None = None
     """The highest rate it holds, if a search found it; None: unknown."""
     started: float | None = None
@@ -179,6 +182,7 @@ def _measured(cell: Cell, trials: list[Trial], held: HeldRates, units: Units) ->
         throughput=estimates[side_of(THROUGHPUT), THROUGHPUT.name],
         failed=(trials[0].reason or "no reason was recorded") if all_failed else None,
         blocks={} if isinstance(blocks, str) else blocks,
+        failing=failing(trials),
         holds=held.get(replace(cell, load=MATCHED, rate=None).identity()),
         started=started(cell, usable(trials)),
     )

@@ -5,6 +5,8 @@
    other side of a limit of its own (limits.py).
 2. Out is who makes clients wait: its p50 or p99 is clearly more than twice the best of the place.
    Server CPU says nothing of a server that serves one client after the other while it waits.
+   Of these, who was not measured well and is not clearly dearer than the favoured is named: it may
+   need less.
 3. The others by server CPU per request: the least, and up to two more that cannot be told from it
    or are next. Of a pool in several sizes the best one stands for it.
 "Clearly" means: by their 95 % intervals; in rule 3 as the standings of a race decide, all at once
@@ -29,6 +31,8 @@ from regatta.report.text.trials import share_words
 MOST_WAITING = 2.0
 KEEPS_UP = 0.95
 MOST = 3
+LIMITED = (CLIENT_BOUND, DISTURBED)
+"""What a server's figures are of its client."""
 FAR_BEHIND = 1.5
 """A third design that clearly needs more than this many times the best's CPU is not advised."""
 
@@ -51,6 +55,8 @@ class Ranking:
     favoured: list[Favoured]
     left_out: list[tuple[str, str]]
     """Design and why, in words."""
+    may_need_less: list[tuple[str, str]]
+    """Of these, who may be the best, and what kept it from being measured."""
 
     @property
     def rivals(self) -> list[Favoured]:
@@ -77,10 +83,17 @@ def rank(situation: Situation, group: MeasuredGroup) -> Ranking:
             quick.append(one)
     favoured = _favoured(quick, group.units)
     named = {one.measured.design for one in favoured}
+    rivals = {
+        one.design: why
+        for one in group.measured
+        if (why := _unknown(one)) and not crossed(situation, one, group)
+        if not any(_is_dearer(one, other.measured) for other in favoured)
+    }
     return Ranking(
         group,
         _shown(favoured),
         [(name, why) for name, why in dict(left_out).items() if name not in named],
+        [(name, why) for name, why in rivals.items() if name not in named],
     )
 
 
@@ -112,7 +125,9 @@ def _shown(favoured: list[Favoured]) -> list[Favoured]:
 def _does_not_serve(situation: Situation, one: MeasuredDesign) -> str:
     if one.failed is not None:
         return f"every trial of it failed: {one.failed}"
-    if one.cpu.value is None or one.cpu.state in (CLIENT_BOUND, DISTURBED):
+    if one.failing:
+        return f"it {one.failing}"
+    if one.cpu.value is None or one.cpu.state in LIMITED:
         return f"not measured: {one.cpu.state}"
     if late := share_words(one.started):
         return f"it {late}"
@@ -121,6 +136,21 @@ def _does_not_serve(situation: Situation, one: MeasuredDesign) -> str:
     if situation.rate is not None and rate and top is not None and top < KEEPS_UP * rate:
         return f"it answered {answered.value:,.0f} of {rate:,} requests/s"
     return ""
+
+
+def _unknown(one: MeasuredDesign) -> str:
+    """What kept it from being measured; empty if it was."""
+    if one.failing:
+        return one.failing
+    if one.cpu.state in LIMITED:
+        return f"was {one.cpu.state}"
+    return "was not measured" if one.cpu.value is None else ""
+
+
+def _is_dearer(one: MeasuredDesign, other: MeasuredDesign) -> bool:
+    """Clearly: what limits its client only makes its requests cheaper."""
+    low, high = one.cpu.low, other.cpu.high
+    return low is not None and high is not None and low > high
 
 
 def _waits(one: MeasuredDesign, others: list[MeasuredDesign]) -> str:

@@ -10,7 +10,7 @@ from regatta.advise.advice import Advice
 from regatta.advise.deciding import Deciding
 from regatta.advise.evidence import MeasuredDesign, MeasuredGroup
 from regatta.advise.ranking import Favoured
-from regatta.analysis.estimates import Estimate
+from regatta.analysis.estimates import OVER, Estimate
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import Cell
 from regatta.report.text.numbers import (
@@ -53,6 +53,8 @@ def _print_ranking(advice: Advice, console: Console) -> None:
             _line(f"   {difference(one, ranking.favoured[0].measured.design)}", console)
     if any(one.against_best and one.against_best.blocks for one in ranking.favoured):
         _line(CORRECTED, console, "dim")
+    for name, why in ranking.may_need_less:
+        _line(f"{name} {why} and may need less.", console, "yellow")
     console.print()
     for name, why in ranking.left_out:
         _line(f"Not {name}: {why}.", console)
@@ -96,7 +98,7 @@ def figures(one: MeasuredDesign) -> str:
 
 def _figure(estimate: Estimate, unit: str) -> str:
     interval = interval_of(estimate)
-    if estimate.value is None:
+    if estimate.value is None and estimate.state != OVER:
         return value_of(estimate)
     return f"{value_of(estimate)} {unit}" + (f" ({interval})" if interval else "")
 
@@ -143,6 +145,9 @@ def to_dict(advice: Advice, study: Path) -> dict[str, Any]:
         "left_out": []
         if ranking is None
         else [{"design": name, "why": why} for name, why in ranking.left_out],
+        "may_need_less": []
+        if ranking is None
+        else [{"design": name, "why": why} for name, why in ranking.may_need_less],
         "also_near": [_group(group) for group in advice.others],
         "deciding": None
         if advice.deciding is None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.results import Analysis, CellResult, Group
-from regatta.analysis.standings import ALONE, ONLY, Verdict
+from regatta.analysis.standings import ALONE, LARGER, ONLY, Verdict
 from regatta.ledger.metrics import PRIMARY, STANDINGS, side_of
 
 SAME = "the same"
@@ -24,6 +24,8 @@ class Winners:
     old: str
     new: str
     agreement: str
+    won: bool
+    """In both by one alone, past nobody who may be as good."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | 
     if_different = WITHIN_NOISE if before & after else CONTRADICTION
     agreement = SAME if before == after else if_different
     title = f"{group.title}: {where}" if group.title else where
-    return Winners(title, " and ".join(sorted(before)), " and ".join(sorted(after)), agreement)
+    won = old.outcome == new.outcome == LARGER
+    then, now = (" and ".join(sorted(ahead)) for ahead in (before, after))
+    return Winners(title, then, now, agreement, won)
 
 
 def _ahead(verdict: Verdict) -> set[str]:

@@ -17,6 +17,7 @@ from regatta.analysis.soundness.accounts import contradictions
 from regatta.analysis.soundness.clock import clocks
 from regatta.analysis.soundness.comfortable_rate import comfortable_rate
 from regatta.analysis.soundness.company import in_company
+from regatta.analysis.soundness.failing import failing, slow
 from regatta.analysis.soundness.outliers import outliers
 from regatta.analysis.soundness.rate import started
 from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
@@ -137,7 +138,8 @@ def _column(members: Members, results: dict[int, CellResult], step: int, metric:
             figures[cell.contender] = estimate.value
             blocks[cell.contender] = result.blocks[metric.name]
             requests[cell.contender] = result.requests
-    return Column(step, metric, figures, blocks, requests)
+    barred = {cell.contender for cell in members.at(step) if results[cell.id].entry.barred}
+    return Column(step, metric, figures, blocks, requests, barred)
 
 
 def _group(
@@ -207,10 +209,12 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),
+        failing=failing(trials),
         client_bound=len(bound_by_client),
         comfortable_rate=comfortable_rate(cell, bound_by_client, client_cpus),
         held_up=sum(trial.held_up is not None for trial in ok),
         started=started(cell, usable(trials)),
+        slow=slow(cell, trials),
         ok=len(ok),
     )
 

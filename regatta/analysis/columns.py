@@ -2,15 +2,18 @@
 
 Each column is a family of its own over all steps of the axis, decided as the standings are
 (statistics/comparisons_with_best.py); in the deciding column these are the very same decisions.
+Only who served the load, and at no client's limit, is what others are compared with, if anybody
+did. Whoever else is not shown to be worse has no ratio.
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
 
 from regatta.analysis.contrast import Scale, outward
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE, NOT_COMPARED, TOO_FEW, seen
 from regatta.analysis.statistics.comparisons_with_best import (
     Standing,
     standings,
@@ -58,6 +61,14 @@ class Column:
     blocks: dict[str, BlockValues]
     requests: dict[str, Requests] = field(default_factory=dict)
     """Of a percentile: what it is one of."""
+    barred: Collection[str] = ()
+    """Who cannot win."""
+
+    @property
+    def references(self) -> list[str]:
+        """Who may be the best: of all, where everybody is barred."""
+        free = [name for name in self.figures if name not in self.barred]
+        return free or list(self.figures)
 
     @property
     def fraction(self) -> float | None:
@@ -109,32 +120,36 @@ def against_best(
 ) -> list[Against]:
     """Every contender but the best, of one metric's column at each step.
 
-    `decided`: what was decided already, of the metric that decides the standings.
+    `decided`: what was decided already, of the metric that decides the standings. It does where
+    nobody is ahead who may not be the best.
     """
-    if decided is None:
+    if decided is None or any(map(_is_led_by_barred, columns, decided)):
         decided = _decided(columns, units)
     return [
         _against(column, name, best, known.get(name), units)
         for column, known in zip(columns, decided, strict=True)
-        if (best := _best(column, known)) is not None
+        if (best := _best(column, known, column.references)) is not None
         for name in column.figures
         if name != best
     ]
 
 
+def _is_led_by_barred(column: Column, standing_of: dict[str, Standing]) -> bool:
+    best = _best(column, standing_of, list(column.figures))
+    return best is not None and best not in column.references
+
+
 def _decided(columns: list[Column], units: Units) -> list[dict[str, Standing]]:
+    references = [column.references for column in columns]
     if columns and columns[0].fraction is not None:
-        return standings_of_pairs(
-            [column.pair_differences(units) for column in columns], units=units
-        )
-    return standings([[column.losses()] for column in columns], units=units)
+        pairs = [column.pair_differences(units) for column in columns]
+        return standings_of_pairs(pairs, units, references)
+    return standings([[column.losses()] for column in columns], units, references)
 
 
-def _best(column: Column, standing_of: dict[str, Standing]) -> str | None:
+def _best(column: Column, standing_of: dict[str, Standing], of: list[str]) -> str | None:
     """By its mean loss, as ratios are compared, of those not shown to be worse than another."""
-    known = [
-        name for name in column.figures if name not in standing_of or not standing_of[name].worse
-    ]
+    known = [name for name in of if name not in standing_of or not standing_of[name].worse]
     if column.fraction is not None:
         return min(known, key=lambda name: (column.figures[name], name), default=None)
     losses = {
@@ -153,6 +168,8 @@ def _against(
     pair = column.pair(best, name, units) if asks_pair else None
     if standing is None or isinstance(pair, str):
         return Against(*key, None, None, None, None, None, 0, None, TOO_FEW)
+    if name not in column.references and not standing.worse:
+        return Against(*key, None, None, None, None, None, 0, None, NOT_COMPARED)
     low: float | None
     high: float | None
     detectable: float | None

@@ -18,7 +18,7 @@ from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.soundness.repeated import Repeated
 from regatta.analysis.soundness.warmup import WarmUp
-from regatta.analysis.standings import FAILED, TOO_SLOW, Entry, Verdict
+from regatta.analysis.standings import TOO_SLOW, Entry, Verdict
 from regatta.analysis.statistics.between import Between
 from regatta.analysis.statistics.slower import Requests
 from regatta.analysis.statistics.turned import BlockValues
@@ -45,6 +45,8 @@ class CellResult:
     workers: list[float]
     """Connections of each worker of a pool, the busiest first; empty without a pool."""
     failed: int
+    failing: str
+    """In how many, if in too many to win."""
     client_bound: int
     """Trials that are left out of every average because the client set the pace."""
     held_up: int
@@ -53,6 +55,8 @@ class CellResult:
     """Requests a second at which the client would use half its CPU; None: it was no bottleneck."""
     started: float | None
     """Of an open load: the share of what was due that was started; None: no such load."""
+    slow: str
+    """In how many trials it did not start enough of that, if in too many to win."""
     ok: int
 
     @property
@@ -61,12 +65,12 @@ class CellResult:
         return Entry(self.blocks.get(PRIMARY.name, {}), self._barred())
 
     def _barred(self) -> str:
-        if self.failed and not self.ok:
-            return FAILED
+        if self.failing:
+            return self.failing
         state = self.estimates[side_of(PRIMARY), PRIMARY.name].state
         if state in (CLIENT_BOUND, DISTURBED):
             return state
-        return "" if is_held(self.started) else TOO_SLOW
+        return "" if is_held(self.started) and not self.slow else TOO_SLOW
 
 
 @dataclass(frozen=True)

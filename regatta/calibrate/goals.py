@@ -64,7 +64,7 @@ class CalibrationPart:
     """What it does, in a few words, for the progress."""
     run: Callable[[Context], list[Goal]]
     takes_s: float
-    """About how long a whole one takes on a quiet machine."""
+    """About how long a whole one takes on a quiet machine with two fast CPUs."""
     races: int = 0
     """How many fresh races that is, of a shape and in a number that a person may choose."""
     injected: tuple[str, ...] = ()

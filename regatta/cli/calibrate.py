@@ -88,7 +88,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
 
     Each part measures something with a known truth: equal copies of four designs in fresh races, a
     server slowed by a known amount, one stopped for a known time. Exit status: 1 if a goal is
-    missed. It takes an hour and a half on a quiet machine; Ctrl-C stops it, and the same --out
+    missed. It takes one to three hours on a quiet machine; Ctrl-C stops it, and the same --out
     continues.
 
     [bold]Examples[/]
@@ -144,7 +144,8 @@ def measure(session: CalibrationSession, only: list[str], inject: str | None) ->
     session.say(f"the races are in {session.folder}")
     if not session.quick and inject is None:
         whole_s = sum(part.expected_s(session.races) for part in parts)
-        session.say(f"this takes about {duration(whole_s)} on a quiet machine")
+        length = duration(whole_s)
+        session.say(f"this takes about {length} on two fast CPUs, twice that on slow ones")
     try:
         return run(parts, make_context(session, inject), session.say)
     except KeyboardInterrupt as error:

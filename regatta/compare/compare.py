@@ -1,5 +1,6 @@
 """The whole comparison: from two ledgers to what a person or a CI job must know."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from regatta.compare.decide import (
     CellComparison,
     CellPair,
     decide,
+    reference_of,
     samples,
 )
 from regatta.compare.disagreements import Disagreement, disagreements
@@ -111,6 +113,7 @@ def compare(request: ComparisonRequest) -> RaceComparison:
             metric,
             (old, new),
             results,
+            request.reference,
         )
     ]
     cells = decide(pairs, request.threshold)
@@ -178,17 +181,19 @@ def _without_reference(matched: Matched, reference: str) -> Matched:
     return replace(matched, pairs=pairs)
 
 
-def _pairs(
+def _pairs(  # noqa: PLR0913, PLR0917  (what a comparison follows from)
     matched: Matched,
     values: list[dict[int, Sample | str]],
     metric: Metric,
     ledgers: tuple[RaceRecord, RaceRecord],
     results: list[Analysis],
+    reference: str | None,
 ) -> list[CellPair]:
     known = [
         {result.cell.id: result for group in analysis.groups for result in group.cells}
         for analysis in results
     ]
+    references = [[each for each in one.cells if each.contender == reference] for one in ledgers]
     found = []
     for cells in matched.pairs:
         old, new = (values[side].get(cell.id, "no trial") for side, cell in enumerate(cells))
@@ -197,20 +202,29 @@ def _pairs(
         else:
             both = new if isinstance(new, str) else (old, new)
         of_cells = [known[side][cell.id] for side, cell in enumerate(cells)]
-        both = _another_load(metric, of_cells) or both
+        of_references = [
+            known[side][one.id] if (one := reference_of(cell, references[side])) else None
+            for side, cell in enumerate(cells)
+        ]
+        unlike = _unlike(metric, of_cells) or _unlike(metric, of_references, f"{reference} ")
+        both = unlike or both
         then, now = (one.estimates[side_of(metric), metric.name] for one in of_cells)
         found.append(CellPair(cells[1], metric, then, now, both, _broken(ledgers, cells)))
     return found
 
 
-def _another_load(metric: Metric, results: list[CellResult]) -> str:
-    """Why the server's figures do not compare: who does not hold the rate served another load."""
-    if side_of(metric) != SERVER:
-        return ""
-    words = [rate_words(result) for result in results]
-    return next(
-        (f"in {at}: {says}" for at, says in zip(("OLD", "NEW"), words, strict=True) if says), ""
-    )
+def _unlike(metric: Metric, results: Sequence[CellResult | None], reference: str = "") -> str:
+    """Why figures do not compare: who fails, or does not hold the rate, has those of another load.
+
+    How a server itself answers at a rate that it does not hold is a figure; no other is divided by
+    it. `reference`: its name and a space, if these are the reference's.
+    """
+    is_load = side_of(metric) == SERVER or reference
+    for at, result in zip(("OLD", "NEW"), results, strict=True):
+        words = result and (result.failing or (is_load and rate_words(result)))
+        if words:
+            return f"in {at}: {reference}{words}"
+    return ""
 
 
 def _broken(ledgers: tuple[RaceRecord, RaceRecord], cells: tuple[Cell, Cell]) -> str | None:

@@ -102,13 +102,13 @@ def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> d
     found: dict[int, Blocks] = {}
     for cell in cells:
         if cell.contender != reference:
-            one = _reference_of(cell, known)
+            one = reference_of(cell, known)
             theirs = f"no {reference} under the same load" if one is None else blocks[one.id]
             found[cell.id] = _divided(blocks[cell.id], theirs)
     return found
 
 
-def _reference_of(cell: Cell, references: list[Cell]) -> Cell | None:
+def reference_of(cell: Cell, references: list[Cell]) -> Cell | None:
     """The reference's cell at the same place; of a pool, the one of the same size."""
     comparable = [one for one in references if one.comparison_key() == cell.comparison_key()]
     found = [one for one in comparable if one.workers == cell.workers] or comparable

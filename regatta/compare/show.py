@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regatta.analysis.agreement import SAME, Agreement, Overlap
+from regatta.analysis.agreement import SAME, Agreement, Overlap, Winners
 from regatta.analysis.estimates import Estimate
 from regatta.compare.compare import RaceComparison, RaceSummary
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, CellComparison
@@ -156,13 +156,16 @@ def standings_sentence(agreement: Agreement) -> str:
     if len(agreement.overall) > 1:
         winners = f"the same winner in {same} of {len(agreement.overall)} tables"
     elif same:
-        new = agreement.overall[0].new
-        winners = f"the same {'set of the best' if ' and ' in new else 'winner'}, {new}"
+        winners = f"the same {_ahead(agreement.overall[0])}, {agreement.overall[0].new}"
     elif agreement.overall:
         one = agreement.overall[0]
-        winners = f"the winner was {one.old} and is {one.new}; {one.agreement}"
+        winners = f"the {_ahead(one)} was {one.old} and is {one.new}; {one.agreement}"
     overlaps = [_overlap("cells", agreement.cells), _overlap("figures", agreement.figures)]
     return f"Standings: {'; '.join(part for part in (winners, *overlaps) if part)}."
+
+
+def _ahead(winners: Winners) -> str:
+    return "winner" if winners.won else "set of the best"
 
 
 def _overlap(what: str, overlap: Overlap) -> str:

@@ -22,8 +22,8 @@ exactly where the contender is shown to be worse.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,19 +73,29 @@ Contest = Sequence[Mapping[str, BlockValues]]
 """Who is compared: the figures at one step, or at several whose mean is compared."""
 
 
-def standings(contests: Sequence[Contest], units: Units = BLOCKS) -> list[dict[str, Standing]]:
+References = Sequence[Container[str]]
+"""Of each contest, whom the others may be compared with; none of a contest: with everybody."""
+
+
+def standings(
+    contests: Sequence[Contest], units: Units = BLOCKS, references: References = ()
+) -> list[dict[str, Standing]]:
     """Of each contest everybody who shares enough units with another; the others are in none."""
-    return _decided([_Pairs.of(contest, units) for contest in contests], units)
+    return _decided([_Pairs.of(contest, units) for contest in contests], units, references)
 
 
 def standings_of_pairs(
-    contests: Sequence[PairDifferences], units: Units = BLOCKS
+    contests: Sequence[PairDifferences], units: Units = BLOCKS, references: References = ()
 ) -> list[dict[str, Standing]]:
     """The same where each pair is compared in a way of its own."""
-    return _decided([_Pairs.of_rows(contest, units) for contest in contests], units)
+    return _decided([_Pairs.of_rows(contest, units) for contest in contests], units, references)
 
 
-def _decided(pairs: list[_Pairs], units: Units) -> list[dict[str, Standing]]:
+def _decided(
+    pairs: list[_Pairs], units: Units, references: References
+) -> list[dict[str, Standing]]:
+    if references:
+        pairs = [one.beside(names) for one, names in zip(pairs, references, strict=True)]
     numbers = sorted({number for contest in pairs for number in contest.numbers})
     ways = units.ways(len(numbers))
     family = _Family.of(pairs, [ways[:, np.searchsorted(numbers, one.numbers)] for one in pairs])
@@ -103,6 +113,8 @@ class _Pairs:
     second: NDArray[np.int64]
     rows: Rows
     """One for each pair; of the units that both have."""
+    others: NDArray[np.bool_]
+    """Of each name, whether others are compared with it."""
 
     @classmethod
     def of(cls, contest: Contest, units: Units) -> _Pairs:
@@ -128,7 +140,8 @@ class _Pairs:
         known = np.isfinite(differences)
         enough = known.sum(axis=1) >= units.fewest
         rows = Rows(np.where(known, differences, 0.0)[enough], known[enough])
-        return cls(names, numbers, first[enough], second[enough], rows)
+        everybody = np.ones(len(names), dtype=np.bool_)
+        return cls(names, numbers, first[enough], second[enough], rows, everybody)
 
     @classmethod
     def of_rows(cls, contest: PairDifferences, units: Units) -> _Pairs:
@@ -137,21 +150,32 @@ class _Pairs:
         numbers = sorted({number for row in known.values() for number in row})
         indices = np.array([[names.index(name) for name in pair] for pair in known], dtype=np.int64)
         first, second = indices.reshape(len(known), 2).T
-        return cls(names, numbers, first, second, Rows.of(list(known.values())))
+        everybody = np.ones(len(names), dtype=np.bool_)
+        return cls(names, numbers, first, second, Rows.of(list(known.values())), everybody)
+
+    def beside(self, references: Container[str]) -> _Pairs:
+        others = np.array([name in references for name in self.names], dtype=np.bool_)
+        return replace(self, others=others)
+
+    def of_name(self, at: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The pairs in which it is the first, and the second, beside whom it is compared with."""
+        return (
+            np.flatnonzero((self.first == at) & self.others[self.second]),
+            np.flatnonzero((self.second == at) & self.others[self.first]),
+        )
 
     def worst(self, scores: Floats) -> Floats:
         """For each name, how far it is behind whom it is furthest behind; one row a way."""
         found = np.full((len(scores), len(self.names)), -np.inf)
         for at in range(len(self.names)):
-            mine = np.concatenate(
-                [scores[:, self.first == at], -scores[:, self.second == at]], axis=1
-            )
+            first, second = self.of_name(at)
+            mine = np.concatenate([scores[:, first], -scores[:, second]], axis=1)
             if mine.shape[1]:
                 found[:, at] = mine.max(axis=1)
         return found
 
     def standing(self, at: int, score: float, worse: bool, p_value: float) -> Standing:
-        mine = np.concatenate([np.flatnonzero(self.first == at), np.flatnonzero(self.second == at)])
+        mine = np.concatenate(self.of_name(at))
         sign = np.where(self.first[mine] == at, 1.0, -1.0)
         means, errors = sign * self.rows.means[mine], self.rows.errors[mine]
         free = self.rows.count[mine] - 1
@@ -211,7 +235,9 @@ class _Family:
     def _ahead(self) -> set[int]:
         """Who is least behind in each contest: with blocks missing each may be behind another."""
         least: dict[int, int] = {}
-        for member, (contest, _) in enumerate(self.members):
+        for member, (contest, at) in enumerate(self.members):
+            if not self.pairs[contest].others[at]:
+                continue
             if self.chance[0, member] < self.chance[0, least.setdefault(contest, member)]:
                 least[contest] = member
         return set(least.values())

@@ -7,7 +7,6 @@ from textwrap import shorten
 
 from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
-from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
 from regatta.ledger.metrics import FRACTIONS, P99
 from regatta.machine.steering import OWN_SIDE
@@ -110,12 +109,7 @@ def _shared_cache(analysis: Analysis) -> SoundnessNote:
 
 
 def _rate(analysis: Analysis) -> SoundnessNote:
-    late = [
-        result
-        for group in analysis.groups
-        for result in group.cells
-        if result.started is not None and not is_held(result.started)
-    ]
+    late = [result for group in analysis.groups for result in group.cells if rate_words(result)]
     if not late:
         return SoundnessNote("")
     worst = min(late, key=lambda result: result.started or 0.0)

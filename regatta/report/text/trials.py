@@ -24,7 +24,8 @@ def failure_sentence(analysis: Analysis) -> str:
 
 def rate_words(result: CellResult) -> str:
     """What a cell of an open load says that was not what was asked for; empty if it was."""
-    return share_words(result.started)
+    late = f"does not hold the rate {result.slow}" if result.slow else ""
+    return share_words(result.started) or late
 
 
 def share_words(started: float | None) -> str:
@@ -69,6 +70,8 @@ def client_help(result: CellResult) -> str:
 
 def cell_words(result: CellResult) -> str:
     """What a reader must know of a cell beside its figures; empty if there is nothing."""
+    if result.failing:
+        return result.failing
     if result.client_bound and result.comfortable_rate is not None:
         return f"client-bound: {client_help(result)} would help"
     if result.held_up:

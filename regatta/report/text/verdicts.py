@@ -6,6 +6,7 @@ from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED
 from regatta.analysis.results import Group
 from regatta.analysis.standings import (
     ALONE,
+    FAILED,
     LARGER,
     NO_DIFFERENCE,
     NOT_MEASURED,
@@ -26,7 +27,8 @@ REASONS = {
 }
 """Why somebody cannot win, in a sentence."""
 
-STARRED = (LARGER, NO_DIFFERENCE, RIVALS)
+STARRED = (LARGER, NO_DIFFERENCE)
+"""One alone has no star beside somebody who cannot be compared with it."""
 
 LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
@@ -105,7 +107,8 @@ def _ahead(verdict: Verdict, first: str) -> str:
 
 
 def _why(verdict: Verdict, rival: str) -> str:
-    return REASONS.get(verdict.rivals[rival], f"it is {verdict.rivals[rival]}")
+    why = verdict.rivals[rival]
+    return REASONS.get(why, f"it {why}" if why.startswith(FAILED) else f"it is {why}")
 
 
 def listed(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from regatta.advise import Advice, AdviceRequest, advise, make_situation, print_
 from regatta.advise.deciding import MARK
 from regatta.advise.power import Spread
 from regatta.advise.ranking import rank
+from regatta.advise.show import figures
 from regatta.advise.situation import Situation, distance
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.standings import Entry, verdicts
@@ -436,3 +437,37 @@ def test_a_study_of_a_persons_own_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--study"):
         write_study(path, deciding)
     assert path.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("what", "blocks", "words"),
+    [
+        ("client_bound", 12, "select was client-bound and may need less."),
+        ("held_up", 12, "select was disturbed and may need less."),
+        ("fail", 12, "select failed and may need less."),
+        ("fail", 4, "select failed in 4 of 10 trials and may need less."),
+    ],
+)
+def test_who_was_not_measured_may_need_less(
+    what: str, blocks: int, words: str, tmp_path: Path
+) -> None:
+    races(tmp_path, **{what: {("select", 100, block) for block in range(1, blocks + 1)}})
+    advice = advised(tmp_path, situation())
+    assert "select" not in favoured(advice)
+    assert words in shown(advice)
+    assert to_dict(advice, Path("a.toml"))["may_need_less"][0]["design"] == "select"
+
+
+def test_who_is_dearer_at_its_clients_limit_does_not_need_less(tmp_path: Path) -> None:
+    bound = {("thread-per-client", 100, block) for block in range(1, 13)}
+    races(tmp_path, client_bound=bound)
+    text = shown(advised(tmp_path, situation()))
+    assert "Not thread-per-client: not measured: client-bound" in text
+    assert "may need less" not in text
+
+
+def test_what_is_known_to_be_longer_has_its_unit(tmp_path: Path) -> None:
+    races(tmp_path)
+    (one, *_) = advised(tmp_path, situation()).ranking.group.measured
+    longer = replace(one, p99=Estimate(None, 512.0, None, 12, "over"))
+    assert "p99 > 512 ms" in figures(longer)

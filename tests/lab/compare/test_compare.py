@@ -339,6 +339,16 @@ def test_who_raced_alone_or_past_a_failed_one_is_no_winner(
     assert to_dict(found)["standings"]["same_winner"] is None
 
 
+def test_who_needs_the_least_at_its_clients_limit_is_no_winner(tmp_path: Path) -> None:
+    bound = {("select", 10, block) for block in range(1, 13)}
+    cheap = CPU_US | {"select": 100.0}
+    folders = [
+        folder(tmp_path, name, connections=(10,), client_bound=bound, cpu_us=cheap, seed=seed)
+        for seed, name in enumerate(("one", "two"))
+    ]
+    assert "Standings: the same set of the best, select;" in shown(compared(*folders), width=300)
+
+
 def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
     before = folder(tmp_path, "before", connections=(10,))
     after = folder(tmp_path, "after", connections=(10,), cpu_us=CPU_US | {"select": 800.0})
@@ -435,3 +445,36 @@ def test_names_of_others_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
     old = folder(tmp_path, "old", contenders=("select", "\x1b[31mred"), blocks=3)
     new = folder(tmp_path, "new", contenders=("select", "\x1b[31mred"), blocks=3, seed=2)
     assert "\x1b[31m" not in shown(compared(old, new))
+
+
+@pytest.mark.parametrize("metric", [CPU, "throughput_per_s"])
+def test_a_reference_that_does_not_hold_the_rate_decides_nothing(
+    metric: str, tmp_path: Path
+) -> None:
+    old, new = (
+        folder(tmp_path, name, axis="rate", steps=(300,), connections=(10,), seed=seed)
+        for seed, name in enumerate(("old", "new"))
+    )
+    for race in (old, new):
+        change(race, "UPDATE cell SET load = 'open', rounds = NULL, duration_s = 1")
+    question = ComparisonRequest(old, new, 0.5, (metric,), "iterative")
+    assert compare(question).verdict == NO_REGRESSION
+    change(
+        new,
+        "UPDATE trial SET client = '{\"unstarted\": 100}' "
+        "WHERE cell_id = (SELECT id FROM cell WHERE contender = 'iterative')",
+    )
+    found = compare(question)
+    assert {each.verdict for each in found.cells} == {UNDECIDED}
+    words = "in NEW: iterative does not hold the rate: started"
+    assert all(each.why.startswith(words) for each in found.cells)
+
+
+def test_what_is_left_of_a_server_that_fails_often_is_no_proof(
+    before: Path, tmp_path: Path
+) -> None:
+    often = {("select", 10, block) for block in range(1, 9)}
+    after = folder(tmp_path, "after", blocks=20, seed=2, fail=often)
+    found = compared(before, after, threshold=0.1)
+    (undecided,) = (each for each in found.cells if each.verdict == UNDECIDED)
+    assert undecided.why == "in NEW: failed in 8 of 20 trials"

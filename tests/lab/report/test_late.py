@@ -34,6 +34,7 @@ from tests.lab import reports
 from tests.lab.queues import LoadWindow, overloaded, queue
 from tests.lab.report.test_special_tables import printed
 from tests.lab.synthetic import make
+from tests.ledgers import change
 
 MS = 1e6
 
@@ -263,3 +264,26 @@ def test_a_comparison_with_what_is_over_decides_nothing(race: Path, tmp_path: Pa
     # Bounds say neither that two races agree nor that they do not: epoll's p50, p99 and max alone.
     other_columns = len(STANDINGS) - 3
     assert found.agreement.figures.of == 3 * other_columns + 3
+
+
+@pytest.mark.parametrize(("late", "wins"), [(1, True), (2, False)])
+def test_who_is_too_slow_in_more_than_one_of_ten_trials_wins_nothing(
+    late: int, wins: bool, tmp_path: Path
+) -> None:
+    """Over all its trials it started 99 % of what was due."""
+    path = make(tmp_path / "ledger.sqlite", axis="rate", steps=[300], connections=[10])
+    change(path, "UPDATE cell SET load = 'open', rounds = NULL, duration_s = 1")
+    change(
+        path,
+        "UPDATE trial SET client = '{\"unstarted\": 3}' WHERE block <= ? "
+        "AND cell_id = (SELECT id FROM cell WHERE contender = 'select')",
+        late,
+    )
+    (group,) = analyse(read(path)).groups
+    (select,) = (result for result in group.cells if result.cell.contender == "select")
+    assert (select.started or 0) >= 0.99
+    assert bool(select.entry.barred) != wins
+    if not wins:
+        words = "does not hold the rate in 2 of 10 trials"
+        assert words in to_csv(analyse(read(path)))
+        assert words in " ".join(printed(path).split())

@@ -1,6 +1,7 @@
 """Who may be the best: how often that is wrong, and that stars and the table below them agree."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -15,6 +16,7 @@ from regatta.analysis.standings import (
     FAILED,
     LARGER,
     NO_DIFFERENCE,
+    NOT_COMPARED,
     ONLY,
     RIVALS,
     TOO_FEW,
@@ -270,7 +272,15 @@ def test_no_star_is_given_past_a_rival_without_a_figure_of_the_same_load(why: st
     table = {1: entries(values) | {"c": Entry({}, why)}}
     verdict = verdicts(table).overall
     assert (verdict.outcome, verdict.rivals) == (RIVALS, {"c": why})
-    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆"}
+    assert not stars(verdict, {"a", "b", "c"})
+
+
+def test_several_that_were_compared_have_stars_beside_one_that_failed() -> None:
+    chance = np.random.default_rng(2)
+    values = by_block({name: [float(v) for v in chance.lognormal(0, 0.1, 8)] for name in "ab"})
+    verdict = verdicts({1: entries(values) | {"c": Entry({}, FAILED)}}).overall
+    assert (verdict.outcome, verdict.rivals) == (NO_DIFFERENCE, {"c": FAILED})
+    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆", "b": "☆"}
 
 
 @pytest.mark.parametrize(
@@ -284,7 +294,7 @@ def test_a_dearer_rival_is_worse_at_its_clients_limit_and_not_under_another_load
     verdict = verdicts({1: entries(values) | {"c": slow}}).overall
     assert (verdict.outcome, set(verdict.worse)) == (outcome, set(worse))
     assert verdict.runner_up == ("b" if why == TOO_SLOW else "c")
-    assert stars(verdict, {"a", "b", "c"}) == {"a": "☆" if why == TOO_SLOW else "★"}
+    assert stars(verdict, {"a", "b", "c"}) == ({} if why == TOO_SLOW else {"a": "★"})
 
 
 def test_who_was_too_slow_at_one_step_is_a_rival_over_all_of_them() -> None:
@@ -324,7 +334,7 @@ def test_who_shares_no_block_with_the_best_stays_in_the_set() -> None:
     values["c"] = dict.fromkeys(range(20, 28), 5.0)
     verdict = decided(values)
     assert verdict.rivals == {"c": TOO_FEW}
-    assert stars(verdict, set(values)) == {"a": "☆"}
+    assert not stars(verdict, set(values))
 
 
 def test_a_difference_beyond_1000_percent_is_no_figure() -> None:
@@ -376,3 +386,18 @@ def test_the_steps_are_those_of_the_reference(seed: int) -> None:
     named = {f"{row}": dict(enumerate(map(float, own))) for row, own in enumerate(logs)}
     found: dict[str, Standing] = standings([[named]])[0]
     assert [found[f"{row}"].worse for row in range(5)] == reference(logs)
+
+
+def test_only_who_served_the_load_is_what_others_are_compared_with() -> None:
+    values = by_block({"slow": [0.5] * 8, "a": [1.0] * 8, "b": [1.5] * 8, "dear": [3.0] * 8})
+    (column,) = columns({1: values})
+    whole = standings([[column.losses()]])
+    barred = replace(column, barred={"slow", "dear"})
+    for decided in (None, whole):
+        found = {one.contender: one for one in against_best([barred], decided)}
+        assert {one.best for one in found.values()} == {"a"}
+        assert found["b"].value == pytest.approx(1.5)
+        assert found["dear"].value == pytest.approx(3.0)
+        assert (found["slow"].value, found["slow"].outcome) == (None, NOT_COMPARED)
+    everybody = replace(column, barred=set(values))
+    assert {one.best for one in against_best([everybody])} == {"slow"}
