@@ -141,7 +141,9 @@ def _column(group: Group, verdict: Verdict, step: int, unit: str, console: Conso
             figures[name] = _figure(marked, ("failed", ""), "", console)
         else:
             known = result.estimates["server", PRIMARY.name].value is not None
-            figures[name] = _figure(marked, absolute, unit if known else "", console)
+            # Among ratios a level stands for itself: its interval is in the report.
+            level_alone = (absolute[0], "") if ratios else absolute
+            figures[name] = _figure(marked, level_alone, unit if known else "", console)
     return ScreenColumn(f"{step:,}", figures, level)
 
 
