@@ -116,7 +116,7 @@ def _verdict(
     }
     best = tuple(name for name in ranked if name not in worse and name not in rivals)
     open_to = [name for name in ranked if name not in worse]
-    front = open_to[0] if open_to else None
+    front = next((name for name in [*open_to, *known] if name not in worse), None)
     after = [name for name in [*open_to[1:], *worse] if name not in slow]
     runner_up = after[0] if after else None
     shown = standing_of.get(runner_up) if runner_up is not None else None

@@ -9,6 +9,7 @@ from regatta.analysis.standings import (
     FAILED,
     LARGER,
     NO_DIFFERENCE,
+    NOT_EVERYWHERE,
     NOT_MEASURED,
     ONLY,
     RIVALS,
@@ -23,6 +24,7 @@ REASONS = {
     CLIENT_BOUND: "its client was the bottleneck",
     DISTURBED: "other programs took its client's CPU",
     TOO_SLOW: "it does not hold the rate",
+    NOT_EVERYWHERE: "it did not race at every step",
     TOO_FEW: "too few of its blocks or sittings can be paired with another's",
 }
 """Why somebody cannot win, in a sentence."""

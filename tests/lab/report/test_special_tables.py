@@ -126,6 +126,25 @@ def test_whose_rivals_all_failed_has_no_star(tmp_path: Path) -> None:
     assert "iterative failed and select failed" in sentence
 
 
+def test_the_cheapest_that_fails_at_one_step_leaves_all_steps_without_a_winner(
+    tmp_path: Path,
+) -> None:
+    path = make(
+        tmp_path / "ledger.sqlite",
+        cpu_us={"iterative": 640.0, "thread-per-client": 720.0, "select": 300.0},
+        fail={("select", 100, block) for block in range(1, 13)},
+    )
+    (group,) = analysed(path).groups
+    verdict = group.overall
+    assert (verdict.outcome, verdict.front, verdict.best) == (RIVALS, "select", ())
+    assert headline(group) == "select needs the least server CPU, but it failed"
+    assert verdict_sentence(group, verdict).startswith(
+        "Over all numbers of connections there is no winner: select needs the least server CPU per "
+        "request, but it failed. The next, iterative, needs 2."
+    )
+    assert "there is no winner" in " ".join(printed(path).split())
+
+
 def test_a_rival_that_failed_leaves_the_best_of_the_others_no_star(
     tmp_path: Path,
 ) -> None:
