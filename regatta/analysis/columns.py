@@ -8,7 +8,7 @@ did. Whoever else is not shown to be worse has no ratio.
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import fmean
 
@@ -164,36 +164,49 @@ def _against(
     column: Column, name: str, best: str, standing: Standing | None, units: Units
 ) -> Against:
     key = (column.at, column.metric.name, side_of(column.metric), name, best)
-    asks_pair = standing is not None and column.fraction is not None
-    pair = column.pair(best, name, units) if asks_pair else None
-    if standing is None or isinstance(pair, str):
-        return Against(*key, None, None, None, None, None, 0, None, TOO_FEW)
+    without = Against(*key, None, None, None, None, None, 0, None, TOO_FEW)
+    if standing is None:
+        return without
+    pair = None if column.fraction is None else column.pair(best, name, units)
+    if isinstance(pair, str):
+        return without
     if name not in column.references and not standing.worse:
-        return Against(*key, None, None, None, None, None, 0, None, NOT_COMPARED)
-    low: float | None
-    high: float | None
-    detectable: float | None
+        return replace(without, outcome=NOT_COMPARED)
+    outcome = LARGER if standing.worse else NO_DIFFERENCE
+    decided = replace(without, p_value=standing.p_value, outcome=outcome)
     if pair is None:
-        low, high = sorted((column.figure(standing.low), column.figure(standing.high)))
-        detectable = column.figure(standing.detectable)
-        if column.scale == "ratio" and seen(max(detectable, 1 / detectable)) is None:
-            detectable = None
-    else:
-        # The decision is the table's; the rest is of these two alone.
-        ends = pair.interval(standing.score)
-        low, high = agreeing(ends, 1.0, ABOVE if standing.worse else AROUND)
-        found = pair.detectable(standing.score)
-        detectable = None if found is None else seen(found)
-    return Against(
-        *key,
-        scale=column.scale if pair is None else pair.scale,
-        value=column.figure(standing.value) if pair is None else pair.value,
+        return _with_means(decided, column, standing)
+    return _with_percentiles(decided, pair, standing)
+
+
+def _with_means(decided: Against, column: Column, standing: Standing) -> Against:
+    low, high = sorted((column.figure(standing.low), column.figure(standing.high)))
+    detectable = column.figure(standing.detectable)
+    visible = column.scale == "difference" or seen(max(detectable, 1 / detectable)) is not None
+    return replace(
+        decided,
+        scale=column.scale,
+        value=column.figure(standing.value),
         low=low,
         high=high,
-        p_value=standing.p_value,
-        blocks=standing.blocks if pair is None else pair.blocks,
-        detectable=detectable,
-        outcome=LARGER if standing.worse else NO_DIFFERENCE,
+        blocks=standing.blocks,
+        detectable=detectable if visible else None,
+    )
+
+
+def _with_percentiles(decided: Against, pair: Slower, standing: Standing) -> Against:
+    """The decision is the table's; the rest is of these two alone."""
+    ends = pair.interval(standing.score)
+    low, high = agreeing(ends, 1.0, ABOVE if standing.worse else AROUND)
+    detectable = pair.detectable(standing.score)
+    return replace(
+        decided,
+        scale=pair.scale,
+        value=pair.value,
+        low=low,
+        high=high,
+        blocks=pair.blocks,
+        detectable=None if detectable is None else seen(detectable),
     )
 
 

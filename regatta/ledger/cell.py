@@ -7,8 +7,15 @@ from regatta.ledger.axes import AXES
 
 WINDOW, PROCESS = "window", "process"
 TRAITS = (
-    *("work", "load", "engine", "dialect"),
-    *("duration_s", "per_connection", "arrivals", "top", "max_age_ms"),
+    "work",
+    "load",
+    "engine",
+    "dialect",
+    "duration_s",
+    "per_connection",
+    "arrivals",
+    "top",
+    "max_age_ms",
 )
 """What a load is like, whoever serves it and however large it is."""
 

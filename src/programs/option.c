@@ -3,6 +3,7 @@
 #include "base/cpus.h"
 #include "base/number.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,6 +76,7 @@ int options_read(const struct option_program *program, int count, char *argument
     char letters[2 * ROW_LIMIT + 3] = ":h";
     unsigned rows_count = 0, letters_count = 2;
     for (const struct option_row *row = rows; row->name != NULL; row++, rows_count++) {
+        assert(rows_count < ROW_LIMIT);
         int value = takes_value(row) ? required_argument : no_argument;
         known[rows_count + 2] = (struct option){row->name, value, NULL, code_of(rows, rows_count)};
         if (row->letter != 0)

@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from regatta.analysis.claims.claim_tests import FiellerRatio, Test, compare_two, growth
 from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison
-from regatta.analysis.claims.evidence import Blocks, Evidence
+from regatta.analysis.claims.evidence import Blocks, Evidence, all_or_words
 from regatta.analysis.claims.measures import measure
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
@@ -32,7 +32,7 @@ from regatta.analysis.statistics.joint import (
     agreeing,
     decide_jointly,
 )
-from regatta.analysis.statistics.slower import TOO_FEW_BLOCKS, Requests, slower
+from regatta.analysis.statistics.slower import TOO_FEW_BLOCKS, slower
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
 
@@ -180,12 +180,9 @@ def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | st
 
 def _make_percentile_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | str:
     fraction, units = evidence.fraction(comparison.terms[0]), evidence.race.units
-    cells: list[Requests] = []
-    for term in comparison.terms:
-        found = evidence.requests(term)
-        if isinstance(found, str):
-            return found
-        cells.append(found)
+    cells = all_or_words(map(evidence.requests, comparison.terms))
+    if isinstance(cells, str):
+        return cells
     assert fraction is not None
     test = slower(cells[0], cells[1], fraction, units)
     if isinstance(test, str):

@@ -1,6 +1,8 @@
 """What a race measured for a claim in one scope: one number a block for each term."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from regatta.analysis.claims.bursts import BURST_TIME
 from regatta.analysis.claims.comparisons import Comparison, Term
@@ -19,6 +21,7 @@ from regatta.study.claims.metrics import MICROSECONDS
 NOT_RACED = "not raced"
 
 Blocks = dict[int, float]
+Found = TypeVar("Found")
 
 
 @dataclass
@@ -33,6 +36,16 @@ class RaceResults:
     taken: dict[tuple[int, str, str], Blocks | str] = field(default_factory=dict)
     """What was computed already, by cell, side and the metric's name."""
     units: Units = BLOCKS
+
+
+def all_or_words(found: Iterable[Found | str]) -> list[Found] | str:
+    """All of them; the first words instead, if one has none."""
+    known: list[Found] = []
+    for one in found:
+        if isinstance(one, str):
+            return one
+        known.append(one)
+    return known
 
 
 @dataclass(frozen=True)
@@ -54,13 +67,7 @@ class Evidence:
 
     def columns(self, comparison: Comparison) -> list[Blocks] | str:
         """The same of each of its terms; the first words where one has none."""
-        found: list[Blocks] = []
-        for term in comparison.terms:
-            values = self.values(term)
-            if isinstance(values, str):
-                return values
-            found.append(values)
-        return found
+        return all_or_words(map(self.values, comparison.terms))
 
     def requests(self, term: Term) -> Requests | str:
         """What a percentile is one of, by block."""
