@@ -29,12 +29,18 @@ def marked(mark: object) -> list[int]:
 
 
 def network_namespaces(of: list[int] | None = None) -> set[str]:
-    """Those of these processes, or of all. The kernel soon reuses the number of a gone one."""
+    """Those of these processes, or of all. The kernel soon reuses the number of a gone one: whether
+    one has gone is asked of those that were inside."""
     found = set()
     for pid in everybody() if of is None else of:
         with contextlib.suppress(OSError):
             found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
     return found
+
+
+def inside(networks: set[str]) -> list[int]:
+    """The processes whose network is one of these."""
+    return [pid for pid in everybody() if network_namespaces([pid]) & networks]
 
 
 def commands(pids: list[int]) -> list[str]:

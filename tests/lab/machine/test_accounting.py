@@ -13,6 +13,8 @@ from regatta.machine import accounting
 from regatta.machine.accounting import client_counters, server_counters
 from regatta.machine.proc import NS_PER_TICK
 from tests.lab.readings import reading
+from tests.processes import state
+from tests.waiting import wait_until
 
 PROGRAM = """
 import json, resource, subprocess, sys, threading, time
@@ -55,6 +57,12 @@ class Worker:
         told: dict[str, float] = json.loads(self.process.stdout.readline())
         return told
 
+    def account(self) -> accounting.TreeAccounts:
+        """Read when it waits for the next line: what it takes to tell is in it, on a busy machine
+        too."""
+        wait_until(lambda: state(self.pid) == "S", "it does not come to wait")
+        return accounting.read(self.pid)
+
 
 @contextmanager
 def worker() -> Iterator[Worker]:
@@ -74,9 +82,9 @@ def measured(what: str) -> tuple[dict[str, float | None], dict[str, float]]:
     """The counters over one piece of work, and what the process itself says of it."""
     with worker() as found:
         own_before = found.do("nothing")
-        before = accounting.read(found.pid)
+        before = found.account()
         own_after = found.do(what)
-        after = accounting.read(found.pid)
+        after = found.account()
     own = {key: own_after[key] - own_before[key] for key in own_after}
     return {counter.event: counter.value for counter in server_counters(before, after)}, own
 

@@ -11,6 +11,7 @@ import pytest
 from regatta.machine import accounting, cgroup, perf
 from regatta.machine.cgroup import ControlGroup, Home, find_home
 from tests.lab.readings import reading
+from tests.waiting import wait_until
 
 # A thread that ends has run a while after its process could last be told what it used.
 THREADS = """
@@ -43,6 +44,7 @@ def test_a_group_is_charged_what_the_clock_of_a_process_misses(group: ControlGro
 
 def test_a_program_that_still_runs_ends_with_its_group(group: ControlGroup) -> None:
     process = subprocess.Popen(group.entering(["sleep", "600"]))
+    wait_until(lambda: process.pid in group.threads(), "it does not enter its group")
     group.close()
     assert process.wait(timeout=10) != 0
     assert not group.path.exists()

@@ -19,6 +19,7 @@ from regatta.ledger.result import Result
 from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
 from regatta.machine import disturbance
+from regatta.machine.accounting import cpu_clock_ns
 from regatta.machine.disturbance import (
     ENDED,
     LEAST_NS,
@@ -29,12 +30,14 @@ from regatta.machine.disturbance import (
     read_clocks,
     too_much,
 )
+from regatta.machine.proc import read_stat
 from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
 from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.report.text.trials import disturbed_sentence, progress_sentence
 from regatta.study.plan import make_plan
 from tests.lab import faked, reports
 from tests.ledgers import rows
+from tests.waiting import wait_until
 
 STUDY = faked.on_one_cpu(
     f"{faked.PAIR}connections = [3]\nrequests = 6\n", blocks=6, counted_blocks=0, seed=5
@@ -42,6 +45,7 @@ STUDY = faked.on_one_cpu(
 QUIET = Others(length_ns=100_000_000)
 BUSY = Others(length_ns=100_000_000, used_ns={"rustc": 41_000_000, "cron": 100})
 SPIN = "import time\nwhile True: pass"
+SPUN_NS = 50_000_000
 pytestmark = [pytest.mark.disturbed, pytest.mark.usefixtures("programs_folder")]
 
 
@@ -52,10 +56,14 @@ def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
     foreign = int(told.stdout)
     own = subprocess.Popen([sys.executable, "-c", SPIN])
     cpus = range(os.cpu_count() or 1)
+
+    def spun(pid: int) -> bool:
+        return cpu_clock_ns(pid) > before.clocks[pid] + SPUN_NS
+
     try:
-        time.sleep(0.2)
+        wait_until(lambda: read_stat(foreign).name.startswith("python"), "it does not start")
         before = read_clocks(cpus)
-        time.sleep(0.4)
+        wait_until(lambda: spun(foreign) and spun(own.pid), "they do not run")
         after = read_clocks(cpus)
         alone = ClockReading(
             after.at_ns, {foreign: after.clocks[foreign], own.pid: after.clocks[own.pid]}, 0, 0
@@ -66,9 +74,9 @@ def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
         own.kill()
         own.wait()
     ran_ns = after.clocks[foreign] - before.clocks[foreign]
-    assert list(found.used_ns.values()) == [ran_ns], "the foreign one alone, to the nanosecond"
-    assert ran_ns > 0
-    assert after.clocks[own.pid] > before.clocks[own.pid]
+    # Its clock may be read a little later after the window than before it.
+    told_ns = [min(ran_ns, found.length_ns)]
+    assert list(found.used_ns.values()) == told_ns, "the foreign one alone, to the nanosecond"
     assert found.describe()["others"][0]["name"].startswith("python")
 
 
@@ -85,16 +93,14 @@ def test_the_labs_time_is_no_part_of_how_busy_cpus_were_that_it_stays_off(
 
 
 def test_looking_is_cheap() -> None:
-    best = min(timed_look() for _ in range(20))
-    processes = sum(path.name.isdigit() for path in Path("/proc").iterdir())
-    assert best < 1e-3 + processes * 20e-6
+    assert min(price_of_a_look() for _ in range(20)) < 1
 
 
-def timed_look() -> float:
-    """In CPU time: others may run meanwhile."""
+def price_of_a_look() -> float:
+    """By what it may cost with as many processes as it found. In CPU time: others may run."""
     started = time.thread_time()
-    read_clocks([0])
-    return time.thread_time() - started
+    found = read_clocks([0])
+    return (time.thread_time() - started) / (1e-3 + len(found.clocks) * 20e-6)
 
 
 @pytest.mark.parametrize(

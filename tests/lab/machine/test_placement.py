@@ -14,7 +14,7 @@ from regatta.machine.placement import choose_cpus, make_placement
 from regatta.machine.side_placement import SidePlacement
 from tests.commands import run, run_well
 from tests.lab import rootless
-from tests.processes import is_gone, network_namespaces
+from tests.processes import inside, is_gone, network_namespaces
 from tests.waiting import wait_until
 
 TWO_CPUS = len(os.sched_getaffinity(0)) >= 2
@@ -78,16 +78,19 @@ def test_on_loopback_each_side_runs_on_its_cpus_only() -> None:
 @NEEDS_ROOT
 @NEEDS_TWO_CPUS
 def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -> None:
-    before = network_namespaces()
+    own = network_namespaces([os.getpid()])
     with make_placement("netns", [0], [1]) as place:
         assert not place.rootless
         server = run_in(place.server, "readlink", "/proc/self/ns/net")
         client = run_in(place.client, "readlink", "/proc/self/ns/net")
-        assert len({server, client, *before}) == len(before) + 2
+        assert len({server, client} | own) == 3
         assert "198.18.0.1/30" in run_in(place.server, "ip", "-br", "address")
         assert "198.18.0.2/30" in run_in(place.client, "ip", "-br", "address")
+        members = inside({server, client})
+        assert network_namespaces(members) == {server, client}
     wait_until(
-        lambda: not {server, client} & network_namespaces(), "a network has outlived its race"
+        lambda: not {server, client} & network_namespaces(members),
+        "a network has outlived its race",
     )
 
 
@@ -175,10 +178,11 @@ def test_when_the_lab_is_killed_nothing_of_it_survives(kind: str) -> None:
     assert len(pids) == (3 if kind == "netns" else 1)
     its_own = network_namespaces(pids) - network_namespaces([os.getpid()])
     assert len(its_own) == (2 if kind == "netns" else 0)
+    members = inside(its_own)
     lab.kill()
     lab.wait()
     wait_until(lambda: all(is_gone(pid) for pid in pids), "a process has survived")
-    wait_until(lambda: not its_own & network_namespaces(), "a network has survived")
+    wait_until(lambda: not its_own & network_namespaces(members), "a network has survived")
 
 
 def test_a_guarded_command_whose_parent_is_gone_does_not_start() -> None:

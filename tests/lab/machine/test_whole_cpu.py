@@ -67,19 +67,17 @@ def ticks_ns(cpu: int) -> tuple[int, int]:
 def busy_ns(source: str, work: Callable[[], object]) -> tuple[float, float, float]:
     """The first CPU's meanwhile, by the account, and the least and most that /proc/stat allows."""
     account = WholeCpu(source, (CPUS[0],), (CPUS[-1],))
-    outer_ns, outer = time.monotonic_ns(), ticks_ns(CPUS[0])
+    # Between a clock and its ticks others may run for long: what the CPU slept is counted over no
+    # less than the span of the least, and over no more than that of the most.
+    outer_began_ns, outer_began = time.monotonic_ns(), sum(ticks_ns(CPUS[0]))
     with account.account() as found:
-        inner_ns, inner = time.monotonic_ns(), ticks_ns(CPUS[0])
+        inner_began, inner_began_ns = sum(ticks_ns(CPUS[0])), time.monotonic_ns()
         work()
-        inner_awake_ns = awake_ns(inner_ns, inner)
-    outer_awake_ns = awake_ns(outer_ns, outer)
-    value = found[SERVER][0].value
-    return value, inner_awake_ns, outer_awake_ns
-
-
-def awake_ns(since_ns: int, since: tuple[int, int]) -> int:
-    now_ns, now = time.monotonic_ns(), ticks_ns(CPUS[0])
-    return now_ns - since_ns - sum(now) + sum(since)
+        inner_ended_ns, inner_ended = time.monotonic_ns(), sum(ticks_ns(CPUS[0]))
+    outer_ended, outer_ended_ns = sum(ticks_ns(CPUS[0])), time.monotonic_ns()
+    least_ns = (inner_ended_ns - inner_began_ns) - (inner_ended - inner_began)
+    most_ns = (outer_ended_ns - outer_began_ns) - (outer_ended - outer_began)
+    return found[SERVER][0].value, least_ns, most_ns
 
 
 @NEEDS_TWO_CPUS

@@ -3,6 +3,7 @@
 import re
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -12,7 +13,7 @@ from regatta.ledger.result import Result
 from regatta.ledger.samples import HEADER, pack_samples
 from regatta.machine import perf, placement
 from regatta.race.events import Event, Finished, Started, TrialFinished
-from regatta.trial import load, serve, side, window
+from regatta.trial import serve, side, window
 from tests.lab import faked
 from tests.ledgers import rows
 from tests.processes import marked
@@ -78,26 +79,28 @@ def test_a_fault_is_the_reason_of_the_failure(
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"),
+    ("fault", "limit", "reason"),
     [
-        ("server-never-ready", "the server was not ready within"),
-        ("server-never-stops", "the server did not end within"),
-        ("client-never-done", "the client was not done within"),
+        ("server-never-ready", (serve, "READY_TIMEOUT_S", 2), "the server was not ready within"),
+        ("server-never-stops", (side, "STOP_TIMEOUT_S", 2), "the server did not end within"),
+        ("client-never-done", (window, "load_timeout_s", lambda _: 2), "the client was not done"),
     ],
 )
 def test_whatever_does_not_come_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: str,
+    limit: tuple[ModuleType, str, object],
+    reason: str,
 ) -> None:
+    """What does come has its usual time: on a busy machine a program may take 2 s to start."""
     monkeypatch.setenv("FAKE", fault)
-    for module in (window, serve):
-        monkeypatch.setattr(module, "READY_TIMEOUT_S", 2)
-    monkeypatch.setattr(load, "LOAD_TIMEOUT_S", 2)
-    monkeypatch.setattr(side, "STOP_TIMEOUT_S", 2)
+    monkeypatch.setattr(*limit)
     started = time.monotonic()
     result = run(tmp_path)
     assert result.status == "failed"
     assert reason in (result.reason or "")
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60, "what does not come takes 600 s"
 
 
 @pytest.mark.parametrize("data", [b"", b"x" * 32, b"RGSAMPL1" + b"\0" * 24])
