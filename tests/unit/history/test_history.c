@@ -3,6 +3,8 @@
 #include "history/history.h"
 #include "simulated.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,9 +202,18 @@ TEST(groups_are_summed_by_name_and_kernel_workers_are_one) {
     assert_row(&answer.rest, 0, "", 4, 18);
 }
 
-/* This process is in a control group of the real machine; the simulated ones are in none. */
+/* One that no process of the real machine has now: it may have more than the simulated one. */
+static int32_t unused_pid(int32_t below) {
+    do
+        below--;
+    while (kill(below, 0) == 0 || errno == EPERM);
+    return below;
+}
+
+/* The first process is in a control group of the real machine; the simulated ones are in none. */
 TEST(control_groups_are_looked_for_when_somebody_asks) {
-    sim_start(39998, "nobody");
+    const int32_t nobody = unused_pid(SIM_PROCESSES), successor = unused_pid(nobody);
+    sim_start(nobody, "nobody");
     struct process *self = &sim.processes[1];
     *self = (struct process){.pid = 1, .started_ns = 0}; /* there is one everywhere */
     sim_name(self, "init");
@@ -221,7 +232,7 @@ TEST(control_groups_are_looked_for_when_somebody_asks) {
         pass_ms(1000);
         record();
     }
-    sim_start(39997, "successor"); /* in the same slot */
+    sim_start(successor, "successor"); /* in the same slot */
     record();
     answer = ask(BY_TOTAL, GROUP_CGROUP, 0, 5);
     assert_int_equal(answer.count, 1);

@@ -142,8 +142,10 @@ static void have_threads(int count) {
             _exit(1);
 }
 
-static void have_2000_threads(void) {
-    have_threads(2000);
+static int many_threads = 2000;
+
+static void have_many_threads(void) {
+    have_threads(many_threads);
     burn((void *)30);
 }
 
@@ -190,14 +192,15 @@ static void threads_that_ended_count(void **state) {
     struct bpf *bpf = way_of(state);
     pid_t child = child_that(burn_in_a_thread_that_ends);
     struct seen *seen = scan(bpf); /* before /proc: what that reports is kept */
-    assert_in_range(total(&seen->processes[child]), 150 * NS_PER_MS, 250 * NS_PER_MS);
+    /* To the tick: where others have many threads just now, way 2 leaves the scan to procfs. */
+    assert_in_range(total(&seen->processes[child]), 150 * NS_PER_MS - 2 * TICK_NS, 250 * NS_PER_MS);
     assert_as_in_proc(bpf, child);
     end(child);
 }
 
 static void many_threads_are_one_process(void **state) {
     struct bpf *bpf = way_of(state);
-    pid_t child = child_that(have_2000_threads);
+    pid_t child = child_that(have_many_threads);
     assert_as_in_proc(bpf, child);
     struct seen *seen = scan(bpf);
     assert_in_range(total(&seen->processes[child]), 30 * NS_PER_MS, NS_PER_S);
@@ -249,9 +252,9 @@ static void forked_processes_scan_without_a_right(void **state) {
         scanners[i] = fork();
         if (scanners[i] != 0)
             continue;
-        alarm(20);
         if (setuid(65534) != 0)
             _exit(2);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of the user would have cleared it */
         for (int k = 0; k < SCANS; k++)
             if (!scan(bpf)->is_there[sleeper])
                 _exit(3);
@@ -327,24 +330,33 @@ static void more_processes_than_there_is_room_for(void **state) {
         end(children[i]);
 }
 
-/* With many threads procfs is cheaper, because bpf pays per thread; with fewer it is bpf again. */
+/* The last of so many scans that the threads have been counted again. */
+static struct scan much_later(struct bpf *bpf) {
+    static struct seen seen;
+    struct scan said;
+    for (int i = 0; i < 70; i++)
+        scan(bpf);
+    assert_int_equal(bpf_scan(bpf, &procfs, &said, see, &seen), 0);
+    return said;
+}
+
+/* With more than six for each process procfs is cheaper, because bpf pays per thread; with fewer it
+ * is bpf again. */
 static void many_threads_are_left_to_procfs(void **state) {
     (void)state;
     struct bpf *bpf = ways[1];
-    static struct seen seen;
-    struct scan said;
     if (bpf == NULL)
         skip();
-    pid_t child = child_that(have_2000_threads);
-    for (int i = 0; i < 70; i++)
-        scan(bpf);
-    assert_int_equal(bpf_scan(bpf, &procfs, &said, see, &seen), 0);
-    assert_string_equal(said.source, said.seen * 6 < 2000 ? "procfs" : "bpf");
+    /* Enough even if half as many processes again are there by then. */
+    const int enough = 8 * (int)much_later(bpf).seen;
+    many_threads = enough > many_threads ? enough : many_threads;
+    pid_t child = child_that(have_many_threads);
+    assert_string_equal(much_later(bpf).source, "procfs");
     end(child);
-    for (int i = 0; i < 70; i++)
-        scan(bpf);
-    assert_int_equal(bpf_scan(bpf, &procfs, &said, see, &seen), 0);
-    assert_string_equal(said.source, "bpf");
+    /* Others may have many threads for a while, too. */
+    const int64_t until_ns = clock_monotonic_ns() + PATIENCE_NS;
+    while (strcmp(much_later(bpf).source, "bpf") != 0)
+        assert_true(clock_monotonic_ns() < until_ns);
 }
 
 struct wanted {
