@@ -98,6 +98,11 @@ def tasks(pid: int) -> list[int]:
     return [task for one in tree(pid) for task in threads(one)]
 
 
+def wait_until_asleep(pid: int) -> None:
+    """Until nothing of it runs: by then it has done all that it was given reason to do."""
+    wait_until(lambda: all(state(task) == "S" for task in tasks(pid)), "it is never at rest")
+
+
 @contextlib.contextmanager
 def stopped(pid: int) -> Iterator[None]:
     """It leads a group of its own: none of that runs meanwhile, and none has yet to be stopped."""

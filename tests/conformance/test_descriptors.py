@@ -14,13 +14,11 @@ from tests.processes import (
     cpu_seconds,
     descriptor_limits,
     descriptors,
-    state,
     stopped,
-    tasks,
     tree,
+    wait_until_asleep,
 )
 from tests.servers import AS_US, PATIENCE_S, RunningServer, Start, is_refusal, read_reply, rows_of
-from tests.waiting import wait_until
 
 Crowd = Callable[[RunningServer], list[socket.socket]]
 CROWD = 40
@@ -69,7 +67,7 @@ def waiting(crowd: list[socket.socket], timeout: float) -> list[socket.socket]:
 def watch_them_wait(server: RunningServer, crowd: list[socket.socket], reason: str) -> None:
     """Whoever can be served has been; the others wait, and that must cost (nearly) no CPU."""
     pid = server.process.pid
-    wait_until(lambda: all(state(task) == "S" for task in tasks(pid)), "it is never at rest")
+    wait_until_asleep(pid)
     left = waiting(crowd, timeout=SEEN_TO_SPIN_S / 4)
     if not left:
         pytest.skip(reason)
