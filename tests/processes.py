@@ -58,8 +58,8 @@ def children(pid: int) -> list[int]:
     found = []
     for task in threads(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            children = Path(f"/proc/{pid}/task/{task}/children").read_text()
-            found += [int(child) for child in children.split()]
+            listed = Path(f"/proc/{pid}/task/{task}/children").read_text()
+            found += [int(child) for child in listed.split()]
     return [child for child in found if not is_gone(child)]
 
 
