@@ -52,12 +52,20 @@ def commands(pids: list[int]) -> list[str]:
     return found
 
 
+def threads(pid: int) -> list[int]:
+    """Of a process; none of one that ended meanwhile."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
+    return []
+
+
 def children(pid: int) -> list[int]:
     """The living child processes of all its threads."""
     found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            found += [int(child) for child in (task / "children").read_text().split()]
+    for task in threads(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            listed = Path(f"/proc/{pid}/task/{task}/children").read_text()
+            found += [int(child) for child in listed.split()]
     return [child for child in found if not is_gone(child)]
 
 
@@ -93,7 +101,12 @@ def is_gone(pid: int) -> bool:
 
 def tasks(pid: int) -> list[int]:
     """The threads of the process and of those below it."""
-    return [int(task.name) for one in tree(pid) for task in Path(f"/proc/{one}/task").iterdir()]
+    return [task for one in tree(pid) for task in threads(one)]
+
+
+def wait_until_asleep(pid: int) -> None:
+    """Until nothing of it runs: by then it has done all that it was given reason to do."""
+    wait_until(lambda: all(state(task) == "S" for task in tasks(pid)), "it is never at rest")
 
 
 @contextlib.contextmanager

@@ -8,13 +8,15 @@ import termios
 
 from tests.waiting import wait_until
 
+OWN_HOST = "127.0.0.5"
+"""Where a port that a test has let go of is still free for it: others take theirs of 127.0.0.1."""
 SOCK_DIAG_BY_FAMILY = 20
 NO_COOKIE = 0xFFFFFFFF
 
 
-def free_port() -> int:
-    """One of loopback that nobody has just now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+def free_port(host: str = "127.0.0.1") -> int:
+    """One of this address that nobody has just now."""
+    with socket.create_server((host, 0)) as listener:
         return int(listener.getsockname()[1])
 
 

@@ -2,10 +2,15 @@
 
 import atexit
 import functools
+import random
 import shutil
 import stat
 import tempfile
 from pathlib import Path
+
+NOBODYS = random.randrange(30_000, 60_000)
+"""A user who has no processes, so that a limit on their number is exact: not even those of another
+run of the tests, beside this one."""
 
 
 def as_user(number: int) -> list[str]:

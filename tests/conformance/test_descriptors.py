@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.preload import preloaded
-from tests.processes import cpu_seconds, descriptor_limits, descriptors, stopped, tree
+from tests.processes import (
+    cpu_seconds,
+    descriptor_limits,
+    descriptors,
+    stopped,
+    tree,
+    wait_until_asleep,
+)
 from tests.servers import AS_US, PATIENCE_S, RunningServer, Start, is_refusal, read_reply, rows_of
 
 Crowd = Callable[[RunningServer], list[socket.socket]]
@@ -59,20 +66,24 @@ def waiting(crowd: list[socket.socket], timeout: float) -> list[socket.socket]:
 
 def watch_them_wait(server: RunningServer, crowd: list[socket.socket], reason: str) -> None:
     """Whoever can be served has been; the others wait, and that must cost (nearly) no CPU."""
+    pid = server.process.pid
+    wait_until_asleep(pid)
     left = waiting(crowd, timeout=SEEN_TO_SPIN_S / 4)
     if not left:
         pytest.skip(reason)
-    before = cpu_seconds(server.process.pid)
+    before = cpu_seconds(pid)
     assert waiting(left, timeout=SEEN_TO_SPIN_S) == left
-    assert cpu_seconds(server.process.pid) - before < SEEN_TO_SPIN_S / 4
+    assert cpu_seconds(pid) - before < SEEN_TO_SPIN_S / 4
 
 
 def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
     start: Start, crowd: Crowd
 ) -> None:
     server = start(*HELD_LONG)
+    before = sockets_of_all(server)
     server.ask(b"top 2\n")
-    few = {pid: max(low_descriptors(pid)) + 5 for pid in tree(server.process.pid)}
+    everybody = at_rest(server, before)
+    few = {pid: max(low_descriptors(pid)) + 5 for pid, sockets in everybody.items() if sockets}
     with descriptor_limits(few):
         clients = crowd(server)
         for client in clients:

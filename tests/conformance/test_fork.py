@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.servers import RunningServer, Start, is_refusal, needs, read_reply, rows_of, running
-from tests.users import as_user
+from tests.users import NOBODYS, as_user
 from tests.waiting import wait_until
-
-NOBODY = 54322
-"""A user who has no processes, so that a limit on their number is exact."""
 
 
 @pytest.fixture
@@ -42,7 +39,7 @@ def test_children_that_have_served_are_reaped_although_nobody_comes(start: Start
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without processes")
 def test_where_no_process_can_be_made_clients_are_told_so(start: Start) -> None:
     """The server and one child are allowed."""
-    server = start(*as_user(NOBODY), needs("prlimit"), "--nproc=2")
+    server = start(*as_user(NOBODYS), needs("prlimit"), "--nproc=2")
     with server.connect() as served:
         served.sendall(b"top 2\n")
         read_reply(served)

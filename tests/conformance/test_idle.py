@@ -85,8 +85,9 @@ def test_a_client_that_asks_now_and_then_is_not_closed(start: Start) -> None:
         selector.register(connection, selectors.EVENT_READ)
         begun = asked = time.monotonic()
         while time.monotonic() - begun < 1.5 * timeout_s:
-            # A pause that this machine made too long would prove nothing.
-            assert not selector.select(pause_s) or time.monotonic() - asked > timeout_s / 2
+            if selector.select(pause_s):
+                assert time.monotonic() - asked > timeout_s / 2
+                pytest.skip("this machine made a pause too long: that proves nothing")
             asked = time.monotonic()
             connection.sendall(LINE.request(1))
             assert len(LINE.read_answer(connection)) == 1

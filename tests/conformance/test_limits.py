@@ -3,6 +3,7 @@
 import contextlib
 import socket
 
+from tests.processes import wait_until_asleep
 from tests.servers import (
     PATIENCE_S,
     ListedDesign,
@@ -36,7 +37,7 @@ def test_more_clients_than_allowed_are_told_so_or_wait_for_their_turn(
     with contextlib.ExitStack() as stack:
         held = hold(stack, server, allowed)
         surplus = stack.enter_context(server.crowd(3))
-        refused = [each for each in surplus if is_told_at_once(each, design)]
+        refused = [each for each in surplus if is_told_at_once(server, each, design)]
         for connection in refused:
             assert is_refusal(read_all(connection))
         for connection in held:
@@ -51,12 +52,13 @@ def test_more_clients_than_allowed_are_told_so_or_wait_for_their_turn(
     assert server.stop()["errors"]["refused"] == len(refused)
 
 
-def is_told_at_once(connection: socket.socket, design: ListedDesign) -> bool:
+def is_told_at_once(server: RunningServer, connection: socket.socket, design: ListedDesign) -> bool:
     """It must be, but where clients wait in the backlog until a worker is free."""
-    connection.settimeout(PATIENCE_S if design.serves == "all" else 0.1)
+    wait_until_asleep(server.process.pid)
+    connection.setblocking(False)
     try:
         connection.recv(1, socket.MSG_PEEK)
-    except TimeoutError:
+    except BlockingIOError:
         assert design.serves != "all", "it is neither served nor refused"
         return False
     finally:

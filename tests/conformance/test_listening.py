@@ -14,6 +14,7 @@ from tests.servers import (
     read_reply,
     rows_of,
 )
+from tests.sockets import OWN_HOST
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.0.0.2:0", "localhost:0", "[::1]:0"])
@@ -44,7 +45,7 @@ def test_a_second_server_on_the_same_port_is_refused(
 
 def test_the_port_is_free_at_once_after_the_end(start: Start) -> None:
     """Though the server has closed a connection first, which lingers."""
-    server = start()
+    server = start(listen=f"{OWN_HOST}:0")
     with server.connect() as connection:
         connection.sendall(b"GET /top HTTP/1.0\r\n\r\n")
         while connection.recv(65536):

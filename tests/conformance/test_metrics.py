@@ -71,7 +71,8 @@ def test_the_time_of_all_workers_is_told_and_never_falls(
         now = value(server, "process_cpu_seconds_total")
         assert now >= last
         last = now
-    assert last - first >= 20 * 0.004, "what the workers used is not in it"
+    # Half: a CPU that others slowed while the spin was measured may be faster now.
+    assert last - first >= 20 * 0.005 / 2, "what the workers used is not in it"
 
 
 @pytest.mark.parametrize("accept", [None, OPENMETRICS])

@@ -28,7 +28,7 @@ from tests.servers import (
     table,
 )
 from tests.sockets import wait_until_arrived
-from tests.users import as_user, runnable_by_all
+from tests.users import NOBODYS, as_user, runnable_by_all
 from tests.waiting import wait_until
 
 PREFORK = [row.name for row in table() if row.name.startswith("prefork-")]
@@ -37,8 +37,6 @@ SEEN_TO_SPIN_S = 0.5
 """Long enough to tell a server that spins from one that waits."""
 REFILL_S = 1.0
 """Seconds before a place is filled again: processes.h, REFILL_MS."""
-NOBODY = 54321
-"""A user who has no processes, so that a limit on their number is exact."""
 
 
 @pytest.fixture(params=PREFORK)
@@ -168,14 +166,14 @@ def test_a_signal_to_all_processes_at_once_is_a_drain(start: Start, number: sign
 def test_more_workers_than_the_system_allows_are_refused_in_one_line(pool: str) -> None:
     """The server itself and three more are allowed to its user."""
     limit = 4 if os.geteuid() == 0 else 1
-    user = as_user(NOBODY) if os.geteuid() == 0 else []
+    user = as_user(NOBODYS) if os.geteuid() == 0 else []
     command = [*user, needs("prlimit"), f"--nproc={limit}"]
     command += [runnable_by_all(program("regatta-server")), "--design", pool]
     ended = run(*command, "--listen", "127.0.0.1:0")
     assert_refused(ended, status=1)
     assert ended.stderr.startswith(f"regatta-server: {pool}: ")
     assert "--workers" in ended.stderr
-    left = [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) == NOBODY]
+    left = [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) == NOBODYS]
     assert left == []
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.metrics import samples
-from tests.processes import state, tasks
+from tests.processes import wait_until_asleep
 from tests.servers import PATIENCE_S, RunningServer, Start, rows_of, running
 from tests.waiting import wait_until
 
@@ -47,6 +47,5 @@ def test_a_stop_does_not_wait_for_its_pause_to_end(tmp_path: Path) -> None:
 
 def test_without_it_only_clients_cause_readings(start: Start) -> None:
     server = start(*HELD_LONG)
-    everybody = tasks(server.process.pid)
-    wait_until(lambda: all(state(one) == "S" for one in everybody), "it is never at rest")
+    wait_until_asleep(server.process.pid)
     assert server.stop()["scans"] == 0

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.servers import RunningServer, is_refusal, read_all, read_reply, rows_of, running
-from tests.waiting import wait_until
 
 FD_SETSIZE = 1024
 CROWD = 1060
@@ -44,7 +43,7 @@ def test_it_serves_to_the_limit_and_refuses_beyond(server: RunningServer) -> Non
             connection.sendall(b"top 2\n")
             assert len(rows_of(read_reply(connection))) == 2
     # All have left: there is room again as soon as that was noticed.
-    wait_until(lambda: server.ask(b"top 1\n").startswith(b"rank"), "there is no room again")
+    server.connect_when_there_is_room().close()
     assert server.stop()["errors"]["refused"] >= len(refused)
 
 

@@ -13,7 +13,7 @@ import pytest
 from bench.paths import BUILT
 from tests.processes import is_gone, tasks, tree
 from tests.servers import PATIENCE_S, ListedDesign, running
-from tests.sockets import free_port, reset, wait_until_read
+from tests.sockets import OWN_HOST, free_port, reset, wait_until_read
 from tests.waiting import wait_until
 
 BODY = b"rank pid name\n1 7 x\n"
@@ -31,7 +31,7 @@ class TwinServer:
         self.port = port
 
     def connect(self) -> socket.socket:
-        connection = socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
+        connection = socket.create_connection((OWN_HOST, self.port), PATIENCE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
@@ -48,8 +48,8 @@ def listens(twin: TwinServer) -> bool:
 def twin(design: ListedDesign, tmp_path: Path) -> Iterator[TwinServer]:
     reply = tmp_path / "reply"
     reply.write_bytes(REPLY)
-    port = free_port()
-    command = [str(BUILT / f"twin-{design.name}"), f"127.0.0.1:{port}", str(reply)]
+    port = free_port(OWN_HOST)
+    command = [str(BUILT / f"twin-{design.name}"), f"{OWN_HOST}:{port}", str(reply)]
     with subprocess.Popen(command) as process:
         started = TwinServer(process, port)
         try:
@@ -139,12 +139,20 @@ def test_several_are_served_at_once(twin: TwinServer, design: ListedDesign) -> N
 def test_it_has_as_many_workers_as_our_own_server(
     twin: TwinServer, design: ListedDesign, tmp_path: Path
 ) -> None:
-    with twin.connect() as connection:  # by now all of them are there
+    with twin.connect() as connection:
         connection.sendall(LAST_REQUEST)
         read_exactly(connection, 2 * len(LAST_REPLY))
     with running(tmp_path, "--design", design.name, "--no-recorder") as ours:
-        for count in (tree, tasks):
-            assert len(count(twin.process.pid)) == len(count(ours.process.pid))
+        for all_of in (tree, tasks):
+            # Some of a pool may still be on their way, and who has served still there.
+            wait_until(
+                lambda all_of=all_of: (
+                    len(all_of(twin.process.pid)) == len(all_of(ours.process.pid))
+                ),
+                lambda all_of=all_of: (
+                    f"{len(all_of(twin.process.pid))}, ours {len(all_of(ours.process.pid))}"
+                ),
+            )
 
 
 def test_sigterm_ends_it_and_leaves_no_child(twin: TwinServer, design: ListedDesign) -> None:

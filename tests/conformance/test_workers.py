@@ -9,6 +9,7 @@ import pytest
 
 from tests.processes import children, is_gone, state, tree
 from tests.servers import ListedDesign, RunningServer, Start, read_reply, rows_of
+from tests.sockets import OWN_HOST
 from tests.waiting import wait_until
 
 HELD = 3
@@ -106,7 +107,7 @@ def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(start: Start) -
 
 def test_a_server_that_is_killed_leaves_nobody_behind(start: Start) -> None:
     """Not even its workers: they would hold the port, and answer for a server that is gone."""
-    server = start()
+    server = start(listen=f"{OWN_HOST}:0")
     with server.connect() as connection:
         connection.sendall(b"top 1\n")
         read_reply(connection)

@@ -56,6 +56,14 @@ def address_of(listener: socket.socket) -> str:
     return f"127.0.0.1:{listener.getsockname()[1]}"
 
 
+@contextlib.contextmanager
+def nobody_there() -> Iterator[str]:
+    """An address that refuses, and that nobody else can listen at meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield address_of(bound)
+
+
 Handler = Callable[[socket.socket, int], None]
 """What is done with a connection; its number says how many came before it."""
 

@@ -157,7 +157,7 @@ def test_every_load_knows_the_token(server: RunningServer, token_file: Path, dia
     know = ("--dialect", dialect, "--token-file", str(token_file))
     result, status = ask(server, "-c", "5", "--rounds", "4", *know)
     assert (status, result["answered"]) == (0, 20)
-    options = ("--load", "open", "--rate", "200", "--duration", "4", "--slow", "2", "--idle", "2")
+    options = ("--load", "open", "--rate", "100", "--duration", "8", "--slow", "2", "--idle", "2")
     result, status = ask(server, "-c", "3", "-n", "1", *options, *know)
     assert status == 0
     assert result["answered"] == result["requests"] > 700

@@ -20,6 +20,7 @@ from tests.e2e.scripted import (
     client,
     errors,
     http,
+    nobody_there,
     once,
     read_request,
     result_of,
@@ -87,7 +88,7 @@ def test_a_reply_may_come_byte_by_byte(engine: str, dialect: str) -> None:
         while read_request(connection):
             for byte in REPLIES[dialect]:
                 connection.sendall(bytes([byte]))
-                time.sleep(0.0003)
+                time.sleep(0.001)
 
     with serving(handler) as server:
         result, status = result_of(server, "-c 3", engine, dialect)
@@ -255,9 +256,8 @@ def test_a_closed_load_ends_although_nothing_is_answered(engine: str) -> None:
 
 
 def test_a_refused_port_is_a_connect_error_that_says_what_to_do(engine: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = address_of(listener)
-    finished = client("--engine", engine, "-c", "3", "--json", address)
+    with nobody_there() as address:
+        finished = client("--engine", engine, "-c", "3", "--json", address)
     assert finished.returncode == 1
     assert json.loads(finished.stdout)["errors"] == errors(connect=3)
     assert json.loads(finished.stdout)["connections_opened"] == 0
@@ -268,9 +268,8 @@ def test_a_refused_port_is_a_connect_error_that_says_what_to_do(engine: str) -> 
 
 
 def test_a_closed_load_does_not_spin_on_a_refused_port(engine: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = address_of(listener)
-    result, status = result_of(address, "--load closed --duration 0.5", engine)
+    with nobody_there() as address:
+        result, status = result_of(address, "--load closed --duration 0.5", engine)
     assert status == 1
     assert 1 <= result["errors"]["connect"] <= 11
     assert result["usage"]["self"]["user_ns"] + result["usage"]["self"]["system_ns"] < 0.2e9

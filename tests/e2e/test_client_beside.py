@@ -11,6 +11,7 @@ from tests.e2e.scripted import (
     Gated,
     always,
     errors,
+    nobody_there,
     read_request,
     refusal,
     result_of,
@@ -135,7 +136,7 @@ def test_a_large_reply_to_a_slow_reader_is_held_back() -> None:
             return
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
         read_request(connection)
-        connection.settimeout(0.3)
+        connection.settimeout(0.1)
         try:
             connection.sendall(body)
         except TimeoutError:
@@ -159,9 +160,7 @@ def test_many_slow_connections_do_not_delay_the_measured_ones(tmp_path: Path) ->
 
 
 def test_connections_that_cannot_be_made_are_one_line_and_no_load() -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    with nobody_there() as address:
         for options in (["--idle", "5"], ["--slow", "5"]):
             assert "regatta-client: not all " in refusal(*options, address, status=1)
 

@@ -2,7 +2,6 @@
 
 import math
 import re
-import signal
 import socket
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from tests.e2e.scripted import (
     serving,
     shown_by,
 )
+from tests.processes import stopped
 from tests.servers import running
 
 ANSWERED, TIMEOUT, UNSTARTED = 0, 2, 6
@@ -82,11 +82,10 @@ def test_a_server_that_stops_to_the_end_of_the_window_is_slow(tmp_path: Path) ->
         gated = Gated(server, f"{open_load(400, 1)} -c 4 --timeout 1500 --samples {path}")
         gated.go()
         time.sleep(0.3)
-        server.process.send_signal(signal.SIGSTOP)
-        stopped_ns = time.monotonic_ns()
-        result = gated.result()
-        continued_ns = time.monotonic_ns()
-        server.process.send_signal(signal.SIGCONT)
+        with stopped(server.process.pid):
+            stopped_ns = time.monotonic_ns()
+            result = gated.result()
+            continued_ns = time.monotonic_ns()
     starts = [sample[0] for sample in read_samples(path)[0]]
     at_least = [continued_ns - start if start > stopped_ns else 0.0 for start in starts]
     assert len(starts) == result["requests"] + result["unstarted"] == 400

@@ -17,9 +17,9 @@ from tests.e2e.scripted import (
     NO_FIGURES,
     PATIENCE_S,
     Gated,
-    address_of,
     always,
     errors,
+    nobody_there,
     once,
     open_load,
     read_request,
@@ -28,6 +28,7 @@ from tests.e2e.scripted import (
     serving,
     shown_by,
 )
+from tests.processes import stopped
 from tests.servers import needs, running
 
 SERVER = ["--design", "select", "--work", "snapshot"]
@@ -91,14 +92,13 @@ def test_the_whole_stall_of_a_server_is_in_the_samples(tmp_path: Path) -> None:
     path = tmp_path / "samples"
     rate = 500
     with running(tmp_path, *SERVER) as server:
-        gated = Gated(server, f"{open_load(rate, 1.2)} -c 4 --samples {path}")
+        gated = Gated(server, f"{open_load(rate, 2)} -c 4 --samples {path}")
         gated.go()
         time.sleep(0.4)
-        os.kill(server.process.pid, signal.SIGSTOP)
-        stopped_ns = time.monotonic_ns()
-        time.sleep(0.3)
-        continued_ns = time.monotonic_ns()
-        os.kill(server.process.pid, signal.SIGCONT)
+        with stopped(server.process.pid):
+            stopped_ns = time.monotonic_ns()
+            time.sleep(0.3)
+            continued_ns = time.monotonic_ns()
         result = gated.result()
     samples, _ = read_samples(path)
     assert result["errors"] == errors()
@@ -148,9 +148,8 @@ def test_a_free_connection_that_the_server_closes_is_made_again() -> None:
 
 
 def test_nobody_there_is_a_failure_that_ends_in_time() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = address_of(listener)
-    result, status = result_of(address, f"{open_load(1000, 0.3)} -c 2")
+    with nobody_there() as address:
+        result, status = result_of(address, f"{open_load(1000, 0.3)} -c 2")
     assert status == 1
     assert result["answered"] == 0
     # Each pauses after a failure: no hammering.
@@ -198,11 +197,11 @@ def test_a_client_on_a_busy_cpu_says_that_it_was_the_limit(busy_cpu: int, tmp_pa
 def test_a_client_that_was_stopped_was_late_itself(tmp_path: Path) -> None:
     """A connection for each request: however slow a busy machine's server is, one is free."""
     with running(tmp_path, *SERVER) as server:
-        gated = Gated(server, f"{open_load(200, 0.5)} -c 100")
+        gated = Gated(server, f"{open_load(200, 1)} -c 100")
         gated.go()
         time.sleep(0.1)
         gated.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.6)
+        time.sleep(1.1)
         gated.process.send_signal(signal.SIGCONT)
         result = gated.result()
     assert result["unstarted"] > 50

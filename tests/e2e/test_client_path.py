@@ -96,7 +96,7 @@ def test_slow_connections_ask_for_the_path_too() -> None:
 
     with serving(handler) as server:
         result, _ = result_of(
-            server, "--path /a --slow 1 --load closed --duration 1.5", dialect="http"
+            server, "--path /a --slow 1 --load closed --duration 4", dialect="http"
         )
     assert result["slow_requests"] >= 1
     assert requests[0].startswith(b"GET /a HTTP/1.1\r\n")

@@ -38,7 +38,8 @@ def test_an_open_load_takes_them_in_turn_too() -> None:
         result, status = result_of(
             server, "--load open --rate 200 --duration 0.2 -c 4 --sources 127.0.0.2-127.0.0.3"
         )
-    assert (status, result["answered"]) == (0, 40)
+    # A busy machine may not come to the last of them; then it says so.
+    assert (status, result["answered"]) == (0, 40 - result["unstarted"])
     assert handler.seen == {"127.0.0.2": 2, "127.0.0.3": 2}
 
 

@@ -22,7 +22,7 @@ def test_figures_are_shares_of_the_time_that_really_passed() -> None:
         plain = watch("--count", "1", server.address).stdout
         assert re.search(r"^ +1 +4001 +124\.8 +0\.3 burner$", plain, re.MULTILINE)
         assert re.search(r"- +15\.6 +6\.3 \(everything else: 73\)$", plain, re.MULTILINE)
-        assert "ok, 0.0 s old, over 8.0 s" in plain
+        assert re.search(r"ok, 0\.\d s old, over 8\.0 s", plain)
         assert "source procfs, 75 tasks, 1 lost (not permitted to use BPF)" in plain
         with on_screen(server.address) as terminal:
             terminal.until("burner")
@@ -229,8 +229,8 @@ def test_a_body_without_end_is_bounded_and_costs_the_other_nothing(pair: Pair) -
         serving(drip) as endless,
         on_screen(endless.address, pair[0].address, "--timeout", "20000") as terminal,
     ):
-        shown = terminal.until("the answer is too long")
-        assert "ok, " in shown
+        terminal.until("the answer is too long")
+        terminal.until("ok, ")
         status = Path(f"/proc/{terminal.pid}/status").read_text()
         assert int(re.search(r"VmHWM:\s+(\d+)", status)[1]) < 16 * 1024
         check_clean(terminal.raw)

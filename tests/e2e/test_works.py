@@ -31,7 +31,8 @@ def test_spin_computes_the_same_amount_for_each_request_whoever_shares_its_cpu(
     tmp_path: Path,
 ) -> None:
     """Four at once on one CPU: a spin that counted time would end when its time is over, and four
-    together would use the time of one. Others on this machine may slow our CPU, not speed it up."""
+    together would use the time of one. Others on this machine may slow our CPU, and have done so
+    while it was measured how long a spin takes."""
     options = ("--design", "thread-per-client", "--cpus", "0", "--max-age", "60000")
     with running(tmp_path, *options, "--work", "spin=50ms") as server:
         connections = [server.connect() for _ in range(4)]
@@ -42,7 +43,7 @@ def test_spin_computes_the_same_amount_for_each_request_whoever_shares_its_cpu(
             connection.close()
         summary = server.stop()
     assert summary["work"] == "spin=50ms"
-    assert 0.9 * 4 * 50 * MS <= cpu_ns(summary) <= 2 * 4 * 50 * MS
+    assert 0.5 * 4 * 50 * MS <= cpu_ns(summary) <= 2 * 4 * 50 * MS
 
 
 @pytest.mark.parametrize("scan", ["scan", "classic"])
@@ -53,4 +54,4 @@ def test_a_slowed_scan_computes_and_scans_for_each_request(tmp_path: Path, scan:
         summary = server.stop()
     assert summary["work"] == f"{scan}+spin=20ms"
     assert summary["scans"] == 4
-    assert cpu_ns(summary) >= 0.9 * 4 * 20 * MS
+    assert cpu_ns(summary) >= 0.5 * 4 * 20 * MS

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.commands import run
-from tests.processes import state
+from tests.processes import state, threads
 from tests.servers import PATIENCE_S, built, program
 from tests.truth.proc import ProcessTimes
 from tests.users import runnable_by_all
@@ -171,5 +171,5 @@ def zombie(burnt_ms: int) -> Iterator[int]:
 
 
 def all_sleep(pid: int) -> bool:
-    """Every thread of it: then its times stand still."""
-    return all(state(int(task)) == "S" for task in os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
+    """Every thread of it that has not ended: then its times stand still."""
+    return all(state(task) in ("S", "Z") for task in threads(pid))

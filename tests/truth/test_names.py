@@ -2,21 +2,16 @@
 
 import contextlib
 import json
-import os
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.busiest import enough_ms
 from tests.servers import RunningServer, rows_of, running
 from tests.truth.programs import Life, Scanner, living, options_of
 from tests.waiting import wait_until
 
-TICK_MS = 1000 // os.sysconf("SC_CLK_TCK")
-AMONG = 40
-"""Of the 64 that can be asked for: others may rise meanwhile."""
-MOST_MS = 5000
 HOSTILE = {
     "parenthesis": (b"a) R 1 (b", "a) R 1 (b"),
     "closing": (b") 0 0 0 0 0 0 0", ") 0 0 0 0 0 0 0"),
@@ -37,26 +32,13 @@ def rename(it: Life, name: bytes) -> None:
     it.wait_until_ready()
 
 
-def enough_ms() -> str:
-    """CPU time that makes a process one of the busiest here."""
-    used = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = entry.read_text(errors="replace").rpartition(")")[2].split()
-            used.append((int(fields[11]) + int(fields[12])) * TICK_MS)
-    enough = 100 + sorted([0] * AMONG + used)[-AMONG]
-    if enough > MOST_MS:
-        pytest.skip(f"{AMONG} processes of this machine have used {enough} ms of CPU")
-    return str(enough)
-
-
 @pytest.fixture(scope="module")
 def named() -> Iterator[dict[str, int]]:
     """A process of each name; it has burnt enough to be among the busiest."""
     with contextlib.ExitStack() as stack:
         found = {}
         for case, (name, _) in HOSTILE.items():
-            it = stack.enter_context(living("named", enough_ms()))
+            it = stack.enter_context(living("named", str(enough_ms())))
             rename(it, name)
             found[case] = it.pid
         yield found
@@ -134,7 +116,7 @@ def test_a_name_is_not_cut_by_a_reply_that_is_read_late(
     server: RunningServer, named: dict[str, int]
 ) -> None:
     """The reply was made when it was asked for: a process that ends meanwhile is still in it."""
-    with living("named", enough_ms()) as it:
+    with living("named", str(enough_ms())) as it:
         rename(it, b"gone ) soon")
         with socket.create_connection((server.host, server.port)) as connection:
             connection.sendall(b"top 64\n")

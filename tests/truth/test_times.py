@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.truth.proc import TICK_NS, ProcessTimes, pids, read_process
-from tests.truth.programs import Life, Scanner, all_sleep, living, zombie
+from tests.truth.programs import Life, Scan, Scanner, all_sleep, living, zombie
 from tests.waiting import wait_until
 
 BURNT_MS = 150
@@ -29,11 +29,17 @@ def assert_is_as_in_proc(process: ProcessTimes) -> None:
     assert abs(process.started_ns - seen.started_ns) < TICK_NS
 
 
+def scan_at_rest(scanner: Scanner, pid: int) -> Scan:
+    """Whoever says that it is ready still runs, and its last threads may not have begun."""
+    wait_until(lambda: all_sleep(pid), "it sleeps")
+    return scanner.scan()
+
+
 @pytest.mark.parametrize("life", ["dead-thread", "dead-leader", "exec-from-thread"])
 def test_the_time_of_a_thread_counts_for_its_process(scanner: Scanner, life: str) -> None:
     """... when the thread has ended; when the first has, before it; when it became the process."""
     with living(life, str(BURNT_MS)) as it:
-        process = scanner.scan().one(it.pid)
+        process = scan_at_rest(scanner, it.pid).one(it.pid)
         assert_has_burnt(process)
         assert_is_as_in_proc(process)
 
@@ -75,8 +81,7 @@ def test_one_that_slept_for_long_and_runs_again_has_all_its_time_at_once(
             it.go_on()
             it.wait_until_ready()
             for _ in range(2):
-                wait_until(lambda: all_sleep(it.pid), "it sleeps")
-                process = scanner.scan().one(it.pid)
+                process = scan_at_rest(scanner, it.pid).one(it.pid)
                 assert_is_as_in_proc(process)
             assert process.total_ns - before.total_ns >= 20_000_000
             before = process
@@ -84,7 +89,7 @@ def test_one_that_slept_for_long_and_runs_again_has_all_its_time_at_once(
 
 def test_a_process_with_2000_threads_is_there_once(scanner: Scanner) -> None:
     with living("threads", "2000") as it:
-        scan = scanner.scan()
+        scan = scan_at_rest(scanner, it.pid)
         process = scan.one(it.pid)
         assert_is_as_in_proc(process)
         threads = {int(task) for task in os.listdir(f"/proc/{it.pid}/task")}  # noqa: PTH208
@@ -111,7 +116,7 @@ def test_a_pid_used_again_is_another_process_with_no_time_carried_over(scanner: 
         assert_has_burnt(first)
         it.go_on()
         it.wait_until_ready()
-        second = scanner.scan().one(pid)
+        second = scan_at_rest(scanner, pid).one(pid)
         assert second.name == b"second"
         assert second.total_ns < BURNT_NS / 2
         assert second.started_ns > first.started_ns
