@@ -9,7 +9,7 @@ import math
 
 from regatta.ledger.cell import WINDOW
 from regatta.study import Study
-from regatta.study.claims.cells import claim_cells
+from regatta.study.claims.cells import claim_cells, over_the_studys
 from regatta.study.claims.metrics import ALSO_TIMED, is_timed
 
 LEVEL = 0.05
@@ -55,7 +55,8 @@ def too_few_note(study: Study) -> str:
 def _blocks_of_claims(study: Study) -> dict[str, int]:
     """Of each claim, in the scope that decides it: of a window's trials only one kind counts."""
     found = {}
-    for claim in study.claims:
+    for said in study.claims:
+        claim = over_the_studys(said, study.cells)
         found[claim.id] = study.blocks + study.counted_blocks
         if set(claim.selectors()) <= claim_cells(claim, study.cells, WINDOW).keys():
             found[claim.id] = min(_blocks_of(study, of.metric) for of in claim.statements)

@@ -3,7 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-ORDER, COMPARE, LINEAR, RATIO, ENGINES = "order", "compare", "linear", "ratio", "client_engines"
+ORDER, RATIO, COMPARE, ENGINES = "order", "ratio", "compare", "client_engines"
+GROWTH, WIDENS, NEARER, BELOW, ABOVE = "growth", "widens", "nearer", "below", "above"
+LINEAR, SUBLINEAR, RISING, FALLING, FLAT = "linear", "sublinear", "rising", "falling", "flat"
+SHAPES = (LINEAR, SUBLINEAR, RISING, FALLING, FLAT)
+"""What a statement may be: its `kind`. A shape is how a metric goes with the connections."""
 BOTH = "both"
 ITERATIVE = "iterative"
 OVER_ITERATIVE = "_over_iterative"
@@ -14,7 +18,10 @@ EQUAL_WITHIN = 0.1
 
 @dataclass(frozen=True)
 class EquivalenceMargin:
-    """How far apart two may be that a claim calls equal: the wider of the two margins."""
+    """How far apart two may be that a claim calls equal: the wider of the two margins.
+
+    Of `below` and `above` the amount is what the figure is held against.
+    """
 
     share: float | None = EQUAL_WITHIN
     amount: float | None = None
@@ -24,7 +31,7 @@ class EquivalenceMargin:
     def words(self) -> str:
         """`10 % or 0.1 page faults`."""
         margins = [] if self.share is None else [f"{self.share * 100:g} %"]
-        margins += [] if self.amount is None else [f"{self.amount:g} {self.unit}"]
+        margins += [] if self.amount is None else [f"{self.amount:g} {self.unit}".strip()]
         return " or ".join(margins)
 
 
@@ -47,15 +54,17 @@ class Statement:
     side: str
     """`both` where the sides are compared."""
     connections: tuple[int, ...]
+    """Empty: it names none, and is over those of the study."""
     groups: tuple[tuple[str, ...], ...]
-    """Names from the smallest to the largest, those of one group equal: designs (order, ratio),
-    sides (compare), client engines (client_engines); empty for linear."""
+    """Names from the smallest to the largest, those of one group equal: designs (order, ratio,
+    growth), sides (compare), client engines (client_engines). The designs of `nearer` and `widens`,
+    each alone; empty for shapes, below and above."""
     designs: tuple[str, ...]
-    """Over which it is said, each alone; those of the order or the ratio."""
+    """Over which it is said, each alone; those of the groups where these are designs."""
     at_least: float | None = None
     """How many times as large the next is."""
     within: EquivalenceMargin = EquivalenceMargin()
-    """Of those that are equal, and of a shape."""
+    """Of those that are equal, of a shape, and the bound of `below` and `above`."""
 
     def selectors(self) -> Iterator[CellSelector]:
         """Each cell that it is about, and the iterative server's where that is subtracted."""
@@ -72,10 +81,17 @@ class Statement:
 
     def signs(self) -> str:
         """`select < iterative ~ thread-per-client`."""
-        if self.kind == LINEAR:
-            return f"{self.metric} grows linearly with the connections"
+        names = [" ~ ".join(group) for group in self.groups]
+        if self.kind in SHAPES:
+            return f"{self.metric}: {self.kind} with the connections"
+        if self.kind in (BELOW, ABOVE):
+            return f"{self.metric} {'<' if self.kind == BELOW else '>'} {self.within.words()}"
+        if self.kind == NEARER:
+            return "{} nearer to {} than to {}".format(*names)
+        if self.kind == WIDENS:
+            return f"the gap of {', '.join(names)} widens"
         sign = " < " if self.at_least is None else f" × {self.at_least:g} ≤ "
-        return sign.join(" ~ ".join(group) for group in self.groups)
+        return f"{'growth: ' if self.kind == GROWTH else ''}{sign.join(names)}"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Where several such families have all its cells, the first of the study stands; a
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from regatta.errors import StudyError
@@ -57,6 +58,40 @@ def claim_cells(claim: Claim, cells: Sequence[AnyCell], scope: str) -> dict[Cell
         if len(found) > len(best):
             best = found
     return best
+
+
+def over_the_studys(claim: Claim, cells: Sequence[Cell]) -> Claim:
+    """Where it names no number of connections, over each at which the study has all its cells.
+
+    In the scope that decides. None is there if none has them all.
+    """
+    if all(said.connections for said in claim.statements):
+        return claim
+    counts = tuple(sorted({cell.connections for cell in cells}))
+    raced = {cell.contender for cell in cells}
+    for scope in SCOPES:
+        found = claim_cells(_over(claim, counts), cells, scope)
+        unnamed = [said for said in claim.statements if not said.connections]
+        complete = tuple(
+            count
+            for count in counts
+            if all(
+                selector in found
+                for said in unnamed
+                for selector in replace(said, connections=(count,)).selectors()
+                if selector.design in raced
+            )
+        )
+        if complete:
+            return _over(claim, complete)
+    return claim
+
+
+def _over(claim: Claim, counts: tuple[int, ...]) -> Claim:
+    statements = (
+        said if said.connections else replace(said, connections=counts) for said in claim.statements
+    )
+    return replace(claim, statements=tuple(statements))
 
 
 def check_cells(claim: Claim, cells: Sequence[Cell]) -> None:

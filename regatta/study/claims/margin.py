@@ -1,14 +1,15 @@
-"""`within` of a claim: how far apart two may be that it calls equal."""
+"""Amounts in a claim: how far apart two may be that it calls equal, and what bounds a figure."""
 
 import re
 from typing import Any
 
-from regatta.ledger.given.claim import LINEAR, EquivalenceMargin
-from regatta.study.claims.metrics import unit_of
+from regatta.ledger.given.claim import FLAT, GROWTH, LINEAR, EquivalenceMargin
+from regatta.study.claims.metrics import PERCENT_SIGN, unit_of, unit_of_rate
 from regatta.study.form import listed, wrong
 
-MARGIN = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(%|[a-z][a-z ]*)")
-SHARE = "%"
+AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(%|[a-z][a-z ]*)")
+SHARE = PERCENT_SIGN
+LARGEST_BOUND = 1e12
 
 
 def read_within(
@@ -17,12 +18,12 @@ def read_within(
     """A share, an amount, or both: then the wider of the two."""
     if value is None:
         return EquivalenceMargin()
-    if kind != LINEAR and all(len(group) == 1 for group in groups):
+    if kind not in (LINEAR, FLAT) and all(len(group) == 1 for group in groups):
         raise wrong("within", "is for what is equal (~); remove it")
-    unit = "" if kind == LINEAR else unit_of(metric)
+    unit = "" if kind in (LINEAR, GROWTH) else unit_of(metric)
     found: dict[str, float] = {}
     for one in listed(value):
-        match = MARGIN.fullmatch(one) if isinstance(one, str) else None
+        match = AMOUNT.fullmatch(one) if isinstance(one, str) else None
         if match is not None and match[2] in (SHARE, unit):
             found[match[2]] = float(match[1])
     share, amount = found.get(SHARE), found.get(unit)
@@ -31,3 +32,16 @@ def read_within(
         also = f', "0.1 {unit}", or a list of both' if unit else ""
         raise wrong("within", f'is {value!r}; it must be a share below 100 %, as "10 %"{also}')
     return EquivalenceMargin(None if share is None else share / 100, amount, unit if amount else "")
+
+
+def read_bound(value: Any, kind: str, metric: str) -> EquivalenceMargin:
+    """What a figure is held against: with a unit, where the metric has one."""
+    unit = unit_of(metric) or unit_of_rate(metric)
+    match = AMOUNT.fullmatch(value) if isinstance(value, str) else None
+    if match is not None and match[2] == unit:
+        return EquivalenceMargin(None, float(match[1]), unit)
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    if plain and not unit and 0 <= value <= LARGEST_BOUND:
+        return EquivalenceMargin(None, float(value))
+    needed = f'an amount, as "0.1 {unit}"' if unit else "a number that is not negative, as 0.1"
+    raise wrong(kind, f"is {value!r}; it must be {needed}")

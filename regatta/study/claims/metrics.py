@@ -29,7 +29,7 @@ TIMED_METRICS = (
 """In a window from trials to which nothing is attached; all others from counted ones."""
 ALSO_TIMED = ("context_switches", "page_faults")
 """Which the kernel counts by itself: from timed trials where there are no others."""
-MICROSECONDS, MILLISECONDS = "us", "ms"
+MICROSECONDS, MILLISECONDS, PERCENT_SIGN = "us", "ms", "%"
 
 
 def is_timed(metric: str) -> bool:
@@ -43,3 +43,9 @@ def unit_of(metric: str) -> str:
     if metric.startswith("latency_"):
         return MILLISECONDS
     return metric.replace("_", " ") if metric in EVENT_METRICS else ""
+
+
+def unit_of_rate(metric: str) -> str:
+    """Of what is no sum: per cent, or empty for a plain number."""
+    known = NO_SUMS.get(metric)
+    return PERCENT_SIGN if known is None or known.unit == PERCENT_SIGN else ""

@@ -13,6 +13,7 @@ from regatta.ledger.given.claim import BOTH, OVER_ITERATIVE, Statement
 from regatta.ledger.given.records import PublishedFigure, RecordedClaim
 from regatta.ledger.metrics import SIDES
 from regatta.study import Claim, Source, Study
+from regatta.study.claims.cells import over_the_studys
 from regatta.study.claims.metrics import CLIENT_METRICS
 from regatta.study.published import number, read_csv, read_published
 
@@ -47,7 +48,8 @@ def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
             found.append(RecordedClaim(claim))
         else:
             title = study.sources[claim.source].title or claim.source
-            figures = tuple(figures_of(claim, loaded[claim.source]))
+            at = over_the_studys(claim, study.cells)
+            figures = tuple(figures_of(at, loaded[claim.source]))
             found.append(RecordedClaim(claim, title, figures))
     return tuple(found)
 
