@@ -54,12 +54,12 @@ class Slower:
 
     @property
     def value(self) -> float:
-        first, second = (_percentile(of, self.fraction) for of in (self.first, self.second))
+        first, second = (percentile_of(of, self.fraction) for of in (self.first, self.second))
         return second / first if self.scale == "ratio" else (second - first) / NS_PER_MS
 
     @property
     def larger_ms(self) -> float:
-        return max(_percentile(of, self.fraction) for of in (self.first, self.second)) / NS_PER_MS
+        return max(percentile_of(of, self.fraction) for of in (self.first, self.second)) / NS_PER_MS
 
     @property
     def blocks(self) -> int:
@@ -87,10 +87,11 @@ class Slower:
         value = self.value
         if math.isinf(score):
             return None, None
+        excluded = excludes(self.against, score)
         if self.scale == "ratio":
-            return _ends(lambda by: value * math.exp(by), FIRST_STEP, self._excludes(score))
-        step = FIRST_STEP * _percentile(self.first, self.fraction) / NS_PER_MS
-        return _ends(lambda by: value + by, step, self._excludes(score))
+            return ends_of(lambda by: value * math.exp(by), FIRST_STEP, excluded)
+        step = FIRST_STEP * percentile_of(self.first, self.fraction) / NS_PER_MS
+        return ends_of(lambda by: value + by, step, excluded)
 
     def detectable(self, score: float) -> float | None:
         """Of a ratio: the smallest that would have been told from none four times in five."""
@@ -102,13 +103,6 @@ class Slower:
         # Where no block differs from another anything beyond the reach would have been seen.
         lucky = float(stats.t.ppf(POWER, self.blocks - 1)) / errors if errors else 0.0
         return math.exp(reach * (1 + lucky))
-
-    def _excludes(self, score: float) -> Callable[[float], bool]:
-        def excluded(null_value: float) -> bool:
-            low, high = Mean.of_blocks(self.against(null_value)).interval(score)
-            return low > 0 or high < 0
-
-        return excluded
 
 
 def slower(
@@ -134,7 +128,17 @@ def enough_beyond(fraction: float, requests: int) -> bool:
     return requests - 1 - rank(fraction, requests) >= FEWEST_BEYOND
 
 
-def _ends(at: Callable[[float], float], step: float, excluded: Callable[[float], bool]) -> Ends:
+def excludes(against: Callable[[float], BlockValues], score: float) -> Callable[[float], bool]:
+    """Whether a null value is one that these blocks contradict."""
+
+    def excluded(null_value: float) -> bool:
+        low, high = Mean.of_blocks(against(null_value)).interval(score)
+        return low > 0 or high < 0
+
+    return excluded
+
+
+def ends_of(at: Callable[[float], float], step: float, excluded: Callable[[float], bool]) -> Ends:
     """The ends on both sides: how far one may go before a null value is excluded."""
     found: list[float | None] = []
     for side in (-1, 1):
@@ -156,5 +160,5 @@ def _ends(at: Callable[[float], float], step: float, excluded: Callable[[float],
     return found[0], found[1]
 
 
-def _percentile(cell: Requests, fraction: float) -> float:
+def percentile_of(cell: Requests, fraction: float) -> float:
     return pool(list(cell.values())).percentile(fraction)
