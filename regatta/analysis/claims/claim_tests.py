@@ -1,7 +1,7 @@
 """The value of a comparison, and on which side of a null value it lies.
 
-Three kinds: two cells; how many times one is the other where a value may be 0 or below (a ratio has
-no logarithm there); and the power with which something grows. Each gives one number a block for a
+Two cells; how many times one is the other where a value may be 0 or below (a ratio has no logarithm
+there); and one number a block that is held against a fixed one. Each gives one number a block for a
 null value, with mean 0 at it and above 0 beyond it. So all parts of all claims are one family of
 differences (statistics/joint.py).
 """
@@ -135,31 +135,35 @@ class FiellerRatio:
 
 
 @dataclass(frozen=True)
-class Growth:
-    """The power of the number of connections with which a metric grows: 1 is in proportion."""
+class Level:
+    """One number a unit, held against a fixed one: a power of growth, or a figure."""
 
-    exponents: Blocks
-
-    @property
-    def scale(self) -> Scale:
-        return "exponent"
+    values: Blocks
+    scale: Scale
 
     @property
     def value(self) -> float:
-        return Mean.of_blocks(self.exponents).value
+        return self._mean.value
 
     @property
     def blocks(self) -> int:
-        return len(self.exponents)
+        return len(self.values)
 
     def against(self, null_value: float) -> Blocks:
-        return {block: power - null_value for block, power in self.exponents.items()}
+        return {block: value - null_value for block, value in self.values.items()}
 
     def interval(self, score: float) -> Ends:
-        return Mean.of_blocks(self.exponents).interval(score)
+        return self._mean.interval(score)
 
-    def detectable(self, score: float) -> float:
+    def detectable(self, score: float) -> float | None:
+        """Of a power, from that of what is in proportion; no figure is special."""
+        if self.scale != "exponent":
+            return None
         return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
+
+    @property
+    def _mean(self) -> Mean:
+        return Mean.of_blocks(self.values)
 
 
 def compare_two(
@@ -182,28 +186,15 @@ def compare_two(
     return PairedContrast(mine, theirs, "ratio")
 
 
+def hold_one(values: Blocks, scale: Scale, units: Units = BLOCKS) -> Level | str:
+    """What is one number a block."""
+    found = units.gathered(values)
+    return TOO_FEW_BLOCKS if len(found) < FEWEST_TO_SHOW else Level(found, scale)
+
+
 def _in_logs(values: Blocks, units: Units) -> Blocks:
     """Gathered as ratios are: their geometric means."""
     if not units.sitting_of:
         return values
     logs = units.gathered({block: math.log(value) for block, value in values.items()})
     return {number: math.exp(value) for number, value in logs.items()}
-
-
-def growth(columns: dict[int, Blocks], units: Units = BLOCKS) -> Growth | str:
-    """Of the metric by number of connections."""
-    found = units.gathered(exponents(columns))
-    return TOO_FEW_BLOCKS if len(found) < FEWEST_TO_SHOW else Growth(found)
-
-
-def exponents(columns: dict[int, Blocks]) -> Blocks:
-    """The slope of a line through the logarithms, in each block that has all of them."""
-    common = set.intersection(*(set(column) for column in columns.values()))
-    x = np.log(np.array(list(columns), dtype=np.float64))
-    x -= x.mean()
-    found: Blocks = {}
-    for block in sorted(common):
-        y = np.array([column[block] for column in columns.values()], dtype=np.float64)
-        if y.min() > 0:
-            found[block] = float(x @ np.log(y) / (x @ x))
-    return found

@@ -1,21 +1,36 @@
-"""A claim taken apart: the comparisons of cells that must all come out as it says."""
+"""A claim taken apart: the comparisons that must all come out as it says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from regatta.ledger.axes import AXES
 from regatta.ledger.given.claim import (
+    ABOVE,
+    BELOW,
     COMPARE,
     ENGINES,
+    FALLING,
+    FLAT,
+    GROWTH,
     LINEAR,
+    NEARER,
+    SHAPES,
+    SUBLINEAR,
+    WIDENS,
     CellSelector,
     Claim,
     EquivalenceMargin,
     Statement,
 )
 
-LESS, EQUAL, GROWS = "less", "equal", "grows"
+LESS, EQUAL = "less", "equal"
+FIGURE, POWER, FACTOR, GAP = "figure", "power", "factor", "gap"
+REQUEST, ROUND, PROCESS_SUM = "request", "round", "process"
+"""What a sum is of. A round: one request on every connection."""
+PER_CONNECTIONS = {PROCESS_SUM: ROUND, REQUEST: REQUEST}
+"""What sums are of where numbers of connections are compared, by what the published ones are of: a
+server that answers twice as many has done twice the work."""
 
 
 @dataclass(frozen=True)
@@ -25,77 +40,159 @@ class Term:
     selector: CellSelector
     side: str
     metric: str
+    per: str = ""
+    """What a sum is of; empty: what the scope measures."""
 
 
 @dataclass(frozen=True)
 class Comparison:
     label: str
     relation: str
-    """`less`: the first is smaller; `equal`: neither is, by more than a margin; `grows`: in
-    proportion to connections."""
+    """`less`: the first is smaller; `equal`: neither is, by more than a margin; `below`, `above`:
+    the only one is, than a bound."""
     terms: tuple[Term, ...]
-    """Two; where something grows one for each number of connections."""
+    """Of both, half each; all of one that is compared with a number."""
     at_least: float = 1.0
     """Of `less`: how many times the first the second is."""
     within: EquivalenceMargin = EquivalenceMargin()
-    """Of `equal` and `grows`: the margin."""
+    """Of `equal` the margin; the bound of a figure."""
+    quantity: str = FIGURE
+    """What is compared. `power`: of the connections, with which a metric grows. `factor`: by how
+    much it grows from the least to the most of them. `gap`: from the highest to the lowest."""
+
+    @property
+    def halves(self) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+        middle = len(self.terms) // 2
+        return self.terms[:middle], self.terms[middle:]
 
 
 def comparisons(claim: Claim) -> list[Comparison]:
-    """All of them, in the order of the claim."""
+    """All of them, in the order of the claim; it names its numbers of connections."""
     found: list[Comparison] = []
-    several = len({statement.metric for statement in claim.statements}) > 1
     for statement in claim.statements:
-        note = f" ({statement.metric.replace('_', ' ')})" if several else ""
-        found += _of_statement(statement, note)
+        found += _of_statement(
+            statement, _note(statement, claim.statements), PER_CONNECTIONS[claim.per]
+        )
     return found
 
 
-def _of_statement(statement: Statement, note: str) -> Iterator[Comparison]:
-    if statement.kind == LINEAR:
-        yield from _growth(statement, note)
+def _note(statement: Statement, of: Iterable[Statement]) -> str:
+    """What sets its labels apart from those of the others."""
+    others = list(of)
+    words = [statement.metric.replace("_", " ")] if len({one.metric for one in others}) > 1 else []
+    words += [statement.side] if len({one.side for one in others}) > 1 else []
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _of_statement(statement: Statement, note: str, per: str) -> Iterator[Comparison]:
+    if statement.kind in SHAPES:
+        for design in statement.designs:
+            yield from _shape(statement, design, note, per)
+    elif statement.kind == GROWTH:
+        yield from _growth(statement, note, per)
+    elif statement.kind == WIDENS:
+        yield from _widening(statement, note, per)
+    else:
+        for connections in statement.connections:
+            where = f"at {AXES['connections'].count(connections)}{note}"
+            yield from _at(statement, connections, where)
+
+
+def _at(statement: Statement, connections: int, where: str) -> Iterator[Comparison]:
+    """What is said at one number of connections, and so at each."""
+    if statement.kind == NEARER:
+        yield _nearer(statement, connections, where)
+    elif statement.kind in (COMPARE, ENGINES):
+        for design in statement.designs:
+            yield from _chain(statement, connections, design, f"{design} {where}")
+    elif statement.kind in (BELOW, ABOVE):
+        for design in statement.designs:
+            label = f"{design} {where}: {statement.kind} {statement.within.words()}"
+            term = _term(statement, design, connections)
+            yield Comparison(label, statement.kind, (term,), within=statement.within)
+    else:
+        yield from _chain(statement, connections, None, where)
+
+
+def _term(statement: Statement, design: str, connections: int, per: str = "") -> Term:
+    return Term(CellSelector(design, connections), statement.side, statement.metric, per)
+
+
+def _terms(statement: Statement, design: str, per: str) -> tuple[Term, ...]:
+    """Of one design at all numbers of connections."""
+    return tuple(_term(statement, design, count, per) for count in statement.connections)
+
+
+def _shape(statement: Statement, design: str, note: str, per: str) -> Iterator[Comparison]:
+    terms = _terms(statement, design, per)
+    if statement.kind in (LINEAR, SUBLINEAR):
+        counts = ", ".join(str(count) for count in statement.connections)
+        label = f"{design} at {counts} connections{note}: grows {statement.kind}ly"
+        relation = EQUAL if statement.kind == LINEAR else BELOW
+        yield Comparison(label, relation, terms, within=statement.within, quantity=POWER)
         return
-    for connections in statement.connections:
-        where = f"at {AXES['connections'].count(connections)}"
-        if statement.kind in (COMPARE, ENGINES):
-            for design in statement.designs:
-                yield from _chain(statement, connections, design, f"{design} {where}{note}")
-        else:
-            yield from _chain(statement, connections, None, f"{where}{note}")
+    relation = EQUAL if statement.kind == FLAT else LESS
+    for pair in combinations(terms, 2) if statement.kind == FLAT else pairwise(terms):
+        low, high = (term.selector.connections for term in pair)
+        label = f"{design} from {low} to {high} connections{note}: {statement.kind}"
+        ordered = pair[::-1] if statement.kind == FALLING else pair
+        yield Comparison(label, relation, ordered, within=statement.within)
 
 
-def _growth(statement: Statement, note: str) -> Iterator[Comparison]:
-    counts = ", ".join(str(count) for count in statement.connections)
-    for design in statement.designs:
+def _growth(statement: Statement, note: str, per: str) -> Iterator[Comparison]:
+    counts = statement.connections
+    where = f"growth from {counts[0]} to {counts[-1]} connections{note}"
+    for first, second, relation, sign in _pairs(statement):
+        terms = (*_terms(statement, first, per), *_terms(statement, second, per))
+        label = f"{where}: {first} {sign} {second}"
+        factor = statement.at_least or 1.0
+        yield Comparison(label, relation, terms, factor, statement.within, FACTOR)
+
+
+def _widening(statement: Statement, note: str, per: str) -> Iterator[Comparison]:
+    names = ", ".join(statement.designs)
+    for low, high in pairwise(statement.connections):
         terms = (
-            Term(CellSelector(design, count), statement.side, statement.metric)
-            for count in statement.connections
+            _term(statement, design, count, per)
+            for count in (low, high)
+            for design in statement.designs
         )
-        label = f"{design} at {counts} connections{note}: grows linearly"
-        yield Comparison(label, GROWS, tuple(terms), within=statement.within)
+        label = f"{names} from {low} to {high} connections{note}: the gap widens"
+        yield Comparison(label, LESS, tuple(terms), quantity=GAP)
+
+
+def _nearer(statement: Statement, connections: int, where: str) -> Comparison:
+    one, near, far = (_term(statement, design, connections) for design in statement.designs)
+    label = f"{where}: {statement.signs()}"
+    return Comparison(label, LESS, (one, near, one, far), quantity=GAP)
+
+
+def _pairs(statement: Statement) -> Iterator[tuple[str, str, str, str]]:
+    """All that are equal, and each of a group with each of the next; with relation and sign."""
+    for group in statement.groups:
+        for first, second in combinations(group, 2):
+            yield first, second, EQUAL, "~"
+    sign = "<" if statement.at_least is None else f"× {statement.at_least:g} ≤"
+    for lower, upper in pairwise(statement.groups):
+        for first in lower:
+            for second in upper:
+                yield first, second, LESS, sign
 
 
 def _chain(
     statement: Statement, connections: int, design: str | None, where: str
 ) -> Iterator[Comparison]:
-    """All pairs that are equal, and each member of a group against each of the next."""
-
     def term(name: str) -> Term:
         if statement.kind == COMPARE:
             return Term(CellSelector(design or "", connections), name, statement.metric)
         if statement.kind == ENGINES:
             selector = CellSelector(design or "", connections, name)
             return Term(selector, statement.side, statement.metric)
-        return Term(CellSelector(name, connections), statement.side, statement.metric)
+        return _term(statement, name, connections)
 
-    factor = statement.at_least or 1.0
-    sign = "<" if statement.at_least is None else f"× {factor:g} ≤"
-    for group in statement.groups:
-        for first, second in combinations(group, 2):
-            pair = term(first), term(second)
-            yield Comparison(f"{where}: {first} ~ {second}", EQUAL, pair, within=statement.within)
-    for lower, upper in pairwise(statement.groups):
-        for first in lower:
-            for second in upper:
-                label = f"{where}: {first} {sign} {second}"
-                yield Comparison(label, LESS, (term(first), term(second)), factor)
+    for first, second, relation, sign in _pairs(statement):
+        pair, factor = (term(first), term(second)), 1.0
+        if relation == LESS:
+            factor = statement.at_least or 1.0
+        label = f"{where}: {first} {sign} {second}"
+        yield Comparison(label, relation, pair, factor, statement.within)

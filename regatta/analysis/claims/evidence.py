@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from regatta.analysis.claims.bursts import BURST_TIME
-from regatta.analysis.claims.comparisons import Comparison, Term
+from regatta.analysis.claims.comparisons import PROCESS_SUM, ROUND, Comparison, Term
 from regatta.analysis.claims.measures import Measure, measure
 from regatta.analysis.claims.result import MeasuredFigure
 from regatta.analysis.contrast import by_block, requests_of
@@ -16,7 +16,7 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.given.claim import ITERATIVE, CellSelector, EquivalenceMargin
 from regatta.ledger.metrics import FRACTIONS
 from regatta.ledger.records import Trial
-from regatta.study.claims.metrics import MICROSECONDS
+from regatta.study.claims.metrics import MICROSECONDS, MILLISECONDS
 
 NOT_RACED = "not raced"
 
@@ -56,14 +56,17 @@ class Evidence:
 
     def values(self, term: Term) -> Blocks | str:
         """One number a block, or the words that say why there is none."""
-        how = self._how(term)
+        how, times = self.how(term), self._times(term)
         mine = self._raw(term.selector, term.side, how)
-        if isinstance(mine, str) or not how.over_iterative:
+        if isinstance(mine, str):
             return mine
+        if not how.over_iterative:
+            return mine if times == 1 else {block: times * mine[block] for block in mine}
         base = self._raw(CellSelector(ITERATIVE, term.selector.connections), term.side, how)
         if isinstance(base, str):
             return base
-        return {block: mine[block] - base[block] for block in sorted(mine.keys() & base.keys())}
+        common = sorted(mine.keys() & base.keys())
+        return {block: times * (mine[block] - base[block]) for block in common}
 
     def columns(self, comparison: Comparison) -> list[Blocks] | str:
         """The same of each of its terms; the first words where one has none."""
@@ -76,11 +79,11 @@ class Evidence:
 
     def fraction(self, term: Term) -> float | None:
         """Where the term is a percentile of requests."""
-        return FRACTIONS.get(self._how(term).metric.name)
+        return FRACTIONS.get(self.how(term).metric.name)
 
     def figure(self, term: Term) -> MeasuredFigure:
         """The term's mean with its interval; of latencies the pooled percentile."""
-        how = self._how(term)
+        how = self.how(term)
         cell = self.cells.get(term.selector)
         if cell is not None and how.metric.name in FRACTIONS:
             found = self.race.estimates[cell.id][term.side, how.metric.name]
@@ -103,19 +106,35 @@ class Evidence:
         )
 
     def amount(self, term: Term, within: EquivalenceMargin) -> float | None:
-        """The margin in the unit of the term's values; of a whole process that of all requests."""
-        cell = self.cells.get(term.selector)
-        if within.amount is None or cell is None or self._how(term).per != "process":
-            return within.amount
-        in_ms = 1e-3 if within.unit == MICROSECONDS else 1.0
-        return within.amount * in_ms * (cell.rounds or 1) * cell.connections
+        """The margin in the unit of the term's values; of a sum that of all its requests."""
+        if within.amount is None:
+            return None
+        how = self.how(term)
+        in_ms = within.unit == MICROSECONDS and how.metric.unit == MILLISECONDS
+        return within.amount * self._requests(term, how.per) * (1e-3 if in_ms else 1.0)
 
-    def _how(self, term: Term) -> Measure:
+    def how(self, term: Term) -> Measure:
         """How it is measured in this cell."""
         cell = self.cells.get(term.selector)
         if term.metric == "latency_max" and cell is not None and cell.load == "burst":
             return Measure(BURST_TIME, "")
-        return measure(term.metric, self.scope)
+        found = measure(term.metric, self.scope)
+        one_round = cell is None or cell.rounds in (None, 1)
+        as_asked = found.per == PROCESS_SUM and term.per == ROUND and one_round
+        return replace(found, per=term.per) if found.per and term.per and not as_asked else found
+
+    def _times(self, term: Term) -> float:
+        """By what a sum that the scope measures is multiplied, to be one of what is asked for."""
+        here, asked = measure(term.metric, self.scope).per, self.how(term).per
+        return self._requests(term, asked) / self._requests(term, here)
+
+    def _requests(self, term: Term, per: str) -> int:
+        """Of which a sum is."""
+        cell = self.cells.get(term.selector)
+        if cell is None:
+            return 1
+        rounds = {PROCESS_SUM: cell.rounds or 1, ROUND: 1}.get(per)
+        return 1 if rounds is None else rounds * cell.connections
 
     def _raw(self, selector: CellSelector, side: str, how: Measure) -> Blocks | str:
         cell = self._cell(selector)

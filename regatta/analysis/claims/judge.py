@@ -16,13 +16,13 @@ from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.claims.why import Case, why
 from regatta.ledger.given.claim import Claim
 from regatta.ledger.given.records import RecordedClaim
-from regatta.study.claims.cells import claim_cells
+from regatta.study.claims.cells import claim_cells, over_the_studys
 from regatta.study.limits import SCOPES
 
 
 def judge_all(recorded: Sequence[RecordedClaim], race: RaceResults) -> list[ClaimResult]:
     """One result for each claim, in the order of the study."""
-    claims = [one.claim for one in recorded]
+    claims = [over_the_studys(one.claim, race.cells) for one in recorded]
     evidence = [raced(claim, race) for claim in claims]
     found: list[dict[str, ScopeResult]] = [{} for _ in claims]
     for scope in SCOPES:
@@ -33,17 +33,20 @@ def judge_all(recorded: Sequence[RecordedClaim], race: RaceResults) -> list[Clai
                 evidence[number][scope], claims[number], verdict, parts
             )
     return [
-        judge(one, scopes, known)
-        for one, scopes, known in zip(recorded, found, evidence, strict=True)
+        judge(one, claim, scopes, known)
+        for one, claim, scopes, known in zip(recorded, claims, found, evidence, strict=True)
     ]
 
 
 def judge(
-    recorded: RecordedClaim, scopes: Mapping[str, ScopeResult], evidence: Mapping[str, Evidence]
+    recorded: RecordedClaim,
+    raced_at: Claim,
+    scopes: Mapping[str, ScopeResult],
+    evidence: Mapping[str, Evidence],
 ) -> ClaimResult:
-    """What this race says of one claim."""
+    """What this race says of one claim; `raced_at`: the same with its numbers of connections."""
     claim = recorded.claim
-    case = Case(claim, recorded.published, comparisons(claim), scopes, evidence)
+    case = Case(claim, recorded.published, comparisons(raced_at), scopes, evidence)
     first = claim.statements[0]
     return ClaimResult(
         id=claim.id,
@@ -53,7 +56,7 @@ def judge(
         side=first.side,
         claimed=" and ".join(statement.signs() for statement in claim.statements),
         connections=sorted(
-            {count for statement in claim.statements for count in statement.connections}
+            {count for statement in raced_at.statements for count in statement.connections}
         ),
         published=recorded.published,
         published_agrees=claim.published_agrees,

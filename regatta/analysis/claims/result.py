@@ -15,7 +15,7 @@ NOT_MEASURABLE: Final = "not measurable here"
 VERDICTS = (SUPPORTED, REFUTED, UNDECIDED, TOO_FEW, NOT_MEASURABLE)
 Verdict = Literal["supported", "refuted", "undecided", "too few blocks", "not measurable here"]
 
-Scale = Literal["ratio", "difference", "exponent"]
+Scale = Literal["ratio", "difference", "exponent", "figure"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class MeasuredFigure:
     """The ends of its 95 % interval; None if nothing bounds it on that side."""
     unit: str
     per: str = ""
-    """`request`, `process`, or empty for a rate, a share or a latency."""
+    """`request`, `round` (one on every connection), `process`, or empty for a rate, a share or a
+    latency."""
     side: str = "server"
     metric: str = ""
     """The claim's, or that of its `and`."""
@@ -49,7 +50,8 @@ class ClaimPart:
     """`at 100 connections: select < iterative`."""
     scale: Scale
     """`ratio`: second / first; `difference`: second - first, in the figures' unit;
-    `exponent`: the power of the number of connections with which the metric grows."""
+    `exponent`: the power of the number of connections with which the metric grows; `figure`: the
+    figure itself. Of two growths or gaps the second beside the first."""
     value: float | None
     """On that scale; None if there was nothing to compare, and `reason` says why."""
     low: float | None

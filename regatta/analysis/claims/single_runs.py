@@ -4,10 +4,18 @@ A report that measures each server once sees one block. If a claim holds in 11 o
 such reports contradict each other as often as not.
 """
 
-from regatta.analysis.claims.claim_tests import exponents
-from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison
-from regatta.analysis.claims.decide import around
+from regatta.analysis.claims.comparisons import (
+    EQUAL,
+    FACTOR,
+    GAP,
+    POWER,
+    Comparison,
+)
 from regatta.analysis.claims.evidence import Blocks, Evidence
+from regatta.analysis.claims.gaps import gaps_of
+from regatta.analysis.claims.make_test import by_connections, claimed, growths, subtracted
+from regatta.analysis.claims.powers import powers
+from regatta.ledger.given.claim import ABOVE, BELOW
 
 
 def single_runs(evidence: Evidence, comparisons: list[Comparison]) -> tuple[int, int] | None:
@@ -25,16 +33,29 @@ def single_runs(evidence: Evidence, comparisons: list[Comparison]) -> tuple[int,
 
 
 def _held(evidence: Evidence, comparison: Comparison, columns: list[Blocks]) -> dict[int, bool]:
-    if comparison.relation == GROWS:
-        counts = [term.selector.connections for term in comparison.terms]
-        grown = exponents(dict(zip(counts, columns, strict=True)))
-        low, high = around(comparison)
-        return {block: low <= power <= high for block, power in grown.items()}
+    if comparison.quantity == GAP:
+        gaps = gaps_of(columns, differences=subtracted(evidence, comparison))
+        return {} if isinstance(gaps, str) else {at: by > 0 for at, by in gaps.in_units().items()}
+    if comparison.quantity == POWER:
+        found = powers(by_connections(comparison, columns)[0])
+        return {} if isinstance(found, str) else _within(evidence, comparison, found)
+    if comparison.relation in (BELOW, ABOVE):
+        return _within(evidence, comparison, columns[0])
+    if comparison.quantity == FACTOR:
+        columns, _ = growths(evidence, comparison, columns)
     first, second = columns
     amount = evidence.amount(comparison.terms[0], comparison.within) or 0.0
     return {
         block: _holds(comparison, first[block], second[block], amount)
         for block in first.keys() & second.keys()
+    }
+
+
+def _within(evidence: Evidence, comparison: Comparison, values: Blocks) -> dict[int, bool]:
+    low, high = claimed(evidence, comparison, "")
+    return {
+        block: (low is None or low <= value) and (high is None or value <= high)
+        for block, value in values.items()
     }
 
 

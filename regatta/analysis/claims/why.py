@@ -8,10 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from regatta.analysis.claims.comparisons import EQUAL, GROWS, Comparison, Term
+from regatta.analysis.claims.comparisons import (
+    EQUAL,
+    FIGURE,
+    REQUEST,
+    Comparison,
+    Term,
+)
 from regatta.analysis.claims.costs import CPU_METRICS, fixed_cost, mean, more_of, per_request_ms
 from regatta.analysis.claims.evidence import NOT_RACED, Evidence
-from regatta.analysis.claims.measures import measure
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
@@ -74,7 +79,7 @@ def why(case: Case) -> str:
         return "none of its cells could be raced here"
     found = _first(case, (not_measurable, refuted, too_few, undecided, supported))
     origin = _first(case, (nobody_served, scopes_differ, chance, own_figures))
-    return "; ".join(words for words in (found, origin) if words)
+    return "; ".join(words for words in (found, origin, over_the_studys(case)) if words)
 
 
 def _first(case: Case, rules: Sequence[Rule]) -> str | None:
@@ -142,8 +147,8 @@ def undecided(case: Case) -> str | None:
 
 def unit_of(case: Case, comparison: Comparison) -> str:
     """Of a difference, with a space before it: ` µs a request`."""
-    how = measure(comparison.terms[0].metric, case.scope)
-    words = (how.metric.unit, "a request" if how.per == "request" else "")
+    how = case.evidence[case.scope].how(comparison.terms[0])
+    words = (how.metric.unit, "a request" if how.per == REQUEST else "")
     return "".join(f" {word}" for word in words if word)
 
 
@@ -220,13 +225,23 @@ def _runs(result: ScopeResult) -> str:
     return " and single runs say so in {} of {}".format(*result.single_runs)
 
 
+def over_the_studys(case: Case) -> str:
+    """Where the source names no load: which were taken for it."""
+    if all(said.connections for said in case.claim.statements):
+        return ""
+    counts = sorted({term.selector.connections for one in case.comparisons for term in one.terms})
+    *most, last = map("{:,}".format, counts)
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"the claim names no number of connections: tested at the study's {listed}"
+
+
 def own_figures(case: Case) -> str | None:
     return None if case.claim.published_agrees else "the source's own figures contradict it"
 
 
 def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
     """What the dearer of two designs does more of, for each request; of counts how many."""
-    if comparison.relation == GROWS or part.value is None:
+    if comparison.quantity != FIGURE or len(comparison.terms) != 2 or part.value is None:
         return ""
     first, second = comparison.terms
     if first.metric.removesuffix(OVER_ITERATIVE) not in CPU_METRICS:
@@ -246,7 +261,7 @@ def _counts(case: Case, first: Term, second: Term) -> str:
     pair = [mean(case.evidence[case.scope], term) for term in (second, first)]
     if pair[0] is None or pair[1] is None:
         return ""
-    per = "a request" if case.scope == WINDOW else "in all"
+    per = "a request" if case.evidence[case.scope].how(first).per == REQUEST else "in all"
     return f": {digits(pair[0])} against {digits(pair[1])} {per}"
 
 

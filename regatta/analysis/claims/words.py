@@ -1,6 +1,6 @@
 """The finding on a part of a claim, in words."""
 
-from regatta.analysis.claims.comparisons import GROWS, Comparison, Term
+from regatta.analysis.claims.comparisons import FACTOR, GAP, POWER, Comparison, Term
 from regatta.analysis.claims.result import ClaimPart
 from regatta.analysis.numbers import digits
 from regatta.ledger.given.claim import OVER_ITERATIVE
@@ -36,15 +36,34 @@ def finding(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     """What was found of one part, in words; `unit` is that of a difference."""
     where = part.label.partition(":")[0]
     metric = words_of(comparison.terms[0].metric)
-    if comparison.relation == GROWS:
+    if comparison.quantity == POWER:
         return f"{where}: {metric} grows with the power {_span(part)} of the connections"
-    first, second = (name_of(comparison, term) for term in comparison.terms)
+    if part.scale == "figure":
+        return f"{where}: {metric} is {_span(part)}{unit}"
+    return f"{where}: {(_gap if comparison.quantity == GAP else _two)(comparison, part, unit)}"
+
+
+def _two(comparison: Comparison, part: ClaimPart, unit: str) -> str:
+    metric = words_of(comparison.terms[0].metric)
+    first, second = (name_of(comparison, half[0]) for half in comparison.halves)
+    if comparison.quantity == FACTOR:
+        more = f"{unit} more" if part.scale == "difference" else " times as much"
+        return f"{metric} grows {_span(part)}{more} with {second} than with {first}"
     if part.scale == "difference":
         more = words_of(comparison.terms[0].metric.removesuffix(OVER_ITERATIVE))
-        return f"{where}: {second} has {_span(part)}{unit} more {more} than {first}"
+        return f"{second} has {_span(part)}{unit} more {more} than {first}"
     if comparison.terms[0].metric.endswith(OVER_ITERATIVE):
-        return f"{where}: {second}'s {metric} is {_span(part)} times {first}'s"
-    return f"{where}: {second} has {_span(part)} times the {metric} of {first}"
+        return f"{second}'s {metric} is {_span(part)} times {first}'s"
+    return f"{second} has {_span(part)} times the {metric} of {first}"
+
+
+def _gap(comparison: Comparison, part: ClaimPart, unit: str) -> str:
+    narrow, wide = (half[1].selector for half in comparison.halves)
+    first, second = f"to {narrow.design}", f"to {wide.design}"
+    if over_connections(comparison):
+        first, second = (f"at {one.connections:,}" for one in (narrow, wide))
+    wider = f"{unit} wider than that" if part.scale == "difference" else " times that"
+    return f"the gap {second} is {_span(part)}{wider} {first}"
 
 
 def name_of(comparison: Comparison, term: Term) -> str:
@@ -54,7 +73,13 @@ def name_of(comparison: Comparison, term: Term) -> str:
         return f"the {term.side}"
     if len({other.selector.engine for other in comparison.terms}) > 1:
         return f"the client's engine {term.selector.engine}"
-    return term.selector.design if len(designs) > 1 else "it"
+    if len(designs) > 1:
+        return term.selector.design
+    return f"it at {term.selector.connections:,}" if over_connections(comparison) else "it"
+
+
+def over_connections(comparison: Comparison) -> bool:
+    return len({term.selector.connections for term in comparison.terms}) > 1
 
 
 def words_of(metric: str) -> str:

@@ -7,8 +7,9 @@ import numpy as np
 
 from regatta.analysis.baseline import differences
 from regatta.analysis.claims.claim_tests import Test, compare_two
+from regatta.analysis.claims.comparison_test import ComparisonTest
 from regatta.analysis.claims.comparisons import LESS, Comparison
-from regatta.analysis.claims.decide import ComparisonTest, jointly
+from regatta.analysis.claims.decide import jointly
 from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.analysis.statistics.slower import slower
 from regatta.analysis.statistics.units import BLOCKS, Units

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta.analysis.claims.claim_tests import FiellerRatio, growth
+from regatta.analysis.claims.claim_tests import FiellerRatio, hold_one
+from regatta.analysis.claims.comparison_test import NEAR_NOTHING
 from regatta.analysis.claims.comparisons import comparisons
-from regatta.analysis.claims.decide import NEAR_NOTHING, decide, together
+from regatta.analysis.claims.decide import decide, together
 from regatta.analysis.claims.evidence import Evidence, RaceResults
+from regatta.analysis.claims.powers import powers
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
@@ -312,7 +314,8 @@ def test_linear_means_in_proportion_to_the_connections(power: float, verdict: st
 
 
 def test_growth_needs_blocks_that_have_every_number_of_connections() -> None:
-    assert growth({1: {1: 1.0}, 10: {2: 9.0}, 25: {3: 20.0}}) == "too few blocks in common"
+    found = powers({1: {1: 1.0}, 10: {2: 9.0}, 25: {3: 20.0}})
+    assert hold_one(found, "exponent") == "too few blocks in common"
 
 
 # ---- from end to end

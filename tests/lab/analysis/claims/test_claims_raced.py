@@ -26,7 +26,9 @@ from regatta.study.claims.published import recorded_claims
 from regatta.study.design import Design
 from tests.lab import synthetic
 from tests.lab.designs import every_design
+from tests.lab.study.test_claim_forms_study import with_needed
 
+SHIPPED = ("reports", "chapter-30")
 THREE = ("iterative", "select", "thread-per-client")
 STUDIES = Path(__file__).resolve().parents[4] / "studies"
 POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
@@ -210,6 +212,58 @@ def test_a_burst_takes_until_its_last_client_is_answered(tmp_path: Path) -> None
     assert found.verdict == SUPPORTED
 
 
+def test_a_claim_that_names_no_connections_is_raced_at_the_studys_and_says_so(
+    tmp_path: Path,
+) -> None:
+    body = 'metric = "task_clock"\nshape = "rising"\ndesigns = ["select"]'
+    (found,) = raced(tmp_path, claim("X", body), connections=[1, 10, 100], blocks=6).values()
+    assert found.connections == [1, 10, 100]
+    assert [part.label for part in found.scopes["window"].parts] == [
+        "select from 1 to 10 connections: rising",
+        "select from 10 to 100 connections: rising",
+    ]
+    assert found.why.endswith(
+        "; the claim names no number of connections: tested at the study's 1, 10 and 100"
+    )
+    named = f"{body}\nconnections = [1, 10, 100]"
+    (tmp_path / "named").mkdir()
+    (same,) = raced(
+        tmp_path / "named", claim("X", named), connections=[1, 10, 100], blocks=6
+    ).values()
+    assert same.scopes == found.scopes
+    assert "names no number" not in same.why
+
+
+def test_what_grows_is_the_sum_over_all_connections_in_both_scopes(tmp_path: Path) -> None:
+    """A request costs less with more connections, as made up; all of them cost more."""
+    body = 'metric = "task_clock"\nshape = "rising"\ndesigns = ["select"]\nconnections = [1, 10]'
+    (found,) = raced(
+        tmp_path, claim("X", body), connections=[1, 10], blocks=6, scopes=["window", "process"]
+    ).values()
+    assert {scope: result.verdict for scope, result in found.scopes.items()} == {
+        "window": SUPPORTED,
+        "process": SUPPORTED,
+    }
+    figures = {scope: result.figures for scope, result in found.scopes.items()}
+    assert [(one.unit, one.per) for one in figures["window"]] == [("µs", "round")] * 2
+    assert [(one.unit, one.per) for one in figures["process"]] == [("ms", "process")] * 2
+    last = figures["window"][1]
+    assert last.value == pytest.approx(10 * (612 + 40 / 10**0.5), rel=0.05)
+    assert last.value / 1000 + 1.2 == pytest.approx(figures["process"][1].value, rel=0.1)
+
+
+def test_a_bound_on_a_percentile_is_one_on_its_requests(tmp_path: Path) -> None:
+    bodies = "".join(
+        claim(name, f'metric = "latency_p50"\ndesigns = ["select"]\nconnections = 10\n{bound}')
+        for name, bound in (("X", 'below = "9 ms"'), ("Y", 'below = "2 ms"'))
+    )
+    found = raced(tmp_path, bodies, connections=[10], blocks=6)
+    assert [one.verdict for one in found.values()] == [SUPPORTED, REFUTED]
+    (part,) = found["X"].scopes["window"].parts
+    (figure,) = found["X"].scopes["window"].figures
+    assert part.value == figure.value
+
+
 class WhenAsked(dict[int, Estimates]):
     """Estimates of latency by cell, made for those that a claim is about."""
 
@@ -226,10 +280,10 @@ def test_every_claim_of_the_shipped_studies_gets_a_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hardware: bool
 ) -> None:
     """With hardware counters all; without, all but those that need one, which say which."""
-    needing = {"A4", "B3", "D4", "D5", "E3", "E4", "E5"}
+    needing = {"A4", "B3", "D4", "D5", "E3", "E4", "E5", "B11", "D19"}
     found: dict[str, ClaimResult] = {}
-    for name in ("reports", "chapter-30"):
-        study = load_study(STUDIES / f"{name}.toml", every_design())
+    studies = {name: load_study(STUDIES / f"{name}.toml", every_design()) for name in SHIPPED}
+    for name, study in (studies | {"needed": with_needed()}).items():
         monkeypatch.setattr(synthetic, "make_cells", lambda _race, cells=study.cells: list(cells))
         path = synthetic.make(
             tmp_path / f"{name}.sqlite", blocks=4, counted_blocks=3, hardware=hardware
@@ -241,7 +295,7 @@ def test_every_claim_of_the_shipped_studies_gets_a_verdict(
         cells = sorted(ledger.cells, key=lambda cell: cell.id)
         race = RaceResults(cells, trials, WhenAsked(trials), {})
         found |= {result.id: result for result in judge_all(recorded_claims(study), race)}
-    assert len(found) == 32
+    assert len(found) == 32 + 16
     absent = {name for name, result in found.items() if result.verdict == NOT_MEASURABLE}
     assert absent == (set() if hardware else needing)
     for result in found.values():

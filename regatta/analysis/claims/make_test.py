@@ -1,0 +1,172 @@
+"""The test of each comparison, from what a race measured."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from regatta.analysis.claims.claim_tests import Test, compare_two, hold_one
+from regatta.analysis.claims.comparison_test import Bounds, ComparisonTest
+from regatta.analysis.claims.comparisons import (
+    EQUAL,
+    FACTOR,
+    FIGURE,
+    GAP,
+    POWER,
+    Comparison,
+)
+from regatta.analysis.claims.evidence import Blocks, Evidence, all_or_words
+from regatta.analysis.claims.gaps import GapTest, gaps_of
+from regatta.analysis.claims.powers import Columns, factors, positive, powers
+from regatta.analysis.claims.result import ClaimPart
+from regatta.analysis.statistics.joint import SignDecision
+from regatta.analysis.statistics.one_percentile import one_percentile
+from regatta.analysis.statistics.slower import slower
+from regatta.analysis.statistics.units import Units
+from regatta.ledger.given.claim import ABOVE, BELOW
+
+
+class ReadyTest(Protocol):
+    """A comparison that can be decided with all others."""
+
+    @property
+    def units(self) -> Units: ...
+    def differences(self) -> list[Blocks]:
+        """What the family tests."""
+
+    def decided(self, decisions: Sequence[SignDecision], score: float, /) -> ClaimPart: ...
+
+
+def make_test(evidence: Evidence, comparison: Comparison) -> ReadyTest | str:
+    """The test of a comparison, or the words that say why there is none."""
+    fraction = evidence.fraction(comparison.terms[0])
+    if comparison.quantity == FIGURE and fraction is not None:
+        return _percentiles(evidence, comparison, fraction)
+    columns = evidence.columns(comparison)
+    if isinstance(columns, str):
+        return columns
+    make = {FIGURE: _figures, POWER: _power, FACTOR: _factors, GAP: _gaps}[comparison.quantity]
+    return make(evidence, comparison, columns)
+
+
+def _figures(
+    evidence: Evidence, comparison: Comparison, columns: list[Blocks]
+) -> ComparisonTest | str:
+    units = evidence.race.units
+    if comparison.relation in (BELOW, ABOVE):
+        test: Test | str = hold_one(columns[0], "figure", units)
+        return _ready(evidence, comparison, test)
+    means = [abs(sum(of.values()) / len(of)) for of in columns if of]
+    amount = _amount(evidence, comparison, max(means, default=0.0))
+    first, second = columns
+    test = compare_two(
+        first,
+        second,
+        differences=subtracted(evidence, comparison) or amount is not None,
+        times=amount is None and _asks_how_many_times(comparison),
+        units=units,
+    )
+    return _ready(evidence, comparison, test, amount)
+
+
+def _power(
+    evidence: Evidence, comparison: Comparison, columns: list[Blocks]
+) -> ComparisonTest | str:
+    found = powers(by_connections(comparison, columns)[0])
+    test = found if isinstance(found, str) else hold_one(found, "exponent", evidence.race.units)
+    return _ready(evidence, comparison, test)
+
+
+def _factors(
+    evidence: Evidence, comparison: Comparison, columns: list[Blocks]
+) -> ComparisonTest | str:
+    (first, second), logs = growths(evidence, comparison, columns)
+    times = _asks_how_many_times(comparison)
+    units = evidence.race.units
+    test = compare_two(first, second, differences=not logs, times=times, units=units)
+    return _ready(evidence, comparison, test)
+
+
+def growths(
+    evidence: Evidence, comparison: Comparison, columns: Sequence[Blocks]
+) -> tuple[list[Blocks], bool]:
+    """By how much each of the two grows, and whether that is a factor or a difference."""
+    both = by_connections(comparison, columns)
+    logs = not subtracted(evidence, comparison) and all(map(positive, both))
+    return [factors(one, logs=logs) for one in both], logs
+
+
+def _gaps(evidence: Evidence, comparison: Comparison, columns: list[Blocks]) -> GapTest | str:
+    units = evidence.race.units
+    found = gaps_of(columns, differences=subtracted(evidence, comparison), units=units)
+    return found if isinstance(found, str) else GapTest(comparison, found, units)
+
+
+def _percentiles(
+    evidence: Evidence, comparison: Comparison, fraction: float
+) -> ComparisonTest | str:
+    cells = all_or_words(map(evidence.requests, comparison.terms))
+    if isinstance(cells, str):
+        return cells
+    units = evidence.race.units
+    if comparison.relation in (BELOW, ABOVE):
+        return _ready(evidence, comparison, one_percentile(cells[0], fraction, units))
+    test = slower(cells[0], cells[1], fraction, units)
+    if isinstance(test, str):
+        return test
+    amount = _amount(evidence, comparison, test.larger_ms)
+    test = test if amount is None else replace(test, scale="difference")
+    return _ready(evidence, comparison, test, amount)
+
+
+def _ready(
+    evidence: Evidence, comparison: Comparison, test: Test | str, amount: float | None = None
+) -> ComparisonTest | str:
+    if isinstance(test, str):
+        return test
+    bounds = claimed(evidence, comparison, test.scale, amount)
+    return ComparisonTest(comparison, test, bounds, evidence.race.units)
+
+
+def by_connections(comparison: Comparison, columns: Sequence[Blocks]) -> list[Columns]:
+    """Of the one whose power it is, or of both that are compared."""
+    known = dict(zip(comparison.terms, columns, strict=True))
+    parts = [comparison.terms] if comparison.quantity == POWER else comparison.halves
+    return [{term.selector.connections: known[term] for term in part} for part in parts]
+
+
+def subtracted(evidence: Evidence, comparison: Comparison) -> bool:
+    """Whether its figures are differences already, and may be nothing."""
+    return evidence.how(comparison.terms[0]).over_iterative
+
+
+def _asks_how_many_times(comparison: Comparison) -> bool:
+    return comparison.relation == EQUAL or comparison.at_least != 1
+
+
+def _amount(evidence: Evidence, comparison: Comparison, larger: float) -> float | None:
+    """The margin of what is equal, if it is the wider of the two on the larger of the figures."""
+    share = comparison.within.share
+    amount = evidence.amount(comparison.terms[0], comparison.within)
+    wider = amount is not None and (share is None or amount >= share * larger)
+    return amount if comparison.relation == EQUAL and wider else None
+
+
+def claimed(
+    evidence: Evidence, comparison: Comparison, scale: str, amount: float | None = None
+) -> Bounds:
+    """Between which values the claim says that the test's lies; `amount`: of what is equal."""
+    if comparison.relation == EQUAL:
+        return around(comparison) if amount is None else (-amount, amount)
+    if comparison.relation in (BELOW, ABOVE):
+        bound = 1.0
+        if comparison.quantity == FIGURE:
+            bound = evidence.amount(comparison.terms[0], comparison.within) or 0.0
+        return (None, bound) if comparison.relation == BELOW else (bound, None)
+    return (0.0 if scale == "difference" else comparison.at_least), None
+
+
+def around(comparison: Comparison) -> tuple[float, float]:
+    """The null values of a ratio, or of a power."""
+    share = comparison.within.share
+    assert share is not None
+    return 1 - share, 1 + share
