@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from regatta.analysis.claims.result import ClaimResult, MeasuredFigure
 from regatta.analysis.estimates import MEASURED
 from regatta.ledger.given.records import PublishedFigure
-from regatta.report.claims.words import SCOPES, WHOLE, figure, published_value, unit_words
+from regatta.report.claims.words import EACH_ONE, SCOPES, WHOLE, figure, published_value, unit_words
 
 PUBLISHED = "published"
 
@@ -58,7 +58,7 @@ class Panel:
             f"{name}: {', '.join(rows)}" if name else ", ".join(rows)
             for name, rows in groups.items()
         ]
-        link = ", " if self.unit == WHOLE else " "
+        link = ", " if self.unit in (WHOLE, EACH_ONE) else " "
         return link.join(text for text in ("; ".join(parts), self.unit) if text)
 
     @property

@@ -33,6 +33,7 @@ MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", TOO_FEW: "…", NOT_M
 SCOPES = {PROCESS: "as they measured", WINDOW: "as it should be"}
 """In the order in which they are shown, and how each is called."""
 WHOLE = "whole process"
+EACH_ONE = "one request on each connection"
 TOGETHER = "95 %, together with all others of this column"
 LEGEND = (
     "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
@@ -86,14 +87,14 @@ def equal(part: ClaimPart) -> bool:
 
 
 def value(part: ClaimPart) -> str:
-    """`1.24 times`, `+0.31`, `power 1.02`; or why there is none."""
+    """`1.24 times`, `+0.31`, `power 1.02`, `0.31`; or why there is none."""
     if part.value is None:
         return part.reason or "not compared"
     if part.scale == "ratio":
         return f"{times(part.value)} times"
     if part.scale == "exponent":
         return f"power {part.value:.2f}"
-    return _signed(part, part.value)
+    return _end(part, part.value)
 
 
 def interval(part: ClaimPart) -> str:
@@ -147,6 +148,8 @@ def unit_words(unit: str, per: str) -> str:
     """`µs per request`; `ms, whole process`."""
     if per == "request":
         return f"{unit} per request".strip()
+    if per == "round":
+        return f"{unit}, {EACH_ONE}" if unit else EACH_ONE
     if per == "process":
         return f"{unit}, {WHOLE}" if unit else WHOLE
     return unit
@@ -160,7 +163,8 @@ def _end(part: ClaimPart, number: float | None) -> str:
 
 
 def _signed(part: ClaimPart, number: float) -> str:
-    sign = "+" if number > 0 else "−" if number < 0 else ""
+    more = "+" if part.scale == "difference" else ""
+    sign = more if number > 0 else "−" if number < 0 else ""
     return f"{sign}{_plain(part, abs(number))}"
 
 
