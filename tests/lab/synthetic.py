@@ -67,6 +67,8 @@ class SyntheticRace:
     perf: bool = True
     noise: float = 0.015
     cpu_us: dict[str, float] = field(default_factory=lambda: dict(CPU_US))
+    cpu_at: dict[tuple[str, int], float] = field(default_factory=dict)
+    """The same by contender and connections, where the number of these matters."""
     busy: dict[str, float] = field(default_factory=dict)
     """How many times as long as it is charged a contender's CPUs are busy."""
     fail: set[tuple[str, int, int]] = field(default_factory=set)
@@ -205,7 +207,8 @@ def write_trial(  # noqa: PLR0913, PLR0917  (what a made-up trial follows from)
     bound = HELD_UP if held_up else CLIENT_BOUND if place in race.client_bound else None
     whole = cell.scope == "process"
     requests = connections * (cell.rounds or 1)
-    base = race.cpu_us.get(contender, 650.0) * drift * generator.normal(1, race.noise)
+    known = race.cpu_at.get((contender, connections), race.cpu_us.get(contender, 650.0))
+    base = known * drift * generator.normal(1, race.noise)
     cpu_us = base + 40 / np.sqrt(connections) + (60 if kind == "counted" else 0)
     latencies = make_latencies(generator, contender, connections, requests, cpu_us)
     window_ns = int(requests * cpu_us * 1e3 * 1.05 + 4e6)

@@ -11,7 +11,7 @@ import numpy as np
 
 from regatta.analysis.claims.evidence import Blocks
 
-NO_POWER = "of what may be 0 it has no power"
+NO_POWER = "what may be 0 grows with no power"
 Columns = Mapping[int, Blocks]
 """By number of connections, one number a block."""
 

@@ -15,6 +15,7 @@ from regatta.study import load_study
 from tests.lab import synthetic
 from tests.lab.designs import every_design
 from tests.lab.ledger.schema_5 import given
+from tests.lab.study.test_claim_forms_study import with_needed
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
 SMALL = {"connections": [1], "blocks": 1, "counted_blocks": 1, "requests": 2}
@@ -38,6 +39,11 @@ def test_all_of_it_comes_back(tmp_path: Path) -> None:
 def test_that_of_the_shipped_studies_comes_back(tmp_path: Path, name: str) -> None:
     known = given_to(load_study(STUDIES / f"{name}.toml", every_design()), Advisers())
     assert known.claims
+    assert read(ledger(tmp_path, known)).given == known
+
+
+def test_claims_of_every_form_come_back(tmp_path: Path) -> None:
+    known = given_to(with_needed(), Advisers())
     assert read(ledger(tmp_path, known)).given == known
 
 

@@ -252,6 +252,68 @@ def test_what_grows_is_the_sum_over_all_connections_in_both_scopes(tmp_path: Pat
     assert last.value / 1000 + 1.2 == pytest.approx(figures["process"][1].value, rel=0.1)
 
 
+RISES = 'designs = "select"\nper = "request"\nshape = "rising"'
+FLAT = RISES.replace("rising", "flat")
+SUBLINEAR = 'designs = "select"\nshape = "sublinear"'
+GROWTH = 'growth = ["select", "iterative"]'
+WIDENS = 'widens = ["iterative", "select"]'
+
+
+@pytest.mark.parametrize(
+    ("body", "select", "iterative", "noise", "verdict"),
+    [
+        (RISES, (2000, 2400), (2000, 2000), 0.02, SUPPORTED),
+        (RISES, (2400, 2000), (2000, 2000), 0.02, REFUTED),
+        (RISES, (2000, 2010), (2000, 2000), 0.1, UNDECIDED),
+        (FLAT, (2000, 2010), (2000, 2000), 0.02, SUPPORTED),
+        (FLAT, (2000, 2400), (2000, 2000), 0.02, REFUTED),
+        (FLAT, (2000, 2010), (2000, 2000), 0.2, UNDECIDED),
+        (SUBLINEAR, (2400, 2000), (2000, 2000), 0.02, SUPPORTED),
+        (SUBLINEAR, (2000, 2400), (2000, 2000), 0.02, REFUTED),
+        (SUBLINEAR, (2010, 2000), (2000, 2000), 0.1, UNDECIDED),
+        (GROWTH, (2000, 2000), (1000, 1200), 0.02, SUPPORTED),
+        (GROWTH, (2000, 2400), (1000, 1000), 0.02, REFUTED),
+        (GROWTH, (2000, 2000), (1000, 1005), 0.1, UNDECIDED),
+        (WIDENS, (2000, 2000), (2200, 2800), 0.02, SUPPORTED),
+        (WIDENS, (2000, 2000), (2800, 2200), 0.02, REFUTED),
+        (WIDENS, (2000, 2000), (2200, 2210), 0.1, UNDECIDED),
+    ],
+)
+@pytest.mark.parametrize("sittings", [1, 5])
+def test_what_is_made_up_over_connections_is_found(  # noqa: PLR0913, PLR0917
+    tmp_path: Path,
+    body: str,
+    select: tuple[float, float],
+    iterative: tuple[float, float],
+    noise: float,
+    verdict: str,
+    sittings: int,
+) -> None:
+    """True, false, and lost in noise; with blocks or sittings as what is independent."""
+    costs = {"select": select, "iterative": iterative}
+    counts = [5, 15]
+    claimed = claim("X", f'metric = "task_clock"\nconnections = {counts}\n{body}')
+    (found,) = raced(
+        tmp_path,
+        claimed,
+        contenders=list(costs),
+        connections=counts,
+        cpu_at={
+            (name, count): float(cost)
+            for name, both in costs.items()
+            for count, cost in zip(counts, both, strict=True)
+        },
+        noise=noise,
+        blocks=8 if sittings == 1 else 3,
+        sittings=sittings,
+        counted_blocks=0,
+        requests=30,
+    ).values()
+    assert found.verdict == verdict
+    (part,) = found.scopes["window"].parts
+    assert part.blocks == (8 if sittings == 1 else 5)
+
+
 def test_a_bound_on_a_percentile_is_one_on_its_requests(tmp_path: Path) -> None:
     bodies = "".join(
         claim(name, f'metric = "latency_p50"\ndesigns = ["select"]\nconnections = 10\n{bound}')
