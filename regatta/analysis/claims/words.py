@@ -47,8 +47,9 @@ def _two(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     metric = words_of(comparison.terms[0].metric)
     first, second = (name_of(comparison, half[0]) for half in comparison.halves)
     if comparison.quantity == FACTOR:
-        more = f"{unit} more" if part.scale == "difference" else " times as much"
-        return f"{metric} grows {_span(part)}{more} with {second} than with {first}"
+        if part.scale == "difference":
+            return f"{metric} grows by {_span(part)}{unit} more with {second} than with {first}"
+        return f"{metric} grows {_span(part)} times as much with {second} as with {first}"
     if part.scale == "difference":
         more = words_of(comparison.terms[0].metric.removesuffix(OVER_ITERATIVE))
         return f"{second} has {_span(part)}{unit} more {more} than {first}"

@@ -154,6 +154,10 @@ def test_growth_goes_through_all_numbers_of_connections() -> None:
     found, (part,), _ = judged(GROWTH, means)
     assert found == SUPPORTED
     assert part.label == "growth from 5 to 45 connections: select < iterative"
+    (comparison,) = comparisons(make_claim(GROWTH, (5, 15, 45)))
+    said = finding(comparison, part, "")
+    assert said.startswith("growth from 5 to 45 connections: CPU time grows 1.3")
+    assert said.endswith(" times as much with iterative as with select")
     assert part.value == pytest.approx(800 / 600, rel=0.03)
 
 
