@@ -51,6 +51,11 @@ class Record:
         return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
     @property
+    def place(self) -> tuple[str, int]:
+        """Of its run: records of two kinds of core share it."""
+        return self.file, self.line
+
+    @property
     def design(self) -> str:
         return self.keys.get(DESIGN, "")
 

@@ -4,7 +4,6 @@ perf and spreadsheets write by the locale. One mark alone before three digits sa
 the other numbers of a file do.
 """
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +14,8 @@ POINTS = ".,\u066b"
 GAPS = " \u00a0\u2009\u202f'\u2019_\u066c"
 """What only groups digits."""
 MOST_LETTERS = 60
+SMALLEST, LARGEST = 1e-15, 1e20
+"""Nobody counts more than 64 bits hold; beyond, arithmetic would leave what floats can say."""
 MARK = f"[{re.escape(POINTS + GAPS)}]"
 NUMBER = rf"[+-]?\d+(?:{MARK}\d+)*"
 FULL = re.compile(rf"({NUMBER})(?:[eE]([+-]?\d{{1,3}}))?")
@@ -66,14 +67,14 @@ def _with_point(digits: str, point: str, exponent: int) -> Number | None:
     head, mark, tail = digits.rpartition(point)
     if not mark or point in head:
         head, tail = digits, ""  # 416.830.285: a mark that comes twice groups
-    if len(set(re.findall(MARK, head))) > 1 or not _grouping(re.split(MARK, head.lstrip("+-"))):
+    groups = re.split(MARK, head.lstrip("+-"))
+    mixed = len(set(re.findall(MARK, head))) > 1 or re.search(MARK, tail) is not None
+    if mixed or not _grouping(groups):
         return None
     value = float(f"{re.sub(MARK, '', head)}.{tail or 0}e{exponent}")
-    return (
-        Number(value, 0.5 * 10.0 ** (exponent - len(tail)), len(tail))
-        if math.isfinite(value)
-        else None
-    )
+    if value and not SMALLEST <= abs(value) <= LARGEST:
+        return None
+    return Number(value, 0.5 * 10.0 ** (exponent - len(tail)), len(tail))
 
 
 def _grouping(parts: list[str]) -> int:

@@ -18,8 +18,8 @@ class Review:
     """Contradictions first; of each kind by check, file and line."""
 
     @property
-    def records(self) -> int:
-        return sum(len(reading.records) for reading in self.readings)
+    def runs(self) -> int:
+        return len({record.place for reading in self.readings for record in reading.records})
 
     @property
     def figures(self) -> int:

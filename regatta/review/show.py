@@ -51,13 +51,14 @@ def _line(text: str, console: Console, style: str = "") -> None:
 
 def _paragraph(text: str, console: Console) -> None:
     """Indented, and no wider than the screen."""
-    for line in wrap(printable(text), max(console.width - INDENT, NARROWEST)):
+    width = max(console.width - INDENT, NARROWEST)
+    for line in wrap(printable(text), width, break_on_hyphens=False):
         _line(f"{INDENT * ' '}{line}", console)
 
 
 def summary(found: Review) -> str:
     of = (
-        f"{_number(found.figures, 'figure')} of {_number(found.records, 'run')} in "
+        f"{_number(found.figures, 'figure')} of {_number(found.runs, 'run')} in "
         f"{_number(len(found.readings), 'file')}"
     )
     if not found.findings:
@@ -74,9 +75,8 @@ def _number(count: int, word: str) -> str:
 def to_dict(found: Review) -> dict[str, Any]:
     """The whole review as plain data (docs/formats.md)."""
     return {
-        "files": [
-            {"file": one.file, "form": one.form, "runs": len(one.records)} for one in found.readings
-        ],
+        "files": [{"file": one.file, "form": one.form} for one in found.readings],
+        "runs": found.runs,
         "figures": found.figures,
         "findings": [
             {

@@ -38,9 +38,9 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
             for index, record in enumerate(group)
             if (mix := mix_of(record, INSTRUCTIONS)) is not None
         }
-        if len(mixes) > FEWEST_OTHERS:
-            usual = median(mixes.values())
-            for index, record in enumerate(group):
+        usual = median(mixes.values()) if mixes else 0.0
+        for index, record in enumerate(group):
+            if len(mixes) - (index in mixes) >= FEWEST_OTHERS:
                 yield from look_at(record, mixes.get(index), usual)
 
 

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from regatta.review.checks.groups import records
 from regatta.review.figures import Figure, Reading, Record
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Check, Finding, and_others
+from regatta.review.names import CYCLES
 
 SMALLEST = 10_000
 """Smaller counts are the same by chance."""
 FEWEST_SAME = 2
+"""The cycles, and another: a program's instructions alone may well be the same again."""
 DIFFERS = Check(
     "twice",
     CONTRADICTION,
@@ -37,23 +39,22 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
             repeated.setdefault(record.file, []).append((first, record))
     for pairs in repeated.values():
         first, record = pairs[0]
-        says = f"It has the same counts as {place(first)}, to the last digit."
+        says = f"It has the same counts as {place(first, record)}, to the last digit."
         yield REPEATED.found(record, says + and_others(len(pairs) - 1, "row"))
 
 
 def same_run(record: Record, seen: dict[tuple[object, ...], Record]) -> Record | None:
-    """An earlier record of the same thing with the same large counts; remembers this one."""
-    counts: dict[int, int] = {}
-    found = None
-    for name, figure in record.figures.items():
-        if figure.half or figure.value < SMALLEST:
-            continue
-        first = seen.setdefault((*record.keys.values(), name, figure.value), record)
-        if first is not record:
-            counts[id(first)] = counts.get(id(first), 0) + 1
-            if counts[id(first)] >= FEWEST_SAME:
-                found = first
-    return found
+    """An earlier record of the same thing with the same cycles; remembers this one."""
+    cycles = record.figures.get(CYCLES)
+    if cycles is None or not is_large(cycles):
+        return None
+    first = seen.setdefault((*record.keys.values(), cycles.value), record)
+    same = [one for one in shared(first, record) if is_large(one[0]) and not differ(*one)]
+    return first if first is not record and len(same) >= FEWEST_SAME else None
+
+
+def is_large(figure: Figure) -> bool:
+    return figure.half == 0 and figure.value >= SMALLEST
 
 
 def shared(first: Record, second: Record) -> list[tuple[Figure, Figure]]:
@@ -71,11 +72,12 @@ def differ(first: Figure, second: Figure) -> bool:
 
 def two_values(first: Record, record: Record, earlier: Figure, later: Figure) -> Finding:
     says = (
-        f"{later.words} here, {earlier.words} in {place(first, earlier.line)}; other counts are "
-        "the same to the last digit, so it is one run."
+        f"{later.words} here, {earlier.words} in {place(first, record, earlier.line)}; other "
+        "counts are the same to the last digit, so it is one run."
     )
     return DIFFERS.found(record, says, line=later.line, printed=later.value, computed=earlier.value)
 
 
-def place(record: Record, line: int | None = None) -> str:
-    return f"{record.file}:{line or record.line}"
+def place(first: Record, record: Record, line: int | None = None) -> str:
+    file = "line " if first.file == record.file else f"{first.file}:"
+    return f"{file}{line or first.line}"

@@ -70,7 +70,8 @@ class Block:
 
     def _record(self, keys: Mapping[str, str], figures: list[Figure]) -> Record:
         named = {figure.name: figure for figure in figures}
-        return Record(self.file, self.line, keys, named, self.repeated)
+        line = self.line or figures[0].line
+        return Record(self.file, line, keys, named, self.repeated)
 
 
 class Blocks:

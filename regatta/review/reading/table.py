@@ -165,7 +165,8 @@ class Table:
             self.unread.append(Unread(line, column.heading, text))
             return
         row.repeated |= cell["spread"] is not None
-        row.figures.setdefault(quantity.name, figure_of(quantity, number, cell["number"], line))
+        figure = figure_of(quantity, number, cell["number"], line)
+        row.figures.setdefault(figure.name, figure)
 
     def reading(self, rows: list[Row]) -> Reading:
         records = tuple(
