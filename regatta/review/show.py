@@ -18,6 +18,8 @@ HEADINGS = {
 STYLES = {CONTRADICTION: "bold red", NOT_SHOWN: "yellow"}
 INDENT = 2
 NARROWEST = 20
+MOST_SHOWN = 20
+"""Of one check: nobody reads more, and a table may have a hundred thousand rows."""
 
 
 def print_review(found: Review, console: Console) -> None:
@@ -28,8 +30,11 @@ def print_review(found: Review, console: Console) -> None:
             _line(heading, console, STYLES[kind])
             console.print()
         for check, of_check in groupby(those, key=lambda one: one.check):
-            for one in of_check:
+            alike = list(of_check)
+            for one in alike[:MOST_SHOWN]:
                 _show(one, console)
+            if len(alike) > MOST_SHOWN:
+                _line(f"{len(alike) - MOST_SHOWN:,} more of this kind: --json lists them.", console)
             _paragraph(f"Do: {check.do}", console)
             console.print()
     _line(summary(found), console)

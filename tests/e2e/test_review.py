@@ -39,6 +39,13 @@ def test_nothing_found_is_said_and_ends_well() -> None:
     assert done.stdout.startswith("Nothing found in ")
 
 
+def test_of_many_alike_some_are_shown_and_the_rest_is_counted() -> None:
+    rows = "".join(f"{name},1,2\n" for name in range(500))
+    done = run(*REVIEW, "-", stdin=f"variant,branches,branch_misses\n{rows}")
+    assert done.stdout.count("a part that is larger than its whole") == 20
+    assert "480 more of this kind: --json lists them." in done.stdout
+
+
 def test_json_has_the_arithmetic() -> None:
     done = run(*REVIEW, FIXTURES / "indian.txt", "--json")
     assert done.returncode == 1

@@ -12,7 +12,8 @@ from regatta.review.reading.perf_text import looks_like_perf, read_perf_text
 from regatta.review.reading.table import read_table
 
 STANDARD_INPUT = "-"
-MOST_BYTES = 16 << 20
+MOST_BYTES = 4 << 20
+"""An output of perf has 2 KB."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file begins that the shell of Windows wrote."""
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from regatta.review import Finding
@@ -164,6 +164,7 @@ b,1,client,7000,{instructions},{branches}
         (1_400, 1_280, ["mix", "misplaced"]),
         ("", 1_280, ["misplaced"]),
         ("", 1_700, []),
+        ("", 1_400, []),
     ],
 )
 def test_another_share_of_branches_than_everywhere_else(
@@ -308,6 +309,8 @@ def test_a_whole_process_that_is_mostly_start_and_end() -> None:
 
 
 @given(st.floats(0.1, 50), st.floats(0.01, 10), st.integers(1, 50), st.integers(2, 50))
+@example(3.1, 1.0, 1, 2)
+@example(2.9, 1.0, 1, 2)
 def test_start_and_end_are_three_quarters_or_nothing_is_said(
     fixed: float, each: float, few: int, times: int
 ) -> None:

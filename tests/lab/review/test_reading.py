@@ -218,7 +218,7 @@ def test_other_encodings_are_read(tmp_path: Path) -> None:
         (b'design,cycles\n"' + b"x" * 200_000, "is this a table?"),
         (b"design,cycles\n" + b"a,1\n" * 100_001, "may have 100,000 rows"),
         (b"cycles" + b",x" * 200, "200 columns"),
-        (b"cycles\n" * (3 << 20), "is larger than 16 MiB"),
+        (b"cycles\n" * (1 << 20), "is larger than 4 MiB"),
     ],
 )
 def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, content: bytes, words: str) -> None:
