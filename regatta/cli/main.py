@@ -12,10 +12,12 @@ from regatta import __version__
 from regatta.errors import RegattaError, UsageError
 
 EXIT_INTERRUPTED = 130
+ANSWERING = (["compare"], ["review"])
 VERBS = {
     "race": "Race the designs of a study: which one wins, by how much, and how sure that is.",
     "report": "Write report.html, summary.md and summary.csv of a race again, and print who won.",
     "compare": "Compare two races of one study, before and after a change.",
+    "review": "Say what cannot be concluded from somebody's figures: perf stat output, or a table.",
     "advise": "Name the two or three designs that this machine's races favour for your situation.",
     "calibrate": "Measure how often Regatta is wrong on this machine, and keep it for all reports.",
     "doctor": "Find what on this machine spoils races, how much, and the command that fixes it.",
@@ -78,6 +80,7 @@ def regatta(
       regatta race --resume             continue the newest unfinished race
       regatta report races/quick-…      write the report of a race again
       regatta compare before after      did a change make anything worse?
+      regatta review perf.txt           what do these figures not show?
       regatta advise --connections 100 --work classic    which design for that?
       regatta calibrate                 measure how often verdicts are wrong on this machine
       regatta doctor                    what on this machine spoils races, and how to fix it
@@ -96,9 +99,9 @@ def fail(message: str, status: int) -> NoReturn:
 
 
 def failure_status(status: int = RegattaError.exit_status) -> int:
-    """What a failure ends with; of `compare` 1 means a regression, and nothing else may."""
+    """What a failure ends with; of these verbs 1 is an answer, and nothing else may be."""
     failed = status == RegattaError.exit_status
-    return UsageError.exit_status if failed and sys.argv[1:2] == ["compare"] else status
+    return UsageError.exit_status if failed and sys.argv[1:2] in ANSWERING else status
 
 
 def main() -> None:

@@ -116,8 +116,8 @@ def test_a_ledger_without_its_end_is_left_alone(lab: CommandLine) -> None:
         LedgerError("samples cannot be unpacked"),
     ],
 )
-@pytest.mark.parametrize(("verb", "status"), [("compare", 2), ("report", 1)])
-def test_a_failure_of_compare_is_no_regression(
+@pytest.mark.parametrize(("verb", "status"), [("compare", 2), ("review", 2), ("report", 1)])
+def test_a_failure_is_no_answer_of_a_verb_that_ends_with_one(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     verb: str,

@@ -1,0 +1,48 @@
+"""`regatta review`: what cannot be concluded from these figures?"""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from regatta import review as reviewing
+
+
+def review(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="Output of perf stat, or a CSV table; - is standard input."
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Say what cannot be concluded from somebody's figures: perf stat output, or a table.
+
+    It reads perf stat as people paste it (any locale, prose around it), perf stat -j and -x, and
+    CSV tables with a row a run (task_clock_ms, cycles, branch_misses, …) or a row a figure
+    (metric, value). Rows are compared if they differ in design or connections alone.
+
+    Contradictions: GHz, rates and shares that do not follow from their counts; a rate in the place
+    of a total; counts of another line or core; one run with two values.
+
+    Not shown: time and cycles that rank designs otherwise; one run only; mostly start and end; a
+    server that hardly ran; elapsed time that is waiting; counters that took turns; user space
+    alone; digits grouped by lakh.
+
+    Exit status: 0 nothing found, 1 findings, 2 a file that cannot be read.
+
+    [bold]Examples[/]
+
+      perf stat ./server 2>&1 | regatta review -
+      regatta review iterative.txt threads.txt select.txt     compares the three
+      regatta review report.csv --json | jq '.findings[] | select(.kind == "contradiction")'
+      regatta review studies/published/measurements.csv       five lab reports
+    """
+    found = reviewing.review(files)
+    if as_json:
+        typer.echo(json.dumps(reviewing.to_dict(found), indent=2))
+    else:
+        reviewing.print_review(found, Console())
+    raise typer.Exit(1 if found.findings else 0)

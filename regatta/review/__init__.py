@@ -1,0 +1,15 @@
+"""What cannot be concluded from figures that somebody measured."""
+
+from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Finding
+from regatta.review.review import Review, review
+from regatta.review.show import print_review, to_dict
+
+__all__ = [
+    "CONTRADICTION",
+    "NOT_SHOWN",
+    "Finding",
+    "Review",
+    "print_review",
+    "review",
+    "to_dict",
+]

@@ -1,0 +1,41 @@
+"""The checks: each looks at all records and names what it finds."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from regatta.review.checks import (
+    clock,
+    grouping,
+    idle,
+    mix,
+    multiplexed,
+    parts,
+    rates,
+    ratios,
+    runs,
+    start,
+    topdown,
+    twice,
+    unread,
+    unserved,
+    user_space,
+)
+from regatta.review.figures import Reading
+from regatta.review.finding import Finding
+
+CHECKS: tuple[Callable[[Sequence[Reading]], Iterator[Finding]], ...] = (
+    unread.check,
+    rates.check,
+    ratios.check,
+    topdown.check,
+    parts.check,
+    mix.check,
+    twice.check,
+    unserved.check,
+    clock.check,
+    runs.check,
+    start.check,
+    idle.check,
+    multiplexed.check,
+    user_space.check,
+    grouping.check,
+)

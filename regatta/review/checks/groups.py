@@ -1,0 +1,51 @@
+"""Which records are compared with one another."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from regatta.review.figures import Figure, Reading, Record
+
+
+def records(readings: Sequence[Reading]) -> Iterator[Record]:
+    for reading in readings:
+        yield from reading.records
+
+
+def by_file(readings: Sequence[Reading]) -> Iterator[list[Record]]:
+    """The records of each file that has any."""
+    for reading in readings:
+        if reading.records:
+            yield list(reading.records)
+
+
+def groups(found: Iterator[Record], *but: str) -> list[list[Record]]:
+    """Those that differ in these keys alone."""
+    same: dict[tuple[object, ...], list[Record]] = {}
+    for record in found:
+        same.setdefault(record.same_but(*but), []).append(record)
+    return list(same.values())
+
+
+@dataclass(frozen=True)
+class Typical:
+    """One design's figure: the median of its runs, and the record that stands for them."""
+
+    record: Record
+    figure: Figure
+    """Of that record, if it ran once."""
+    value: float
+
+
+def typical(group: list[Record], name: str, key: str) -> dict[str, Typical]:
+    """The figure of this name for each value of a key, a design or a number of connections."""
+    runs: dict[str, list[Record]] = {}
+    for record in group:
+        if name in record.figures:
+            runs.setdefault(record.keys.get(key, ""), []).append(record)
+    return {
+        value: Typical(
+            those[0], those[0].figures[name], median(one.figures[name].value for one in those)
+        )
+        for value, those in runs.items()
+    }

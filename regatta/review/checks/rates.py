@@ -1,0 +1,43 @@
+"""A count is whole: what perf prints beside it, 371.078 M/sec, is its rate."""
+
+from collections.abc import Iterator, Sequence
+
+from regatta.review.checks.amounts import count
+from regatta.review.checks.groups import by_file
+from regatta.review.figures import Figure, Reading, Record
+from regatta.review.finding import CONTRADICTION, Check, Finding, and_others
+from regatta.review.names import MISTAKEN_RATE, SCALES, TASK_CLOCK
+
+RATE = Check(
+    "rate",
+    CONTRADICTION,
+    "a rate in the place of a total",
+    "take the number at the left of perf's line; what stands after # is per second of CPU time.",
+)
+
+
+def check(readings: Sequence[Reading]) -> Iterator[Finding]:
+    """One finding for each column of a file."""
+    for found in by_file(readings):
+        columns: dict[str, list[tuple[Record, Figure]]] = {}
+        for record in found:
+            for name, figure in record.figures.items():
+                if name.endswith(MISTAKEN_RATE):
+                    columns.setdefault(name, []).append((record, figure))
+        for name, figures in columns.items():
+            record, figure = figures[0]
+            says = sentence(record, figure, name.removesuffix(MISTAKEN_RATE).replace("_", " "))
+            says += and_others(len(figures) - 1, "row")
+            yield RATE.found(record, says, line=figure.line, printed=figure.value)
+
+
+def sentence(record: Record, figure: Figure, what: str) -> str:
+    time = record.figures.get(TASK_CLOCK)
+    unit = figure.unit or "M/sec"
+    says = f"{figure.text} {figure.unit}".strip() + f" is no number of {what}: that is whole."
+    letter = unit.partition("/")[0].lower().strip()
+    if time is None or letter not in SCALES:
+        return says
+    total = figure.value * SCALES[letter] * time.value
+    condition = "" if figure.unit else "If it is M/sec: "
+    return f"{says} {condition}{figure.text} {unit} x {time.words} = {count(total)}."

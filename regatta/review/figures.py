@@ -1,0 +1,88 @@
+"""The one record that every reader makes and every check reads."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+DESIGN, CONNECTIONS, SIDE, CORE = "design", "connections", "side", "core"
+"""Keys with a meaning of their own. Others tell records apart, and that is all."""
+CLIENT = "client"
+LONGEST_LABEL = 80
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One printed number. Times are in seconds, rates a second, shares in %, clocks in GHz."""
+
+    name: str
+    """As claims write it: `branch_misses`; a rate is `branches_per_s`, a share `…_percent`."""
+    value: float
+    half: float
+    """How far off rounding can have left it."""
+    text: str
+    """The number as it is printed."""
+    unit: str
+    """As it is printed; empty for a count."""
+    line: int
+    running: float = 100.0
+    """Share of the time for which the counter ran, in %."""
+    user_only: bool = False
+
+    @property
+    def words(self) -> str:
+        """`416,830,285 cycles`, `102.63 msec`."""
+        return f"{self.text} {self.unit or self.name.replace('_', ' ')}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is said of one run: one output of perf, or one row of a table."""
+
+    file: str
+    line: int
+    keys: Mapping[str, str]
+    figures: Mapping[str, Figure]
+    repeated: bool = False
+    """It is a mean of several runs, with how far they differ."""
+    in_table: bool = False
+
+    @property
+    def label(self) -> str:
+        text = ", ".join(value for value in self.keys.values() if value)
+        return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Of its run: records of two kinds of core share it."""
+        return self.file, self.line
+
+    @property
+    def design(self) -> str:
+        return self.keys.get(DESIGN, "")
+
+    def same_but(self, *names: str) -> tuple[object, ...]:
+        """What it shares with those that differ from it in these keys alone.
+
+        Rows of different tables are not compared; outputs of perf are, in however many files.
+        """
+        rest = tuple((name, value) for name, value in self.keys.items() if name not in names)
+        return (self.file if self.in_table else None, *rest)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Something that stands where a number belongs."""
+
+    line: int
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All that one file holds."""
+
+    file: str
+    form: str
+    """In words."""
+    records: tuple[Record, ...]
+    unread: tuple[Unread, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""From a file of any form to records."""

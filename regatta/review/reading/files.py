@@ -1,0 +1,72 @@
+"""Which form a file has, and its lines: whatever somebody named, of whatever size."""
+
+import io
+import sys
+from pathlib import Path
+
+from regatta.errors import UsageError
+from regatta.review.figures import Reading
+from regatta.review.reading.perf_csv import pattern_of, read_perf_csv
+from regatta.review.reading.perf_json import looks_like_json, read_perf_json
+from regatta.review.reading.perf_text import looks_like_perf, read_perf_text
+from regatta.review.reading.table import read_table
+
+STANDARD_INPUT = "-"
+MOST_BYTES = 4 << 20
+"""An output of perf has 2 KB."""
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a file begins that the shell of Windows wrote."""
+
+
+def read(path: str) -> Reading:
+    """UsageError, in a line, for what holds no figures."""
+    file = "standard input" if path == STANDARD_INPUT else path
+    text = decoded(file, content(path, file))
+    lines = [line.rstrip("\n") for line in io.StringIO(text, newline=None)]
+    reading = read_lines(file, lines)
+    if reading is None or not (reading.records or reading.unread):
+        raise UsageError(
+            f"{file} holds no figures: it must be output of perf stat, or a CSV table with a "
+            "heading such as task_clock_ms, cycles, branch_misses"
+        )
+    return reading
+
+
+def read_lines(file: str, lines: list[str]) -> Reading | None:
+    design = Path(file).stem
+    if looks_like_json(lines):
+        return read_perf_json(file, lines, design)
+    if pattern := pattern_of(lines):
+        return read_perf_csv(file, lines, pattern, design)
+    if looks_like_perf(lines):
+        return read_perf_text(file, lines)
+    return read_table(file, lines)
+
+
+def content(path: str, file: str) -> bytes:
+    try:
+        if path == STANDARD_INPUT:
+            found = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with Path(path).open("rb") as opened:
+                found = opened.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"cannot read {file}: {reason}; name a file") from error
+    if len(found) > MOST_BYTES:
+        raise UsageError(
+            f"{file} is larger than {MOST_BYTES >> 20} MiB; give the part with figures"
+        )
+    return found
+
+
+def decoded(file: str, found: bytes) -> str:
+    """UTF-8; what is not that is Latin-1, whose hard blank groups digits."""
+    if found.startswith(UTF_16):
+        return found.decode("utf-16", "replace")
+    if b"\0" in found:
+        raise UsageError(f"{file} is binary; give text: perf stat, perf stat -j, or a CSV table")
+    try:
+        return found.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return found.decode("latin-1")

@@ -1,0 +1,55 @@
+"""What `perf stat -j` prints: a line an event."""
+
+import re
+
+from regatta.errors import CounterError, UsageError
+from regatta.machine.perf_output import parse_line, text_of
+from regatta.review.figures import Reading
+from regatta.review.numbers import parse_decimal
+from regatta.review.reading.block import Blocks, Printed
+
+FORM = "perf stat -j"
+DECIMAL_COMMA = re.compile(r'(" *: *-?\d+),(\d)')
+"""perf writes numbers by the locale here too, which no reader of JSON knows."""
+SIX_ZEROS = re.compile(r"[.,]0{6}$")
+"""How perf ends every count."""
+
+
+def looks_like_json(lines: list[str]) -> bool:
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return first.lstrip().startswith("{")
+
+
+def read_perf_json(file: str, lines: list[str], design: str) -> Reading:
+    blocks = Blocks(file, design)
+    for number, line in enumerate(lines, start=1):
+        try:
+            fields = parse_line(DECIMAL_COMMA.sub(r"\1.\2", line))
+            if fields is not None:
+                blocks.take(printed_in(line, number, fields))
+        except CounterError as error:
+            raise UsageError(f"{file}:{number}: {error}; leave that line out") from error
+    return Reading(file, FORM, blocks.records())
+
+
+def printed_in(line: str, number: int, fields: dict[str, object]) -> Printed:
+    text = SIX_ZEROS.sub("", shown(fields.get("counter-value")))
+    metric = shown(fields.get("metric-value"))
+    running = parse_decimal(shown(fields.get("pcnt-running")))
+    return Printed(
+        number,
+        text_of(line, fields, "event"),
+        text_of(line, fields, "unit"),
+        text,
+        parse_decimal(text),
+        text_of(line, fields, "metric-unit"),
+        metric,
+        parse_decimal(metric),
+        "",
+        running.value if running else 100.0,
+        "variance" in fields,
+    )
+
+
+def shown(value: object) -> str:
+    return "" if value is None or isinstance(value, bool | list | dict) else str(value)

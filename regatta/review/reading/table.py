@@ -1,0 +1,210 @@
+"""A table as CSV: a row for each run with a column for each metric, or a row for each figure.
+
+Which column is what its heading says. Columns of text, and those that name a design, a number of
+connections and the like, tell rows apart; other columns are nothing that is checked.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from regatta.errors import UsageError
+from regatta.review.figures import CONNECTIONS, DESIGN, SIDE, Figure, Reading, Record, Unread
+from regatta.review.names import METRICS, SCALES, SECONDS, Quantity, heading_of
+from regatta.review.numbers import NUMBER, parse_number, point_of
+from regatta.review.reading.making import figure_of, mistaken
+
+FORM = "table"
+DELIMITERS = ",;\t"
+MOST_ROWS = 100_000
+MOST_COLUMNS = 200
+KEYS = {
+    **dict.fromkeys(
+        ("design", "server", "implementation", "variant", "approach", "model", "strategy"), DESIGN
+    ),
+    **dict.fromkeys(("connections", "clients", "conns", "concurrency", "n"), CONNECTIONS),
+    **dict.fromkeys(("side", "role"), SIDE),
+}
+"""What people call the columns that have a meaning of their own."""
+PARAMETERS = frozenset(("threads", "workers", "requests", "rate", "cpus", "port", "size", "pool"))
+"""Numbers that tell rows apart."""
+NOTES = frozenset(("note", "notes", "comment", "comments", "remark", "line", "source"))
+RUN_NUMBERS = frozenset(("run", "trial", "repetition", "rep", "iteration", "block", "sample"))
+SPREADS = re.compile(r".*\b(?:sd|std|stddev|stdev|sem|ci|ci95|error|variance|low|high|runs)")
+METRIC, VALUE = "metric", "value"
+CELL = re.compile(
+    rf"(?P<number>{NUMBER}(?:[eE][+-]?\d{{1,3}})?)\s*(?P<unit>[^\d\s±+-][^\d±+-]*?)?\s*"
+    r"(?P<spread>(?:±|\+/?-).*)?"
+)
+NOTHING = frozenset(("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?"))
+LONGEST_KEY = 200
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column is for: one of these, or nothing."""
+
+    index: int
+    heading: str
+    quantity: Quantity | None = None
+    key: str = ""
+
+
+@dataclass
+class Row:
+    """A record while it is read: in a table of figures it takes several rows."""
+
+    line: int
+    keys: Mapping[str, str]
+    repeated: bool
+    figures: dict[str, Figure] = field(default_factory=dict)
+
+
+def read_table(file: str, lines: Sequence[str]) -> Reading | None:
+    """None if no heading says what anything is."""
+    rows = list(rows_of(file, lines))
+    if not rows:
+        return None
+    header, body = [cell.strip() for cell in rows[0][1]], rows[1:]
+    names = [heading.lower() for heading in header]
+    if METRIC in names and VALUE in names:
+        return Table(file, header, body).figure_rows(names.index(METRIC), names.index(VALUE))
+    table = Table(file, header, body)
+    return table.run_rows() if table.metrics else None
+
+
+def rows_of(file: str, lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Each row with the line on which it begins; comments and empty lines are none."""
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    delimiter = max(DELIMITERS, key=first.count)
+    reader = csv.reader(
+        ("" if line.startswith("#") else line for line in lines), delimiter=delimiter
+    )
+    line = count = 0
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise UsageError(f"{file}:{reader.line_num}: {error}; is this a table?") from error
+        start, line = line + 1, reader.line_num
+        if not row:
+            continue
+        count += 1
+        if count > MOST_ROWS or len(row) > MOST_COLUMNS:
+            raise UsageError(
+                f"{file}:{start}: a table may have {MOST_ROWS:,} rows and {MOST_COLUMNS} columns; "
+                "shorten it"
+            )
+        yield start, row
+
+
+class Table:
+    def __init__(self, file: str, header: list[str], rows: list[tuple[int, list[str]]]) -> None:
+        self.file = file
+        self.rows = rows
+        columns = [column_of(index, heading) for index, heading in enumerate(header)]
+        self.metrics = [column for column in columns if column.quantity]
+        self.keys = [column for column in columns if column.key or self._is_text(column)]
+        self.spread = any(SPREADS.fullmatch(words(heading)) for heading in header)
+        self.unread: list[Unread] = []
+
+    def _is_text(self, column: Column) -> bool:
+        """A column of words tells rows apart, whatever it is called."""
+        if column.quantity or words(column.heading) in NOTES | RUN_NUMBERS | {METRIC, VALUE}:
+            return False
+        cells = [cell_at(row, column.index) for _, row in self.rows]
+        return any(cell for cell in cells) and not any(parse_number(cell) for cell in cells)
+
+    def run_rows(self) -> Reading:
+        """A row for each run."""
+        cells = [cell_at(row, one.index) for _, row in self.rows for one in self.metrics]
+        point, found = point_of(numbers_in(cells)), []
+        for line, row in self.rows:
+            record = Row(line, self.keys_of(row), self.spread)
+            for column in self.metrics:
+                self.read_cell(record, column, cell_at(row, column.index), line, point)
+            found.append(record)
+        return self.reading(found)
+
+    def figure_rows(self, metric_at: int, value_at: int) -> Reading:
+        """A row for each figure: those with the same keys are of one run, until one comes again."""
+        cells = [cell_at(row, value_at) for _, row in self.rows]
+        point, found = point_of(numbers_in(cells)), []
+        newest: dict[tuple[str, ...], Row] = {}
+        for line, row in self.rows:
+            metric = column_of(metric_at, cell_at(row, metric_at))
+            if metric.quantity is None:
+                continue
+            keys = self.keys_of(row)
+            same = tuple(keys.values())
+            record = newest.get(same)
+            if record is None or metric.quantity.name in record.figures:
+                record = newest[same] = Row(line, keys, self.spread)
+                found.append(record)
+            self.read_cell(record, metric, cell_at(row, value_at), line, point)
+        return self.reading(found)
+
+    def keys_of(self, row: list[str]) -> dict[str, str]:
+        """Of two columns that mean the same the second goes by its heading."""
+        keys: dict[str, str] = {}
+        for column in self.keys:
+            name = column.heading if column.key in keys else column.key or column.heading
+            keys[name] = cell_at(row, column.index)[:LONGEST_KEY]
+        return keys
+
+    def read_cell(self, row: Row, column: Column, text: str, line: int, point: str) -> None:
+        if text.lower() in NOTHING or text.startswith("<not "):
+            return
+        cell = CELL.fullmatch(text)
+        number = parse_number(cell["number"], point) if cell else None
+        quantity = in_unit(column.quantity, (cell["unit"] or "").strip()) if cell else None
+        if cell is None or number is None or quantity is None:
+            self.unread.append(Unread(line, column.heading, text))
+            return
+        row.repeated |= cell["spread"] is not None
+        figure = figure_of(quantity, number, cell["number"], line)
+        row.figures.setdefault(figure.name, figure)
+
+    def reading(self, rows: list[Row]) -> Reading:
+        records = tuple(
+            Record(self.file, row.line, row.keys, row.figures, row.repeated, in_table=True)
+            for row in rows
+            if row.figures
+        )
+        return Reading(self.file, FORM, records, tuple(self.unread))
+
+
+def words(heading: str) -> str:
+    return re.sub(r"[^a-z0-9]+", " ", heading.lower()).strip()
+
+
+def column_of(index: int, heading: str) -> Column:
+    """A heading that names a key is no metric: `server`, `rate`."""
+    name = words(heading)
+    key = KEYS.get(name) or (name if name in PARAMETERS else "")
+    return Column(index, heading, None if key else heading_of(heading), key)
+
+
+def cell_at(row: list[str], index: int) -> str:
+    return row[index].strip() if index < len(row) else ""
+
+
+def numbers_in(cells: list[str]) -> Iterator[str]:
+    return (found["number"] for cell in cells if (found := CELL.fullmatch(cell)))
+
+
+def in_unit(quantity: Quantity | None, unit: str) -> Quantity | None:
+    """With the unit of the cell, if it has one; None if that is none of this quantity's."""
+    if quantity is None or unit in ("", quantity.unit) or METRICS.get(unit) == quantity:
+        return quantity
+    letter, slash, _ = unit.lower().partition("/")
+    if quantity.unit in SECONDS:
+        return Quantity(quantity.name, SECONDS[unit], unit) if unit in SECONDS else None
+    if quantity.is_count and slash:
+        return mistaken(quantity.name, unit)
+    if letter in SCALES and (quantity.is_count or (slash and quantity.is_rate)):
+        return Quantity(quantity.name, SCALES[letter], unit)
+    return None

@@ -1,0 +1,101 @@
+"""A review for people, two or three short lines a finding; and as plain data."""
+
+from itertools import groupby
+from textwrap import wrap
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from regatta.report.text.plain import plain, printable
+from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Finding
+from regatta.review.review import Review
+
+HEADINGS = {
+    CONTRADICTION: "These figures contradict one another",
+    NOT_SHOWN: "What these figures do not show",
+}
+STYLES = {CONTRADICTION: "bold red", NOT_SHOWN: "yellow"}
+INDENT = 2
+NARROWEST = 20
+MOST_SHOWN = 20
+"""Of one check: nobody reads more, and a table may have a hundred thousand rows."""
+
+
+def print_review(found: Review, console: Console) -> None:
+    """What is to be done stands once below the findings of a check."""
+    for kind, heading in HEADINGS.items():
+        those = [one for one in found.findings if one.check.kind == kind]
+        if those:
+            _line(heading, console, STYLES[kind])
+            console.print()
+        for check, of_check in groupby(those, key=lambda one: one.check):
+            alike = list(of_check)
+            for one in alike[:MOST_SHOWN]:
+                _show(one, console)
+            if len(alike) > MOST_SHOWN:
+                _line(f"{len(alike) - MOST_SHOWN:,} more of this kind: --json lists them.", console)
+            _paragraph(f"Do: {check.do}", console)
+            console.print()
+    _line(summary(found), console)
+
+
+def _show(one: Finding, console: Console) -> None:
+    head = Text.assemble(
+        plain(f"{one.file}:{one.line}: ", console),
+        plain(one.check.title, console, "bold"),
+        plain(f" ({one.subject})" if one.subject else "", console),
+    )
+    console.print(head, soft_wrap=True)
+    _paragraph(one.says, console)
+
+
+def _line(text: str, console: Console, style: str = "") -> None:
+    console.print(plain(text, console, style), soft_wrap=True)
+
+
+def _paragraph(text: str, console: Console) -> None:
+    """Indented, and no wider than the screen."""
+    width = max(console.width - INDENT, NARROWEST)
+    for line in wrap(printable(text), width, break_on_hyphens=False):
+        _line(f"{INDENT * ' '}{line}", console)
+
+
+def summary(found: Review) -> str:
+    of = (
+        f"{_number(found.figures, 'figure')} of {_number(found.runs, 'run')} in "
+        f"{_number(len(found.readings), 'file')}"
+    )
+    if not found.findings:
+        return f"Nothing found in {of}. That does not prove them right."
+    contradictions = sum(one.check.kind == CONTRADICTION for one in found.findings)
+    others = len(found.findings) - contradictions
+    return f"{of}: {_number(contradictions, 'contradiction')}, {others:,} not shown."
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count:,} {word if count == 1 else word + 's'}"
+
+
+def to_dict(found: Review) -> dict[str, Any]:
+    """The whole review as plain data (docs/formats.md)."""
+    return {
+        "files": [{"file": one.file, "form": one.form} for one in found.readings],
+        "runs": found.runs,
+        "figures": found.figures,
+        "findings": [
+            {
+                "file": one.file,
+                "line": one.line,
+                "check": one.check.name,
+                "kind": one.check.kind,
+                "title": one.check.title,
+                "subject": one.subject,
+                "says": one.says,
+                "do": one.check.do,
+                "printed": one.printed,
+                "computed": one.computed,
+            }
+            for one in found.findings
+        ],
+    }

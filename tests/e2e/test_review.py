@@ -1,0 +1,82 @@
+"""`regatta review` as a person types it: what it says, and how it ends; whatever it is given."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.commands import assert_refused, run
+from tests.servers import REPOSITORY, program
+
+REVIEW = (program("regatta"), "review")
+FIXTURES = REPOSITORY / "tests/lab/fixtures/review"
+PUBLISHED = REPOSITORY / "studies/published/measurements.csv"
+
+
+def test_five_reports_are_reviewed() -> None:
+    done = run(*REVIEW, PUBLISHED)
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    at = lines.index(f"{PUBLISHED}:52: a server that hardly ran (E, select, 5, server)")
+    assert lines[at + 1].startswith("  3.19 ms of CPU, 0.76 % of what thread-per-client used")
+    assert lines[at + 3].startswith("  Do: check that every client was answered")
+    assert lines[-1].startswith("623 figures of 49 runs in 1 file: 2 contradictions, ")
+    assert not [line for line in lines[:-1] if line != line.rstrip()]
+
+
+def test_standard_input_and_several_files_are_read() -> None:
+    text = (FIXTURES / "indian.txt").read_text()
+    done = run(*REVIEW, "-", FIXTURES / "hybrid.txt", stdin=text)
+    assert done.returncode == 1
+    assert "standard input:11: " in done.stdout
+    assert "in 2 files" in done.stdout
+
+
+def test_nothing_found_is_said_and_ends_well() -> None:
+    done = run(*REVIEW, FIXTURES / "runs.txt")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Nothing found in ")
+
+
+def test_of_many_alike_some_are_shown_and_the_rest_is_counted() -> None:
+    rows = "".join(f"{name},1,2\n" for name in range(500))
+    done = run(*REVIEW, "-", stdin=f"variant,branches,branch_misses\n{rows}")
+    assert done.stdout.count("a part that is larger than its whole") == 20
+    assert "480 more of this kind: --json lists them." in done.stdout
+
+
+def test_json_has_the_arithmetic() -> None:
+    done = run(*REVIEW, FIXTURES / "indian.txt", "--json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    (found,) = (one for one in document["findings"] if one["kind"] == "contradiction")
+    assert (found["check"], found["line"], found["printed"]) == ("ratio", 11, 3.152)
+    assert found["computed"] == pytest.approx(4.0615, abs=1e-4)
+    assert document["files"] == [{"file": str(FIXTURES / "indian.txt"), "form": "perf stat"}]
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\xff" * 100, b"\x1b[2Jhello", b'{"a": \x1b[2J'])
+def test_what_is_no_figures_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "odd"
+    path.write_bytes(content)
+    done = run(*REVIEW, path)
+    assert_refused(done, 2, "regatta")
+    assert "\x1b" not in done.stderr
+
+
+def test_a_file_that_is_not_there_is_refused_and_so_is_none() -> None:
+    assert_refused(run(*REVIEW, "none\x1b[31m.txt"), 2, "regatta")
+    assert_refused(run(*REVIEW), 2, "regatta")
+
+
+def test_names_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path)
+    path = folder + b"/\x1b[2J\xff.csv"
+    Path(os.fsdecode(path)).write_text(
+        "design,\x1b[31m,cycles\n\x1b]0;owned\x07,\x9b1m,\x1b[5m\n\x1b[2J,b,5\n"
+    )
+    for option in ((), ("--json",)):
+        done = run(*REVIEW, os.fsdecode(path), *option)
+        assert (done.returncode, done.stderr) == (1, "")
+        assert not [char for char in done.stdout if not char.isprintable() and char != "\n"]

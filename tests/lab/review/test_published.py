@@ -1,0 +1,112 @@
+"""623 figures of five lab reports: what disagrees with arithmetic is found, and nothing else."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from regatta.review import CONTRADICTION, Finding, review
+from tests.lab.review.printed import LOCALES, perf_text
+from tests.servers import REPOSITORY
+
+PUBLISHED = REPOSITORY / "studies/published/measurements.csv"
+AS_PRINTED = Path(__file__).parents[1] / "fixtures/review/as-printed.csv"
+A_SELECT = "A, select, 30, client"
+SERVER = "server"
+
+
+def found_in(*paths: Path) -> list[Finding]:
+    return list(review([str(path) for path in paths]).findings)
+
+
+def by_check(findings: list[Finding], kind: str) -> set[tuple[str, str]]:
+    return {(one.subject, one.check.name) for one in findings if one.check.kind == kind}
+
+
+def test_all_figures_are_read() -> None:
+    found = review([str(PUBLISHED)])
+    assert (found.figures, found.runs) == (623, 49)
+
+
+def test_of_all_rows_the_two_misprints_that_were_kept_contradict_others() -> None:
+    """Its instructions nearly repeat the branches, and its cycles are probably the instructions."""
+    findings = found_in(PUBLISHED)
+    assert by_check(findings, CONTRADICTION) == {(A_SELECT, "mix"), (A_SELECT, "misplaced")}
+    says = " ".join(one.says for one in findings)
+    assert "2008918 branches / 2098918 instructions = 0.9571, but 0.1858" in says
+    assert "2008918 branches / 10971643 cycles = 0.1831" in says
+
+
+def test_every_row_that_disagrees_with_arithmetic_is_found_as_it_is_printed() -> None:
+    findings = found_in(AS_PRINTED)
+    found = {(one.line, one.check.name): one for one in findings if one.check.kind == CONTRADICTION}
+    expected = {
+        (4, "ratio"): "416830285 cycles / 102.63 ms = 4.061 GHz, but 3.152 GHz is printed.",
+        (4, "misplaced"): "77468976 branches / 416830285 cycles = 0.1859",
+        (5, "ratio"): "10971643 cycles / 6.69 ms = 1.64 GHz, but 2.470 GHz is printed.",
+        (5, "misplaced"): "2008918 branches / 10971643 cycles = 0.1831",
+        (5, "mix"): "2008918 branches / 2098918 instructions = 0.9571",
+        (6, "ratio"): "36392662 instructions / 55241654 cycles = 0.6588 insn per cycle, but 3.50",
+        (6, "mix"): "1870542 branches / 36392662 instructions = 0.0514",
+        (7, "twice"): "91874 branch misses here, 81599 branch misses in line 6",
+        (9, "ratio"): "103365 branch misses / 6049488 branches = 1.709 %, but 4.65 % is printed.",
+        (9, "twice"): "103365 branch misses here, 116735 branch misses in line 8",
+        (10, "ratio"): "1149 page faults / 25.62 ms = 44.85 K/sec, but 25744.856 K/sec",
+        (11, "ratio"): "115 page faults / 149.02 ms = 771.7 /sec, but 3771.708 /sec",
+    }
+    assert found.keys() == expected.keys()
+    for where, words in expected.items():
+        assert words in found[where].says
+
+
+def test_what_the_figures_do_not_show() -> None:
+    found = by_check(found_in(PUBLISHED), "not shown")
+    subjects = {check: {one for one, name in found if name == check} for _, check in found}
+    assert subjects["unserved"] == subjects["short"] == {"E, select, 5, server"}
+    assert subjects["start-and-end"] == {
+        "C, iterative, 1, server",
+        "C, thread-per-client, 3, server",
+        "D, thread-per-client, 5, server",
+    }
+    servers = {one for one in subjects["ranks"] if one.endswith(SERVER)}
+    assert servers == {
+        "A, select, 100, server",
+        "B, thread-per-client, 10, server",
+        "B, thread-per-client, 25, server",
+        "B, thread-per-client, 50, server",
+        "D, iterative, 5, server",
+    }
+    assert {len(subjects["one-run"]), len(subjects["idle"])} == {1}
+
+
+def rows() -> list[dict[str, str]]:
+    lines = PUBLISHED.read_text().splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_printed_by_perf_in_any_locale_no_row_contradicts_itself(
+    tmp_path: Path, locale: str
+) -> None:
+    """All but the two, which perf would not have counted: their GHz and shares follow."""
+    texts = []
+    for row in rows():
+        keys = [row.pop(name) for name in ("report", "design", "connections", "side")]
+        figures = {name: float(text) for name, text in row.items() if text}
+        if ", ".join(keys) != A_SELECT:
+            texts.append(perf_text(figures, LOCALES[locale], " ".join(keys)))
+    path = tmp_path / "perf.txt"
+    path.write_text("".join(texts), encoding="utf-8")
+    assert by_check(found_in(path), CONTRADICTION) == set()
+
+
+def test_the_same_figures_as_a_row_each_give_the_same_findings(tmp_path: Path) -> None:
+    lines = ["report,design,connections,side,metric,value,note"]
+    for row in rows():
+        keys = ",".join(row.pop(name) for name in ("report", "design", "connections", "side"))
+        lines += [f"{keys},{name},{text}," for name, text in row.items() if text]
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(lines))
+    assert {(one.check.name, one.says) for one in found_in(path)} == {
+        (one.check.name, one.says) for one in found_in(PUBLISHED)
+    }
