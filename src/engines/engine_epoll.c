@@ -189,6 +189,10 @@ static int prepare(struct load *load) {
     return outcome;
 }
 
+static void abandon(struct load *load) {
+    close_engine(load->engine_state);
+}
+
 static void begin_all(struct epoll_engine *e) {
     for (uint32_t i = 0; i < e->load->connections; i++) {
         e->now_ns = clock_monotonic_ns();
@@ -223,5 +227,6 @@ const struct engine engine_epoll = {
     .worker_each = false,
     .descriptors_each = true,
     .prepare = prepare,
+    .abandon = abandon,
     .run = run,
 };

@@ -103,9 +103,10 @@ struct engine {
     bool worker_each;      /* a worker for each connection; else one for all */
     bool descriptors_each; /* all connections are descriptors of this one process */
     /* Both return 0, or -errno and load->problem. */
-    int (*prepare)(struct load *load); /* before the window: everything but the requests; NULL:
-                                          nothing to do */
-    int (*run)(struct load *load);     /* returns when the load is over */
+    int (*prepare)(struct load *load);  /* before the window: everything but the requests; NULL:
+                                           nothing to do */
+    int (*run)(struct load *load);      /* returns when the load is over */
+    void (*abandon)(struct load *load); /* instead of run: ends what prepare began; NULL as there */
 };
 
 /* Builds the requests, raises the descriptor limit, reserves memory for the results. Returns 0, or

@@ -44,8 +44,11 @@ static int run(struct load_options *options, struct summary *summary) {
         return say_problem(load, -outcome);
     if (options->gate_fd >= 0) {
         outcome = gate_ready(options->gate_fd);
-        if (outcome != 0)
+        if (outcome != 0) {
+            if (load->engine->abandon != NULL)
+                load->engine->abandon(load);
             return complain("the gate was not opened", -outcome, "no load was run");
+        }
     }
     struct usage self = usage_now(RUSAGE_SELF), children = usage_now(RUSAGE_CHILDREN);
     client_cost_begin(&load->cost);

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.paths import BUILT
 from tests.processes import is_gone, tasks, tree
-from tests.servers import PATIENCE_S, ListedDesign, running
+from tests.servers import PATIENCE_S, ListedDesign, built, running
 from tests.sockets import OWN_HOST, free_port, reset, wait_until_read
 from tests.waiting import wait_until
 
@@ -49,7 +48,7 @@ def twin(design: ListedDesign, tmp_path: Path) -> Iterator[TwinServer]:
     reply = tmp_path / "reply"
     reply.write_bytes(REPLY)
     port = free_port(OWN_HOST)
-    command = [str(BUILT / f"twin-{design.name}"), f"{OWN_HOST}:{port}", str(reply)]
+    command = [built(f"bench/twin-{design.name}"), f"{OWN_HOST}:{port}", str(reply)]
     with subprocess.Popen(command) as process:
         started = TwinServer(process, port)
         try:
