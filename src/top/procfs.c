@@ -157,14 +157,16 @@ static int read_new(struct reading *reading, const char *pid) {
 static void keep_again(struct reading *reading, const struct scan_cache_entry *entry, int fd,
                        struct schedstat now, enum stat_rest rest, const struct process *process) {
     const struct scan_cache *cache = &reading->procfs->cache;
-    struct scan_cache_entry changed = *entry;
-    bool is_new = fd != entry->stat, may_change = scan_cache_may_change(reading->news);
-    if (is_new && may_change)
-        changed.stat = scan_cache_move(cache, reading->news, fd);
-    else if (is_new)
-        close(fd);
-    if (!may_change)
+    bool is_new = fd != entry->stat;
+    if (!scan_cache_may_change(reading->news)) {
+        if (is_new)
+            close(fd);
         return;
+    }
+    /* Not above: another scan, the one that collects news, may just now mark the entry. */
+    struct scan_cache_entry changed = *entry;
+    if (is_new)
+        changed.stat = scan_cache_move(cache, reading->news, fd);
     if (rest == STAT_MANY_THREADS)
         changed.schedstat = -1;
     bool remembers = rest == STAT_SLEEPS && now.turns != 0 &&
