@@ -15,11 +15,10 @@ import numpy as np
 from regatta.analysis.claims.evidence import Blocks
 from regatta.analysis.claims.result import Scale
 from regatta.analysis.contrast import outward
-from regatta.analysis.statistics.joint import Mean, errors_of
+from regatta.analysis.statistics.joint import Ends, Mean, errors_of
 from regatta.analysis.statistics.slower import TOO_FEW_BLOCKS
 from regatta.analysis.statistics.units import BLOCKS, Units
 
-Ends = tuple[float | None, float | None]
 FEWEST_TO_SHOW = 2
 
 

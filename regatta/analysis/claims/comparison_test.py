@@ -15,12 +15,10 @@ from regatta.analysis.claims.result import (
     ClaimPart,
     Verdict,
 )
-from regatta.analysis.statistics.joint import ABOVE, BELOW, SignDecision, agreeing
+from regatta.analysis.statistics.joint import ABOVE, BELOW, Ends, SignDecision, agreeing
 from regatta.analysis.statistics.units import Units
 
 NEAR_NOTHING = "a share of what may be nothing says nothing"
-
-Bounds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class ComparisonTest:
 
     comparison: Comparison
     test: Test
-    claimed: Bounds
+    claimed: Ends
     units: Units
 
     @property
@@ -49,7 +47,7 @@ class ComparisonTest:
         """As the family says."""
         enough = self.test.blocks >= self.units.fewest
         by_null_value = dict(zip(self.null_values, decisions, strict=False))
-        ends: Bounds = self.test.interval(score) if enough else (None, None)
+        ends: Ends = self.test.interval(score) if enough else (None, None)
         for null_value, found in by_null_value.items() if enough else ():
             ends = agreeing(ends, null_value, found.sign)
         verdict, reason = self._verdict(by_null_value, decisions[-1]) if enough else (TOO_FEW, "")

@@ -38,6 +38,11 @@ class RaceResults:
     units: Units = BLOCKS
 
 
+def common_blocks(columns: Iterable[Blocks]) -> list[int]:
+    """The blocks that every column has."""
+    return sorted(set.intersection(*map(set, columns)))
+
+
 def all_or_words(found: Iterable[Found | str]) -> list[Found] | str:
     """All of them; the first words instead, if one has none."""
     known: list[Found] = []

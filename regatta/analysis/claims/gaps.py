@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import combinations
 
 from regatta.analysis.claims.comparisons import Comparison
-from regatta.analysis.claims.evidence import Blocks
+from regatta.analysis.claims.evidence import Blocks, common_blocks
 from regatta.analysis.claims.result import (
     REFUTED,
     SUPPORTED,
@@ -27,7 +27,15 @@ from regatta.analysis.claims.result import (
     Verdict,
 )
 from regatta.analysis.contrast import Scale, outward
-from regatta.analysis.statistics.joint import ABOVE, AROUND, BELOW, Mean, SignDecision, agreeing
+from regatta.analysis.statistics.joint import (
+    ABOVE,
+    AROUND,
+    BELOW,
+    Ends,
+    Mean,
+    SignDecision,
+    agreeing,
+)
 from regatta.analysis.statistics.slower import FEWEST_BLOCKS, TOO_FEW_BLOCKS
 from regatta.analysis.statistics.units import BLOCKS, Units
 
@@ -108,9 +116,7 @@ class GapTest:
         signs = [one.sign for one in decisions]
         return int(self.gaps.wider(signs, [-sign for sign in signs]))
 
-    def _ends(
-        self, means: Sequence[Mean], score: float, sign: int
-    ) -> tuple[float | None, float | None]:
+    def _ends(self, means: Sequence[Mean], score: float, sign: int) -> Ends:
         lows, highs = zip(*(mean.interval(score) for mean in means), strict=True)
         low = self.gaps.wider(lows, [-high for high in highs])
         high = self.gaps.wider(highs, [-low for low in lows])
@@ -138,7 +144,7 @@ class GapTest:
 
 def gaps_of(columns: Sequence[Blocks], *, differences: bool, units: Units = BLOCKS) -> Gaps | str:
     """Of one number a block for each figure: half of them the first's, half the second's."""
-    common = sorted(set.intersection(*(set(column) for column in columns)))
+    common = common_blocks(columns)
     logs = not differences and all(column[at] > 0 for column in columns for at in common)
     taken = [
         units.gathered({at: math.log(column[at]) if logs else column[at] for at in common})

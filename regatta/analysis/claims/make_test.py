@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from regatta.analysis.claims.claim_tests import Test, compare_two, hold_one
-from regatta.analysis.claims.comparison_test import Bounds, ComparisonTest
+from regatta.analysis.claims.comparison_test import ComparisonTest
 from regatta.analysis.claims.comparisons import (
     EQUAL,
     FACTOR,
@@ -18,7 +18,7 @@ from regatta.analysis.claims.evidence import Blocks, Evidence, all_or_words
 from regatta.analysis.claims.gaps import GapTest, gaps_of
 from regatta.analysis.claims.powers import Columns, factors, positive, powers
 from regatta.analysis.claims.result import ClaimPart
-from regatta.analysis.statistics.joint import SignDecision
+from regatta.analysis.statistics.joint import Ends, SignDecision
 from regatta.analysis.statistics.one_percentile import one_percentile
 from regatta.analysis.statistics.slower import slower
 from regatta.analysis.statistics.units import Units
@@ -153,7 +153,7 @@ def _amount(evidence: Evidence, comparison: Comparison, larger: float) -> float 
 
 def claimed(
     evidence: Evidence, comparison: Comparison, scale: str, amount: float | None = None
-) -> Bounds:
+) -> Ends:
     """Between which values the claim says that the test's lies; `amount`: of what is equal."""
     if comparison.relation == EQUAL:
         return around(comparison) if amount is None else (-amount, amount)

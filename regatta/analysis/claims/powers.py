@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from regatta.analysis.claims.evidence import Blocks
+from regatta.analysis.claims.evidence import Blocks, common_blocks
 
 NO_POWER = "what may be 0 grows with no power"
 Columns = Mapping[int, Blocks]
@@ -18,7 +18,7 @@ Columns = Mapping[int, Blocks]
 
 def positive(columns: Columns) -> bool:
     """In all blocks that have each of them."""
-    common = common_blocks(columns)
+    common = common_blocks(columns.values())
     return all(column[block] > 0 for column in columns.values() for block in common)
 
 
@@ -44,11 +44,7 @@ def slopes(columns: Columns, *, logs: bool) -> Blocks:
     x = np.log(x) if logs else x
     x -= x.mean()
     found: Blocks = {}
-    for block in common_blocks(columns):
+    for block in common_blocks(columns.values()):
         y = np.array([column[block] for column in columns.values()], dtype=np.float64)
         found[block] = float(x @ (np.log(y) if logs else y) / (x @ x))
     return found
-
-
-def common_blocks(columns: Columns) -> list[int]:
-    return sorted(set.intersection(*(set(column) for column in columns.values())))

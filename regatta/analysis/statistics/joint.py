@@ -19,6 +19,8 @@ from regatta.analysis.statistics.turned import POWER, Rows, batches, critical, s
 from regatta.analysis.statistics.units import BLOCKS, Units
 
 BELOW, AROUND, ABOVE = -1, 0, 1
+Ends = tuple[float | None, float | None]
+"""Of an interval; None: it has none on that side."""
 JUST_BEYOND = 1e-9
 """How far beyond a null value an end is put: a share of it, near 0 an amount."""
 
@@ -90,9 +92,7 @@ def decide_jointly(differences: Sequence[Mapping[int, float]], units: Units = BL
     return Joint(decisions, score)
 
 
-def agreeing(
-    ends: tuple[float | None, float | None], null_value: float, sign: int
-) -> tuple[float | None, float | None]:
+def agreeing(ends: Ends, null_value: float, sign: int) -> Ends:
     """An interval that agrees with the decision: beside the null value, or around it.
 
     Stepping down sees more than intervals that hold together, and now and then less.

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from regatta.analysis.statistics.joint import Ends
 from regatta.analysis.statistics.slower import (
     FEWEST_BLOCKS,
     FIRST_STEP,
@@ -15,7 +16,6 @@ from regatta.analysis.statistics.slower import (
     OVER,
     TOO_FEW_BLOCKS,
     TOO_FEW_REQUESTS,
-    Ends,
     Requests,
     ends_of,
     enough_beyond,

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.statistics.joint import Mean, errors_of
+from regatta.analysis.statistics.joint import Ends, Mean, errors_of
 from regatta.analysis.statistics.percentiles import rank
 from regatta.analysis.statistics.turned import POWER, BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
@@ -37,7 +37,6 @@ HALVINGS = 14
 
 Requests = Mapping[int, Waits]
 """Of a cell, by block."""
-Ends = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
