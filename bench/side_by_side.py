@@ -16,8 +16,8 @@ from bench.loads import SERVER_CPU
 from bench.readings import ReaderTrial
 from bench.rows import Best, Row, ServerTrial, Turns
 from bench.testbed import Figures, Testbed
+from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.serial import reach_of
-from regatta.analysis.statistics.swaps import Swapped
 from regatta.errors import RegattaError
 
 SCREENING_BLOCKS = 3
@@ -88,9 +88,9 @@ def estimate(row: Row, measured: Measurements) -> Outcome:
     has_logs = bool((values > 0).all())
     numbers = np.log(values) if has_logs else values
     mean = float(numbers.mean())
-    # Of pairs in blocks swaps are right; of values alone blocks that are alike count for less.
+    # Of pairs in blocks sign flips are right; of values alone blocks that are alike count for less.
     in_pairs = bool(peer_values) and has_logs
-    interval = Swapped(numbers).interval() if in_pairs else _alone(numbers)
+    interval = PairedMean(numbers).interval() if in_pairs else _alone(numbers)
     assert interval is not None
     ends = (mean, *interval)
     value, low, high = (float(np.exp(end)) if has_logs else end for end in ends)

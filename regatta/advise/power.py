@@ -17,7 +17,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.advise.evidence import MeasuredDesign
 from regatta.analysis.statistics.blocks_needed import LEVEL
-from regatta.analysis.statistics.turned import POWER
+from regatta.analysis.statistics.sign_flips import POWER
 
 FEWEST_COMMON = 3
 """Common blocks; fewer do not show how much two designs vary."""

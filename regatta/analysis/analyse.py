@@ -26,9 +26,9 @@ from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import Entries, verdicts
 from regatta.analysis.statistics.between import between
 from regatta.analysis.statistics.leads import Values, leads
+from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.slower import Requests
-from regatta.analysis.statistics.swaps import Swapped
-from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import Units, units_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.given.records import Baseline
@@ -37,7 +37,7 @@ from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
 
-def leads_of(ledger: RaceRecord) -> list[Swapped | None]:
+def leads_of(ledger: RaceRecord) -> list[PairedMean | None]:
     """Of all groups, at each step and overall: what a running race can afford to ask for."""
     blocks = {cell_id: _by_block(trials, (PRIMARY,)) for cell_id, trials in ledger.by_cell.items()}
     return [lead for members in group(ledger.cells) for lead in leads(_values(members, blocks))]

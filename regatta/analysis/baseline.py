@@ -12,7 +12,7 @@ import numpy as np
 
 from regatta.analysis.statistics.joint import AROUND, Mean, agreeing, decide_jointly
 from regatta.analysis.statistics.serial import reach_of
-from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 
 

@@ -20,8 +20,8 @@ from regatta.analysis.statistics.comparisons_with_best import (
     standings_of_pairs,
 )
 from regatta.analysis.statistics.joint import ABOVE, AROUND, agreeing
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.slower import Requests, Slower, slower
-from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.metrics import COUNTS, FRACTIONS, NEAR_ZERO, STANDINGS, Metric, side_of
 

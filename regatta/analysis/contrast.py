@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from regatta.analysis.estimates import NS_PER_MS, OVER, taken, usable, usable_for
+from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.slower import FEWEST_BLOCKS, TOO_FEW_BLOCKS, slower
-from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.waits import Waits, waits
 from regatta.ledger.metrics import FRACTIONS, NO_TRIAL, P50, PRIMARY, Metric, side_of
 from regatta.ledger.readings import Reading
@@ -30,7 +30,7 @@ def outward(inner: float, scale: Scale) -> float:
     return math.exp(max(-FURTHEST, min(inner, FURTHEST)))
 
 
-def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -> Swapped | str:
+def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -> PairedMean | str:
     """How the second of two cells of one race differs, or the words that say why nobody knows.
 
     In logarithms where none is 0; of a percentile the share of slower requests (slower.py).
@@ -39,7 +39,7 @@ def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -
         pair = slower(requests_of(first), requests_of(second), FRACTIONS[metric.name])
         if isinstance(pair, str):
             return pair
-        return Swapped(np.array(list(pair.against(1.0).values())))
+        return PairedMean(np.array(list(pair.against(1.0).values())))
     mine, theirs = (by_block(metric, side, trials) for trials in (first, second))
     if isinstance(mine, str):
         return mine
@@ -50,7 +50,7 @@ def paired(metric: Metric, side: str, first: list[Trial], second: list[Trial]) -
         return TOO_FEW_BLOCKS
     ours = np.array([mine[block] for block in common])
     others = np.array([theirs[block] for block in common])
-    return Swapped(np.log(others / ours) if min(ours.min(), others.min()) > 0 else others - ours)
+    return PairedMean(np.log(others / ours) if min(ours.min(), others.min()) > 0 else others - ours)
 
 
 def requests_of(trials: list[Trial]) -> dict[int, Waits]:

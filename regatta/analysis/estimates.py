@@ -113,7 +113,7 @@ def takes(metric: Metric, trial: Trial) -> bool:
 def taken(metric: Metric, trials: list[Trial]) -> list[Trial]:
     """The trials of a cell that this metric may be taken from."""
     right = [trial for trial in trials if takes(metric, trial)]
-    if metric in (metrics.CONTEXT_SWITCHES, metrics.PAGE_FAULTS) and not right:
+    if metric in (metrics.SWITCHES_PER_REQUEST, metrics.FAULTS_PER_REQUEST) and not right:
         # A race without perf may have no counted trial. What the kernel counts of its own
         # accord disturbs nothing, so then a timed trial will do.
         return trials

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, Counter
 from regatta.ledger.metrics import SIDES
-from regatta.ledger.perf_names import parse_event_name
+from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.records import Trial
 

@@ -20,8 +20,8 @@ from regatta.analysis.soundness.repeated import Repeated
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import TOO_SLOW, Entry, Verdict
 from regatta.analysis.statistics.between import Between
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.slower import Requests
-from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.axes import Axis
 from regatta.ledger.cell import Cell

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from regatta.analysis.statistics.comparisons_with_best import Standing, standings
-from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.metrics import PRIMARY
 
@@ -69,6 +69,11 @@ class Verdict:
     detectable: float | None
     """The smallest lead that would have been seen four times in five; None: too few blocks."""
     outcome: str
+
+    @property
+    def starred(self) -> tuple[str, ...]:
+        """Who has a star: nobody has one beside somebody who cannot be compared with it."""
+        return self.best if self.outcome in (LARGER, NO_DIFFERENCE) else ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regatta.analysis.results import CellResult, Group
-from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.units import Units
 from regatta.ledger.metrics import PRIMARY, side_of
 
@@ -58,10 +58,10 @@ def _share(step: int, design: CellResult, twin: CellResult, units: Units) -> Twi
             if bare[block] > 0 < ours[block]
         }
     )
-    swapped = Swapped(np.array(list(logs.values())))
-    interval = swapped.interval() if len(logs) > 1 else None
+    ratios = PairedMean(np.array(list(logs.values())))
+    interval = ratios.interval() if len(logs) > 1 else None
     if us is None or twin_us is None or interval is None:
         return None
-    ratio, low, high = (float(np.exp(end)) for end in (swapped.mean, *interval))
+    ratio, low, high = (float(np.exp(end)) for end in (ratios.mean, *interval))
     names = design.cell.contender, twin.cell.contender
     return TwinShare(step, *names, us, twin_us, ratio, low, high, len(logs))

@@ -19,9 +19,9 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.contrast import Scale
+from regatta.analysis.statistics.paired_mean import FEWEST_ALIKE
 from regatta.analysis.statistics.serial import LEVEL, Floats, Uncertain, uncertain
 from regatta.analysis.statistics.slower import FEWEST_BLOCKS
-from regatta.analysis.statistics.swaps import FEWEST_ALIKE
 
 SETTLED = 10
 
@@ -112,7 +112,7 @@ def _change(scale: Scale, old: Sample, new: Sample) -> Change:
     if found is not None:
         return Change(scale, difference, found)
     fewest = min(len(old.values), len(new.values))
-    chance = 0.0 if fewest >= FEWEST_ALIKE else 2.0 ** (1 - fewest)  # as in swaps.py
+    chance = 0.0 if fewest >= FEWEST_ALIKE else 2.0 ** (1 - fewest)  # as in paired_mean.py
     return Change(scale, difference, None, chance)
 
 

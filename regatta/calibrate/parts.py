@@ -1,6 +1,6 @@
 """The parts of a calibration, in the order in which they run."""
 
-from regatta.calibrate import raced, stars
+from regatta.calibrate import raced, star_errors
 from regatta.calibrate.coverage import part as coverage
 from regatta.calibrate.equals import part as equals
 from regatta.calibrate.goals import CalibrationPart
@@ -13,7 +13,7 @@ def all_parts() -> tuple[CalibrationPart, ...]:
     return (
         equals.PART,
         power.PART,
-        stars.PART,
+        star_errors.PART,
         coverage.PART,
         stopped.PART,
         counters.PART,

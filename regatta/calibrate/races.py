@@ -9,8 +9,8 @@ from regatta.calibrate.shape import Shape, about_s
 from regatta.ledger.read import read_meta
 from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import Programs
-from regatta.race.advisers import Advisers
 from regatta.race.events import Display
+from regatta.race.hooks import Hooks
 from regatta.race.options import Options
 from regatta.race.race import begin, reopen
 from regatta.report.text.durations import duration
@@ -22,7 +22,7 @@ def is_finished(path: Path) -> bool:
 
 
 def race_with(
-    programs: Programs, options: Options, display: Callable[[], Display], advisers: Advisers
+    programs: Programs, options: Options, display: Callable[[], Display], hooks: Hooks
 ) -> Callable[[Study, Path], Path]:
     """For parts: races a study in a folder of its own."""
 
@@ -33,10 +33,10 @@ def race_with(
         with display() as show:
             if path.exists():
                 # Its own study, not today's: the length of a spin was measured then.
-                reopen(folder, None, programs, show, advisers)
+                reopen(folder, None, programs, show, hooks)
             else:
                 race_options = Options(**{**vars(options), "out": folder})
-                begin(study, race_options, programs, show, advisers)
+                begin(study, race_options, programs, show, hooks)
         return path
 
     return race

@@ -15,8 +15,8 @@ from regatta.calibrate.parts import all_parts
 from regatta.calibrate.races import race_with
 from regatta.calibrate.run import choose, newest_folder, run
 from regatta.calibrate.table import goals_table
-from regatta.cli.advisers import ADVISERS
 from regatta.cli.display import display_on
+from regatta.cli.hooks import HOOKS
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.ledger.given.calibration import NOT_MEASURED, Calibration, to_plain
 from regatta.machine.programs import discover
@@ -175,7 +175,7 @@ def make_context(session: CalibrationSession, inject: str | None) -> Context:
         quick=session.quick,
         inject=inject,
         say=session.say,
-        race=race_with(programs, options, display, ADVISERS),
+        race=race_with(programs, options, display, HOOKS),
         shape=session.shape,
         races=session.races,
     )

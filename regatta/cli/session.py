@@ -8,8 +8,8 @@ from rich.console import Console
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
-from regatta.cli.advisers import ADVISERS
 from regatta.cli.display import display_on
+from regatta.cli.hooks import HOOKS
 from regatta.errors import InterruptedRaceError, UsageError
 from regatta.ledger.files import find_unfinished
 from regatta.ledger.read import read, read_failures
@@ -51,10 +51,10 @@ class RaceSession:
 def resume(study: str | None, programs: Programs, display: Display) -> Path:
     """Goes on with a race: one named by its folder, or the newest unfinished of a study."""
     if study is not None and Path(study).is_dir():
-        return reopen(Path(study), None, programs, display, ADVISERS)
+        return reopen(Path(study), None, programs, display, HOOKS)
     wanted = load_study(find_study(study or "quick"), programs.designs)
     folder = find_unfinished(RACES, wanted.name)
-    return reopen(folder, wanted, programs, display, ADVISERS)
+    return reopen(folder, wanted, programs, display, HOOKS)
 
 
 def run_race(study: str | None, resumes: bool, options: Options, session: RaceSession) -> Path:
@@ -78,7 +78,7 @@ def run_race(study: str | None, resumes: bool, options: Options, session: RaceSe
                 return resume(study, programs, tell)  # type: ignore[arg-type]
             path = find_study(study or "quick")
             study_read = load_study(path, programs.designs)
-            return begin(study_read, options, programs, tell, ADVISERS)
+            return begin(study_read, options, programs, tell, HOOKS)
     except KeyboardInterrupt as error:
         if session.folder is None:
             raise InterruptedRaceError("interrupted before anything started") from error

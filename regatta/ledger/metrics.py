@@ -94,13 +94,13 @@ THROUGHPUT = Metric(
     throughput,
     "Answered requests a second, from the first start to the last end.",
 )
-CONTEXT_SWITCHES = _counted(
+SWITCHES_PER_REQUEST = _counted(
     "context_switches_per_request",
     "context switches per request",
     either_per_request("context-switches"),
     "How often the kernel gave the CPU to another thread.",
 )
-PAGE_FAULTS = _counted(
+FAULTS_PER_REQUEST = _counted(
     "page_faults_per_request",
     "page faults per request",
     either_per_request("page-faults"),
@@ -141,8 +141,8 @@ METRICS: tuple[Metric, ...] = (
         cpus_utilized,
         "How many CPUs were busy on average over the window.",
     ),
-    CONTEXT_SWITCHES,
-    PAGE_FAULTS,
+    SWITCHES_PER_REQUEST,
+    FAULTS_PER_REQUEST,
     _counted(
         "syscalls_per_request",
         "system calls per request",
@@ -241,12 +241,21 @@ METRICS: tuple[Metric, ...] = (
 
 BY_NAME = {metric.name: metric for metric in METRICS}
 
-STANDINGS = (PRIMARY, BUSY, CONTEXT_SWITCHES, PAGE_FAULTS, P50, P99, LATENCY_MAX, THROUGHPUT)
+STANDINGS = (
+    PRIMARY,
+    BUSY,
+    SWITCHES_PER_REQUEST,
+    FAULTS_PER_REQUEST,
+    P50,
+    P99,
+    LATENCY_MAX,
+    THROUGHPUT,
+)
 """The columns of the standings, in order."""
 
 
 NEAR_ZERO = 0.1
-COUNTS = frozenset({CONTEXT_SWITCHES.name, PAGE_FAULTS.name})
+COUNTS = frozenset({SWITCHES_PER_REQUEST.name, FAULTS_PER_REQUEST.name})
 """A ratio to less than NEAR_ZERO of these a request says nothing: x 28 may be one in a hundred."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from statistics import fmean, pstdev
 
 from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED
-from regatta.ledger.perf_names import parse_event_name
+from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.records import Trial
 
 Reading = float | str

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from regatta.errors import CounterError, TrialError
 from regatta.ledger.counters import COUNTED, TOPDOWN
-from regatta.ledger.perf_names import PERF_NAMES
+from regatta.ledger.perf_spelling import PERF_NAMES
 from regatta.machine import cgroup
 from regatta.machine.perf_output import parse_output
 from regatta.machine.proc import read_text

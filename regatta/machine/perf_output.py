@@ -23,7 +23,7 @@ from regatta.ledger.counters import (
     Counter,
     not_supported,
 )
-from regatta.ledger.perf_names import PERF_NAMES, parse_event_name
+from regatta.ledger.perf_spelling import PERF_NAMES, parse_event_name
 
 TOPDOWN_METRICS = tuple(one.name for one in COUNTERS if one.unit == PERCENT)
 CLOCKS = tuple(one.name for one in COUNTERS if one.perf and one.unit == NS)

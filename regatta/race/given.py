@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from regatta.ledger.given.records import Baseline, Given
-from regatta.race.advisers import Advisers
+from regatta.race.hooks import Hooks
 from regatta.study import Study
 from regatta.study.claims.published import recorded_claims
 from regatta.study.published import read_published
 
 
-def given_to(study: Study, advisers: Advisers) -> Given:
-    return Given(recorded_claims(study), recorded_baseline(study), advisers.calibration())
+def given_to(study: Study, hooks: Hooks) -> Given:
+    return Given(recorded_claims(study), recorded_baseline(study), hooks.calibration())
 
 
 def recorded_baseline(study: Study) -> Baseline | None:

@@ -17,10 +17,10 @@ from regatta.ledger.write import Ledger
 from regatta.machine import environment, perf
 from regatta.machine.placement import Placement, make_placement
 from regatta.machine.programs import Programs, find_tool
-from regatta.race.advisers import NO_ADVISERS, Advisers
 from regatta.race.events import About, Finished, SearchStarted, Started, Tell
 from regatta.race.folder import locked, new_folder
 from regatta.race.given import given_to
+from regatta.race.hooks import NO_HOOKS, Hooks
 from regatta.race.matched.run import find_cells
 from regatta.race.notes import notes, warnings
 from regatta.race.options import Options, Setting, apply, choose_seed
@@ -35,7 +35,7 @@ SCRATCH = ".trial"
 
 
 def begin(
-    study: Study, options: Options, programs: Programs, tell: Tell, advisers: Advisers = NO_ADVISERS
+    study: Study, options: Options, programs: Programs, tell: Tell, hooks: Hooks = NO_HOOKS
 ) -> Path:
     """Starts a new race and runs all of it; returns its folder."""
     study = apply(study, options)
@@ -47,12 +47,12 @@ def begin(
             "or name another --out"
         )
     check_programs(study)
-    given = given_to(study, advisers)
+    given = given_to(study, hooks)
     with place_sides(study) as placement, locked(folder):
         plan = plan_of(study, setting.seed)
         start = Start(about(setting), given, study.cells, plan, placement.kind)
         with create(folder, start) as ledger:
-            run(ledger, setting, programs, placement, tell, advisers)
+            run(ledger, setting, programs, placement, tell, hooks)
     return folder
 
 
@@ -99,7 +99,7 @@ def reopen(
     study: Study | None,
     programs: Programs,
     tell: Tell,
-    advisers: Advisers = NO_ADVISERS,
+    hooks: Hooks = NO_HOOKS,
 ) -> Path:
     """Resumes a stopped race in its place; returns its folder."""
     folder = folder.absolute()
@@ -126,7 +126,7 @@ def reopen(
             return folder
         study = setting.study
         with place_sides(study) as placement:
-            run(ledger, setting, programs, placement, tell, advisers)
+            run(ledger, setting, programs, placement, tell, hooks)
     return folder
 
 
@@ -143,13 +143,13 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     programs: Programs,
     placement: Placement,
     tell: Tell,
-    advisers: Advisers,
+    hooks: Hooks,
 ) -> None:
     """Runs the trials that the plan still lacks."""
     study = setting.study
     found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
     found = keep_accounts(ledger, placement, found)
-    spoilers = advisers.spoilers(study, placement)
+    spoilers = hooks.spoilers(study, placement)
     if ledger.environment("placement") is None:
         ledger.record_environment(environment.describe(study, programs, found, placement))
         ledger.record_environment({"doctor": spoilers or "nothing serious"})
@@ -165,7 +165,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
         seed=setting.seed,
         disturbance_limit_percent=study.disturbance_limit_percent,
     )
-    first_notes = (*notes(study, placement, found), *advisers.unseen(study), *warnings(spoilers))
+    first_notes = (*notes(study, placement, found), *hooks.unseen(study), *warnings(spoilers))
     race_about = About(
         name=study.name,
         title=study.title,
@@ -188,7 +188,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))
     started_s = time.monotonic()
     with canary_on(programs.canary, placement.server.cpus) as canary:
-        run_sittings(ledger, replace(setup, canary=canary), study, tell, advisers.widest_lead)
+        run_sittings(ledger, replace(setup, canary=canary), study, tell, hooks.widest_lead)
     ledger.finish()
     elapsed_s = time.monotonic() - started_s
     tell(Finished(ledger.path.parent, tuple(ledger.failures()), elapsed_s))

@@ -18,8 +18,8 @@ from regatta.machine import environment
 from regatta.machine.placement import Placement, make_placement
 from regatta.race.events import Note, Pausing, SittingStarted, Tell
 from regatta.race.relink import relink_all
-from regatta.race.remaining import WidestLead, run_trials
 from regatta.race.resume import keep_accounts
+from regatta.race.run_plan import WidestLead, run_trials
 from regatta.study import Study
 from regatta.trial.setup import TrialSetup
 

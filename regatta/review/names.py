@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from regatta.ledger.counters import COUNT, COUNTERS, NS, PERCENT
-from regatta.ledger.perf_names import parse_event_name
+from regatta.ledger.perf_spelling import parse_event_name
 from regatta.machine.perf_output import METRIC_PATTERN
 
 TASK_CLOCK, CPU_CLOCK, ELAPSED, USER, SYSTEM = (

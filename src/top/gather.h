@@ -1,6 +1,6 @@
 /* Way 2 of the source bpf: sums threads to processes. No system calls. */
 #pragma once
-#include "top/programs/record.h"
+#include "top/bpf_programs/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include "top/bpf.h"
 #include "top/kernel_load.h"
-#include "top/programs/record.h"
+#include "top/bpf_programs/record.h"
 #include "top/ring.h"
 
 /* For one of the two ways. */

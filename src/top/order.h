@@ -1,7 +1,7 @@
 /* Visits records by ascending pid. The kernel lists processes in order of creation and hands out
  * pids by counting up, so there are few runs to merge, and no room is taken for each record. */
 #pragma once
-#include "top/programs/record.h"
+#include "top/bpf_programs/record.h"
 
 #include <stdint.h>
 

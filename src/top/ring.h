@@ -1,6 +1,6 @@
 /* A BPF ring buffer of records: the kernel writes, one thread reads. No system call. */
 #pragma once
-#include "top/programs/record.h"
+#include "top/bpf_programs/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@ from regatta.ledger.result import Result
 from regatta.machine.perf import Perf, without_perf
 from regatta.machine.placement import Placement
 from regatta.machine.programs import discover
-from regatta.race.advisers import NO_ADVISERS, Advisers
 from regatta.race.events import Tell
+from regatta.race.hooks import NO_HOOKS, Hooks
 from regatta.race.options import Options
 from regatta.race.race import begin, reopen
 from regatta.study import Study, parse_study
@@ -48,12 +48,12 @@ def race(
     study: str | Study,
     folder: Path,
     tell: Tell = ignore,
-    advisers: Advisers = NO_ADVISERS,
+    hooks: Hooks = NO_HOOKS,
     **options: Any,
 ) -> Path:
     """All of it; `options`: what the command line may ask for. Returns its folder."""
     known = parse(study) if isinstance(study, str) else study
-    return begin(known, Options(out=folder, **options), discover(), tell, advisers)
+    return begin(known, Options(out=folder, **options), discover(), tell, hooks)
 
 
 def resume(folder: Path, tell: Tell = ignore, study: Study | None = None) -> Path:

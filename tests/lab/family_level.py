@@ -16,8 +16,8 @@ import numpy as np
 
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.joint import AROUND, decide_jointly
-from regatta.analysis.statistics.swaps import Swapped
-from regatta.analysis.statistics.turned import Floats
+from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.analysis.statistics.sign_flips import Floats
 
 SPREAD = 0.02
 DESIGNS = 3
@@ -81,7 +81,7 @@ def table(
 def seen(rows: Floats) -> tuple[list[bool], list[bool]]:
     """Of each part whether it is told from no difference: as now, and with Holm's correction."""
     joint = decide_jointly([dict(enumerate(map(float, row))) for row in rows])
-    before = holm([Swapped(row).p_value() for row in rows])
+    before = holm([PairedMean(row).p_value() for row in rows])
     return [one.sign != AROUND for one in joint.decisions], [one.rejected for one in before]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from regatta.analysis.grouping import group
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
 from regatta.analysis.statistics.joint import Mean
-from regatta.analysis.statistics.turned import Floats, Rows, Ways, critical, turned
+from regatta.analysis.statistics.sign_flips import Floats, Rows, Ways, critical, sign_flips
 from regatta.analysis.statistics.units import rotated
 from regatta.ledger.cell import WINDOW, matched_cells
 from regatta.study import Study, with_rates
@@ -90,7 +90,7 @@ def units_for(percent: int, shape: Shape, least: int, in_sittings: bool) -> int 
 @cache
 def smallest_lead(shape: Shape, units: int, in_sittings: bool) -> float:
     """That is seen four times in five; as a share."""
-    ways = rotated(units) if in_sittings else turned(units)
+    ways = rotated(units) if in_sittings else sign_flips(units)
     chance = np.random.default_rng(units)
     if len(ways) > SOME_WAYS:
         ways = ways[chance.choice(len(ways), SOME_WAYS, replace=False)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from regatta.analysis.statistics.joint import BELOW, Mean, decide_jointly
-from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from regatta.analysis.grouping import Members
 from regatta.analysis.statistics.holm import holm
-from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.records import RaceRecord
 
@@ -48,7 +48,7 @@ def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[Ran]:
     }
     relative = _relative(canary_ns, tables)
     shown = {
-        name: Swapped(np.array(list(by_block.values()))) for name, by_block in relative.items()
+        name: PairedMean(np.array(list(by_block.values()))) for name, by_block in relative.items()
     }
     decided = holm([one.p_value() for one in shown.values()])
     return [
@@ -80,7 +80,7 @@ def _relative(
     }
 
 
-def _ran(ledger: RaceRecord, name: str, one: Swapped, shown: bool) -> Ran:
+def _ran(ledger: RaceRecord, name: str, one: PairedMean, shown: bool) -> Ran:
     cells = {cell.id for cell in ledger.cells if cell.contender == name}
     conditions = [
         trial.conditions

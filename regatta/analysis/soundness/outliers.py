@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.ledger.cell import Cell
 
 FENCE = 3.0

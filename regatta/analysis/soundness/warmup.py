@@ -9,7 +9,7 @@ same test is made of the trial backwards. A burst is as likely at the end as at 
 warm-up is not. Only if significantly more trials change early than late was the warm-up too short.
 
 One slow segment among forty changes hardly any rank. So the first segment is also held against the
-last, over all trials of a contender, one ratio a trial (statistics/swaps.py). That sees 10 %
+last, over all trials of a contender, one ratio a trial (statistics/paired_mean.py). That sees 10 %
 in one segment of twenty, as one round of warm-up left it on the build machine; what adds less than
 1 % to a trial is not worth a notice.
 """
@@ -22,7 +22,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.estimates import takes, usable
 from regatta.analysis.statistics.holm import Decision, holm
-from regatta.analysis.statistics.swaps import Floats, Swapped
+from regatta.analysis.statistics.paired_mean import Floats, PairedMean
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.metrics import P50
 from regatta.ledger.records import Trial
@@ -87,7 +87,7 @@ def warm_ups(cells: list[Cell], trials: dict[int, list[Trial]]) -> list[WarmUp]:
                 continue
             found.setdefault(cell.contender, []).append(_tested(medians))
     first = {
-        name: Swapped(np.array([one.first_to_last for one in of])) for name, of in found.items()
+        name: PairedMean(np.array([one.first_to_last for one in of])) for name, of in found.items()
     }
     p_values = [p for name, of in found.items() for p in (_more_early(of), first[name].p_value())]
     decisions = iter(holm(p_values))
@@ -118,7 +118,7 @@ def _tested(medians: Floats) -> _Tested:
 
 
 def _warm_up(
-    contender: str, tested: list[_Tested], first: Swapped, decisions: tuple[Decision, Decision]
+    contender: str, tested: list[_Tested], first: PairedMean, decisions: tuple[Decision, Decision]
 ) -> WarmUp:
     changes = [one.early for one in tested if one.early is not None]
     by_changes, by_first = decisions

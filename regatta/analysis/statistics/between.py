@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import LEVEL
-from regatta.analysis.statistics.turned import BlockValues, Floats
+from regatta.analysis.statistics.sign_flips import BlockValues, Floats
 
 FEWEST_IN_A_SITTING = 2
 

@@ -1,6 +1,6 @@
 """How many blocks a verdict needs, and where a study has fewer: said before the first trial.
 
-A table is decided by sign flips of whole blocks (statistics/turned.py). Of the 2^n flips of n
+A table is decided by sign flips of whole blocks (statistics/sign_flips.py). Of the 2^n flips of n
 blocks two are extreme, none flipped and all flipped; with 2 / 2^n above the level nothing can be
 shown, whatever was measured.
 """

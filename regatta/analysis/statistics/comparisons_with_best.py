@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import LEVEL
-from regatta.analysis.statistics.turned import (
+from regatta.analysis.statistics.sign_flips import (
     POWER,
     BlockValues,
     Floats,

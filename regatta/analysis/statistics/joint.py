@@ -1,7 +1,7 @@
 """Several differences as one two-sided family: which of them are distinguishable from 0.
 
-By sign flips of whole blocks (turned.py), so that a whole table is right in 19 of 20, however many
-differences it has; whichever is shown first leaves the family to the others. The reach of the
+By sign flips of whole blocks (sign_flips.py), so that a whole table is right in 19 of 20, however
+many differences it has; whichever is shown first leaves the family to the others. The reach of the
 intervals comes from sign flips of the residuals: they hold together.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import LEVEL
-from regatta.analysis.statistics.turned import POWER, Rows, batches, critical, step_down, t_of
+from regatta.analysis.statistics.sign_flips import POWER, Rows, batches, critical, step_down, t_of
 from regatta.analysis.statistics.units import BLOCKS, Units
 
 BELOW, AROUND, ABOVE = -1, 0, 1

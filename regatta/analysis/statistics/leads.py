@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 
+from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.slower import FEWEST_BLOCKS
-from regatta.analysis.statistics.swaps import Swapped
-from regatta.analysis.statistics.turned import BlockValues
 
 Values = dict[int, dict[str, BlockValues]]
 """Server CPU per request: by step, contender and block."""
 
 
-def leads(values: Values) -> list[Swapped | None]:
+def leads(values: Values) -> list[PairedMean | None]:
     """The logarithms of the leads at each step, and overall; None: one of too few blocks."""
     contests = list(values.values())
     if len(contests) > 1:
@@ -34,12 +34,12 @@ def _is_known(blocks: BlockValues) -> bool:
     return bool(blocks) and min(blocks.values()) > 0
 
 
-def _lead(contest: dict[str, BlockValues], first: str, second: str) -> Swapped | None:
+def _lead(contest: dict[str, BlockValues], first: str, second: str) -> PairedMean | None:
     mine, theirs = contest[first], contest[second]
     common = sorted(mine.keys() & theirs.keys())
     if len(common) < FEWEST_BLOCKS:
         return None
-    return Swapped(np.array([math.log(theirs[block] / mine[block]) for block in common]))
+    return PairedMean(np.array([math.log(theirs[block] / mine[block]) for block in common]))
 
 
 def _over_all(contests: list[dict[str, BlockValues]]) -> dict[str, BlockValues]:

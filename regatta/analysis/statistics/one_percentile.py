@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from regatta.analysis.statistics.joint import Ends
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.slower import (
     FEWEST_BLOCKS,
     FIRST_STEP,
@@ -22,7 +23,6 @@ from regatta.analysis.statistics.slower import (
     excludes,
     percentile_of,
 )
-from regatta.analysis.statistics.turned import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.analysis.statistics.waits import pool
 

@@ -5,7 +5,7 @@ in one trial of six is in it with all of its requests. So pools are compared. If
 times as long, and each request of the first did too, both would have as many requests beyond the
 percentile of all of them together. The excess of one over the other is one number a block, and the
 common percentile does not depend on which name a trial bears: so sign flips of blocks are exact
-(turned.py), however rare bursts are. An interval holds each k that they do not contradict.
+(sign_flips.py), however rare bursts are. An interval holds each k that they do not contradict.
 
 Alternatives, and how often each is wrong, are in docs/decisions.md.
 """
@@ -20,7 +20,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.joint import Ends, Mean, errors_of
 from regatta.analysis.statistics.percentiles import rank
-from regatta.analysis.statistics.turned import POWER, BlockValues
+from regatta.analysis.statistics.sign_flips import POWER, BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.analysis.statistics.waits import Waits, pool
 

@@ -21,7 +21,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
 from regatta.analysis.statistics.serial import Reach, reach_of
-from regatta.analysis.statistics.turned import DRAWN_WAYS, BlockValues, Floats, Ways, turned
+from regatta.analysis.statistics.sign_flips import DRAWN_WAYS, BlockValues, Floats, Ways, sign_flips
 from regatta.ledger.records import RaceRecord
 
 FEWEST_FOR_A_LEVEL = 2
@@ -77,7 +77,7 @@ class Units:
         return reach
 
     def ways(self, count: int) -> Ways:
-        return rotated(count) if self.sitting_of else turned(count)
+        return rotated(count) if self.sitting_of else sign_flips(count)
 
 
 BLOCKS = Units()

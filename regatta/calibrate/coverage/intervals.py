@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
+from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.percentile_intervals import percentile_intervals
 from regatta.analysis.statistics.serial import Interval
-from regatta.analysis.statistics.swaps import Swapped
 from regatta.analysis.statistics.waits import Waits, pool
 from regatta.analysis.unpaired import Sample, unpaired
 from regatta.calibrate.coverage.checks import Floats, Holds, IntervalCheck, Kind, Reach, within
@@ -100,7 +100,7 @@ def warm_up(real: Real, _: Reach) -> Iterator[IntervalCheck]:
 
 
 def _in_pairs(values: Floats, race: Blocks) -> Holds:
-    low, high = Swapped(values[race]).interval() or (None, None)
+    low, high = PairedMean(values[race]).interval() or (None, None)
     return within(float(values.mean()), low, high)
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from regatta.calibrate.equals.copies import pairs
-from regatta.ledger.perf_names import parse_event_name
+from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.records import RaceRecord, Trial
 
 SEED = 2009

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
+from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.serial import mean_interval
-from regatta.analysis.statistics.swaps import Swapped
 from regatta.doctor.finding import Effect
 
 LEVEL = 0.05
@@ -31,7 +31,7 @@ def geometric(what: str, unit: str, values: Sequence[float]) -> Effect:
 
 def dearer(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
     """By how many percent the second of each pair is above the first."""
-    found = Swapped(np.log(np.array(after) / np.array(before)))
+    found = PairedMean(np.log(np.array(after) / np.array(before)))
     low, high = found.interval(LEVEL) or (found.mean, found.mean)
     return Effect(what, percent(found.mean), percent(low), percent(high), "%", found.count)
 

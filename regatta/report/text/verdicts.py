@@ -29,9 +29,6 @@ REASONS = {
 }
 """Why somebody cannot win, in a sentence."""
 
-STARRED = (LARGER, NO_DIFFERENCE)
-"""One alone has no star beside somebody who cannot be compared with it."""
-
 LEGEND = (
     "★ least server CPU per request: all others are shown to need more. "
     "☆ one of several that may need the least. Stars rest on ratios within blocks."
@@ -45,7 +42,7 @@ FAMILIES = (
 
 def mark(verdict: Verdict, contender: str) -> str:
     """The star of a contender in a table; empty for who has none."""
-    if contender not in verdict.best or verdict.outcome not in STARRED:
+    if contender not in verdict.starred:
         return ""
     return "★" if verdict.outcome == LARGER else "☆"
 

@@ -16,8 +16,8 @@ from bench.rows import Best, Row, ServerTrial, Target, Turns, present
 from bench.servers import Load, Nginx, Ours, Server, Serving, Twin
 from bench.side_by_side import Measurements
 from bench.testbed import Figures, Testbed
+from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.serial import reach_of
-from regatta.analysis.statistics.swaps import Swapped
 from regatta.errors import RegattaError, TrialError
 
 WRK = """Running 1s test @ http://198.18.0.1:45131/top?n=2
@@ -98,12 +98,12 @@ def test_the_ratio_is_taken_within_blocks() -> None:
     assert (outcome.value, outcome.low, outcome.high) == pytest.approx((0.5, 0.5, 0.5))
 
 
-def test_a_ratio_is_as_sure_as_swaps_are_and_a_value_as_blocks_that_may_be_alike() -> None:
+def test_a_ratio_is_as_sure_as_sign_flips_are_and_a_value_as_blocks_that_may_be_alike() -> None:
     """Ten blocks, one of them far out, as real ones are."""
     ours = [1.0, 1.01, 0.98, 1.02, 0.97, 1.03, 0.99, 1.0, 1.02, 1.6]
     paired = side_by_side.estimate(row(), measured(ours=ours, peer=[2.0] * 10))
-    by_swaps = Swapped(np.log(np.array(ours) / 2.0)).interval()
-    assert (paired.low, paired.high) == pytest.approx(tuple(np.exp(by_swaps)))
+    by_flips = PairedMean(np.log(np.array(ours) / 2.0)).interval()
+    assert (paired.low, paired.high) == pytest.approx(tuple(np.exp(by_flips)))
     alone = side_by_side.estimate(row(peer=None), measured(ours=ours))
     mean, reach = np.log(ours).mean(), reach_of(np.log(ours))
     assert (alone.low, alone.high) == pytest.approx(tuple(np.exp([mean - reach, mean + reach])))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from regatta.calibrate import run, sizes, stars
+from regatta.calibrate import run, sizes, star_errors
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.cli import main as cli
 from regatta.errors import RegattaError, UsageError
@@ -27,7 +27,7 @@ PROGRAMS = Programs(
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(stars, "sizes", lambda _quick: SMALL)
+    monkeypatch.setattr(star_errors, "sizes", lambda _quick: SMALL)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
 
@@ -57,7 +57,7 @@ def by_name(goals: Sequence[Goal], words: str) -> Goal:
 
 def test_stars_that_hold_meet_their_goals(tmp_path: Path) -> None:
     all_ledger(context(tmp_path).folder_for("stars"), noise=0.01)
-    goals = stars.run(context(tmp_path))
+    goals = star_errors.run(context(tmp_path))
     assert [goal.name for goal in goals] == [
         "stars: 3 equal contenders, with bursts",
         "stars: one of 3 is 5 % cheaper",
@@ -73,7 +73,7 @@ def test_stars_that_compare_the_first_with_the_second_alone_are_found_to_be_wron
     tmp_path: Path,
 ) -> None:
     all_ledger(context(tmp_path).folder_for("stars"), noise=0.01)
-    goals = stars.run(context(tmp_path, inject="next"))
+    goals = star_errors.run(context(tmp_path, inject="next"))
     bursts = by_name(goals, "cheaper, but with bursts")
     assert bursts.met is False
     assert bursts.value > 25
@@ -81,13 +81,13 @@ def test_stars_that_compare_the_first_with_the_second_alone_are_found_to_be_wron
 
 def test_a_cheaper_design_that_drowns_in_noise_is_a_goal_that_is_missed(tmp_path: Path) -> None:
     all_ledger(context(tmp_path).folder_for("stars"), noise=0.08)
-    assert by_name(stars.run(context(tmp_path)), "one of 5 is").met is False
+    assert by_name(star_errors.run(context(tmp_path)), "one of 5 is").met is False
 
 
 def test_the_stars_are_drawn_from_a_race_of_every_design_that_can_run(tmp_path: Path) -> None:
     designs = (Design("select", ""), Design("uring", "", missing="too old"), Design("epoll", ""))
     asked = replace(context(tmp_path), programs=replace(PROGRAMS, designs=designs))
-    study = stars.all_study(asked, SMALL)
+    study = star_errors.all_study(asked, SMALL)
     assert [cell.contender for cell in study.cells] == ["select", "epoll"]
     assert {cell.connections for cell in study.cells} == {10}
 

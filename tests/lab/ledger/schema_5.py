@@ -9,8 +9,8 @@ from pathlib import Path
 
 from regatta.ledger.given.calibration import Calibration, Goal
 from regatta.ledger.given.records import Given
-from regatta.race.advisers import Advisers
 from regatta.race.given import given_to
+from regatta.race.hooks import Hooks
 from regatta.study import parse_study
 from regatta.study.design import Design
 
@@ -155,7 +155,7 @@ def given(folder: Path) -> Given:
         (folder / name).write_text(text)
     designs = [Design("iterative", ""), Design("select", "")]
     study = parse_study(f'name = "quick"\n{STUDY}', designs, folder)
-    return given_to(study, Advisers(calibration=lambda: CALIBRATION))
+    return given_to(study, Hooks(calibration=lambda: CALIBRATION))
 
 
 def make(path: Path, new: Path, **changes: str) -> Path:

@@ -9,8 +9,8 @@ import pytest
 from regatta.errors import LedgerError
 from regatta.ledger.given.records import Baseline, Given
 from regatta.ledger.read import read
-from regatta.race.advisers import Advisers
 from regatta.race.given import given_to
+from regatta.race.hooks import Hooks
 from regatta.study import load_study
 from tests.lab import synthetic
 from tests.lab.designs import every_design
@@ -37,13 +37,13 @@ def test_all_of_it_comes_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["reports", "chapter-30"])
 def test_that_of_the_shipped_studies_comes_back(tmp_path: Path, name: str) -> None:
-    known = given_to(load_study(STUDIES / f"{name}.toml", every_design()), Advisers())
+    known = given_to(load_study(STUDIES / f"{name}.toml", every_design()), Hooks())
     assert known.claims
     assert read(ledger(tmp_path, known)).given == known
 
 
 def test_claims_of_every_form_come_back(tmp_path: Path) -> None:
-    known = given_to(with_needed(), Advisers())
+    known = given_to(with_needed(), Hooks())
     assert read(ledger(tmp_path, known)).given == known
 
 

@@ -10,8 +10,8 @@ from regatta.ledger.given.calibration import Calibration, Goal
 from regatta.ledger.given.records import Baseline
 from regatta.ledger.read import read, read_meta
 from regatta.ledger.schema import FILE_NAME
-from regatta.race.advisers import Advisers
 from regatta.race.events import Event, Started
+from regatta.race.hooks import Hooks
 from tests.lab import faked
 
 pytestmark = pytest.mark.usefixtures("programs_folder")
@@ -44,7 +44,7 @@ def stop(event: Event) -> None:
 def stopped(folder: Path, **options: bool) -> Path:
     """Before the first trial; returns its ledger."""
     with pytest.raises(faked.StopError):
-        faked.race(STUDY, folder, stop, Advisers(calibration=lambda: CALIBRATION), **options)
+        faked.race(STUDY, folder, stop, Hooks(calibration=lambda: CALIBRATION), **options)
     return folder / FILE_NAME
 
 

@@ -15,9 +15,9 @@ from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_ns
 from regatta.ledger.schema import FILE_NAME
 from regatta.machine import perf, placement
-from regatta.race.advisers import Advisers
 from regatta.race.batches import batches
 from regatta.race.events import Event, TrialFinished
+from regatta.race.hooks import Hooks
 from regatta.study.plan import make_plan
 from regatta.trial.load import sliced
 from regatta.trial.merge import merge_counters
@@ -140,9 +140,9 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
     text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 4")
     study = faked.parse(text.replace("connections = [3, 6]", "connections = 3"))
     left = iter(widths)
-    advisers = Advisers(widest_lead=lambda _: next(left))
+    hooks = Hooks(widest_lead=lambda _: next(left))
     events: list[Event] = []
-    faked.race(study, tmp_path, events.append, advisers, use_perf=False)
+    faked.race(study, tmp_path, events.append, hooks, use_perf=False)
     ledger = read(tmp_path / FILE_NAME)
     assert len({trial.block for trial in ledger.trials if trial.kind == TIMED}) == blocks
     counted = [trial for trial in ledger.trials if trial.kind == COUNTED_TRIAL]

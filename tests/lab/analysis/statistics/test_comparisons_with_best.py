@@ -28,7 +28,7 @@ from regatta.analysis.standings import (
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.comparisons_with_best import Standing, standings
 from regatta.analysis.statistics.leads import leads
-from regatta.analysis.statistics.turned import turned
+from regatta.analysis.statistics.sign_flips import sign_flips
 from regatta.ledger.metrics import PRIMARY
 from regatta.report.text.verdicts import mark
 
@@ -347,8 +347,8 @@ def test_a_difference_beyond_1000_percent_is_no_figure() -> None:
 
 
 def test_every_way_to_turn_ten_blocks_is_taken_and_many_of_more() -> None:
-    assert {tuple(row) for row in turned(4).tolist()} == set(product((1, -1), repeat=4))
-    many = turned(20)
+    assert {tuple(row) for row in sign_flips(4).tolist()} == set(product((1, -1), repeat=4))
+    many = sign_flips(20)
     assert many.shape == (4096, 20)
     assert set(many[0].tolist()) == {1}
     assert abs(float(many.mean())) < 0.02

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, fewest_blocks
 from regatta.analysis.statistics.joint import ABOVE, AROUND, BELOW, Mean, agreeing, decide_jointly
-from regatta.analysis.statistics.turned import Rows, step_down, turned
+from regatta.analysis.statistics.sign_flips import Rows, sign_flips, step_down
 from tests.lab.family_level import NOISES, power, table, wrong_tables
 
 VALUES = st.floats(-1, 1).map(lambda value: round(value, 4))
@@ -132,7 +132,7 @@ def test_the_steps_are_those_of_the_reference(seed: int) -> None:
     """Step by step, way by way."""
     chance = np.random.default_rng(seed)
     values = chance.normal(0, 0.02, (5, 8)) + chance.uniform(-0.06, 0.06, (5, 1))
-    ways = turned(8).astype(np.float64)
+    ways = sign_flips(8).astype(np.float64)
     sizes = np.abs(ways @ values.T) / np.sqrt((values * values).sum(axis=1))
     left, shown = set(range(5)), [False] * 5
     while left:
@@ -144,4 +144,4 @@ def test_the_steps_are_those_of_the_reference(seed: int) -> None:
     named = [dict(enumerate(map(float, row))) for row in values]
     assert [one.sign != AROUND for one in decide_jointly(named).decisions] == shown
     rows = Rows.of(named)
-    assert step_down(np.abs(rows.scores(turned(8))), 0.05)[1].tolist() == shown
+    assert step_down(np.abs(rows.scores(sign_flips(8))), 0.05)[1].tolist() == shown

@@ -10,7 +10,7 @@ from regatta.analysis.claims.claim_tests import compare_two
 from regatta.analysis.standings import TOO_FEW, Entry, verdicts
 from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.analysis.statistics.joint import Mean, decide_jointly
-from regatta.analysis.statistics.turned import BlockValues
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units, rotated
 
 BLOCKS_EACH = 6

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from regatta.analysis.statistics.comparisons_with_best import standings
-from regatta.analysis.statistics.swaps import Swapped
+from regatta.analysis.statistics.paired_mean import PairedMean
 
 BLOCKS = 10
 ROUNDS = 8_000
@@ -31,12 +31,12 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_false_alarms_come_as_often_as_the_level_says(shape: str) -> None:
     values = SHAPES[shape](np.random.default_rng(4), (ROUNDS, BLOCKS))
-    share = np.mean([Swapped(row).p_value() <= 0.05 for row in values])
+    share = np.mean([PairedMean(row).p_value() <= 0.05 for row in values])
     assert GOAL[0] <= share <= GOAL[1]
 
 
 @pytest.mark.parametrize("shape", ["normal", "long tails"])
-def test_the_p_value_is_that_of_all_swaps(shape: str) -> None:
+def test_the_p_value_is_that_of_all_sign_flips(shape: str) -> None:
     """Against all 1,024 ways to swap ten blocks, as scipy counts them."""
     generator = np.random.default_rng(5)
     beyond = []
@@ -45,13 +45,13 @@ def test_the_p_value_is_that_of_all_swaps(shape: str) -> None:
         counted = stats.permutation_test(
             (values,), np.mean, permutation_type="samples", n_resamples=2**BLOCKS, vectorized=True
         )
-        beyond.append(Swapped(values).p_value() - counted.pvalue)
+        beyond.append(PairedMean(values).p_value() - counted.pvalue)
     assert np.abs(beyond).max() < 0.12
     assert np.mean(beyond) == pytest.approx(0, abs=0.005)
 
 
 @pytest.mark.parametrize("blocks", [6, 10])
-def test_two_contenders_are_told_apart_as_by_all_swaps_of_their_blocks(blocks: int) -> None:
+def test_two_contenders_are_told_apart_as_by_all_sign_flips_of_their_blocks(blocks: int) -> None:
     """What turns whole blocks round is exact: the same p-value as scipy's, to the last swap."""
     generator = np.random.default_rng(8)
     for _ in range(50):
@@ -80,7 +80,7 @@ def mean_difference(first: Any, second: Any, axis: int) -> Any:
 def test_the_interval_holds_0_where_the_p_value_says_no_difference(
     numbers: list[float], level: float
 ) -> None:
-    difference = Swapped(np.array(numbers))
+    difference = PairedMean(np.array(numbers))
     interval = difference.interval(level)
     low, high = interval
     assert low <= difference.mean <= high
@@ -91,13 +91,13 @@ def test_the_interval_holds_0_where_the_p_value_says_no_difference(
 @given(st.lists(st.floats(-100, 100), min_size=2, max_size=30))
 def test_what_is_turned_round_has_the_interval_turned_round(numbers: list[float]) -> None:
     values = np.array(numbers)
-    there, back = Swapped(values).interval(), Swapped(-values).interval()
+    there, back = PairedMean(values).interval(), PairedMean(-values).interval()
     scale = max(1.0, abs(there[0]), abs(there[1]))
     assert there == pytest.approx((-back[1], -back[0]), abs=1e-4 * scale)
 
 
 def test_a_lower_level_has_a_wider_interval() -> None:
-    difference = Swapped(np.random.default_rng(6).normal(0.1, 1, BLOCKS))
+    difference = PairedMean(np.random.default_rng(6).normal(0.1, 1, BLOCKS))
     found = [difference.interval(level) for level in (0.2, 0.05, 0.01, 0.001, 1e-6)]
     assert all(
         wide[0] < narrow[0] and wide[1] > narrow[1]
@@ -107,12 +107,12 @@ def test_a_lower_level_has_a_wider_interval() -> None:
 
 
 def test_one_block_far_out_is_no_difference() -> None:
-    assert Swapped(np.array([0.0] * 9 + [5.0])).p_value() == 1
+    assert PairedMean(np.array([0.0] * 9 + [5.0])).p_value() == 1
 
 
 def test_whole_numbers_that_differ_alike_need_five_blocks() -> None:
     """Two blocks in which one contender had one page fault more are a coincidence."""
-    assert Swapped(np.full(2, 0.01)).p_value() == 0.5
-    assert Swapped(np.full(2, 0.01)).interval() == (0, 0.01)
-    assert Swapped(np.full(5, 0.01)).p_value() == 0
-    assert Swapped(np.zeros(5)).p_value() == 1
+    assert PairedMean(np.full(2, 0.01)).p_value() == 0.5
+    assert PairedMean(np.full(2, 0.01)).interval() == (0, 0.01)
+    assert PairedMean(np.full(5, 0.01)).p_value() == 0
+    assert PairedMean(np.zeros(5)).p_value() == 1

@@ -6,7 +6,7 @@ from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.calibrate import store
 from regatta.doctor import RaceSetup, serious
 from regatta.machine.placement import Placement
-from regatta.race.advisers import Advisers
+from regatta.race.hooks import Hooks
 from regatta.study import Study
 
 
@@ -31,6 +31,6 @@ def unseen(study: Study) -> tuple[str, ...]:
     return tuple(note for note in (too_few_note(study), foretold(study)) if note)
 
 
-ADVISERS = Advisers(
+HOOKS = Hooks(
     spoilers=spoilers, unseen=unseen, calibration=store.for_ledger, widest_lead=widest_lead
 )

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from regatta.ledger.given.calibration import Calibration
 from regatta.machine.placement import Placement
-from regatta.race.remaining import WidestLead
+from regatta.race.run_plan import WidestLead
 from regatta.study import Study
 
 
 @dataclass(frozen=True)
-class Advisers:
+class Hooks:
     """By default none: the race does without."""
 
     spoilers: Callable[[Study, Placement], dict[str, str]] = lambda *_: {}
@@ -23,4 +23,4 @@ class Advisers:
     """Whether a race that asks for a width may end."""
 
 
-NO_ADVISERS = Advisers()
+NO_HOOKS = Hooks()

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Swapped:
+class PairedMean:
     """The mean of the differences of two contenders, one difference a block."""
 
     values: Floats
@@ -86,15 +86,15 @@ class Swapped:
         """The p-value if the mean were `shift` away from what is tested."""
         if self.count < FEWEST_TO_SWAP:
             return float(2 * stats.t.sf(abs(shift) / self.error, self.count - 1))
-        return _swap_p(self.values - self.mean + shift)
+        return _flip_p(self.values - self.mean + shift)
 
 
-def _swap_p(values: Floats) -> float:
-    """How often swaps make the mean of these differences at least as large, two-sided.
+def _flip_p(values: Floats) -> float:
+    """How often sign flips make the mean of these differences at least as large, two-sided.
 
-    The squared sum over n times the sum of squares lies in 0 to 1. Over all swaps its mean is 1/n
-    and its mean square (3 - 2 b) / n^2, where b is the sum of fourth powers over the square of the
-    sum of squares: those of a Beta distribution.
+    The squared sum over n times the sum of squares lies in 0 to 1. Over all sign flips its mean is
+    1/n and its mean square (3 - 2 b) / n^2, where b is the sum of fourth powers over the square of
+    the sum of squares: those of a Beta distribution.
     """
     count = len(values)
     squares = values * values

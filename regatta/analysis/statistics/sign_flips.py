@@ -34,7 +34,7 @@ Ways = NDArray[np.int8] | Floats
 
 
 @cache
-def turned(blocks: int) -> NDArray[np.int8]:
+def sign_flips(blocks: int) -> NDArray[np.int8]:
     """Ways to turn whole blocks round."""
     if blocks <= ALL_WAYS_TO:
         bits = (np.arange(2**blocks)[:, None] >> np.arange(blocks) & 1).astype(np.int8)
