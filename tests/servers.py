@@ -75,6 +75,11 @@ def designs() -> list[str]:
     return [design.name for design in runnable()]
 
 
+SANITIZER = os.environ.get("REGATTA_SANITIZER")
+"""The one that the programs under test were built with ("address", "thread"), if any: it has CPU
+time and memory of its own, which a test must not take for theirs. scripts/sanitize says it."""
+
+
 class RunningServer:
     """A server in its own process; `summary` holds its summary once it was stopped."""
 

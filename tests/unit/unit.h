@@ -6,10 +6,34 @@
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+
+/* What the test was built with; clang says it in its own way. */
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER true
+#else
+#define ADDRESS_SANITIZER false
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define THREAD_SANITIZER true
+#else
+#define THREAD_SANITIZER false
+#endif
+
+/* Whether a part of a test is to be left out because it would measure the sanitizer, which has
+ * memory, threads and CPU time of its own, and not what is tested. Then the output names `what`. */
+static inline bool is_left_out(bool sanitizer, const char *what) {
+    if (sanitizer)
+        print_message("left out under this sanitizer: %s\n", what);
+    return sanitizer;
+}
 
 #define TEST_SETUP NULL
 #define TEST_TEARDOWN NULL

@@ -328,7 +328,9 @@ TEST(a_million_processes_leave_memory_as_it_was) {
         if (reading == SETTLED)
             settled = resident_bytes();
     }
-    assert_true(resident_bytes() - settled < 64 * 1024);
+    /* The thread sanitizer notes who touched each word: four bytes of its own for one. */
+    if (!is_left_out(THREAD_SANITIZER, "resident memory"))
+        assert_true(resident_bytes() - settled < 64 * 1024);
     /* Nothing has run out either. */
     struct history_answer answer;
     const struct history_ask asked = {BY_RECENT, GROUP_NAME, WINDOW_LEAST_NS, TOP_LIMIT};
@@ -365,6 +367,8 @@ static long bytes_of(uint32_t processes, uint32_t active) {
 }
 
 TEST(a_process_takes_little) {
+    if (is_left_out(THREAD_SANITIZER, "resident memory, which is mostly its own notes"))
+        skip();
     long idle = bytes_of(10000, 100), busy = bytes_of(10000, 2000);
     print_message("10,000 processes: %ld KiB with 100 at work, %ld KiB with 2,000\n", idle / 1024,
                   busy / 1024);

@@ -203,7 +203,10 @@ static void many_threads_are_one_process(void **state) {
     pid_t child = child_that(have_many_threads);
     assert_as_in_proc(bpf, child);
     struct seen *seen = scan(bpf);
-    assert_in_range(total(&seen->processes[child]), 30 * NS_PER_MS, NS_PER_S);
+    assert_true(total(&seen->processes[child]) >= 30 * NS_PER_MS);
+    /* The thread sanitizer takes milliseconds to start each of them. */
+    if (!is_left_out(THREAD_SANITIZER, "that to start threads costs little"))
+        assert_true(total(&seen->processes[child]) <= NS_PER_S);
     end(child);
 }
 
