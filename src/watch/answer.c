@@ -44,9 +44,7 @@ static bool parse_rows(struct json *json, struct answer *answer) {
 
 /* A word that may be null. */
 static void parse_word(struct json *json, char *out, size_t size) {
-    if (json->at < json->end && json->at[strspn(json->at, " ")] == 'n')
-        json_skip(json);
-    else
+    if (!json_null(json))
         json_string(json, out, size);
 }
 

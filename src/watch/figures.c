@@ -3,16 +3,16 @@
 #include "base/clock.h"
 #include "watch/clean.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { NS_PER_TENTH = NS_PER_S / 10, MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400 };
 
 void figure_percent(int64_t cpu_ns, int64_t elapsed_ns, char text[FIGURE_LIMIT]) {
-    /* In microseconds, so that a thousand years fit. */
-    int64_t elapsed_us = elapsed_ns / NS_PER_US;
-    int64_t tenths =
-        (cpu_ns / NS_PER_US * 1000 + elapsed_us / 2) / (elapsed_us > 0 ? elapsed_us : 1);
-    snprintf(text, FIGURE_LIMIT, "%lld.%lld", (long long)tenths / 10, (long long)tenths % 10);
+    /* In microseconds and without a sign: the figures of a remote server may be anything. */
+    uint64_t cpu_us = (uint64_t)cpu_ns / NS_PER_US, elapsed_us = (uint64_t)elapsed_ns / NS_PER_US;
+    uint64_t tenths = (cpu_us * 1000 + elapsed_us / 2) / (elapsed_us > 0 ? elapsed_us : 1);
+    snprintf(text, FIGURE_LIMIT, "%" PRIu64 ".%" PRIu64, tenths / 10, tenths % 10);
 }
 
 void figure_seconds(int64_t cpu_ns, char text[FIGURE_LIMIT]) {

@@ -234,6 +234,10 @@ bool json_skip(struct json *json) {
     return skip(json, 0);
 }
 
+bool json_null(struct json *json) {
+    return peek(json) == 'n' && skip_word(json, "null");
+}
+
 bool json_over(struct json *json) {
     return !json->wrong && peek(json) == '\0' && json->at == json->end;
 }

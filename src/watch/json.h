@@ -24,6 +24,9 @@ bool json_element(struct json *json, bool *first);
  * and \u0000 and lone surrogates become such bytes. */
 bool json_string(struct json *json, char *out, size_t size);
 
+/* Takes null, if that is next; anything else is left. */
+bool json_null(struct json *json);
+
 /* A number from 0, times 10^9, truncated: 1.5 becomes 1,500,000,000. */
 bool json_nano(struct json *json, int64_t *value);
 

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static struct json of(const char *text) {
     return (struct json){text, text + strlen(text), false};
@@ -125,6 +127,20 @@ TEST(an_answer_that_is_cut_or_spoilt_does_no_harm) {
     free(answer);
 }
 
+/* Where one word or null may follow, with a page behind it that nobody may touch. */
+TEST(nothing_is_read_beyond_an_answer_that_ends_in_blanks) {
+    static const char ENDS[] = "{\"group\":  ";
+    static struct answer answer;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    char *body = pages + page - strlen(ENDS);
+    memcpy(body, ENDS, strlen(ENDS));
+    assert_non_null(answer_parse(body, strlen(ENDS), &answer));
+    assert_int_equal(munmap(pages, 2 * page), 0);
+}
+
 static const char *clean(const char *string) {
     static char bytes[256];
     struct text out = text_fixed(bytes, sizeof bytes - 1);
@@ -169,6 +185,8 @@ TEST(figures_are_rounded_and_never_overflow) {
     assert_string_equal(text, "0.1");
     figure_percent(INT64_MAX, 1000, text);
     figure_percent(INT64_MAX, 1, text);
+    figure_percent(INT64_MAX, INT64_MAX, text);
+    assert_string_equal(text, "100.0");
     figure_seconds((int64_t)12345 * (NS_PER_S / 1000), text);
     assert_string_equal(text, "12.34");
     figure_seconds((int64_t)100000 * NS_PER_S, text);
