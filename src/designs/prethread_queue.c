@@ -33,12 +33,11 @@ static bool add(struct pool *pool, int fd) {
         pool->queue[(pool->first + pool->waiting) % limit] = fd;
         pool->waiting++;
         pool->held++;
+        stats_add(&pool->server->stats->open); /* before a worker can take it from there */
     }
     pthread_mutex_unlock(&pool->lock);
-    if (has_room) {
-        stats_add(&pool->server->stats->open);
+    if (has_room)
         pthread_cond_signal(&pool->has_clients);
-    }
     return has_room;
 }
 

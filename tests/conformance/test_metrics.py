@@ -2,9 +2,11 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
+from tests.conformance.preload import preloaded
 from tests.http_replies import read_http_reply
 from tests.metrics import OPENMETRICS, families, fetch, labels, samples, value
 from tests.processes import children, is_gone
@@ -44,6 +46,23 @@ def test_open_connections_are_those_that_are_open(start: Start, design: ListedDe
         # The one that asks is open too.
         assert value(server, "regatta_connections_open") == held + 1
     wait_until(lambda: value(server, "regatta_connections_open") == 1, "they are open for ever")
+
+
+@pytest.fixture(scope="session")
+def resting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return preloaded("resting", tmp_path_factory.mktemp("preload"))
+
+
+def test_a_client_is_counted_before_a_worker_has_it(
+    start: Start, design: ListedDesign, resting: Path
+) -> None:
+    """However long whoever accepted it is then kept from its CPU: the one that asks is open; those
+    before it may be."""
+    server = start(
+        "--work", "snapshot", *design.workers(2), environment={"LD_PRELOAD": str(resting)}
+    )
+    for asked in range(1, 6):
+        assert 1 <= value(server, "regatta_connections_open") <= asked
 
 
 def test_a_worker_that_is_killed_holds_nothing_open(start: Start, design: ListedDesign) -> None:
