@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-enum { SHED_PAUSE_MS = 10 };
+enum { PAUSE_MS = 10 }; /* after a failure that may last: do not spin */
 
 static void say_and_close(int fd, enum status status) {
     struct span answer = exchange_refusal(status);
@@ -47,7 +47,7 @@ static int accept_with_reserve(struct server *server) {
     int fd = accept_any(listener); /* blocks again if another worker took the client */
     listener->reserve_fd = listener_open_reserve();
     if (fd < 0) {
-        poll(NULL, 0, SHED_PAUSE_MS); /* the whole system is out of descriptors: do not spin */
+        poll(NULL, 0, PAUSE_MS); /* the whole system is out of descriptors */
         return -EAGAIN;
     }
     if (listener->reserve_fd >= 0)
@@ -123,8 +123,13 @@ HOT int listener_accept(struct server *server) {
             if (listener->is_nonblocking)
                 return -EAGAIN;
             break;
-        default: /* errors of the new connection's network (accept(2)): try the next */
+        default:
+            /* Of this connection alone (accept(2)), or for long: the socket was shut down by
+             * another who holds it (EINVAL), a security module forbids it (EACCES, EPERM). */
             stats_add(&server->stats->errors[ERROR_ACCEPT]);
+            poll(NULL, 0, PAUSE_MS);
+            if (listener->is_nonblocking)
+                return -EAGAIN;
             break;
         }
     }

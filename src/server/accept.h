@@ -1,7 +1,8 @@
 /* Accepting from the listener: what every design needs, free of strategy.
  *
  * A connection that cannot be served (no descriptor left, a limit reached) gets an answer that says
- * so and is closed: load is shed, and no design spins on a failing accept. */
+ * so and is closed: load is shed. No design spins on a failing accept: after an error that may last
+ * it is tried again a moment later. */
 #pragma once
 
 struct server;

@@ -1,7 +1,8 @@
 /* Preloaded into a server, for states of the kernel that would harm everybody: while the file named
  * by $NO_FILES exists, accept fails as if the whole system were out of open files; while that of
- * $NO_WATCHES does, epoll takes no more descriptors, as if its user had reached
- * fs.epoll.max_user_watches, which is one number for the whole host. */
+ * $NO_ACCEPT does, as if a security module forbade it; while that of $NO_WATCHES does, epoll takes
+ * no more descriptors, as if its user had reached fs.epoll.max_user_watches, which is one number
+ * for the whole host. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdbool.h>
@@ -17,8 +18,8 @@ static bool is_so(const char *variable) {
 }
 
 int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
-    if (is_so("NO_FILES")) {
-        errno = ENFILE;
+    if (is_so("NO_FILES") || is_so("NO_ACCEPT")) {
+        errno = is_so("NO_ACCEPT") ? EACCES : ENFILE;
         return -1;
     }
     return (int)syscall(SYS_accept4, fd, address, length, flags);

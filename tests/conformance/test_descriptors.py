@@ -1,4 +1,5 @@
-"""No descriptor is left, in the process or in the system: nothing spins, and service goes on."""
+"""No descriptor is left, in the process or in the system, or accept fails for long for another
+cause: nothing spins, and service goes on."""
 
 import contextlib
 import selectors
@@ -177,6 +178,30 @@ def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
     clients = crowd(server)
     for client in clients:
         ask(client)
+    watch_them_wait(server, clients, "it accepts without the C library")
+    sign.unlink()
+    for client in clients:
+        assert len(rows_of(answer_of(client))) == 2
+    assert server.stop()["errors"]["accept"] > 0
+
+
+def test_where_accept_is_forbidden_clients_wait_nothing_spins_and_who_is_there_is_served(
+    start: Start, crowd: Crowd, refusing: Path, tmp_path: Path
+) -> None:
+    """When it is allowed again, all are answered."""
+    sign = tmp_path / "no-accept"
+    server = start(*HELD_LONG, environment={"LD_PRELOAD": str(refusing), "NO_ACCEPT": str(sign)})
+    with server.connect() as there:
+        there.sendall(b"top 2\n")
+        assert len(rows_of(read_reply(there))) == 2
+        sign.touch()
+        clients = crowd(server)
+        for client in clients:
+            ask(client)
+        watch_them_wait(server, clients, "it accepts without the C library")
+        there.sendall(b"top 2\n")
+        assert len(rows_of(read_reply(there))) == 2
+    # Whoever serves one client at a time tries only now.
     watch_them_wait(server, clients, "it accepts without the C library")
     sign.unlink()
     for client in clients:
