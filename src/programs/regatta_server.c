@@ -225,6 +225,7 @@ static int open_and_serve(struct server_command *command) {
         .max_age_ms = command->max_age_ms,
         .records = command->records,
         .source_flags = options->design->keeps_nothing ? SOURCE_KEEPS_NOTHING : 0,
+        .is_over = stop_is_over,
     };
     /* Before the service's snapshot, which then lies beside it: see shared_memory.h. */
     server.stats = stats_create(options->workers);

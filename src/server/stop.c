@@ -122,6 +122,10 @@ int stop_left_ms(void) {
     return left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0;
 }
 
+bool stop_is_over(void) {
+    return stop_left_ms() == 0;
+}
+
 int stop_fd(void) {
     return event;
 }

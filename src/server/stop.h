@@ -31,6 +31,9 @@ bool stop_is_requested(void);
 /* Milliseconds until the drain must end, 0 if it is over; -1 while no stop is requested. */
 int stop_left_ms(void);
 
+/* A stop is requested, and the drain must have ended. */
+bool stop_is_over(void);
+
 /* Readable once a stop is requested. */
 int stop_fd(void);
 

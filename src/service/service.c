@@ -12,9 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { PART_NS = NS_PER_S / 2 }; /* of a wait or a spin: then it may be given up */
+
 struct service {
     struct work work;
-    uint64_t spin_steps; /* of the works that compute */
+    uint64_t spin_steps, part_steps; /* of the works that compute */
+    bool (*is_over)(void);
     unsigned cpus;
     struct answering answering;
 };
@@ -41,10 +44,14 @@ int service_open(struct service **opened, const struct service_options *options)
     if (service == NULL)
         return -ENOMEM;
     service->work = options->work;
+    service->is_over = options->is_over;
     if (kind == WORK_WAIT)             /* otherwise the kernel may wake a sleeper 50 us late */
         prctl(PR_SET_TIMERSLACK, 1UL); /* inherited by new threads and processes */
-    if (computes(kind))
+    if (computes(kind)) {
         service->spin_steps = spin_steps(options->work.duration_ns);
+        const uint64_t parts = (uint64_t)options->work.duration_ns / PART_NS + 1;
+        service->part_steps = service->spin_steps / parts + 1;
+    }
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     service->cpus = cpus > 0 ? (unsigned)cpus : 1;
     struct answering *answering = &service->answering;
@@ -82,12 +89,32 @@ uint64_t service_scans(const struct service *service) {
     return tally_count(shared_snapshot_tally(service->answering.readings.shared));
 }
 
-/* Until a deadline: an interrupting signal does not shorten it. */
-static void wait_ns(int64_t duration_ns) {
-    int64_t end_ns = clock_monotonic_ns() + duration_ns;
-    const struct timespec end = {.tv_sec = end_ns / NS_PER_S, .tv_nsec = end_ns % NS_PER_S};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+static bool is_over(const struct service *service) {
+    return service->is_over != NULL && service->is_over();
+}
+
+/* An interrupting signal does not shorten it. */
+static void wait_until(int64_t until_ns) {
+    const struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         continue;
+}
+
+static void wait_for(const struct service *service, int64_t duration_ns) {
+    int64_t until_ns = clock_monotonic_ns();
+    for (int64_t left_ns = duration_ns, part_ns; left_ns > 0 && !is_over(service);
+         left_ns -= part_ns) {
+        part_ns = left_ns < PART_NS ? left_ns : PART_NS;
+        until_ns += part_ns;
+        wait_until(until_ns);
+    }
+}
+
+static void compute(const struct service *service) {
+    for (uint64_t left = service->spin_steps, part; left > 0 && !is_over(service); left -= part) {
+        part = left < service->part_steps ? left : service->part_steps;
+        spin(part);
+    }
 }
 
 static enum status say(struct text *body, const char *line, enum status status) {
@@ -103,9 +130,9 @@ HOT enum status service_answer(const struct service *service, const struct reque
     if (request->kind != REQUEST_TOP)
         return say(body, "ok", STATUS_OK);
     if (service->work.kind == WORK_WAIT)
-        wait_ns(service->work.duration_ns);
+        wait_for(service, service->work.duration_ns);
     else if (computes(service->work.kind))
-        spin(service->spin_steps);
+        compute(service);
     const char *problem = top_answer(&service->answering, request, body);
     return problem == NULL ? STATUS_OK : say(body, problem, STATUS_UNAVAILABLE);
 }

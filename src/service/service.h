@@ -22,6 +22,8 @@ struct service_options {
     unsigned source_flags; /* of source_flag */
     int64_t max_age_ms;    /* of the shared snapshot */
     bool records;          /* service_record will be called: it gets a source of its own */
+    bool (*is_over)(void); /* asked twice a second while a work waits or computes: whether to give
+                              that up and answer; NULL: never */
 };
 
 /* Returns 0 or -errno. With the work `spin` it first measures this CPU, which takes

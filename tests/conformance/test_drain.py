@@ -5,6 +5,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -159,21 +160,38 @@ def drain_greedy(design: ListedDesign, folder: pytest.TempPathFactory) -> float:
         return time.monotonic() - begun
 
 
-@pytest.fixture(scope="session")
+def drain_working(design: ListedDesign, folder: pytest.TempPathFactory) -> float:
+    """Stops a server that has begun to work for a minute; returns the seconds."""
+    with contextlib.ExitStack() as stack:
+        options = ("--design", design.name, "--work", "wait=60s")
+        server = stack.enter_context(running(folder.mktemp("working"), *options))
+        client = stack.enter_context(server.connect())
+        client.sendall(b"top 2\n")
+        wait_until_read(client)
+        begun = time.monotonic()
+        server.stop()
+        return time.monotonic() - begun
+
+
+Drain = Callable[[ListedDesign, pytest.TempPathFactory], float]
+
+
+@pytest.fixture(scope="session", params=[drain_greedy, drain_working])
 def drains(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Future[float]]:
     """Of every design under test, at the same time: each takes as long as a drain may take."""
+    drain: Drain = request.param
     wanted = {
         item.callspec.params["design"]
         for item in request.session.items
         if "drains" in getattr(item, "fixturenames", ())
     }
     with ThreadPoolExecutor(len(wanted)) as pool:
-        return {each.name: pool.submit(drain_greedy, each, tmp_path_factory) for each in wanted}
+        return {each.name: pool.submit(drain, each, tmp_path_factory) for each in wanted}
 
 
-def test_a_client_that_takes_no_replies_is_cut_off(
+def test_neither_a_client_that_takes_no_replies_nor_long_work_prolongs_the_drain(
     drains: dict[str, Future[float]], design: ListedDesign
 ) -> None:
     assert drains[design.name].result() < DRAIN_LIMIT_S + 3

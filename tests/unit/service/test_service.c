@@ -137,6 +137,31 @@ TEST(a_wait_is_not_shortened_by_signals_and_uses_no_cpu) {
     service_close(service);
 }
 
+static unsigned asked_whether_over;
+
+static bool is_over_at_the_third(void) {
+    return ++asked_whether_over >= 3;
+}
+
+/* Else a server would not end within its drain limit. */
+TEST(a_work_of_a_minute_is_given_up_when_all_is_over) {
+    static const char *const WORKS[] = {"wait=60s", "spin=60s"};
+    const struct request top = {.kind = REQUEST_TOP, .rows = 2, .status = STATUS_OK};
+    for (size_t i = 0; i < 2; i++) {
+        struct service_options options = {.max_age_ms = 60000, .is_over = is_over_at_the_third};
+        struct service *service;
+        const char *problem;
+        asked_whether_over = 0;
+        assert_int_equal(work_parse(WORKS[i], &options.work, &problem), 0);
+        assert_int_equal(service_open(&service, &options), 0);
+        int64_t begun_ns = clock_monotonic_ns();
+        ask(service, &top, STATUS_OK);
+        int64_t took_ns = clock_monotonic_ns() - begun_ns;
+        assert_in_range(took_ns, NS_PER_S / 2, (int64_t)30 * NS_PER_S);
+        service_close(service);
+    }
+}
+
 /* Health checks and invalid requests cost no work. */
 TEST(only_the_top_is_worked_for) {
     const struct request health = {.kind = REQUEST_HEALTH, .status = STATUS_OK};
