@@ -106,6 +106,34 @@ def test_a_client_that_takes_no_replies_is_given_up(start: Start) -> None:
     assert time.monotonic() - begun < SOON_S - 1, "something of it was left to drain"
 
 
+def test_a_client_that_takes_its_replies_slowly_does_not_hold_a_worker_for_ever(
+    start: Start, design: ListedDesign
+) -> None:
+    """Each part in time, at 100 kB a second, but not all: as many such clients as there are workers
+    would keep everybody else out."""
+    if design.serves == "all":
+        pytest.skip("it keeps nobody out")
+    server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
+    with server.connect(receive_buffer=8192, segment=536) as slow:
+        slow.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while slow.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 100):
+                pass
+        begun = time.monotonic()
+        with contextlib.suppress(ConnectionError):
+            while takes_some(slow, 1000):
+                assert time.monotonic() - begun < SOON_S, "it is still being served"
+                time.sleep(0.01)
+
+
+def takes_some(connection: socket.socket, size: int) -> bool:
+    """So much at most of what has come; whether more may come."""
+    try:
+        return connection.recv(size) != b""
+    except BlockingIOError:
+        return True
+
+
 def test_clients_are_closed_while_others_are_busy(start: Start, design: ListedDesign) -> None:
     """An event loop that is never idle itself must see to the silent all the same."""
     if design.serves == "one":
