@@ -73,7 +73,7 @@ struct text *exchange_begin_reply(struct exchange *exchange);
 void exchange_end_reply(struct exchange *exchange, const struct request *request,
                         enum status status);
 
-/* The same with a body that was made elsewhere. */
+/* The same with a body that was made elsewhere; if memory ran out there (`overflow`), likewise. */
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
                     const struct text *body);
 

@@ -81,7 +81,11 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
 
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
                     const struct text *body) {
-    text_add(exchange_begin_reply(exchange), body->bytes, body->length);
+    struct text *out = exchange_begin_reply(exchange);
+    if (body->overflow)
+        out->overflow = true;
+    else
+        text_add(out, body->bytes, body->length);
     exchange_end_reply(exchange, request, status);
 }
 
