@@ -1,5 +1,6 @@
 """The study that would decide: exactly this situation, for the designs in question."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -119,8 +120,9 @@ def _cell(situation: Situation, ranking: Ranking | None) -> tuple[list[str], flo
     if situation.idle:
         lines.append(f"idle = {situation.idle}")
     lines.append(f'dialect = "{dialect}"')
-    if near is not None and near.path:
-        lines.append(f'path = "{near.path}"')
+    for key in ("path", "request"):
+        if asked := getattr(near, key, None):
+            lines.append(f"{key} = {json.dumps(asked)}")
     if situation.rate is None and near is not None and near.load == "burst":
         requests = max(DEFAULT_REQUESTS, situation.busy)
         return [*lines, 'load = "burst"', f"requests = {min(requests, MAX_REQUESTS)}"], DURATION_S

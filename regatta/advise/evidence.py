@@ -146,11 +146,11 @@ def _groups(
 
 
 def _parted(cells: list[Cell]) -> list[list[Cell]]:
-    """Split by path, if a contender would otherwise appear twice."""
+    """Split by what is asked for, if a contender would otherwise appear twice."""
     if len({(cell.contender, cell.workers) for cell in cells}) == len(cells):
         return [cells]
-    paths = dict.fromkeys(cell.path for cell in cells)
-    return [[cell for cell in cells if cell.path == path] for path in paths]
+    asked = dict.fromkeys((cell.path, cell.request) for cell in cells)
+    return [[cell for cell in cells if (cell.path, cell.request) == one] for one in asked]
 
 
 def _server_cpus(ledger: RaceRecord) -> int | None:

@@ -96,7 +96,9 @@ def _bytes(text: str | None) -> int | None:
 
 def distance(situation: Situation, cell: Cell, server_cpus: int | None) -> float | None:
     """0 for the exact situation, 1 for each quantity a factor 2 off; None if it is not near."""
-    if cell.slow or cell.scope != WINDOW or (situation.rate is None) != (cell.rate is None):
+    if cell.slow or cell.backlog is not None or cell.scope != WINDOW:
+        return None
+    if (situation.rate is None) != (cell.rate is None):
         return None
     parts = [
         _distance(situation.busy, cell.connections),

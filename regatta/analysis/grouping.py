@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from regatta.ledger.axes import AXES, Axis, choose_axis
-from regatta.ledger.cell import PROCESS, TRAITS, WINDOW, Cell
+from regatta.ledger.cell import AS_STARTED, PROCESS, TRAITS, WINDOW, Cell
 
-FACTS = (*TRAITS, "scope", "linger_s", "placement")
-# These usually follow from something else (the rounds from the connections, the path from the
-# contender), so they part cells only where two would else share a row and a step.
-LOOSE = ("rounds", "path")
+FACTS = (*TRAITS, "scope", *AS_STARTED, "placement")
+# These usually follow from something else (the rounds from the connections, path and request from
+# the contender), so they part cells only where two would else share a row and a step.
+LOOSE = ("rounds", "path", "request")
 
 SCOPE_WORDS = {WINDOW: "the load alone", PROCESS: "the whole process, start to stop"}
 
@@ -23,6 +23,8 @@ WORDED: dict[str, Callable[[Any], str]] = {
     "scope": lambda scope: SCOPE_WORDS[scope],
     "linger_s": lambda seconds: f"idling {seconds:g} s" if seconds else "not idling",
     "duration_s": lambda seconds: f"duration {seconds:g} s",
+    "backlog": lambda count: f"a listen queue of {count}",
+    "counts_taskset": lambda counts: f"taskset {'' if counts else 'not '}counted",
     "max_age_ms": lambda age: f"max age {age} ms",
 }
 

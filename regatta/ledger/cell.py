@@ -18,6 +18,8 @@ TRAITS = (
     "max_age_ms",
 )
 """What a load is like, whoever serves it and however large it is."""
+AS_STARTED = ("linger_s", "backlog", "counts_taskset")
+"""How the server is started, and how long it is left alone."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,12 @@ class Cell:
     """What is counted: the `window` of the load, or the whole life of the server's `process`."""
     linger_s: float = 0.0
     """Of the scope process: how long the server idles after the load before it is stopped."""
+    backlog: int | None = None
+    """Of a design: how many connections may wait to be accepted; None leaves it to the server."""
+    counts_taskset: bool = False
+    """Of the scope process: `taskset` pins below perf, and what it needs itself is counted too."""
+    request: str | None = None
+    """The line that is asked in the line dialect; None asks for the top processes."""
     id: int = 0
     """In the ledger, counted from 1; 0: not in one yet."""
     placement: str = ""
@@ -67,7 +75,9 @@ class Cell:
         if self.dialect != "line":
             parts.append(self.dialect)
         if self.scope != WINDOW:
-            parts.append(f"whole {self.scope}")
+            parts.append(f"whole {self.scope}{' with taskset' if self.counts_taskset else ''}")
+        if self.backlog is not None:
+            parts.append(f"backlog {self.backlog}")
         return " · ".join(parts)
 
     def identity(self) -> tuple[object, ...]:
@@ -77,7 +87,7 @@ class Cell:
     def comparison_key(self) -> tuple[object, ...]:
         """What it shares with the cells that it is compared with: all but who is raced.
 
-        The size of a pool and the path belong to the contender.
+        The size of a pool, the path and the request belong to the contender.
         """
         return tuple(getattr(self, name) for name in IDENTITY if name not in CONTENDER_FIELDS)
 
@@ -85,7 +95,7 @@ class Cell:
 AS_RACED = ("id", "placement")
 COLUMNS = tuple(field.name for field in fields(Cell) if field.name not in AS_RACED)
 IDENTITY = tuple(name for name in COLUMNS if name != "contender_order")
-CONTENDER_FIELDS = ("contender", "workers", "path")
+CONTENDER_FIELDS = ("contender", "workers", "path", "request")
 
 
 @dataclass(frozen=True, kw_only=True)

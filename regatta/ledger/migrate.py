@@ -1,7 +1,7 @@
-"""Ledgers of the schema before today's, read as if they were of it. The file stays as it is.
+"""Ledgers of the schemas before today's, read as if they were of it. The file stays as it is.
 
 Schema 5 kept in `environment`, as JSON, what has tables of its own now, the race's settings, and
-what the study's text says too.
+what the study's text says too. Schema 6 had fewer columns of a cell.
 """
 
 from typing import Any
@@ -17,6 +17,8 @@ BEFORE = 5
 GIVEN = ("claims", "baseline", "calibration")
 SETTINGS = ("use_perf", "disturbance_limit_percent")
 SAID_ELSEWHERE = ("seed", "contenders", "twins")
+CAME_WITH = {7: ("backlog", "counts_taskset", "request")}
+"""Columns of a cell, by the first schema that has them."""
 
 Environment = dict[str, Any]
 CLAIMS = TypeAdapter(list[dict[str, Any]])
@@ -40,6 +42,12 @@ def migrate(
         calibration=calibration_of(calibration),
     )
     return meta | settings, facts, given
+
+
+def missing(schema: str) -> frozenset[str]:
+    """The columns of a cell that a ledger of this schema lacks: it raced what is usual of each."""
+    version = int(schema) if schema.isdigit() else max(CAME_WITH)
+    return frozenset(name for came, names in CAME_WITH.items() if version < came for name in names)
 
 
 def setting(value: Any) -> str:

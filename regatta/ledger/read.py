@@ -17,7 +17,7 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.counters import COUNTED, Counter
 from regatta.ledger.given.records import Given
 from regatta.ledger.given.tables import read_given
-from regatta.ledger.migrate import BEFORE, migrate
+from regatta.ledger.migrate import BEFORE, migrate, missing
 from regatta.ledger.probe import PlannedProbe, Probe
 from regatta.ledger.records import RaceRecord, SearchRecord, Sitting, Trial
 from regatta.ledger.schema import FAILURES, SUPERSEDED, check_version, has_wal, is_cut
@@ -90,11 +90,12 @@ def read(path: Path) -> RaceRecord:
         connection.execute("BEGIN")  # one moment of a race that may still be running
         meta, environment, given = _about(path, connection)
         in_order = "SELECT * FROM cell ORDER BY contender_order, id"
-        cells = [Cell(**_fields(Cell, row)) for row in connection.execute(in_order)]
+        lacks = missing(meta.get("schema_version", ""))
+        cells = [_cell(row, lacks) for row in connection.execute(in_order)]
         counters = _counters(connection)
         trials = [_trial(row, counters.get(row["id"], {})) for row in connection.execute(TRIALS)]
         planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
-        searches = _searches(connection)
+        searches = _searches(connection, lacks)
         begun = connection.execute("SELECT * FROM sitting ORDER BY id")
         sittings = [Sitting(**_fields(Sitting, row)) for row in begun]
     return RaceRecord(meta, environment, given, cells, trials, planned, searches, sittings)
@@ -124,7 +125,13 @@ def _fields(kind: type, row: sqlite3.Row) -> dict[str, Any]:
     return {field.name: row[field.name] for field in fields(kind)}
 
 
-def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
+def _cell(row: sqlite3.Row, lacks: frozenset[str]) -> Cell:
+    """Its fields are columns, but for those that the row lacks."""
+    known = {field.name: row[field.name] for field in fields(Cell) if field.name not in lacks}
+    return Cell(**known | {"counts_taskset": bool(known.get("counts_taskset"))})
+
+
+def _searches(connection: sqlite3.Connection, lacks: frozenset[str]) -> list[SearchRecord]:
     probes: dict[int, list[Probe]] = {}
     for row in connection.execute("SELECT * FROM probe WHERE NOT again ORDER BY id"):
         plan = PlannedProbe(**_fields(PlannedProbe, row))
@@ -135,7 +142,7 @@ def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
         probes.setdefault(plan.search_id, []).append(probe)
     return [
         SearchRecord(
-            cell=Cell(**_fields(Cell, row)),
+            cell=_cell(row, lacks),
             shares=json.loads(row["shares"]),
             p99_limit_ms=row["p99_limit_ms"],
             knee=bool(row["knee"]),

@@ -19,10 +19,17 @@ class SidePlacement:
     """Where its control groups are made; None if that is not permitted."""
 
     def command(self, program: Sequence[str]) -> list[str]:
-        """The program, in this network, on these CPUs. The guard comes last but one: guard.py."""
+        """The program, in this network, on these CPUs."""
+        return self.entered(self.pinned(program))
+
+    def entered(self, program: Sequence[str]) -> list[str]:
+        """The program, in this network. The guard comes after what enters it: guard.py."""
+        return [*self.enter, *guarded(program)]
+
+    def pinned(self, program: Sequence[str]) -> list[str]:
+        """The program, on these CPUs."""
         taskset = need_tool("taskset", "util-linux")
-        pinned = [taskset, "-c", ",".join(map(str, self.cpus)), *program]
-        return [*self.enter, *guarded(pinned)]
+        return [taskset, "-c", ",".join(map(str, self.cpus)), *program]
 
     def make_group(self) -> cgroup.ControlGroup | None:
         """A control group for one program of this side."""

@@ -10,12 +10,13 @@ from pydantic import BeforeValidator, ValidationInfo, model_validator
 from regatta.errors import StudyError
 from regatta.ledger.cell import PROCESS, WINDOW, Cell, MatchedCell
 from regatta.study import limits
-from regatta.study.contender import Contender, HttpPath
+from regatta.study.contender import Contender, HttpPath, RequestLine, check_asked
 from regatta.study.design import Design
 from regatta.study.form import Flag, Form, Many, among, number, one_of, read, seconds, whole, wrong
 from regatta.study.matched import MATCHED
 from regatta.study.values import (
     BackgroundConnections,
+    Backlog,
     Connections,
     Dialect,
     Engine,
@@ -37,7 +38,10 @@ LOAD_KEYS = {
     "p99_limit_ms": (MATCHED,),
     "knee": (MATCHED,),
 }
-LISTS = ("dialect", "engine", "workers", "idle", "slow", "scope", "connections", "contender")
+LISTS = (
+    *("dialect", "engine", "workers", "idle", "slow", "scope", "backlog"),
+    *("connections", "contender"),
+)
 """Of which a group has a cell for each value, beside its works and loads."""
 
 
@@ -56,6 +60,7 @@ class CellGroupForm(Form):
     engine: Many[Engine] = ("epoll",)
     dialect: Many[Dialect] = ("line",)
     path: HttpPath | None = None
+    request: RequestLine | None = None
     requests: Annotated[int, whole(1, limits.MAX_REQUESTS)] = limits.DEFAULT_REQUESTS
     rounds: Annotated[int, whole(1, limits.MAX_ROUNDS)] | None = None
     duration_s: Annotated[float, seconds(limits.MAX_DURATION_S)] = limits.DEFAULT_MATCHED_S
@@ -74,6 +79,8 @@ class CellGroupForm(Form):
     max_age_ms: Annotated[int, whole(1, limits.MAX_AGE_MS)] = limits.DEFAULT_MAX_AGE_MS
     scope: Many[Annotated[str, one_of(limits.SCOPES)]] = (WINDOW,)
     linger_s: Annotated[float, seconds(limits.MAX_LINGER_S)] = 0.0
+    backlog: Many[Backlog | None] = (None,)
+    counts_taskset: Flag = False
 
     @property
     def loads(self) -> tuple[str, ...]:
@@ -128,8 +135,9 @@ class CellGroupForm(Form):
                 "has no use for `requests` or another load: the load of scope process is burst, "
                 "once or as many times as `rounds` says; put other cells into another group",
             )
-        if self.has("linger_s") and PROCESS not in self.scope:
-            raise wrong("linger_s", 'is for scope = "process"; remove one')
+        for key in ("linger_s", "counts_taskset"):
+            if self.has(key) and PROCESS not in self.scope:
+                raise wrong(key, 'is for scope = "process"; remove one')
         return self
 
     @model_validator(mode="after")
@@ -141,6 +149,12 @@ class CellGroupForm(Form):
                     "workers",
                     f"is for pools and {name} has none; put it into a group without `workers`",
                 )
+        if self.has("backlog") and self.contenders:
+            raise wrong(
+                "backlog",
+                f"is for designs, and {self.contenders[0]} listens as its command says; put it "
+                "into a group without `backlog`",
+            )
         for name in self.contenders:
             spoken = known["contenders"][name].dialect
             if self.dialect != (spoken,):
@@ -149,8 +163,7 @@ class CellGroupForm(Form):
                     f"has the dialect {' and '.join(self.dialect)} and the contender {name} "
                     f'speaks {spoken}; set dialect = "{spoken}"',
                 )
-        if self.path is not None and "line" in self.dialect:
-            raise wrong("path", "is for the dialect http; remove one of them")
+        check_asked(self, self.dialect)
         return self
 
     def rounds_of(self, connections: int) -> int:
@@ -168,13 +181,17 @@ class CellGroupForm(Form):
                 for values in product(*lists):
                     chosen = dict(zip(LISTS, values, strict=True), work=work, load=load, rate=rate)
                     contender = contenders.get(chosen["contender"])
-                    path = (contender.path if contender else None) or self.path
+                    asked = {
+                        key: getattr(contender, key, None) or getattr(self, key)
+                        for key in ("path", "request")
+                    }
                     position = order.index(chosen["contender"])
-                    yield self.cell(contender_order=position, path=path, **chosen)
+                    yield self.cell(contender_order=position, **asked, **chosen)
 
     def cell(self, **chosen: Any) -> Cell:
         load = chosen["load"]
         burst = load == "burst"
+        whole_process = chosen["scope"] == PROCESS
         cell = Cell(
             **chosen,
             rounds=self.rounds_of(chosen["connections"]) if burst else None,
@@ -183,7 +200,8 @@ class CellGroupForm(Form):
             top=self.top,
             max_age_ms=self.max_age_ms,
             arrivals=self.arrivals if load in ("open", MATCHED) else None,
-            linger_s=self.linger_s if chosen["scope"] == PROCESS else 0.0,
+            linger_s=self.linger_s if whole_process else 0.0,
+            counts_taskset=self.counts_taskset and whole_process,
         )
         if load != MATCHED:
             return cell

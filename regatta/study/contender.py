@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, model_validator
 
 from regatta.study.form import Form, Must, Text, among, choose, must, one_of, wrong
-from regatta.study.limits import DIALECTS, PATH_PATTERN
+from regatta.study.limits import DIALECTS, PATH_PATTERN, REQUEST_PATTERN
 
 PORT = "port"
 LINE = "line"
@@ -24,6 +24,17 @@ HttpPath = Annotated[
     str,
     Must("a path such as /hello: a slash, no space, at most 1024 letters", PATH_PATTERN.fullmatch),
 ]
+RequestLine = Annotated[
+    str,
+    Must("a line such as top 5: at most 1024 printable ASCII letters", REQUEST_PATTERN.fullmatch),
+]
+
+
+def check_asked(form: Form, dialects: Sequence[str]) -> None:
+    """Each dialect has its own way to say what is asked for."""
+    for key, spoken in (("path", "http"), ("request", "line")):
+        if form.has(key) and set(dialects) != {spoken}:
+            raise wrong(key, f"is for the dialect {spoken}; remove one of them")
 
 
 def read_command(value: Any) -> tuple[str, ...]:
@@ -65,6 +76,7 @@ class Contender(Form):
     """With {host}, {port}, {cpus} and {folder} (the study's) still in it."""
     dialect: Annotated[str, one_of(DIALECTS)] = "http"
     path: HttpPath | None = None
+    request: RequestLine | None = None
     ready: Annotated[str, one_of(READY)] = PORT
     ready_line: Annotated[re.Pattern[str], BeforeValidator(read_pattern)] | None = None
     title: Text | None = None
@@ -73,9 +85,8 @@ class Contender(Form):
     """The design of whose strategy it is the smallest correct server, if of any."""
 
     @model_validator(mode="after")
-    def check_path(self) -> Self:
-        if self.path is not None and self.dialect == "line":
-            raise wrong("path", "is for the dialect http; remove one of them")
+    def check_what_is_asked(self) -> Self:
+        check_asked(self, (self.dialect,))
         return self
 
     @model_validator(mode="after")

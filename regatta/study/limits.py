@@ -11,6 +11,7 @@ PLACEMENTS = ("auto", "netns", "loopback")
 STEERINGS = ("own-side", "none")
 
 MAX_CONNECTIONS = 65_536
+MAX_BACKLOG = 65_535
 MAX_ROUNDS = 1_000_000
 MAX_REQUESTS = 10_000_000
 MAX_DURATION_S = 3_600.0
@@ -54,6 +55,7 @@ DEFAULT_SEARCH_BLOCKS = 4
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 NAME_NEEDED = "letters, digits, `-`, `_` and `.`, at most 64"
 PATH_PATTERN = re.compile(r"/[!-~]{0,1023}")
+REQUEST_PATTERN = re.compile(r"[ -~]{1,1024}")
 
 WORK_NEEDED = (
     "one of scan, classic, snapshot, wait=TIME, spin=TIME, scan+spin=TIME, classic+spin=TIME; "

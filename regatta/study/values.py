@@ -8,6 +8,7 @@ from regatta.study.form import Must, one_of, whole
 Connections = Annotated[int, whole(1, limits.MAX_CONNECTIONS)]
 BackgroundConnections = Annotated[int, whole(0, limits.MAX_CONNECTIONS)]
 """Connections beside those that are measured."""
+Backlog = Annotated[int, whole(1, limits.MAX_BACKLOG)]
 Workers = Annotated[int, whole(1, limits.MAX_WORKERS)]
 Rate = Annotated[int, whole(1, limits.MAX_RATE_PER_S)]
 Work = Annotated[str, Must(limits.WORK_NEEDED, limits.is_work)]

@@ -7,6 +7,9 @@ from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 
 LOAD_TIMEOUT_S = 120.0
+PATIENCE_MS = 100_000
+"""Of a client that may find the listen queue full: its kernel asks again after 1 s, and 2, 3, 4, 5,
+7, 11, 19, 35 and 67 s (before Linux 6.5 after 1, 3, 7, 15, 31 and 63)."""
 MAX_CLIENT_SEED = 2**31
 # Within a block all get the same random arrivals; from slice to slice and block to block they
 # differ. A prime, so that no two of a race share theirs.
@@ -16,7 +19,14 @@ SEEDS_PER_BLOCK = 10_007
 def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str]) -> list[str]:
     command = [str(setup.programs.client), "-c", str(cell.connections), "--engine", cell.engine]
     command += ["--dialect", cell.dialect, "--json"]
-    command += ["-n", str(cell.top)] if cell.path is None else ["--path", cell.path]
+    if cell.backlog is not None:
+        command += ["--timeout", str(PATIENCE_MS)]
+    if cell.path is not None:
+        command += ["--path", cell.path]
+    elif cell.request is not None:
+        command += ["--request", cell.request]
+    else:
+        command += ["-n", str(cell.top)]
     return [*command, *options, target]
 
 

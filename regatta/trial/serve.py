@@ -67,6 +67,8 @@ def design_command(setup: TrialSetup, cell: Cell, ready_fd: int) -> list[str]:
         command += ["--max-age", str(cell.max_age_ms)]
     if cell.workers is not None:
         command += ["--workers", str(cell.workers)]
+    if cell.backlog is not None:
+        command += ["--backlog", str(cell.backlog)]
     return [*command, "--ready-fd", str(ready_fd), "--summary", "server.json"]
 
 

@@ -37,17 +37,24 @@ PERF_CHATTER = ("Events disabled", "Events enabled")
 class Side:
     """A started program. Use it in a `with` statement: whatever still runs at the end is killed."""
 
-    def __init__(
-        self, name: str, folder: Path, accounted: bool = False, whole: bool = False
+    def __init__(  # noqa: PLR0913, PLR0917  (all that a side is, each with its usual value)
+        self,
+        name: str,
+        folder: Path,
+        accounted: bool = False,
+        whole: bool = False,
+        counts_taskset: bool = False,
     ) -> None:
         """`accounted`: its CPU time will be read.
 
-        `whole`: it is counted from exec to exit, not in a window.
+        `whole`: it is counted from exec to exit, not in a window; `counts_taskset`: and before it
+        `taskset`, which pins it, as in `perf stat taskset -c 0 ./server`.
         """
         self.name = name
         self.folder = folder
         self.accounted = accounted
         self.whole = whole
+        self.counts_taskset = counts_taskset
         self.counting = False
         self.warden: Warden | None = None
         self.group: ControlGroup | None = None
@@ -98,7 +105,7 @@ class Side:
         stat = perf.command(self.name, wanted, follow, where.cpus) if wanted else None
         self.counting = stat is not None
         if self.whole:
-            command = where.command([*perf.whole_command(self.name, wanted), *program])
+            command = self.whole_command(where, program, perf)
         elif stat is None:
             command = where.command(program)
         else:
@@ -121,6 +128,13 @@ class Side:
             )
         if self.whole:
             self.warden = Warden(self.process.pid)
+
+    def whole_command(self, where: SidePlacement, program: Sequence[str], perf: Perf) -> list[str]:
+        """perf's place is between the guard and `taskset`, or after both."""
+        counted = perf.whole_command(self.name, self.wanted)
+        if self.counts_taskset:
+            return where.entered([*counted, *where.pinned(program)])
+        return where.command([*counted, *program])
 
     def find_program(self) -> int:
         """The process id of the program itself, perf's only child, once it runs."""

@@ -56,7 +56,9 @@ class RunningTrial:
         self.result = Result(started_at=time.time(), conditions=conditions())
         whole = cell.scope == PROCESS
         # Its group would include what starts a whole process: use its threads' own clocks.
-        self.server = stack.enter_context(Side(SERVER, setup.scratch, not whole, whole))
+        self.server = stack.enter_context(
+            Side(SERVER, setup.scratch, not whole, whole, cell.counts_taskset)
+        )
         self.target = ""
         self.windows: list[Window] = []
         self.clocks: list[canary.Clock] = []

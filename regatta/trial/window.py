@@ -80,7 +80,8 @@ def measure_whole(setup: TrialSetup, cell: Cell, target: str, server: Side, seed
     """
     load = [*load_options(setup, cell, seed), "--samples", SAMPLES]
     command = client_command(setup, cell, target, load)
-    with Side(CLIENT, setup.scratch, whole=True) as client:
+    counts_taskset = cell.counts_taskset
+    with Side(CLIENT, setup.scratch, whole=True, counts_taskset=counts_taskset) as client:
         start_ns = time.monotonic_ns()
         client.start(setup.placement.client, command, setup.perf, server.wanted)
         summary = sum_up(cell, client, load_timeout_s(cell))

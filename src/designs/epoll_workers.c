@@ -17,13 +17,14 @@ struct workers_loop {
 };
 
 /* Hands the next request to a worker. Returns 1, 0 if there is none, or -ENOMEM. */
-static int ask(struct jobs *jobs, struct polled *connection) {
+static int ask(struct workers_loop *self, struct polled *connection) {
     struct exchange *exchange = &connection->base.exchange;
+    struct jobs *jobs = &self->jobs;
     struct job *job = jobs_new(jobs);
     if (job == NULL)
         return -ENOMEM;
     job->is_first = exchange->dialect == DIALECT_UNKNOWN;
-    if (!exchange_next(exchange, &job->request)) {
+    if (!answer_next(self->reactor.loop.server, connection->base.fd, exchange, &job->request)) {
         jobs_release(jobs, job);
         return 0;
     }
@@ -42,7 +43,7 @@ static enum next serve(struct loop *loop, struct polled *connection) {
     if (result == 0)
         result = turn_send(connection);
     if (result == 0)
-        result = ask(&self->jobs, connection);
+        result = ask(self, connection);
     return result > 0 ? NEXT_ANSWER : turn_next(loop, connection, result);
 }
 

@@ -26,9 +26,10 @@ static void build_request(const struct load *load, bool is_first, bool is_last,
     if (token->length > 0 && (is_first || !is_line))
         snprintf(said, sizeof said, is_line ? "auth %.*s\n" : "Authorization: Bearer %.*s\r\n",
                  (int)token->length, token->bytes);
-    snprintf(top, sizeof top, "/top?n=%u", load->top);
+    snprintf(top, sizeof top, is_line ? "top %u" : "/top?n=%u", load->top);
     if (is_line)
-        length = snprintf(request->bytes, sizeof request->bytes, "%stop %u\n", said, load->top);
+        length = snprintf(request->bytes, sizeof request->bytes, "%s%s\n", said,
+                          load->line != NULL ? load->line : top);
     else
         length = snprintf(request->bytes, sizeof request->bytes,
                           "GET %s HTTP/1.1\r\nHost: %s\r\n%s%s\r\n",

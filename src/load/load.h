@@ -35,7 +35,7 @@ enum shape {
 /* "burst", "closed", "open" */
 const char *shape_name(enum shape shape);
 
-enum { PATH_LIMIT = 1024 };
+enum { PATH_LIMIT = 1024 }; /* of a path, and of a line */
 
 struct request_bytes {
     char bytes[PATH_LIMIT + TOKEN_LIMIT + 192];
@@ -76,8 +76,9 @@ struct load {
     const struct engine *engine;
     uint32_t connections;
     uint32_t idle_count, slow_count; /* further connections, which are not measured */
-    uint32_t top;     /* rows requested; 0: request `path` instead, whose reply may be anything */
+    uint32_t top;     /* rows requested; 0: ask as below instead, and the reply may be anything */
     const char *path; /* HTTP; NULL: /top?n=TOP */
+    const char *line; /* line dialect, without its end; NULL: top TOP */
     uint32_t rounds;  /* burst */
     uint32_t per_connection; /* closed, open: requests before reconnecting; 0: never */
     int64_t duration_ns;     /* closed, open */

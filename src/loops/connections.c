@@ -2,7 +2,7 @@
 
 #include "server/close_connection.h"
 #include "server/idle_timeout.h"
-#include "server/server.h"
+#include "server/log.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -72,6 +72,7 @@ void connections_touch(struct connections *connections, struct connection *conne
 
 void connections_remove(struct connections *connections, struct connection *connection) {
     unlink_from(connections, connection);
+    log_end(connections->server, connection->fd);
     close_connection(connection->fd, connection->exchange.is_refused);
     exchange_close(&connection->exchange);
     free(connection);

@@ -43,6 +43,19 @@ static void read_path(const char *text, void *into) {
     options->load.top = 0;
 }
 
+/* As it is sent, with a line feed. */
+static void read_line(const char *text, void *into) {
+    struct load_options *options = into;
+    bool fits = text[0] != '\0' && strlen(text) <= PATH_LIMIT;
+    for (const char *at = text; *at != '\0'; at++)
+        fits = fits && *at >= ' ' && *at <= '~';
+    if (!fits)
+        option_wrong(PROGRAM, "--request must be a line of 1 to %d printable ASCII characters",
+                     PATH_LIMIT);
+    options->load.line = text;
+    options->load.top = 0;
+}
+
 static void read_shape(const char *text, void *into) {
     struct load_options *options = into;
     for (enum shape shape = SHAPE_BURST; shape <= SHAPE_OPEN; shape++)
@@ -153,9 +166,11 @@ static void check(const struct load *load, const struct option_row *rows) {
     check_shape(load->shape, rows);
     if (load->path != NULL && load->dialect != DIALECT_HTTP)
         option_wrong(PROGRAM, "--path is for --dialect http");
-    if (load->path != NULL && option_is_given(rows, "top"))
-        option_wrong(PROGRAM,
-                     "--path and --top exclude each other: the path says what is asked for");
+    if (load->line != NULL && load->dialect != DIALECT_LINE)
+        option_wrong(PROGRAM, "--request is for --dialect line");
+    if (load->top == 0 && option_is_given(rows, "top"))
+        option_wrong(PROGRAM, "--%s and --top exclude each other: it says what is asked for",
+                     load->path != NULL ? "path" : "request");
     if (load->shape == SHAPE_OPEN && !option_is_given(rows, "rate"))
         option_wrong(PROGRAM, "--load open needs --rate R, the requests a second");
     if (option_is_given(rows, "seed") && load->arrivals != ARRIVALS_POISSON)
@@ -194,6 +209,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"top", 'n', .number = &load->top, .low = 1, .high = TOP_LIMIT},
         {"dialect", .read = read_dialect},
         {"path", .read = read_path},
+        {"request", .read = read_line},
         {"engine", .read = read_engine},
         {"load", .read = read_shape},
         {"rounds", .number = &load->rounds, .low = 1, .high = SAMPLE_LIMIT},

@@ -124,7 +124,7 @@ int main(int count, char *arguments[]) {
     if (outcome != 0)
         return say_problem(load, -outcome);
     if (!options.json && !options.quiet && load->shape == SHAPE_BURST)
-        load->viewer = reply_printer_open(load->connections, load->path == NULL);
+        load->viewer = reply_printer_open(load->connections, load->top > 0);
     if (options.samples_path != NULL) {
         outcome = samples_file_open(&file, options.samples_path);
         if (outcome != 0)

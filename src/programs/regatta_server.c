@@ -214,10 +214,9 @@ static int service_failure(enum source_kind source, int error) {
 
 static int open_and_serve(struct server_command *command) {
     struct options *options = &command->options;
-    struct log log = LOG_INITIALIZER;
     struct server server = {
         .options = options,
-        .log = command->verbose ? &log : NULL,
+        .log = command->verbose ? log_open() : NULL,
         .ready = {.fd = command->ready_fd, .manager_fd = -1, .sandbox_note = text_growing(2048)}};
     const struct service_options service = {
         .work = options->work,
@@ -229,7 +228,7 @@ static int open_and_serve(struct server_command *command) {
     };
     /* Before the service's snapshot, which then lies beside it: see shared_memory.h. */
     server.stats = stats_create(options->workers);
-    if (server.stats == NULL)
+    if (server.stats == NULL || (command->verbose && server.log == NULL))
         return fail("cannot start", -ENOMEM, NULL);
     int error = service_open(&server.service, &service);
     if (error != 0)
@@ -243,6 +242,7 @@ static int open_and_serve(struct server_command *command) {
     }
     stats_destroy(server.stats);
     service_close(server.service);
+    log_close(server.log);
     return status;
 }
 

@@ -74,19 +74,37 @@ static enum verdict take_header(struct reply *reply, struct cursor line) {
     return REPLY_INCOMPLETE;
 }
 
-/* In the line dialect: an unexpected line may be a refusal. */
-static enum verdict take_other(struct reply *reply, struct cursor line, const char *problem) {
+static bool is_refusal(struct cursor line) {
     struct http_head head;
     unsigned status;
     if (line.end - line.at >= 6 && memcmp(line.at, "error:", 6) == 0)
-        return refused(reply, line);
+        return true;
     /* A server at its limit, or one that denies this address, refuses in HTTP before it knows the
      * client's dialect. */
     if (line.end > line.at && line.end[-1] == '\r')
         line.end--;
-    if (http_head_begin(&head, line, &status) && status != 200)
+    return http_head_begin(&head, line, &status) && status != 200;
+}
+
+/* In the line dialect: an unexpected line may be a refusal. */
+static enum verdict take_other(struct reply *reply, struct cursor line, const char *problem) {
+    return is_refusal(line) ? refused(reply, line) : malformed(reply, problem);
+}
+
+/* What comes when the token, if one was needed, was right. */
+static int first_of_lines(const struct reply *reply) {
+    return reply->rows.wanted > 0 ? REPLY_TITLE : REPLY_FIRST_LINE;
+}
+
+/* In the line dialect, of a reply that may be anything. */
+static enum verdict take_any(struct reply *reply, struct cursor line) {
+    bool is_first = reply->expected == REPLY_FIRST_LINE;
+    if (is_first && is_refusal(line))
         return refused(reply, line);
-    return malformed(reply, problem);
+    if (line.at == line.end)
+        return is_first ? malformed(reply, "an empty reply") : REPLY_COMPLETE;
+    reply->expected = REPLY_LINES;
+    return REPLY_INCOMPLETE;
 }
 
 /* "ok", and an empty line. */
@@ -96,7 +114,7 @@ static enum verdict take_ok(struct reply *reply, struct cursor line) {
         reply->expected == REPLY_OK ? length == 2 && memcmp(line.at, "ok", 2) == 0 : length == 0;
     if (!is_ok)
         return take_other(reply, line, "the answer to the token is not ok");
-    reply->expected = reply->expected == REPLY_OK ? REPLY_OK_END : REPLY_TITLE;
+    reply->expected = reply->expected == REPLY_OK ? REPLY_OK_END : first_of_lines(reply);
     return REPLY_INCOMPLETE;
 }
 
@@ -150,6 +168,8 @@ static enum verdict take_line(struct reply *reply, struct cursor line) {
         return take_ok(reply, line);
     if (reply->expected == REPLY_TITLE)
         return take_title(reply, line);
+    if (reply->expected != REPLY_ROWS)
+        return take_any(reply, line);
     if (line.at != line.end)
         return take_row(reply, line);
     return take_end(reply);
@@ -158,8 +178,8 @@ static enum verdict take_line(struct reply *reply, struct cursor line) {
 void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept) {
     /* Not a struct of zeroes: clearing `line` for each request would cost more than checking it. */
     reply->dialect = dialect;
-    reply->expected = dialect == DIALECT_HTTP ? REPLY_STATUS : REPLY_TITLE;
     reply->rows = (struct rows){.wanted = wanted};
+    reply->expected = dialect == DIALECT_HTTP ? REPLY_STATUS : first_of_lines(reply);
     reply->body_left = 0;
     reply->head_bytes = 0;
     reply->head = (struct http_head){.length = 0};
@@ -192,8 +212,11 @@ static enum verdict feed_body(struct reply *reply, const char *bytes, size_t len
     return reply->body.place == BODY_DONE ? REPLY_COMPLETE : REPLY_INCOMPLETE;
 }
 
-enum verdict reply_end(const struct reply *reply) {
-    bool ends_so = reply->expected == REPLY_BODY && reply->body.place == BODY_TO_END;
+enum verdict reply_end(struct reply *reply) {
+    bool has_lines = reply->expected == REPLY_LINES ||
+                     (reply->expected == REPLY_FIRST_LINE && reply->line_length > 0);
+    bool ends_so = has_lines || (reply->expected == REPLY_BODY && reply->body.place == BODY_TO_END);
+    reply->head.close |= ends_so;
     return ends_so ? REPLY_COMPLETE : REPLY_INCOMPLETE;
 }
 

@@ -31,7 +31,9 @@ struct reply {
         REPLY_OK_END, /* ... and the empty line after it */
         REPLY_TITLE,
         REPLY_ROWS,
-        REPLY_BODY,
+        REPLY_FIRST_LINE, /* line dialect: of a reply that may be anything */
+        REPLY_LINES,      /* ... and what follows it */
+        REPLY_BODY,       /* HTTP: the same */
     } expected;
     struct rows rows;
     uint64_t body_left; /* bytes, in HTTP */
@@ -44,8 +46,9 @@ struct reply {
     char line[REPLY_LINE_LIMIT]; /* the received part of a split line */
 };
 
-/* Expects the reply to a request for `wanted` rows; 0: any HTTP reply, of which only the status and
- * the end are checked. */
+/* Expects the reply to a request for `wanted` rows; 0: any reply. Of that only the end is checked
+ * and, in HTTP, the status; in the line dialect it ends with an empty line, or with its connection,
+ * and must not begin with `error:`. */
 void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept);
 
 /* After reply_begin: in the line dialect the answer to the token comes before this reply. */
@@ -55,5 +58,6 @@ void reply_after_token(struct reply *reply);
  * after the end of the reply make it malformed. */
 enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length);
 
-/* The connection has ended: complete if that is what ends the reply, else incomplete. */
-enum verdict reply_end(const struct reply *reply);
+/* The connection has ended: complete, and head.close is set, if that is what ends the reply; else
+ * incomplete. */
+enum verdict reply_end(struct reply *reply);

@@ -13,17 +13,18 @@
 
 enum { PAUSE_MS = 10 }; /* after a failure that may last: do not spin */
 
-static void say_and_close(int fd, enum status status) {
+static void say_and_close(const struct server *server, int fd, enum status status) {
     struct span answer = exchange_refusal(status);
     /* A new socket's buffer always has room for these few bytes. */
     (void)!send(fd, answer.bytes, answer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    log_end(server, fd);
     close_connection(fd, true);
 }
 
 void listener_refuse(struct server *server, int fd) {
     stats_add(&server->stats->errors[ERROR_REFUSED]);
     log_connection(server, fd, "refused: full");
-    say_and_close(fd, STATUS_UNAVAILABLE);
+    say_and_close(server, fd, STATUS_UNAVAILABLE);
 }
 
 /* Uses the descriptor that the stop signal replaces (stop.h) until the stop was noticed. It must
@@ -67,7 +68,7 @@ HOT int listener_welcome(struct server *server, int fd) {
     }
     stats_add(&server->stats->errors[ERROR_DENIED]);
     log_connection(server, fd, "denied: not in --allow");
-    say_and_close(fd, STATUS_FORBIDDEN);
+    say_and_close(server, fd, STATUS_FORBIDDEN);
     return -EACCES;
 }
 

@@ -28,7 +28,7 @@ HOT static void note(struct server *server, int fd, const struct exchange *excha
     stats_add_reply(server->counts, status, exchange->dialect);
     if (status != STATUS_OK)
         stats_add(&server->stats->errors[kind_of(status)]);
-    log_request(server, fd, request, status);
+    log_answer(server, fd, request, status);
 }
 
 void answer_reply(struct server *server, int fd, struct exchange *exchange,
@@ -54,11 +54,19 @@ HOT static void answer(struct server *server, int fd, struct exchange *exchange,
     note(server, fd, exchange, request, status);
 }
 
+HOT bool answer_next(const struct server *server, int fd, struct exchange *exchange,
+                     struct request *request) {
+    if (!exchange_next(exchange, request))
+        return false;
+    log_request(server, fd, request);
+    return true;
+}
+
 HOT unsigned answer_requests(struct server *server, int fd, struct exchange *exchange,
                              unsigned limit) {
     struct request request;
     unsigned count = 0;
-    for (; count < limit && exchange_next(exchange, &request); count++)
+    for (; count < limit && answer_next(server, fd, exchange, &request); count++)
         answer(server, fd, exchange, &request);
     return count;
 }

@@ -7,12 +7,14 @@
  * name the client in the log. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
 
-/* The first half of it, for a design in which another thread does it: the reply's body. Returns
- * its status. */
+/* The parts of it, for a design in which another thread answers: the next complete request whose
+ * reply fits, if there is one; its reply's body, of which the status is returned; */
+bool answer_next(const struct server *server, int fd, struct exchange *exchange,
+                 struct request *request);
 enum status answer_body(const struct server *server, const struct request *request,
                         struct text *body);
 
-/* The second half: takes the reply to the request that exchange_next gave last. */
+/* ... and taking the reply to the request that answer_next gave last. */
 void answer_reply(struct server *server, int fd, struct exchange *exchange,
                   const struct request *request, enum status status, const struct text *body);
 

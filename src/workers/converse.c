@@ -5,6 +5,7 @@
 #include "server/answer.h"
 #include "server/close_connection.h"
 #include "server/idle_timeout.h"
+#include "server/log.h"
 #include "server/stop.h"
 
 #include <errno.h>
@@ -80,5 +81,6 @@ HOT void converse_uncounted(struct server *server, int fd) {
     stop_interrupts(fd);
     bool is_refused = converse(server, fd);
     stop_interrupts(-1);
+    log_end(server, fd);
     close_connection(fd, is_refused);
 }

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "server/close_connection.h"
+#include "server/log.h"
 #include "server/stop.h"
 #include "workers/converse.h"
 
@@ -49,6 +50,7 @@ void thread_clients_converse(struct thread_clients *clients, struct thread_clien
     stats_add(&server->counts->open);
     bool is_refused = converse(server, fd);
     stats_subtract(&server->counts->open);
+    log_end(server, fd);
     /* Before closing: nobody may shut down a descriptor that is in use again. From here on the
      * server may be gone. */
     thread_clients_leave(clients, member);

@@ -125,8 +125,8 @@ def test_the_token_is_nowhere_to_be_seen(tmp_path: Path, token_file: Path) -> No
         printed, complaint = server.process.communicate(timeout=PATIENCE_S)
         server.summary = json.loads((tmp_path / "server.json").read_text())
         server.is_over = True
-    assert b"auth: 200" in printed
-    assert b"401" in printed
+    assert b"asks auth" in printed
+    assert b"answered 401: this is not the token" in printed
     for seen in (command, printed, complaint, json.dumps(server.summary).encode()):
         assert TOKEN.encode() not in seen
 

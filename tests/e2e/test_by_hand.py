@@ -152,15 +152,13 @@ def test_a_summary_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "No such file" in done.stderr
 
 
-def test_verbose_prints_each_client_and_its_request(tmp_path: Path) -> None:
+def test_verbose_prints_what_each_client_does_as_it_does_it(tmp_path: Path) -> None:
     with running(tmp_path, "--verbose") as server, server.connect() as connection:
         host, port = connection.getsockname()
         connection.sendall(b"top 7\n")
-        line = server.process.stdout.readline()
-        assert line.split() == [f"{host}:{port}".encode(), b"connected"]
-        line = server.process.stdout.readline()
-        assert line.split(b"  ", 1)[0] == f"{host}:{port}".encode()
-        assert b"top 7: 200" in line
+        for said in ("connected", "asks top 7", "answered 200"):
+            line = server.process.stdout.readline().decode()
+            assert line.split(maxsplit=3) == ["client", "1", f"{host}:{port}", f"{said}\n"]
 
 
 def test_standard_descriptors_are_never_a_clients() -> None:

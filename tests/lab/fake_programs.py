@@ -43,6 +43,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     for option in ("--design", "--listen", "--work", "--max-age", "--summary", "--workers"):
         parser.add_argument(option)
+    for option in ("--backlog", "--timeout", "--request"):
+        parser.add_argument(option)
     parser.add_argument("--source")
     parser.add_argument("--sandbox")
     parser.add_argument("--ready-fd", type=int)

@@ -12,7 +12,7 @@ BOTH = "both"
 ITERATIVE = "iterative"
 OVER_ITERATIVE = "_over_iterative"
 """How the name of a metric ends that is a difference to the iterative server's."""
-WHERE_KEYS = ("engine", "workers", "work", "load", "dialect", "rate", "idle", "slow")
+WHERE_KEYS = ("engine", "workers", "work", "load", "dialect", "rate", "idle", "slow", "backlog")
 EQUAL_WITHIN = 0.1
 
 

@@ -67,7 +67,8 @@ def read_claims(database: sqlite3.Connection) -> tuple[RecordedClaim, ...]:
             {
                 "claim": {
                     **row,
-                    "where": {key: row[key] for key in WHERE_KEYS if row[key] is not None},
+                    # Of a claim of an older schema some keys could not be said.
+                    "where": {key: row[key] for key in WHERE_KEYS if row.get(key) is not None},
                     "process_engines": from_json(row["process_engines"]),
                     "statements": [plain_statement(said) for said in of(row["id"], statements)],
                 },

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 from regatta.errors import StudyError
 from regatta.ledger.axes import AXES
-from regatta.ledger.cell import PROCESS, TRAITS, Cell
+from regatta.ledger.cell import AS_STARTED, PROCESS, TRAITS, Cell
 from regatta.ledger.given.claim import CellSelector, Claim
 from regatta.study.limits import SCOPES
 
 SAME_IN_A_CLAIM = (
     *TRAITS,
-    "linger_s",
+    *AS_STARTED,
     *(name for name in AXES if name not in ("connections", "workers")),
 )
 

@@ -15,6 +15,7 @@ from regatta.study.claims.statement import FEWEST, OF_DESIGNS, Metric, Statement
 from regatta.study.form import Flag, Form, Text, among, listed, one_of, read, whole, wrong
 from regatta.study.values import (
     BackgroundConnections,
+    Backlog,
     Connections,
     Dialect,
     Engine,
@@ -54,6 +55,7 @@ class ClaimForm(StatementForm):
     rate: Annotated[int, whole(0, limits.MAX_RATE_PER_S)] | None = None
     idle: BackgroundConnections | None = None
     slow: BackgroundConnections | None = None
+    backlog: Backlog | None = None
 
     @model_validator(mode="before")
     @classmethod

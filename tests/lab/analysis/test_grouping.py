@@ -61,6 +61,16 @@ def test_it_stands_beside_every_size_where_the_sizes_are_not_the_axis_too() -> N
         assert [cell.contender for cell in members.at(10)] == ["select", "prefork"]
 
 
+def test_how_the_server_was_started_parts_tables_and_titles_say_so() -> None:
+    text = '[[cells]]\ndesigns = "all"\nconnections = [1, 9]\nscope = "process"\n'
+    found = grouped(f"{text}backlog = [3, 50]\n{text}backlog = 3\ncounts_taskset = true")
+    assert titles(found) == [
+        "a listen queue of 3, taskset not counted",
+        "a listen queue of 50, taskset not counted",
+        "a listen queue of 3, taskset counted",
+    ]
+
+
 def test_works_and_loads_are_never_in_one_table() -> None:
     found = grouped('[[cells]]\ndesigns = "all"\nconnections = [1, 2]\nwork = ["scan", "wait=5ms"]')
     assert titles(found) == ["work scan", "work wait=5ms"]

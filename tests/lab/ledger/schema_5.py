@@ -49,7 +49,8 @@ CREATE TABLE counter(
   trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
 """
-UNCHANGED = ("cell", "plan", "sitting", "trial", "counter", "search", "probe")
+KEPT = ("cell", "plan", "sitting", "trial", "counter", "search", "probe")
+"""Of which all columns are in today's tables of these names, too."""
 
 STUDY = """
 [contenders.bare]
@@ -158,14 +159,19 @@ def given(folder: Path) -> Given:
     return given_to(study, Hooks(calibration=lambda: CALIBRATION))
 
 
+def columns_of(database: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in database.execute(f"PRAGMA main.table_info({table})")]
+
+
 def make(path: Path, new: Path, **changes: str) -> Path:
     """The same race as in a ledger of today's; `changes`: other JSON in `environment`."""
     with closing(sqlite3.connect(path)) as database:
         database.executescript(SCHEMA)
         database.execute("ATTACH ? AS new", (str(new),))
         with database:
-            for table in (*UNCHANGED, "meta", "environment"):
-                database.execute(f"INSERT INTO {table} SELECT * FROM new.{table}")
+            for table in (*KEPT, "meta", "environment"):
+                columns = ", ".join(columns_of(database, table))
+                database.execute(f"INSERT INTO {table} SELECT {columns} FROM new.{table}")
             known = JSON | changes
             database.executemany("INSERT INTO environment VALUES (?, ?)", known.items())
             database.execute(

@@ -1,5 +1,7 @@
 """A ledger of the schema before today's says what it would say in today's, and stays as it is."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from regatta.ledger.read import read, read_failures
 from regatta.report.json_summary import to_dict
 from tests.lab import synthetic
 from tests.lab.ledger import schema_5
+from tests.lab.synthetic_held import add_held
 
 
 def both(folder: Path, **changes: str) -> tuple[Path, Path]:
@@ -44,6 +47,33 @@ def test_its_report_is_that_of_today(tmp_path: Path) -> None:
     assert [claim["source"] for claim in old["claims"]] == ["report E", ""]
     assert old["baseline"]["published"]["source"] == "a book"
     assert old["calibration"]["outcome"] == "met"
+
+
+def made_schema_6(path: Path) -> None:
+    """It had not these columns; all else was as it is."""
+    with closing(sqlite3.connect(path)) as database, database:
+        for table in ("cell", "search"):
+            for column in ("backlog", "counts_taskset", "request"):
+                database.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        database.execute("ALTER TABLE claim DROP COLUMN backlog")
+        database.execute("UPDATE meta SET value = '6' WHERE key = 'schema_version'")
+
+
+def test_one_of_schema_6_says_the_same_too(tmp_path: Path) -> None:
+    _, path = both(tmp_path)
+    new = read(path)
+    made_schema_6(path)
+    old = read(path)
+    assert old.meta == new.meta | {"schema_version": "6"}
+    assert replace(old, meta={}) == replace(new, meta={})
+    assert {cell.backlog for cell in old.cells} == {None}
+
+
+def test_its_searches_are_read_too(tmp_path: Path) -> None:
+    path = add_held(synthetic.make(tmp_path / "ledger.sqlite", blocks=2))
+    new = read(path).searches
+    made_schema_6(path)
+    assert read(path).searches == new != []
 
 
 def test_whoever_reads_it_leaves_it_as_it_was(tmp_path: Path) -> None:

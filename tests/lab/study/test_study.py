@@ -152,6 +152,22 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         (POOL + "workers = 0", ["cells[1].workers", "0", "1 to 4096"]),
         (POOL + "workers = 4097", ["cells[1].workers", "4097"]),
         (POOL + "workers = 4\n" + POOL.partition("mine")[2][2:], ["prefork", "without", "workers"]),
+        (GOOD + "backlog = 0", ["cells[1].backlog", "0", "1 to 65535"]),
+        (GOOD + "backlog = [3, 65536]", ["cells[1].backlog", "65536"]),
+        (GOOD + 'backlog = "short"', ["cells[1].backlog", "short"]),
+        (
+            GOOD + 'backlog = 3\ndialect = "http"\ncontenders = ["go"]\n' + GO,
+            ["cells[1].backlog", "go listens as its command says"],
+        ),
+        (GOOD + "linger_s = 1", ["cells[1].linger_s", "process"]),
+        (GOOD + "counts_taskset = true", ["cells[1].counts_taskset", "process"]),
+        (GOOD + 'scope = "process"\ncounts_taskset = 1', ["counts_taskset", "true or false"]),
+        (GOOD + 'request = "top 2"\ndialect = "http"', ["cells[1].request", "line"]),
+        (GOOD + 'request = ""', ["cells[1].request", "printable ASCII"]),
+        (GOOD + 'request = "top 2\\nquit"', ["cells[1].request", "printable ASCII"]),
+        (GOOD + 'request = "top \\u001b[2J"', ["cells[1].request", "printable ASCII"]),
+        (GOOD + f'request = "{"x" * 1025}"', ["cells[1].request", "1024"]),
+        (GOOD + GO + 'request = "hello"', ["contenders.go.request", "line"]),
         (GOOD + 'path = "/x"', ["cells[1].path", "http"]),
         (GOOD + 'dialect = "http"\npath = "x"', ["cells[1].path", "x", "slash"]),
         (
@@ -221,6 +237,40 @@ def test_what_stands_beside_the_load_is_part_of_the_cell() -> None:
     assert "1 connection · 100 idle connections · 5 slow connections · 4 workers" in {
         cell.label().removeprefix("prefork · ").removesuffix(" · scan · burst · epoll")
         for cell in cells
+    }
+
+
+def test_a_short_listen_queue_is_part_of_the_cell() -> None:
+    cells = parse_study(GOOD + "backlog = [3, 50]", DESIGNS).cells
+    assert len({cell.identity() for cell in cells}) == len(cells) == 8
+    assert cells[0].label().endswith(" · backlog 3")
+    assert {cell.backlog for cell in parse_study(GOOD, DESIGNS).cells} == {None}
+
+
+def test_what_only_a_whole_process_can_have_no_window_has() -> None:
+    text = GOOD + 'scope = ["window", "process"]\ncounts_taskset = true\nlinger_s = 2\n'
+    cells = parse_study(text, DESIGNS).cells
+    assert {(cell.scope, cell.counts_taskset, cell.linger_s) for cell in cells} == {
+        ("window", False, 0.0),
+        ("process", True, 2.0),
+    }
+
+
+def test_a_contender_of_the_line_dialect_is_asked_in_its_own_words() -> None:
+    text = (
+        GOOD.replace("[1, 10]", "1")
+        + 'scope = "process"\nrequest = "top 2 threads=1"\ncontenders = ["go", "on"]\n'
+        + GO
+        + 'dialect = "line"\nrequest = "GET TOP"\n'
+        + GO.replace(".go]", ".on]")
+        + 'dialect = "line"\n'
+    )
+    cells = parse_study(text, DESIGNS).cells
+    assert {cell.contender: cell.request for cell in cells} == {
+        "iterative": "top 2 threads=1",
+        "select": "top 2 threads=1",
+        "go": "GET TOP",
+        "on": "top 2 threads=1",
     }
 
 

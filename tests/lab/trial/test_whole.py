@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,15 @@ def test_all_of_a_process_is_counted_whatever_the_kind(
         clock_ns = found["server", "perf", "task-clock"].value or 0
         # perf counts what a hypervisor took meanwhile, the kernel's account does not.
         assert 0.5 * kernel < clock_ns < 5 * kernel
+    assert marked(tmp_path) == []
+
+
+@pytest.mark.parametrize("with_perf", [True, False])
+@pytest.mark.parametrize("number", [0, 1])
+def test_taskset_may_be_counted_too(tmp_path: Path, number: int, with_perf: bool) -> None:
+    cell = replace(cells()[number], counts_taskset=True)
+    result = race(tmp_path, cell, TIMED, with_perf)
+    assert (result.status, result.reason) == ("ok", None)
     assert marked(tmp_path) == []
 
 

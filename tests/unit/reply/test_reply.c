@@ -46,6 +46,7 @@ static void check(const char *bytes, size_t length, enum dialect dialect, uint32
 #define HTTP(literal, verdict) check(literal, sizeof(literal) - 1, DIALECT_HTTP, 2, verdict)
 /* Any reply of any server. */
 #define ANY(literal, verdict) check(literal, sizeof(literal) - 1, DIALECT_HTTP, 0, verdict)
+#define LINES(literal, verdict) check(literal, sizeof(literal) - 1, DIALECT_LINE, 0, verdict)
 #define CHUNKED HTTP_OK "Transfer-Encoding: chunked\r\n\r\n"
 #define ROW(literal, verdict) LINE(TITLE literal "\n\n", verdict)
 
@@ -303,6 +304,23 @@ TEST(lines_between_chunks_are_limited) {
             verdict = reply_feed(&reply, "a", 1);
         assert_int_equal(verdict, REPLY_MALFORMED);
         assert_true(fed <= 1025);
+    }
+}
+
+TEST(any_lines_are_a_reply_up_to_an_empty_one_or_the_end) {
+    LINES("one\n two\n\n", REPLY_COMPLETE);
+    LINES(LINE_REPLY, REPLY_COMPLETE);
+    LINES("one\n\ntwo\n", REPLY_MALFORMED);
+    LINES("\n", REPLY_MALFORMED);
+    LINES("error: not today\n", REPLY_REFUSED);
+    LINES("HTTP/1.1 503 Service Unavailable\r\n", REPLY_REFUSED);
+    LINES("one\nerror: two\n\n", REPLY_COMPLETE);
+    const char *open_end = "one\ntwo";
+    for (size_t length = 0; length <= strlen(open_end); length++) {
+        feed(open_end, length, 0, length > 0 ? length : 1, DIALECT_LINE, 0, NULL);
+        assert_false(reply.head.close);
+        assert_int_equal(reply_end(&reply), length > 0 ? REPLY_COMPLETE : REPLY_INCOMPLETE);
+        assert_int_equal(reply.head.close, length > 0);
     }
 }
 

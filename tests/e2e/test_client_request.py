@@ -1,0 +1,105 @@
+"""--request: asking any server of lines for anything."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.scripted import (
+    Handler,
+    client,
+    errors,
+    refusal,
+    result_of,
+    serving,
+    shown_by,
+)
+from tests.servers import running
+
+ASK = ("--request", "GET the top, please")
+
+
+def answering(reply: bytes, seen: list[bytes] | None = None, closes: bool = False) -> Handler:
+    """Answers each line with the same bytes; once, if it closes."""
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        with connection.makefile("rb") as lines:
+            for line in lines:
+                if seen is not None:
+                    seen.append(line)
+                connection.sendall(reply)
+                if closes:
+                    return
+
+    return handler
+
+
+def outcome(handler: Handler, engine: str, *options: str) -> tuple[int, dict[str, int]]:
+    """The exit status and the errors of three connections that ask."""
+    with serving(handler) as server:
+        result, status = result_of(server, f"--request top -c 3 {' '.join(options)}", engine)
+    return status, result["errors"]
+
+
+def test_the_line_is_sent_as_it_is_given(engine: str) -> None:
+    seen: list[bytes] = []
+    with serving(answering(b"one\n\n", seen)) as server:
+        assert client(*ASK, "--engine", engine, "--quiet", server.address).returncode == 0
+    assert seen == [b"GET the top, please\n"]
+
+
+@pytest.mark.parametrize("load", ["", "--load closed --duration 0.2"])
+def test_a_reply_ends_with_an_empty_line(engine: str, load: str) -> None:
+    assert outcome(answering(b"one\n two\n\n"), engine, load) == (0, errors())
+
+
+@pytest.mark.parametrize("load", ["", "--load closed --duration 0.2"])
+@pytest.mark.parametrize("reply", [b"one\ntwo\n", b"one\ntwo", b"one"], ids=repr)
+def test_a_reply_may_end_with_its_connection(engine: str, load: str, reply: bytes) -> None:
+    assert outcome(answering(reply, closes=True), engine, load) == (0, errors())
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        (b"error: not today\n\n", errors(refused=3)),
+        (b"HTTP/1.1 503 Service Unavailable\r\n\r\n", errors(refused=3)),
+        (b"\n", errors(malformed=3)),
+        (b"one\n\ntwo\n", errors(malformed=3)),
+        (b"", errors(closed=3)),
+    ],
+    ids=repr,
+)
+def test_a_reply_that_is_none_is_an_error(engine: str, reply: bytes, found: dict[str, int]) -> None:
+    assert outcome(answering(reply, closes=True), engine) == (1, found)
+
+
+def test_our_server_is_asked_what_it_knows(engine: str, tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        asked = ("--request", "top 3 threads=1", "--engine", engine)
+        assert "rank pid" in shown_by(*asked, server.address)
+        result, status = result_of(server, "--request nonsense", engine)
+    assert (status, result["errors"]) == (1, errors(refused=1))
+
+
+def test_a_person_sees_no_control_byte_of_the_reply(engine: str) -> None:
+    with serving(answering(b"one\n\x1b[2Jtwo\n\n")) as server:
+        shown = shown_by(*ASK, "--engine", engine, server.address)
+    assert "  \\x1b[2Jtwo\n" in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize("text", ["", "two\nlines", "\x1b[2J", "\x7f", "ü", "x" * 1025])
+def test_what_is_no_line_is_refused(text: str) -> None:
+    assert "--request must be a line" in refusal("--request", text)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--dialect", "http"), "--request is for --dialect line"),
+        (("-n", "3"), "--request and --top exclude each other"),
+    ],
+)
+def test_it_goes_with_nothing_that_says_the_same(options: tuple[str, ...], words: str) -> None:
+    assert words in refusal(*ASK, *options)
