@@ -1,5 +1,6 @@
 """The table that lab reports print for one cell: metric, server, client, in perf stat's order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, Counter
@@ -17,6 +18,8 @@ class CounterMeans:
     per_request: float | None
     """None for what is no sum, such as a percentage."""
     state: str
+    running_percent: float | None = None
+    """Of the time; None: nobody says."""
 
 
 @dataclass(frozen=True)
@@ -90,18 +93,21 @@ def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -
         if (side, origin, event) in trial.counters
     ]
     counted = [
-        (counter.value, trial.answered)
+        (counter.value, trial.answered, counter.running_percent)
         for counter, trial in found
         if counter.state == COUNTED and counter.value is not None
     ]
     if not counted:
         return CounterMeans(None, None, found[0][0].state if found else NOT_SUPPORTED)
-    shares = [value / answered for value, answered in counted if answered]
+    shares = [value / answered for value, answered, _ in counted if answered]
     return CounterMeans(
-        _mean([value for value, _ in counted]), None if unit == "%" else _mean(shares), COUNTED
+        per_trial=_mean([value for value, _, _ in counted]),
+        per_request=None if unit == "%" else _mean(shares),
+        state=COUNTED,
+        running_percent=_mean([running for _, _, running in counted]),
     )
 
 
-def _mean(numbers: list[float] | list[int | None] | list[int]) -> float | None:
+def _mean(numbers: Sequence[float | None]) -> float | None:
     present = [number for number in numbers if number is not None]
     return sum(present) / len(present) if present else None

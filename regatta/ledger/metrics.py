@@ -8,16 +8,22 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from regatta.ledger.counters import COUNT, COUNTERS, CounterKind
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.readings import (
     PerTrial,
     busy_per_request,
+    clock_ghz,
     connections_spread,
+    counters_running,
     cpus_utilized,
     either_per_request,
+    elapsed_s,
     per_request,
+    per_second,
     plain,
     ratio,
+    stalled_per_instruction,
     throughput,
 )
 
@@ -39,11 +45,14 @@ class Metric:
     """None for what comes from the pooled requests of all trials."""
     says: str
     """One sentence for the reader."""
+    is_charted: bool = True
+    """Not where the chart of another metric shows the same, or where more is neither good nor bad
+    of a design."""
 
     @property
     def claimed_as(self) -> str:
         """In a claim: without its unit."""
-        return re.sub("(_percent|_ms|_per_s)$", "", self.name)
+        return re.sub("(_percent|_ms|_per_s|_s)$", "", self.name)
 
 
 def _timed(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
@@ -52,6 +61,20 @@ def _timed(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metri
 
 def _counted(name: str, label: str, read: PerTrial, says: str, unit: str = "") -> Metric:
     return Metric(name, label, unit, COUNTED_TRIAL, SIDES, "lower", read, says)
+
+
+def _rate(name: str, kind: CounterKind) -> Metric:
+    return Metric(
+        name,
+        f"{kind.name.replace('-', ' ')} a second",
+        "/s",
+        COUNTED_TRIAL,
+        SIDES,
+        "",
+        per_second(kind.name),
+        f"The count of {kind.name} in a second of CPU time, as perf stat prints it.",
+        is_charted=False,
+    )
 
 
 def _latency(name: str, label: str, says: str) -> Metric:
@@ -106,6 +129,9 @@ FAULTS_PER_REQUEST = _counted(
     either_per_request("page-faults"),
     "How often memory had to be mapped; each new thread or process needs some.",
 )
+
+RATES = {f"{one.claimed_as}_per_second": one for one in COUNTERS if one.perf and one.unit == COUNT}
+"""What is counted, by the name of the metric that is its count in a second."""
 
 METRICS: tuple[Metric, ...] = (
     PRIMARY,
@@ -177,6 +203,16 @@ METRICS: tuple[Metric, ...] = (
         ratio("instructions", "cycles"),
         "How much the CPU got done in a cycle.",
     ),
+    Metric(
+        "clock_ghz",
+        "clock",
+        "GHz",
+        COUNTED_TRIAL,
+        SIDES,
+        "",
+        clock_ghz,
+        "Cycles in a ns of CPU time: how fast the CPU's clock ran while it did this.",
+    ),
     _counted(
         "branch_miss_rate",
         "branch misses",
@@ -198,11 +234,47 @@ METRICS: tuple[Metric, ...] = (
         "How often something had to come from memory.",
     ),
     _counted(
+        "stalled_cycles_frontend_share_percent",
+        "cycles stalled in the front end",
+        ratio("stalled-cycles-frontend", "cycles", 100),
+        "Share of the cycles in which the CPU waited for instructions.",
+        "%",
+    ),
+    _counted(
         "stalled_cycles_backend_share_percent",
         "cycles stalled in the back end",
         ratio("stalled-cycles-backend", "cycles", 100),
         "Share of the cycles in which the CPU waited for data or execution units.",
         "%",
+    ),
+    _counted(
+        "stalled_cycles_per_instruction",
+        "stalled cycles per instruction",
+        stalled_per_instruction,
+        "Cycles stalled in the front end or in the back end, whichever are more.",
+    ),
+    *(_rate(name, kind) for name, kind in RATES.items()),
+    Metric(
+        "counters_running_percent",
+        "counters ran",
+        "%",
+        COUNTED_TRIAL,
+        SIDES,
+        "",
+        counters_running,
+        "Share of the time for which the CPU's least-run counter ran; perf estimates the rest.",
+        is_charted=False,
+    ),
+    Metric(
+        "elapsed_s",
+        "elapsed",
+        "s",
+        TIMED,
+        SIDES,
+        "",
+        elapsed_s,
+        "Of a whole server from its start to its end, idling too; of a client its load's time.",
+        is_charted=False,
     ),
     Metric(
         "connections_per_worker_spread_percent",
@@ -240,6 +312,7 @@ METRICS: tuple[Metric, ...] = (
 )
 
 BY_NAME = {metric.name: metric for metric in METRICS}
+CHARTED = tuple(metric for metric in METRICS if metric.is_charted)
 
 STANDINGS = (
     PRIMARY,

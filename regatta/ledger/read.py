@@ -159,13 +159,15 @@ def _counters(connection: sqlite3.Connection) -> dict[int, dict[tuple[str, str, 
 
 
 def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> Trial:
-    made = ("conditions", "workers", "counters", "superseded", "unstarted")
+    made = ("conditions", "workers", "counters", "superseded", "unstarted", "load_ns")
     plain = [name for name in Trial.__dataclass_fields__ if name not in made]
-    client = _from_json(row["client"])
+    summary = _from_json(row["client"])
+    client = summary if isinstance(summary, dict) else {}
     conditions = _from_json(row["conditions"])
     return Trial(
         **{name: row[name] for name in plain},
-        unstarted=client.get("unstarted", 0) if isinstance(client, dict) else 0,
+        unstarted=client.get("unstarted", 0),
+        load_ns=client.get("elapsed_ns"),
         superseded=bool(row["superseded"]),
         conditions=conditions if isinstance(conditions, dict) else {},
         workers=_worker_connections(row["server"]),

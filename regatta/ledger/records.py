@@ -75,6 +75,8 @@ class Trial:
     """Keyed by side, origin and event."""
     sitting: int = 1
     """That it was run in."""
+    load_ns: int | None = None
+    """From the first start of a request to the last end, by the client; of all slices together."""
 
     @property
     def held_up(self) -> str | None:

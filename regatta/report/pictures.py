@@ -12,7 +12,7 @@ import vl_convert
 
 from regatta.analysis.results import Analysis
 from regatta.errors import RegattaError
-from regatta.ledger.metrics import METRICS, Metric
+from regatta.ledger.metrics import CHARTED, Metric
 from regatta.report.charts.charts import (
     far_rows,
     latency_chart,
@@ -53,7 +53,7 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
     found: dict[str, Spec] = {}
     for number, group in enumerate(analysis.groups, start=1):
         prefix = f"{number}-" if len(analysis.groups) > 1 else ""
-        for metric in METRICS:
+        for metric in CHARTED:
             for _, side in measured_sides(metric):
                 rows = metric_rows(group, metric, side)
                 if rows:

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from regatta.analysis.results import Analysis, CellResult, Group
-from regatta.ledger.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
+from regatta.ledger.metrics import CHARTED, METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report.charts.charts import (
     far_rows,
     latency_chart,
@@ -207,7 +207,7 @@ def _tab(
     analysis: Analysis, group: Group, number: int, tab: tuple[str, str, str], charts: dict[str, Any]
 ) -> dict[str, Any]:
     shown, missing = [], []
-    for metric in METRICS:
+    for metric in CHARTED:
         for of_tab, side in measured_sides(metric):
             if of_tab != tab[0]:
                 continue

@@ -15,7 +15,7 @@ NO_SUMS = {metric.claimed_as: metric for metric in METRICS if "_per_request" not
 """What means the same of a request and of a whole process, as the reports measure it."""
 OVER_METRICS = ("task_clock_over_iterative", "cpu_clock_over_iterative")
 METRIC_SIDES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys((*EVENT_METRICS, "stalled_cycles_frontend_share"), SIDES),
+    **dict.fromkeys(EVENT_METRICS, SIDES),
     **{name: metric.sides for name, metric in NO_SUMS.items()},
     **dict.fromkeys(OVER_METRICS, ("server",)),
 }
@@ -40,7 +40,8 @@ def unit_of(metric: str) -> str:
     """In which a margin of it may be stated, of a sum that of a request; empty: only as a share."""
     if metric.removesuffix(OVER_ITERATIVE).endswith(("_clock", "_time")):
         return MICROSECONDS
-    if metric.startswith("latency_"):
+    known = NO_SUMS.get(metric)
+    if known is not None and known.unit == MILLISECONDS:
         return MILLISECONDS
     return metric.replace("_", " ") if metric in EVENT_METRICS else ""
 

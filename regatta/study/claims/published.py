@@ -11,7 +11,7 @@ from pathlib import Path
 from regatta.errors import StudyError
 from regatta.ledger.given.claim import BOTH, OVER_ITERATIVE, Statement
 from regatta.ledger.given.records import PublishedFigure, RecordedClaim
-from regatta.ledger.metrics import SIDES
+from regatta.ledger.metrics import RATES, SIDES
 from regatta.study import Claim, Source, Study
 from regatta.study.claims.cells import over_the_studys
 from regatta.study.claims.metrics import CLIENT_METRICS
@@ -27,6 +27,8 @@ SHARES = {
     "stalled_cycles_frontend_share": ("stalled_cycles_frontend", "cycles", 100.0, "%"),
     "stalled_cycles_backend_share": ("stalled_cycles_backend", "cycles", 100.0, "%"),
     "cpus_utilized": ("task_clock_ms", "elapsed_s", 1e-3, ""),
+    "clock_ghz": ("cycles", "task_clock_ms", 1e-6, "GHz"),
+    **{name: (kind.claimed_as, "task_clock_ms", 1e3, "/s") for name, kind in RATES.items()},
 }
 """Metrics that follow from two published figures: top, bottom, factor, unit."""
 OTHER_NAMES = {"system_time": "system", "user_time": "user"}
