@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, Counter
+from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, SUMMED, Counter
 from regatta.ledger.metrics import SIDES
 from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
@@ -16,7 +16,7 @@ ORDER = [one.name for one in COUNTERS]
 class CounterMeans:
     per_trial: float | None
     per_request: float | None
-    """None for what is no sum, such as a percentage."""
+    """None for what is no sum: a share, a peak."""
     state: str
     running_percent: float | None = None
     """Of the time; None: nobody says."""
@@ -102,7 +102,7 @@ def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -
     shares = [value / answered for value, answered, _ in counted if answered]
     return CounterMeans(
         per_trial=_mean([value for value, _, _ in counted]),
-        per_request=None if unit == "%" else _mean(shares),
+        per_request=_mean(shares) if unit in SUMMED else None,
         state=COUNTED,
         running_percent=_mean([running for _, _, running in counted]),
     )

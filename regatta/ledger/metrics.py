@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from regatta.ledger.counters import COUNT, COUNTERS, CounterKind
+from regatta.ledger.counters import COUNT, COUNTERS, PEAK_MEMORY, CounterKind
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.readings import (
     PerTrial,
@@ -29,6 +29,7 @@ from regatta.ledger.readings import (
 
 NO_TRIAL = "no trial"
 SIDES = ("server", "client")
+BYTES_PER_MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Metric:
     @property
     def claimed_as(self) -> str:
         """In a claim: without its unit."""
-        return re.sub("(_percent|_ms|_per_s|_s)$", "", self.name)
+        return re.sub("(_percent|_ms|_per_s|_s|_mib)$", "", self.name)
 
 
 def _timed(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
@@ -275,6 +276,16 @@ METRICS: tuple[Metric, ...] = (
         elapsed_s,
         "Of a whole server from its start to its end, idling too; of a client its load's time.",
         is_charted=False,
+    ),
+    Metric(
+        "peak_memory_mib",
+        "peak memory",
+        "MiB",
+        TIMED,
+        ("server",),
+        "lower",
+        plain(PEAK_MEMORY, "kernel", 1 / BYTES_PER_MIB),
+        "The most that its largest process had resident at once; forked ones share most of it.",
     ),
     Metric(
         "connections_per_worker_spread_percent",

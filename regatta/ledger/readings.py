@@ -114,9 +114,9 @@ def per_second(name: str) -> PerTrial:
     return first_known(by_perf, ratio(name, "cpu-time", NS_PER_S, "kernel"))
 
 
-def plain(name: str, origin: str = "perf") -> PerTrial:
+def plain(name: str, origin: str = "perf", factor: float = 1.0) -> PerTrial:
     def read(trial: Trial, side: str) -> Reading:
-        return event(trial, side, name, origin)
+        return _divide(event(trial, side, name, origin), 1.0, factor)
 
     return read
 

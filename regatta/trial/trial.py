@@ -21,6 +21,7 @@ from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, side_counters
 from regatta.machine import accounting, disturbance
 from regatta.machine.disturbance import Others
+from regatta.machine.resident import peak_memory
 from regatta.trial import canary, rest
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.trial.merge import merge_cpus, merge_windows
@@ -105,13 +106,15 @@ class RunningTrial:
             client, accounts, client_counters, samples = merge_windows(self.windows)
             self.record_client(client)
             check_pinned(self.setup, self.cell, self.server)
+            assert self.server.pid is not None
+            memory = peak_memory(self.server.pid)
             self.result.server = self.output()
             self.result.window_ns = self.stop()
             self.result.samples = samples
             usage = accounting.client_counters(client.get("usage"))
             self.result.counters = [
                 *side_counters(SERVER, PERF, perf_counters(self.server, self.wanted)),
-                *side_counters(SERVER, KERNEL, accounts),
+                *side_counters(SERVER, KERNEL, [*accounts, memory]),
                 *side_counters(CLIENT, PERF, client_counters),
                 *side_counters(CLIENT, KERNEL, usage),
                 *(

@@ -228,7 +228,7 @@ def write_trial(  # noqa: PLR0913, PLR0917  (what a made-up trial follows from)
             requests - 3 if failed else requests,
             requests / (window_ns / 1e9),
             json.dumps({"design": contender, "workers": make_workers(cell, requests)}),
-            json.dumps({"connections": connections}),
+            json.dumps({"connections": connections, "elapsed_ns": window_ns // 2}),
             json.dumps(
                 {"load_average": [0.2, 0.2, 0.1]}
                 | ({"client_held_up": DISTURBED if held_up else None} if bound else {})
@@ -243,6 +243,8 @@ def write_trial(  # noqa: PLR0913, PLR0917  (what a made-up trial follows from)
         start_ns = START_NS * generator.normal(1, race.noise) if whole else 0.0
         used_ns = start_ns + requests * cpu_us * 1e3 * share
         rows = counters(race, generator, planned, cell, requests, used_ns)
+        if side == "server":
+            rows.append(counted("kernel", "peak-memory", peak_bytes(contender), "bytes"))
         insert(database, "counter", [(cursor.lastrowid, side, *row) for row in rows])
 
 
@@ -263,6 +265,11 @@ def pack(latencies: np.ndarray, connections: int) -> bytes:
         for at, ns in enumerate(latencies)
     )
     return zlib.compress(head + body)
+
+
+def peak_bytes(contender: str) -> int:
+    """A process has 2 MiB, and more with threads."""
+    return (5 if contender == "thread-per-client" else 2) * 2**20
 
 
 Row = tuple[str, str, float | None, str, float | None, str]

@@ -7,10 +7,10 @@ from regatta.ledger.cell import PROCESS
 from regatta.ledger.given.claim import OVER_ITERATIVE
 from regatta.ledger.metrics import BY_NAME, SIDES, Metric
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.readings import PerTrial, Reading, first_known, per_request, plain
-from regatta.ledger.records import Trial
+from regatta.ledger.readings import PerTrial, first_known, per_request, plain
 from regatta.study.claims.metrics import EVENT_METRICS
 
+MS_PER_NS = 1e-6
 CPU_NAMES = ("task_clock", "cpu_clock")
 TIMES = {"user_time": "user-time", "system_time": "system-time"}
 SAME = {
@@ -24,7 +24,7 @@ SAME = {
     "throughput": metrics.THROUGHPUT.name,
 }
 """Where the standings' metric has another name than the claims', and what it is."""
-ENDINGS = ("", "_per_request", "_percent", "_s")
+ENDINGS = ("", "_per_request", "_percent", "_s", "_mib")
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,9 @@ def _total(name: str) -> Metric:
     if name in TIMES:
         return Metric(name, name, "ms", TIMED, SIDES, "lower", _kernel_ms(TIMES[name]), "")
     if name in CPU_NAMES:
-        clock, kernel = plain(name.replace("_", "-")), _kernel_ms("cpu-time")
-        return Metric(
-            name, name, "ms", COUNTED_TRIAL, SIDES, "lower", first_known(_in_ms(clock), kernel), ""
-        )
+        clock = plain(name.replace("_", "-"), factor=MS_PER_NS)
+        read = first_known(clock, _kernel_ms("cpu-time"))
+        return Metric(name, name, "ms", COUNTED_TRIAL, SIDES, "lower", read, "")
     event_name = name.replace("_", "-")
     return _counted(name, first_known(plain(event_name), plain(event_name, "kernel")))
 
@@ -76,12 +75,4 @@ def _counted(name: str, read: PerTrial) -> Metric:
 
 
 def _kernel_ms(name: str) -> PerTrial:
-    return _in_ms(plain(name, "kernel"))
-
-
-def _in_ms(one: PerTrial) -> PerTrial:
-    def read(trial: Trial, side: str) -> Reading:
-        reading = one(trial, side)
-        return reading if isinstance(reading, str) else reading / 1e6
-
-    return read
+    return plain(name, "kernel", MS_PER_NS)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from regatta.analysis.perf_table import CounterMeans, CounterRow
 from regatta.analysis.results import CellResult
-from regatta.ledger.counters import COUNTED, NOT_SUPPORTED
-from regatta.ledger.metrics import RATES, SIDES
+from regatta.ledger.counters import BYTES, COUNT, COUNTED, NOT_SUPPORTED, NS
+from regatta.ledger.metrics import BYTES_PER_MIB, RATES, SIDES
 from regatta.report.text.numbers import short
 
+SHOWN_UNITS = {NS: "ms", COUNT: "", BYTES: "MiB"}
 A_SECOND = "/sec"
 DERIVED_AFTER = {
     **{kind.name: ((name, A_SECOND),) for name, kind in RATES.items()},
@@ -68,9 +69,8 @@ def _unsupported(row: CounterRow) -> bool:
 
 
 def _line(result: CellResult, row: CounterRow) -> CounterLine:
-    in_ms = row.unit == "ns"
     figures = [_figure(row.sides[side], row.unit) for side in SIDES]
-    unit = "ms" if in_ms else row.unit if row.unit != "count" else ""
+    unit = SHOWN_UNITS.get(row.unit, row.unit)
     notes = [_note(result, side, row) for side in SIDES]
     return CounterLine(row.event, unit, row.origin, row.kind, figures, notes)
 
@@ -81,6 +81,8 @@ def _figure(entry: CounterMeans, unit: str) -> CounterText:
     if unit == "ns":
         each = "" if entry.per_request is None else f"{short(entry.per_request / 1e3)} µs"
         return CounterText(f"{entry.per_trial / 1e6:,.2f}", each, False)
+    if unit == BYTES:
+        return CounterText(f"{entry.per_trial / BYTES_PER_MIB:,.2f}", "", False)
     if unit == "%":
         return CounterText(f"{entry.per_trial:.1f} %", "", False)
     each = "" if entry.per_request is None else short(entry.per_request)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from regatta.ledger.counters import COUNTERS, CPU_TIME, PERCENT
+from regatta.ledger.counters import COUNTERS, CPU_TIME, SUMMED
 from regatta.ledger.given.claim import OVER_ITERATIVE
 from regatta.ledger.metrics import METRICS, SIDES
 from regatta.ledger.planned import TIMED
 
 EVENT_METRICS = tuple(
-    one.claimed_as for one in COUNTERS if one.unit != PERCENT and one.name != CPU_TIME
+    one.claimed_as for one in COUNTERS if one.unit in SUMMED and one.name != CPU_TIME
 )
 """Sums: the published figure is of a whole process or a request, ours of a request."""
 NO_SUMS = {metric.claimed_as: metric for metric in METRICS if "_per_request" not in metric.name}
