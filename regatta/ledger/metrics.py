@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from regatta.ledger.bursts import answers_per_burst, latency_by_arrival, out_of_order_percent
 from regatta.ledger.counters import COUNT, COUNTERS, PEAK_MEMORY, CounterKind
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.readings import (
@@ -80,6 +81,10 @@ def _rate(name: str, kind: CounterKind) -> Metric:
 
 def _latency(name: str, label: str, says: str) -> Metric:
     return Metric(name, label, "ms", TIMED, ("client",), "lower", None, says)
+
+
+def _of_burst(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
+    return Metric(name, label, unit, TIMED, ("client",), "", read, says)
 
 
 PRIMARY = _timed(
@@ -320,6 +325,27 @@ METRICS: tuple[Metric, ...] = (
     P999,
     LATENCY_MAX,
     THROUGHPUT,
+    _of_burst(
+        "latency_by_arrival",
+        "latency by arrival",
+        "",
+        latency_by_arrival,
+        "Rank correlation of latency with the place in the burst; 1: who comes later waits longer.",
+    ),
+    _of_burst(
+        "replies_out_of_order_percent",
+        "replies out of order",
+        "%",
+        out_of_order_percent,
+        "Share of a burst's replies that came after the reply to a later connection.",
+    ),
+    _of_burst(
+        "answers_per_burst",
+        "different answers in a burst",
+        "",
+        answers_per_burst,
+        "How many different sets of processes the clients of one burst were told.",
+    ),
 )
 
 BY_NAME = {metric.name: metric for metric in METRICS}

@@ -23,7 +23,7 @@ from regatta.ledger.records import RaceRecord, SearchRecord, Sitting, Trial
 from regatta.ledger.schema import FAILURES, SUPERSEDED, check_version, has_wal, is_cut
 
 TRIALS = f"""
-SELECT trial.*, scope, {SUPERSEDED} AS superseded
+SELECT trial.*, scope, rounds, {SUPERSEDED} AS superseded
 FROM trial JOIN cell ON cell.id = trial.cell_id ORDER BY block, position, attempt
 """
 

@@ -77,6 +77,8 @@ class Trial:
     """That it was run in."""
     load_ns: int | None = None
     """From the first start of a request to the last end, by the client; of all slices together."""
+    rounds: int | None = None
+    """Bursts of its load; None of another load."""
 
     @property
     def held_up(self) -> str | None:

@@ -43,6 +43,8 @@ TOPDOWN = {
     "tma_backend_bound": 50.0,
 }
 BUSY = 1.08
+TOLD = 4711
+"""All replies name the same processes."""
 START_NS, START_FAULTS = 1.2e6, 130
 """What a whole process uses to start and to end."""
 COUNTS = ("context-switches", "cpu-migrations", "page-faults", "syscalls")
@@ -261,8 +263,8 @@ def make_latencies(
 def pack(latencies: np.ndarray, connections: int) -> bytes:
     head = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, len(latencies), 0)
     body = b"".join(
-        struct.pack("<qqqII", 10**9, 10**9 + int(ns) - 5, 10**9 + int(ns), at % connections, 0)
-        for at, ns in enumerate(latencies)
+        struct.pack("<qqqIHH", start, start + ns - 5, start + ns, at % connections, 0, TOLD)
+        for start, (at, ns) in enumerate(enumerate(map(int, latencies)), 10**9)
     )
     return zlib.compress(head + body)
 

@@ -5,6 +5,7 @@ The figures of perf stat are those in its own lines (`metric-value`) of the fixt
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,34 +19,30 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"
 S = 1_000_000_000
 
 
-def trial(
-    counters: Mapping[tuple[str, str, str], Counter],
-    window_ns: int | None = None,
-    load_ns: int | None = None,
-) -> Trial:
-    return Trial(
-        id=1,
-        block=1,
-        cell_id=1,
-        kind="counted",
-        status="ok",
-        reason=None,
-        client_bound=None,
-        window_ns=window_ns,
-        requests=100,
-        answered=100,
-        unstarted=0,
-        throughput_per_s=None,
-        conditions={},
-        workers=[],
-        attempt=1,
-        disturbed=None,
-        superseded=False,
-        scope="process",
-        samples=None,
-        counters=dict(counters),
-        load_ns=load_ns,
-    )
+def trial(counters: Mapping[tuple[str, str, str], Counter], **more: Any) -> Trial:
+    """One that went well, with a hundred requests."""
+    told = {
+        "id": 1,
+        "block": 1,
+        "cell_id": 1,
+        "kind": "counted",
+        "status": "ok",
+        "reason": None,
+        "client_bound": None,
+        "window_ns": None,
+        "requests": 100,
+        "answered": 100,
+        "unstarted": 0,
+        "throughput_per_s": None,
+        "conditions": {},
+        "workers": [],
+        "attempt": 1,
+        "disturbed": None,
+        "superseded": False,
+        "scope": "process",
+        "samples": None,
+    }
+    return Trial(**told | more, counters=dict(counters))
 
 
 def of_perf(*counters: Counter) -> Trial:
