@@ -39,6 +39,8 @@ class PerfTable:
     """Mean length of the window of the timed trials."""
     requests: float | None
     trials: dict[str, int]
+    printed: dict[str, str]
+    """What perf stat printed of each side, in the first trial that was of whole processes."""
 
 
 def perf_table(ok: list[Trial]) -> PerfTable:
@@ -54,6 +56,7 @@ def perf_table(ok: list[Trial]) -> PerfTable:
         _mean([trial.window_ns for trial in timed]),
         _mean([trial.answered for trial in timed]),
         {kind: len(members) for kind, members in by_kind.items()},
+        next((trial.printed for trial in ok if trial.printed), {}),
     )
 
 

@@ -79,6 +79,8 @@ class Trial:
     """From the first start of a request to the last end, by the client; of all slices together."""
     rounds: int | None = None
     """Bursts of its load; None of another load."""
+    printed: dict[str, str] = field(default_factory=dict, repr=False)
+    """What perf stat printed of each side of a whole process."""
 
     @property
     def held_up(self) -> str | None:

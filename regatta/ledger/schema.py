@@ -6,7 +6,7 @@ from pathlib import Path
 from regatta.errors import LedgerError
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 CELL_COLUMNS = """
   id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
@@ -58,6 +58,7 @@ CREATE TABLE probe(
 CREATE TABLE counter(
   trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
+CREATE TABLE perf_stat(trial_id INTEGER, side TEXT, text TEXT, PRIMARY KEY (trial_id, side));
 """
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 
@@ -86,7 +87,7 @@ def check_version(path: Path, version: int, to: str, oldest: int = SCHEMA_VERSIO
     if not oldest <= version <= SCHEMA_VERSION:
         age = "a newer" if version > SCHEMA_VERSION else "an older"
         advice = "update Regatta" if version > SCHEMA_VERSION else "use that version, or race again"
-        known = " or ".join(str(one) for one in range(oldest, SCHEMA_VERSION + 1))
+        known = f"{oldest} to {SCHEMA_VERSION}" if oldest < SCHEMA_VERSION else SCHEMA_VERSION
         raise LedgerError(
             f"{path} was written by {age} Regatta (schema {version}; {to} it must be {known}); "
             f"{advice}"

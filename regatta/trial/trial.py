@@ -79,7 +79,12 @@ class RunningTrial:
             if isinstance(error, TrialError) and self.died():
                 error = self.server.failure(f"the server died in mid-trial ({error})")
             self.result = replace(
-                self.result, status=FAILED, reason=str(error), counters=[], samples=None
+                self.result,
+                status=FAILED,
+                reason=str(error),
+                counters=[],
+                printed={},
+                samples=None,
             )
             self.server.kill()
 
@@ -212,6 +217,8 @@ class WholeProcessTrial(RunningTrial):
     def stop(self) -> int:
         super().stop()
         length_ns = time.monotonic_ns() - self.start_ns
+        texts = {SERVER: self.server.printed(), CLIENT: self.windows[0].client_printed}
+        self.result.printed = {side: text for side, text in texts.items() if text}
         self.after = disturbance.read_clocks(self.setup.placement.cpus())
         return length_ns
 

@@ -149,6 +149,7 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
                 "lines": counter_lines(result),
                 "absent": absent(result),
                 "elapsed": elapsed(result),
+                "printed": result.perf.printed,
                 "requests": result.perf.requests,
                 "trials": result.perf.trials,
                 "failed": result.failed,

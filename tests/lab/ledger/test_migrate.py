@@ -11,6 +11,7 @@ from regatta.ledger.read import read, read_failures
 from regatta.report.json_summary import to_dict
 from tests.lab import synthetic
 from tests.lab.ledger import schema_5
+from tests.ledgers import change
 
 
 def both(folder: Path, **changes: str) -> tuple[Path, Path]:
@@ -36,6 +37,20 @@ def test_it_says_all_that_one_of_today_says(tmp_path: Path) -> None:
     assert replace(old, meta={}) == replace(new, meta={})
     older = {"schema_version": "5", "study_title": "Two designs"}
     assert old.meta == new.meta | older
+
+
+def test_one_of_schema_6_lacks_what_perf_printed_and_nothing_else(tmp_path: Path) -> None:
+    path = synthetic.make(tmp_path / "new.sqlite", connections=[1], blocks=2, requests=4)
+    change(path, "INSERT INTO perf_stat VALUES (1, 'server', 'as printed')")
+    new = read(path)
+    assert {trial.id: trial.printed for trial in new.trials if trial.printed} == {
+        1: {"server": "as printed"}
+    }
+    change(path, "DROP TABLE perf_stat")
+    change(path, "UPDATE meta SET value = '6' WHERE key = 'schema_version'")
+    old = read(path)
+    trials = [replace(trial, printed={}) for trial in new.trials]
+    assert replace(old, meta=new.meta) == replace(new, trials=trials)
 
 
 def test_its_report_is_that_of_today(tmp_path: Path) -> None:
