@@ -5,7 +5,7 @@ other counter comes from counted trials only. What could not be counted stays a 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from regatta.ledger.bursts import answers_per_burst, latency_by_arrival, out_of_order_percent
@@ -20,6 +20,7 @@ from regatta.ledger.readings import (
     cpus_utilized,
     either_per_request,
     elapsed_s,
+    of_core,
     per_request,
     per_second,
     plain,
@@ -51,6 +52,9 @@ class Metric:
     """Not where the chart of another metric shows the same, or where more is neither good nor bad
     of a design."""
 
+    by_core: bool = False
+    """A ratio of what the CPU counts: each kind of core of a hybrid CPU has its own."""
+
     @property
     def claimed_as(self) -> str:
         """In a claim: without its unit."""
@@ -63,6 +67,17 @@ def _timed(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metri
 
 def _counted(name: str, label: str, read: PerTrial, says: str, unit: str = "") -> Metric:
     return Metric(name, label, unit, COUNTED_TRIAL, SIDES, "lower", read, says)
+
+
+def _by_core(  # noqa: PLR0913, PLR0917  (what a metric is)
+    name: str,
+    label: str,
+    read: PerTrial,
+    says: str,
+    unit: str = "",
+    better: Literal["lower", "higher"] = "lower",
+) -> Metric:
+    return Metric(name, label, unit, COUNTED_TRIAL, SIDES, better, read, says, by_core=True)
 
 
 def _rate(name: str, kind: CounterKind) -> Metric:
@@ -199,15 +214,12 @@ METRICS: tuple[Metric, ...] = (
         per_request("instructions"),
         "Instructions that were completed.",
     ),
-    Metric(
+    _by_core(
         "instructions_per_cycle",
         "instructions per cycle",
-        "",
-        COUNTED_TRIAL,
-        SIDES,
-        "higher",
         ratio("instructions", "cycles"),
         "How much the CPU got done in a cycle.",
+        better="higher",
     ),
     Metric(
         "clock_ghz",
@@ -219,14 +231,14 @@ METRICS: tuple[Metric, ...] = (
         clock_ghz,
         "Cycles in a ns of CPU time: how fast the CPU's clock ran while it did this.",
     ),
-    _counted(
+    _by_core(
         "branch_miss_rate",
         "branch misses",
         ratio("branch-misses", "branches", 100),
         "Share of branches that the CPU guessed wrong.",
         "%",
     ),
-    _counted(
+    _by_core(
         "cache_miss_rate",
         "cache misses",
         ratio("cache-misses", "cache-references", 100),
@@ -239,21 +251,21 @@ METRICS: tuple[Metric, ...] = (
         per_request("cache-misses"),
         "How often something had to come from memory.",
     ),
-    _counted(
+    _by_core(
         "stalled_cycles_frontend_share_percent",
         "cycles stalled in the front end",
         ratio("stalled-cycles-frontend", "cycles", 100),
         "Share of the cycles in which the CPU waited for instructions.",
         "%",
     ),
-    _counted(
+    _by_core(
         "stalled_cycles_backend_share_percent",
         "cycles stalled in the back end",
         ratio("stalled-cycles-backend", "cycles", 100),
         "Share of the cycles in which the CPU waited for data or execution units.",
         "%",
     ),
-    _counted(
+    _by_core(
         "stalled_cycles_per_instruction",
         "stalled cycles per instruction",
         stalled_per_instruction,
@@ -349,6 +361,8 @@ METRICS: tuple[Metric, ...] = (
 )
 
 BY_NAME = {metric.name: metric for metric in METRICS}
+ON_CORE = "_on_"
+"""In the name of a metric of one kind of core: `instructions_per_cycle_on_cpu_atom`."""
 CHARTED = tuple(metric for metric in METRICS if metric.is_charted)
 
 STANDINGS = (
@@ -367,6 +381,23 @@ STANDINGS = (
 NEAR_ZERO = 0.1
 COUNTS = frozenset({SWITCHES_PER_REQUEST.name, FAULTS_PER_REQUEST.name})
 """A ratio to less than NEAR_ZERO of these a request says nothing: x 28 may be one in a hundred."""
+
+
+def on_core(metric: Metric, core: str) -> Metric:
+    """The same on one kind of core, by perf's name of it."""
+    assert metric.read is not None
+    return replace(
+        metric,
+        name=f"{metric.name}{ON_CORE}{core}",
+        label=f"{metric.label} on {core}",
+        read=of_core(core, metric.read),
+    )
+
+
+def metric_named(name: str) -> Metric:
+    """That of an estimate: one of METRICS, or of one kind of core."""
+    whole, of_one_kind, core = name.partition(ON_CORE)
+    return on_core(BY_NAME[whole], core) if of_one_kind else BY_NAME[name]
 
 
 def side_of(metric: Metric) -> str:

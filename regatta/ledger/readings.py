@@ -1,6 +1,7 @@
 """What one trial says of a quantity: a number, or the words that say why there is none."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import fmean, pstdev
 
 from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED, Counter
@@ -119,6 +120,26 @@ def plain(name: str, origin: str = "perf", factor: float = 1.0) -> PerTrial:
         return _divide(event(trial, side, name, origin), 1.0, factor)
 
     return read
+
+
+def cores_of(trial: Trial, side: str) -> set[str]:
+    """The kinds of core of a hybrid CPU on which a side's events were counted, by perf's names."""
+    found = {parse_event_name(full).pmu for full in _counted(trial, side)}
+    return {core for core in found if core is not None}
+
+
+def of_core(core: str, read: PerTrial) -> PerTrial:
+    """The same of what was counted on one kind of core."""
+
+    def read_there(trial: Trial, side: str) -> Reading:
+        there = {
+            key: counter
+            for key, counter in trial.counters.items()
+            if parse_event_name(key[2]).pmu == core
+        }
+        return read(replace(trial, counters=there), side)
+
+    return read_there
 
 
 def clock_ghz(trial: Trial, side: str) -> Reading:

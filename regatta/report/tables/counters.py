@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from regatta.analysis.perf_table import CounterMeans, CounterRow
 from regatta.analysis.results import CellResult
 from regatta.ledger.counters import BYTES, COUNT, COUNTED, NOT_SUPPORTED, NS
-from regatta.ledger.metrics import BYTES_PER_MIB, RATES, SIDES
+from regatta.ledger.metrics import BYTES_PER_MIB, ON_CORE, RATES, SIDES
+from regatta.ledger.perf_spelling import parse_event_name
 from regatta.report.text.numbers import short
 
 SHOWN_UNITS = {NS: "ms", COUNT: "", BYTES: "MiB"}
@@ -96,10 +97,14 @@ def _note(result: CellResult, side: str, row: CounterRow) -> str:
     """`2.9 K/sec (93.90 %)`: what perf stat prints behind the count."""
     if row.origin != "perf":
         return ""
+    event = parse_event_name(row.event)
+    on_core = f"{ON_CORE}{event.pmu}"
+    of_one_kind = any(of == side and name.endswith(on_core) for of, name in result.estimates)
     known = [
-        _derived(value, words)
-        for name, words in DERIVED_AFTER.get(row.event, ())
-        if (value := result.estimates[side, name].value) is not None
+        _derived(one.value, words)
+        for name, words in DERIVED_AFTER.get(event.name, ())
+        if (one := result.estimates.get((side, name + on_core if of_one_kind else name)))
+        and one.value is not None
     ]
     running = row.sides[side].running_percent
     share = [] if running is None or running > WHOLE else [f"({running:.2f} %)"]
