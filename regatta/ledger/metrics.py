@@ -51,7 +51,6 @@ class Metric:
     is_charted: bool = True
     """Not where the chart of another metric shows the same, or where more is neither good nor bad
     of a design."""
-
     by_core: bool = False
     """A ratio of what the CPU counts: each kind of core of a hybrid CPU has its own."""
 

@@ -20,7 +20,6 @@ METRIC_SIDES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(OVER_METRICS, ("server",)),
 }
 """What a claim may be over, and whose it can be."""
-CLIENT_METRICS = tuple(name for name, sides in METRIC_SIDES.items() if sides == ("client",))
 TIMED_METRICS = (
     *("task_clock", "cpu_clock", "user_time", "system_time"),
     *(name for name, metric in NO_SUMS.items() if metric.kind == TIMED),
