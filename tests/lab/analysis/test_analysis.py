@@ -158,7 +158,7 @@ def test_times_come_from_timed_trials_and_counters_from_counted_ones(tmp_path: P
     for result in analysed(path).groups[0].cells:
         for (side, name), found in result.estimates.items():
             if found.value is not None:
-                assert found.value < 1e6, (side, name)
+                assert found.value < 1e9, (side, name)
 
 
 def test_what_is_not_supported_is_never_a_number(tmp_path: Path) -> None:
