@@ -11,9 +11,9 @@ from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.analysis.statistics.waits import Waits, pool, waits
 from regatta.ledger import metrics
 from regatta.ledger.cell import PROCESS
-from regatta.ledger.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric
+from regatta.ledger.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, on_core
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.readings import Reading
+from regatta.ledger.readings import Reading, cores_of
 from regatta.ledger.records import Trial
 from regatta.ledger.result import OK
 
@@ -61,11 +61,20 @@ def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates
         for side in metric.sides:
             of_metric = taken(metric, usable_for(metric, side, trials))
             blocks = [trial.block for trial in of_metric]
-            one = summarize(readings(metric, side, of_metric), absent, blocks, units)
-            state = one.state if one.value is None else behind(of_metric) or one.state
-            found[side, metric.name] = replace(one, state=state)
+            for each in (metric, *_on_cores(metric, side, of_metric)):
+                one = summarize(readings(each, side, of_metric), absent, blocks, units)
+                state = one.state if one.value is None else behind(of_metric) or one.state
+                found[side, each.name] = replace(one, state=state)
     of_latency, latencies = estimate_latency(all_usable, absent, units)
     return found | of_latency, latencies
+
+
+def _on_cores(metric: Metric, side: str, trials: list[Trial]) -> list[Metric]:
+    """The metric of each kind of core, where the side ran on several."""
+    if not metric.by_core:
+        return []
+    cores = set[str]().union(*(cores_of(trial, side) for trial in trials))
+    return [on_core(metric, core) for core in sorted(cores)] if len(cores) > 1 else []
 
 
 def behind(trials: list[Trial]) -> str:

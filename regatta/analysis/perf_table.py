@@ -1,8 +1,9 @@
 """The table that lab reports print for one cell: metric, server, client, in perf stat's order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, Counter
+from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, SUMMED, Counter
 from regatta.ledger.metrics import SIDES
 from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
@@ -15,8 +16,10 @@ ORDER = [one.name for one in COUNTERS]
 class CounterMeans:
     per_trial: float | None
     per_request: float | None
-    """None for what is no sum, such as a percentage."""
+    """None for what is no sum: a share, a peak."""
     state: str
+    running_percent: float | None = None
+    """Of the time; None: nobody says."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class PerfTable:
     """Mean length of the window of the timed trials."""
     requests: float | None
     trials: dict[str, int]
+    printed: dict[str, str]
+    """What perf stat printed of each side, in the first trial that was of whole processes."""
 
 
 def perf_table(ok: list[Trial]) -> PerfTable:
@@ -51,6 +56,7 @@ def perf_table(ok: list[Trial]) -> PerfTable:
         _mean([trial.window_ns for trial in timed]),
         _mean([trial.answered for trial in timed]),
         {kind: len(members) for kind, members in by_kind.items()},
+        next((trial.printed for trial in ok if trial.printed), {}),
     )
 
 
@@ -90,18 +96,21 @@ def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -
         if (side, origin, event) in trial.counters
     ]
     counted = [
-        (counter.value, trial.answered)
+        (counter.value, trial.answered, counter.running_percent)
         for counter, trial in found
         if counter.state == COUNTED and counter.value is not None
     ]
     if not counted:
         return CounterMeans(None, None, found[0][0].state if found else NOT_SUPPORTED)
-    shares = [value / answered for value, answered in counted if answered]
+    shares = [value / answered for value, answered, _ in counted if answered]
     return CounterMeans(
-        _mean([value for value, _ in counted]), None if unit == "%" else _mean(shares), COUNTED
+        per_trial=_mean([value for value, _, _ in counted]),
+        per_request=_mean(shares) if unit in SUMMED else None,
+        state=COUNTED,
+        running_percent=_mean([running for _, _, running in counted]),
     )
 
 
-def _mean(numbers: list[float] | list[int | None] | list[int]) -> float | None:
+def _mean(numbers: Sequence[float | None]) -> float | None:
     present = [number for number in numbers if number is not None]
     return sum(present) / len(present) if present else None

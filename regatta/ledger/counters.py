@@ -10,14 +10,17 @@ COUNTED = "counted"
 NOT_SUPPORTED = "not supported"
 NOT_COUNTED = "not counted"
 
-# The kernel's own accounting, of the server.
+# The kernel's own accounting.
 CPU_TIME = "cpu-time"
 USER_TIME = "user-time"
 SYSTEM_TIME = "system-time"
 PAGE_FAULTS = "page-faults"
 CONTEXT_SWITCHES = "context-switches"
+PEAK_MEMORY = "peak-memory"
 
-NS, COUNT, PERCENT = "ns", "count", "%"
+NS, COUNT, PERCENT, BYTES = "ns", "count", "%", "bytes"
+SUMMED = (NS, COUNT)
+"""Units of what adds up over requests."""
 TOPDOWN = "topdown"
 """What a study calls the four shares of the CPU's slots, which perf counts together."""
 
@@ -66,8 +69,9 @@ COUNTERS = (
     CounterKind(CPU_TIME, NS),
     CounterKind(USER_TIME, NS),
     CounterKind(SYSTEM_TIME, NS),
+    CounterKind(PEAK_MEMORY, BYTES),
 )
-"""In the order in which perf stat prints them; then the kernel's own times."""
+"""In the order in which perf stat prints them; then the kernel's own."""
 EVENTS = (*(one.name for one in COUNTERS if one.perf and one.unit != PERCENT), TOPDOWN)
 """What a study may ask perf for."""
 

@@ -5,24 +5,33 @@ other counter comes from counted trials only. What could not be counted stays a 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from regatta.ledger.bursts import answers_per_burst, latency_by_arrival, out_of_order_percent
+from regatta.ledger.counters import COUNT, COUNTERS, PEAK_MEMORY, CounterKind
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.readings import (
     PerTrial,
     busy_per_request,
+    clock_ghz,
     connections_spread,
+    counters_running,
     cpus_utilized,
     either_per_request,
+    elapsed_s,
+    of_core,
     per_request,
+    per_second,
     plain,
     ratio,
+    stalled_per_instruction,
     throughput,
 )
 
 NO_TRIAL = "no trial"
 SIDES = ("server", "client")
+BYTES_PER_MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -39,11 +48,16 @@ class Metric:
     """None for what comes from the pooled requests of all trials."""
     says: str
     """One sentence for the reader."""
+    is_charted: bool = True
+    """Not where the chart of another metric shows the same, or where more is neither good nor bad
+    of a design."""
+    by_core: bool = False
+    """A ratio of what the CPU counts: each kind of core of a hybrid CPU has its own."""
 
     @property
     def claimed_as(self) -> str:
         """In a claim: without its unit."""
-        return re.sub("(_percent|_ms|_per_s)$", "", self.name)
+        return re.sub("(_percent|_ms|_per_s|_s|_mib)$", "", self.name)
 
 
 def _timed(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
@@ -54,8 +68,37 @@ def _counted(name: str, label: str, read: PerTrial, says: str, unit: str = "") -
     return Metric(name, label, unit, COUNTED_TRIAL, SIDES, "lower", read, says)
 
 
+def _by_core(  # noqa: PLR0913, PLR0917  (what a metric is)
+    name: str,
+    label: str,
+    read: PerTrial,
+    says: str,
+    unit: str = "",
+    better: Literal["lower", "higher"] = "lower",
+) -> Metric:
+    return Metric(name, label, unit, COUNTED_TRIAL, SIDES, better, read, says, by_core=True)
+
+
+def _rate(name: str, kind: CounterKind) -> Metric:
+    return Metric(
+        name,
+        f"{kind.name.replace('-', ' ')} a second",
+        "/s",
+        COUNTED_TRIAL,
+        SIDES,
+        "",
+        per_second(kind.name),
+        f"The count of {kind.name} in a second of CPU time, as perf stat prints it.",
+        is_charted=False,
+    )
+
+
 def _latency(name: str, label: str, says: str) -> Metric:
     return Metric(name, label, "ms", TIMED, ("client",), "lower", None, says)
+
+
+def _of_burst(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
+    return Metric(name, label, unit, TIMED, ("client",), "", read, says)
 
 
 PRIMARY = _timed(
@@ -106,6 +149,9 @@ FAULTS_PER_REQUEST = _counted(
     either_per_request("page-faults"),
     "How often memory had to be mapped; each new thread or process needs some.",
 )
+
+RATES = {f"{one.claimed_as}_per_second": one for one in COUNTERS if one.perf and one.unit == COUNT}
+"""What is counted, by the name of the metric that is its count in a second."""
 
 METRICS: tuple[Metric, ...] = (
     PRIMARY,
@@ -167,24 +213,31 @@ METRICS: tuple[Metric, ...] = (
         per_request("instructions"),
         "Instructions that were completed.",
     ),
-    Metric(
+    _by_core(
         "instructions_per_cycle",
         "instructions per cycle",
-        "",
-        COUNTED_TRIAL,
-        SIDES,
-        "higher",
         ratio("instructions", "cycles"),
         "How much the CPU got done in a cycle.",
+        better="higher",
     ),
-    _counted(
+    Metric(
+        "clock_ghz",
+        "clock",
+        "GHz",
+        COUNTED_TRIAL,
+        SIDES,
+        "",
+        clock_ghz,
+        "Cycles in a ns of CPU time: how fast the CPU's clock ran while it did this.",
+    ),
+    _by_core(
         "branch_miss_rate",
         "branch misses",
         ratio("branch-misses", "branches", 100),
         "Share of branches that the CPU guessed wrong.",
         "%",
     ),
-    _counted(
+    _by_core(
         "cache_miss_rate",
         "cache misses",
         ratio("cache-misses", "cache-references", 100),
@@ -197,12 +250,58 @@ METRICS: tuple[Metric, ...] = (
         per_request("cache-misses"),
         "How often something had to come from memory.",
     ),
-    _counted(
+    _by_core(
+        "stalled_cycles_frontend_share_percent",
+        "cycles stalled in the front end",
+        ratio("stalled-cycles-frontend", "cycles", 100),
+        "Share of the cycles in which the CPU waited for instructions.",
+        "%",
+    ),
+    _by_core(
         "stalled_cycles_backend_share_percent",
         "cycles stalled in the back end",
         ratio("stalled-cycles-backend", "cycles", 100),
         "Share of the cycles in which the CPU waited for data or execution units.",
         "%",
+    ),
+    _by_core(
+        "stalled_cycles_per_instruction",
+        "stalled cycles per instruction",
+        stalled_per_instruction,
+        "Cycles stalled in the front end or in the back end, whichever are more.",
+    ),
+    *(_rate(name, kind) for name, kind in RATES.items()),
+    Metric(
+        "counters_running_percent",
+        "counters ran",
+        "%",
+        COUNTED_TRIAL,
+        SIDES,
+        "",
+        counters_running,
+        "Share of the time for which the CPU's least-run counter ran; perf estimates the rest.",
+        is_charted=False,
+    ),
+    Metric(
+        "elapsed_s",
+        "elapsed",
+        "s",
+        TIMED,
+        SIDES,
+        "",
+        elapsed_s,
+        "Of a whole server from its start to its end, idling too; of a client its load's time.",
+        is_charted=False,
+    ),
+    Metric(
+        "peak_memory_mib",
+        "peak memory",
+        "MiB",
+        TIMED,
+        ("server",),
+        "lower",
+        plain(PEAK_MEMORY, "kernel", 1 / BYTES_PER_MIB),
+        "The most that its largest process had resident at once; forked ones share most of it.",
     ),
     Metric(
         "connections_per_worker_spread_percent",
@@ -237,9 +336,33 @@ METRICS: tuple[Metric, ...] = (
     P999,
     LATENCY_MAX,
     THROUGHPUT,
+    _of_burst(
+        "latency_by_arrival",
+        "latency by arrival",
+        "",
+        latency_by_arrival,
+        "Rank correlation of latency with the place in the burst; 1: who comes later waits longer.",
+    ),
+    _of_burst(
+        "replies_out_of_order_percent",
+        "replies out of order",
+        "%",
+        out_of_order_percent,
+        "Share of a burst's replies that came after the reply to a later connection.",
+    ),
+    _of_burst(
+        "answers_per_burst",
+        "different answers in a burst",
+        "",
+        answers_per_burst,
+        "How many different sets of processes the clients of one burst were told.",
+    ),
 )
 
 BY_NAME = {metric.name: metric for metric in METRICS}
+ON_CORE = "_on_"
+"""In the name of a metric of one kind of core: `instructions_per_cycle_on_cpu_atom`."""
+CHARTED = tuple(metric for metric in METRICS if metric.is_charted)
 
 STANDINGS = (
     PRIMARY,
@@ -257,6 +380,23 @@ STANDINGS = (
 NEAR_ZERO = 0.1
 COUNTS = frozenset({SWITCHES_PER_REQUEST.name, FAULTS_PER_REQUEST.name})
 """A ratio to less than NEAR_ZERO of these a request says nothing: x 28 may be one in a hundred."""
+
+
+def on_core(metric: Metric, core: str) -> Metric:
+    """The same on one kind of core, by perf's name of it."""
+    assert metric.read is not None
+    return replace(
+        metric,
+        name=f"{metric.name}{ON_CORE}{core}",
+        label=f"{metric.label} on {core}",
+        read=of_core(core, metric.read),
+    )
+
+
+def metric_named(name: str) -> Metric:
+    """That of an estimate: one of METRICS, or of one kind of core."""
+    whole, of_one_kind, core = name.partition(ON_CORE)
+    return on_core(BY_NAME[whole], core) if of_one_kind else BY_NAME[name]
 
 
 def side_of(metric: Metric) -> str:

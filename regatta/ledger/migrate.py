@@ -1,7 +1,8 @@
 """Ledgers of the schemas before today's, read as if they were of it. The file stays as it is.
 
 Schema 5 kept in `environment`, as JSON, what has tables of its own now, the race's settings, and
-what the study's text says too. Schema 6 had fewer columns of a cell.
+what the study's text says too. Schema 6 had fewer columns of a cell, and not what perf stat
+printed.
 """
 
 from typing import Any
@@ -14,6 +15,8 @@ from regatta.ledger.plain import checked
 
 BEFORE = 5
 """The oldest schema that is read still. A race goes on in today's alone."""
+BEFORE_PRINTED = ("5", "6")
+"""Schemas without what perf stat printed."""
 GIVEN = ("claims", "baseline", "calibration")
 SETTINGS = ("use_perf", "disturbance_limit_percent")
 SAID_ELSEWHERE = ("seed", "contenders", "twins")

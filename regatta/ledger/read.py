@@ -17,13 +17,13 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.counters import COUNTED, Counter
 from regatta.ledger.given.records import Given
 from regatta.ledger.given.tables import read_given
-from regatta.ledger.migrate import BEFORE, migrate, missing
+from regatta.ledger.migrate import BEFORE, BEFORE_PRINTED, migrate, missing
 from regatta.ledger.probe import PlannedProbe, Probe
 from regatta.ledger.records import RaceRecord, SearchRecord, Sitting, Trial
 from regatta.ledger.schema import FAILURES, SUPERSEDED, check_version, has_wal, is_cut
 
 TRIALS = f"""
-SELECT trial.*, scope, {SUPERSEDED} AS superseded
+SELECT trial.*, scope, rounds, {SUPERSEDED} AS superseded
 FROM trial JOIN cell ON cell.id = trial.cell_id ORDER BY block, position, attempt
 """
 
@@ -92,8 +92,11 @@ def read(path: Path) -> RaceRecord:
         in_order = "SELECT * FROM cell ORDER BY contender_order, id"
         lacks = missing(meta.get("schema_version", ""))
         cells = [_cell(row, lacks) for row in connection.execute(in_order)]
-        counters = _counters(connection)
-        trials = [_trial(row, counters.get(row["id"], {})) for row in connection.execute(TRIALS)]
+        counters, printed = _counters(connection), _printed(connection, meta)
+        trials = [
+            _trial(row, counters.get(row["id"], {}), printed.get(row["id"], {}))
+            for row in connection.execute(TRIALS)
+        ]
         planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
         searches = _searches(connection, lacks)
         begun = connection.execute("SELECT * FROM sitting ORDER BY id")
@@ -165,18 +168,33 @@ def _counters(connection: sqlite3.Connection) -> dict[int, dict[tuple[str, str, 
     return found
 
 
-def _trial(row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter]) -> Trial:
-    made = ("conditions", "workers", "counters", "superseded", "unstarted")
+def _printed(connection: sqlite3.Connection, meta: dict[str, str]) -> dict[int, dict[str, str]]:
+    """What perf stat printed, by trial and side."""
+    if meta.get("schema_version") in BEFORE_PRINTED:
+        return {}
+    found: dict[int, dict[str, str]] = {}
+    for trial_id, side, text in connection.execute("SELECT * FROM perf_stat ORDER BY rowid"):
+        found.setdefault(trial_id, {})[side] = text
+    return found
+
+
+def _trial(
+    row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter], printed: dict[str, str]
+) -> Trial:
+    made = ("conditions", "workers", "counters", "printed", "superseded", "unstarted", "load_ns")
     plain = [name for name in Trial.__dataclass_fields__ if name not in made]
-    client = _from_json(row["client"])
+    summary = _from_json(row["client"])
+    client = summary if isinstance(summary, dict) else {}
     conditions = _from_json(row["conditions"])
     return Trial(
         **{name: row[name] for name in plain},
-        unstarted=client.get("unstarted", 0) if isinstance(client, dict) else 0,
+        unstarted=client.get("unstarted", 0),
+        load_ns=client.get("elapsed_ns"),
         superseded=bool(row["superseded"]),
         conditions=conditions if isinstance(conditions, dict) else {},
         workers=_worker_connections(row["server"]),
         counters=counters,
+        printed=printed,
     )
 
 

@@ -1,11 +1,16 @@
 """What one trial says of a quantity: a number, or the words that say why there is none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import fmean, pstdev
 
-from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED
+from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED, Counter
 from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.records import Trial
+
+NS_PER_S = 1e9
+ROUNDING = 0.005
+"""Per cent: half of the last digit of a share that perf prints."""
 
 Reading = float | str
 """A number, or the words that say why there is none."""
@@ -15,17 +20,52 @@ PerTrial = Callable[[Trial, str], Reading]
 
 
 def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
-    """The counter of an event, summed over the kinds of core of a hybrid CPU."""
-    total, state = 0.0, ""
-    for (of_side, of_origin, full_name), counter in trial.counters.items():
-        if of_side != side or of_origin != origin or parse_event_name(full_name).name != name:
-            continue
-        if counter.state == COUNTED and counter.value is not None:
-            # A side pinned to one kind of core is "not counted" on the other: no loss.
-            total, state = total + counter.value, COUNTED
-        elif state != COUNTED:
-            state = counter.state
-    return total if state == COUNTED else state or NOT_SUPPORTED
+    """The counter of an event; on a hybrid CPU of all kinds of core together.
+
+    Of a thread each kind's is perf's estimate for all of its time, from the share of the time that
+    it was on that kind: the kinds weigh as their shares. A control group is on several at once,
+    each with a time of its own: then they add up.
+    """
+    kinds = list(_counted(trial, side, name, origin).values())
+    if not kinds:
+        return _why_not(trial, side, name, origin)
+    values, shares = [one.value or 0.0 for one in kinds], [_share(one) for one in kinds]
+    if len(kinds) == 1 or not _of_one_time(shares):
+        return sum(values)
+    weighted = sum(value * share for value, share in zip(values, shares, strict=True))
+    return weighted / sum(shares) if any(shares) else NOT_COUNTED
+
+
+def _why_not(trial: Trial, side: str, name: str, origin: str) -> str:
+    """The words in place of a count; of several kinds of core the last's."""
+    states = [
+        counter.state
+        for (of_side, of_origin, full), counter in trial.counters.items()
+        if (of_side, of_origin) == (side, origin) and parse_event_name(full).name == name
+    ]
+    return states[-1] if states else NOT_SUPPORTED
+
+
+def _counted(trial: Trial, side: str, name: str = "", origin: str = "perf") -> dict[str, Counter]:
+    """What was counted of a side, by its full name; of one event if it is named.
+
+    A side pinned to one kind of core is "not counted" on the other: no loss.
+    """
+    return {
+        full: counter
+        for (of_side, of_origin, full), counter in trial.counters.items()
+        if (of_side, of_origin, counter.state) == (side, origin, COUNTED)
+        and name in ("", parse_event_name(full).name)
+    }
+
+
+def _share(counter: Counter) -> float:
+    return counter.running_percent or 0.0
+
+
+def _of_one_time(shares: Sequence[float]) -> bool:
+    """Whether they divide one time among them, but for how perf rounds them."""
+    return sum(shares) <= 100 + ROUNDING * len(shares)
 
 
 def _divide(top: Reading, bottom: Reading | None, factor: float = 1.0) -> Reading:
@@ -43,29 +83,92 @@ def per_request(name: str, origin: str = "perf", factor: float = 1.0) -> PerTria
     return read
 
 
+def first_known(one: PerTrial, other: PerTrial) -> PerTrial:
+    """The second where the first cannot tell; the first's words where neither can."""
+
+    def read(trial: Trial, side: str) -> Reading:
+        reading = one(trial, side)
+        if not isinstance(reading, str):
+            return reading
+        instead = other(trial, side)
+        return reading if isinstance(instead, str) else instead
+
+    return read
+
+
 def either_per_request(name: str) -> PerTrial:
     """From perf; without it what the kernel itself counted, which means the same."""
-    by_perf, by_kernel = per_request(name), per_request(name, "kernel")
+    return first_known(per_request(name), per_request(name, "kernel"))
 
+
+def ratio(top: str, bottom: str, factor: float = 1.0, origin: str = "perf") -> PerTrial:
     def read(trial: Trial, side: str) -> Reading:
-        reading = by_perf(trial, side)
-        return by_kernel(trial, side) if isinstance(reading, str) else reading
+        divisor = event(trial, side, bottom, origin)
+        return _divide(event(trial, side, top, origin), divisor, factor)
 
     return read
 
 
-def ratio(top: str, bottom: str, factor: float = 1.0) -> PerTrial:
+def per_second(name: str) -> PerTrial:
+    """Of CPU time, as perf stat prints it; without perf by the kernel's account of both."""
+    by_perf = ratio(name, "task-clock", NS_PER_S)
+    return first_known(by_perf, ratio(name, "cpu-time", NS_PER_S, "kernel"))
+
+
+def plain(name: str, origin: str = "perf", factor: float = 1.0) -> PerTrial:
     def read(trial: Trial, side: str) -> Reading:
-        return _divide(event(trial, side, top), event(trial, side, bottom), factor)
+        return _divide(event(trial, side, name, origin), 1.0, factor)
 
     return read
 
 
-def plain(name: str) -> PerTrial:
-    def read(trial: Trial, side: str) -> Reading:
-        return event(trial, side, name)
+def cores_of(trial: Trial, side: str) -> set[str]:
+    """The kinds of core of a hybrid CPU on which a side's events were counted, by perf's names."""
+    found = {parse_event_name(full).pmu for full in _counted(trial, side)}
+    return {core for core in found if core is not None}
 
-    return read
+
+def of_core(core: str, read: PerTrial) -> PerTrial:
+    """The same of what was counted on one kind of core."""
+
+    def read_there(trial: Trial, side: str) -> Reading:
+        there = {
+            key: counter
+            for key, counter in trial.counters.items()
+            if parse_event_name(key[2]).pmu == core
+        }
+        return read(replace(trial, counters=there), side)
+
+    return read_there
+
+
+def clock_ghz(trial: Trial, side: str) -> Reading:
+    """Cycles in a ns of CPU time: of all kinds of core together, as the time is of them all."""
+    if any(parse_event_name(name).user_only for name in _counted(trial, side, "cycles")):
+        return NOT_SUPPORTED  # the time is that of the kernel too
+    return ratio("cycles", "task-clock")(trial, side)
+
+
+def stalled_per_instruction(trial: Trial, side: str) -> Reading:
+    """As perf stat has it: of the front end's and the back end's stalls the larger."""
+    found = [event(trial, side, f"stalled-cycles-{end}") for end in ("frontend", "backend")]
+    stalled = [one for one in found if not isinstance(one, str)]
+    return _divide(max(stalled) if stalled else found[0], event(trial, side, "instructions"))
+
+
+def counters_running(trial: Trial, side: str) -> Reading:
+    """In per cent of the time, of perf's counter that ran least; kinds of core as in `event`."""
+    shares: dict[str, list[float]] = {}
+    for full, counter in _counted(trial, side).items():
+        shares.setdefault(parse_event_name(full).name, []).append(_share(counter))
+    ran = [sum(kinds) if _of_one_time(kinds) else min(kinds) for kinds in shares.values()]
+    return min(100.0, *ran) if ran else NOT_SUPPORTED
+
+
+def elapsed_s(trial: Trial, side: str) -> Reading:
+    """The server's by the lab's clock, the client's from its first request to its last answer."""
+    took_ns = trial.window_ns if side == "server" else trial.load_ns
+    return NOT_COUNTED if took_ns is None else took_ns / NS_PER_S
 
 
 def busy_per_request(trial: Trial, side: str) -> Reading:

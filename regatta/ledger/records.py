@@ -75,6 +75,12 @@ class Trial:
     """Keyed by side, origin and event."""
     sitting: int = 1
     """That it was run in."""
+    load_ns: int | None = None
+    """From the first start of a request to the last end, by the client; of all slices together."""
+    rounds: int | None = None
+    """Bursts of its load; None of another load."""
+    printed: dict[str, str] = field(default_factory=dict, repr=False)
+    """What perf stat printed of each side of a whole process."""
 
     @property
     def held_up(self) -> str | None:

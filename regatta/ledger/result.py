@@ -46,6 +46,8 @@ class Result:
     disturbed: str | None = None
     """What else took the CPUs of this trial beyond the limit, in words; None if nothing did."""
     counters: list[SideCounter] = field(default_factory=list)
+    printed: dict[str, str] = field(default_factory=dict)
+    """What perf stat printed of each side that it counted as a whole process."""
 
     def cpu_us_per_request(self) -> float | None:
         """For the progress display: the server's CPU time, by the kernel's own accounting."""

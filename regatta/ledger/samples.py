@@ -17,12 +17,15 @@ SAMPLE = np.dtype(
         ("first_byte_ns", "<i8"),
         ("end_ns", "<i8"),
         ("connection", "<u4"),
-        ("error", "<u4"),
+        ("error", "<u2"),
+        ("told", "<u2"),
     ]
 )
 RECORD_SIZE = SAMPLE.itemsize
 ANSWERED, UNSTARTED = 0, 6
 """What `error` of a sample says of requests that did not fail."""
+NOT_TOLD = 0
+"""What `told` says of a reply that names no processes, and of all in older ledgers."""
 
 
 def records_in(data: bytes) -> NDArray[np.void]:

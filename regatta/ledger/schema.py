@@ -59,6 +59,7 @@ CREATE TABLE probe(
 CREATE TABLE counter(
   trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
   running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
+CREATE TABLE perf_stat(trial_id INTEGER, side TEXT, text TEXT, PRIMARY KEY (trial_id, side));
 """
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 

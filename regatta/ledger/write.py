@@ -191,7 +191,7 @@ class Ledger:
         row = {**vars(planned), **vars(result), "conditions": to_json(result.conditions)}
         for side in ("server", "client"):
             row[side] = None if row[side] is None else to_json(row[side])
-        del row["counters"]
+        del row["counters"], row["printed"]
         cursor = self.database.execute(
             f"INSERT INTO trial({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
             tuple(row.values()),
@@ -201,6 +201,8 @@ class Ledger:
             values = (counter.event, counter.value, counter.unit, counter.running_percent)
             place = (cursor.lastrowid, one.side, one.origin)
             insert(self.database, "counter", (*place, *values, counter.state))
+        for side, text in result.printed.items():
+            insert(self.database, "perf_stat", (cursor.lastrowid, side, text))
 
     def was_begun(self) -> bool:
         """Whether a sitting was; a resumed race goes on with what it had."""

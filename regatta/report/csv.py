@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 
 from regatta.analysis.results import Analysis
-from regatta.ledger.metrics import BY_NAME
+from regatta.ledger.metrics import metric_named
 from regatta.report.tables.held import held_rows
 from regatta.report.text.trials import cell_words
 
@@ -40,7 +40,7 @@ def _rows(analysis: Analysis) -> Iterator[Cells]:
         seen.add(result.cell.id)
         more = {"started_share": result.started, "says": cell_words(result)}
         for (side, name), estimate in result.estimates.items():
-            figure: Cells = {"side": side, "metric": name, "unit": BY_NAME[name].unit}
+            figure: Cells = {"side": side, "metric": name, "unit": metric_named(name).unit}
             yield {**vars(result.cell), **figure, **vars(estimate), **more}
     for cell, rate, side, name, unit, estimate in held_rows(analysis):
         figure = {"rate": rate, "side": side, "metric": name, "unit": unit}

@@ -9,7 +9,7 @@ from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.ledger.axes import AXES
-from regatta.ledger.metrics import BY_NAME, PRIMARY
+from regatta.ledger.metrics import BY_NAME, PRIMARY, metric_named
 from regatta.report.claims.words import detectable, seen_of
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
@@ -131,7 +131,7 @@ def _verdict(group: Group, verdict: Verdict) -> dict[str, Any]:
 def _cell(result: CellResult) -> dict[str, Any]:
     metrics: dict[str, dict[str, Any]] = {"server": {}, "client": {}}
     for (side, name), estimate in result.estimates.items():
-        metrics[side][name] = {**asdict(estimate), "unit": BY_NAME[name].unit}
+        metrics[side][name] = {**asdict(estimate), "unit": metric_named(name).unit}
     return {
         **{name: getattr(result.cell, name) for name in ("contender", *AXES)},
         "connections_per_worker": result.workers,

@@ -12,11 +12,11 @@ import vl_convert
 
 from regatta.analysis.results import Analysis
 from regatta.errors import RegattaError
-from regatta.ledger.metrics import METRICS, Metric
+from regatta.ledger.metrics import Metric
 from regatta.report.charts.charts import (
+    charted,
     far_rows,
     latency_chart,
-    measured_sides,
     metric_chart,
     metric_rows,
 )
@@ -53,15 +53,14 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
     found: dict[str, Spec] = {}
     for number, group in enumerate(analysis.groups, start=1):
         prefix = f"{number}-" if len(analysis.groups) > 1 else ""
-        for metric in METRICS:
-            for _, side in measured_sides(metric):
-                rows = metric_rows(group, metric, side)
-                if rows:
-                    far = far_rows(analysis, group, metric, side)
-                    spec = metric_chart(analysis, group, metric, rows, far)
-                    title = _metric_title(metric, side)
-                    under = f"{group.title}; bars are 95 % intervals"
-                    found[f"{prefix}{side}-{metric.name}"] = _alone(spec, title, under)
+        for _, side, metric in charted(group):
+            rows = metric_rows(group, metric, side)
+            if rows:
+                far = far_rows(analysis, group, metric, side)
+                spec = metric_chart(analysis, group, metric, rows, far)
+                title = _metric_title(metric, side)
+                under = f"{group.title}; bars are 95 % intervals"
+                found[f"{prefix}{side}-{metric.name}"] = _alone(spec, title, under)
         for step in group.steps:
             if any(result.latencies.requests for result in group.at(step)):
                 title = "Share of the requests that were answered within a time"

@@ -227,14 +227,16 @@ class Side:
 
     def counters(self) -> list[Counter]:
         """What perf counted; to be called after the end."""
+        return read_counters(self.printed(), self.wanted) if self.counting else []
+
+    def printed(self) -> str:
+        """What perf printed, if it counted; to be called after the end."""
         if not self.counting:
-            return []
-        path = self.folder / f"{self.name}.perf"
+            return ""
         try:
-            text = path.read_text(errors="replace")
+            return (self.folder / f"{self.name}.perf").read_text(errors="replace")
         except OSError as error:
             raise self.failure(f"perf wrote no counters of the {self.name}") from error
-        return read_counters(text, self.wanted)
 
     def stdout(self) -> str:
         return (self.folder / f"{self.name}.stdout").read_text(errors="replace")

@@ -21,6 +21,7 @@ from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, side_counters
 from regatta.machine import accounting, disturbance
 from regatta.machine.disturbance import Others
+from regatta.machine.resident import peak_memory
 from regatta.trial import canary, rest
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.trial.merge import merge_cpus, merge_windows
@@ -80,7 +81,12 @@ class RunningTrial:
             if isinstance(error, TrialError) and self.died():
                 error = self.server.failure(f"the server died in mid-trial ({error})")
             self.result = replace(
-                self.result, status=FAILED, reason=str(error), counters=[], samples=None
+                self.result,
+                status=FAILED,
+                reason=str(error),
+                counters=[],
+                printed={},
+                samples=None,
             )
             self.server.kill()
 
@@ -107,13 +113,15 @@ class RunningTrial:
             client, accounts, client_counters, samples = merge_windows(self.windows)
             self.record_client(client)
             check_pinned(self.setup, self.cell, self.server)
+            assert self.server.pid is not None
+            memory = peak_memory(self.server.pid)
             self.result.server = self.output()
             self.result.window_ns = self.stop()
             self.result.samples = samples
             usage = accounting.client_counters(client.get("usage"))
             self.result.counters = [
                 *side_counters(SERVER, PERF, perf_counters(self.server, self.wanted)),
-                *side_counters(SERVER, KERNEL, accounts),
+                *side_counters(SERVER, KERNEL, [*accounts, memory]),
                 *side_counters(CLIENT, PERF, client_counters),
                 *side_counters(CLIENT, KERNEL, usage),
                 *(
@@ -211,6 +219,8 @@ class WholeProcessTrial(RunningTrial):
     def stop(self) -> int:
         super().stop()
         length_ns = time.monotonic_ns() - self.start_ns
+        texts = {SERVER: self.server.printed(), CLIENT: self.windows[0].client_printed}
+        self.result.printed = {side: text for side, text in texts.items() if text}
         self.after = disturbance.read_clocks(self.setup.placement.cpus())
         return length_ns
 

@@ -52,6 +52,8 @@ class Window:
     """None for a whole process."""
     cpus: BySide = field(default_factory=dict)
     """All that each side's CPUs did."""
+    client_printed: str = ""
+    """What perf stat printed of a whole client; empty of a window, and without perf."""
 
 
 def measure(setup: TrialSetup, cell: Cell, target: str, server: Side, seed: int) -> Window:
@@ -94,6 +96,7 @@ def measure_whole(setup: TrialSetup, cell: Cell, target: str, server: Side, seed
             client_counters=perf_counters(client, server.wanted),
             samples=(setup.scratch / SAMPLES).read_bytes(),
             others=Others(),  # they are asked for over all of the process's life
+            client_printed=client.printed(),
         )
 
 

@@ -92,7 +92,7 @@ static void set_patience(struct connection *c, int64_t left_ns) {
 static bool answered(struct connection *c, int64_t now_ns) {
     if (c->load->viewer != NULL)
         c->load->viewer->reply(c->load->viewer, c->number, now_ns - c->start_ns, &c->body);
-    return worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns);
+    return worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns, &c->reply);
 }
 
 /* Reads the reply and records the outcome. false: this worker must stop. */

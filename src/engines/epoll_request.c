@@ -72,7 +72,8 @@ static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_n
     const struct load *load = e->load;
     if (load->viewer != NULL)
         load->viewer->reply(load->viewer, number_of(e, c), now_ns - c->start_ns, &c->body);
-    bool room = worker_answered(e->worker, number_of(e, c), c->start_ns, c->first_byte_ns, now_ns);
+    bool room = worker_answered(e->worker, number_of(e, c), c->start_ns, c->first_byte_ns, now_ns,
+                                &c->reply);
     if (load->shape == SHAPE_BURST || !room || now_ns >= e->end_ns || stop_requested()) {
         connection_rest(e, c);
         return false;

@@ -147,13 +147,13 @@ static bool add_sample(struct worker *worker, const struct sample *sample) {
 }
 
 bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_ns,
-                     int64_t first_byte_ns, int64_t end_ns) {
-    return add_sample(
-        worker, &(struct sample){start_ns, first_byte_ns, end_ns, connection, OUTCOME_ANSWERED});
+                     int64_t first_byte_ns, int64_t end_ns, const struct reply *reply) {
+    return add_sample(worker, &(struct sample){start_ns, first_byte_ns, end_ns, connection,
+                                               OUTCOME_ANSWERED, rows_told(&reply->rows)});
 }
 
 bool worker_unstarted(struct worker *worker, int64_t due_ns, int64_t end_ns) {
-    return add_sample(worker, &(struct sample){due_ns, 0, end_ns, 0, OUTCOME_UNSTARTED});
+    return add_sample(worker, &(struct sample){due_ns, 0, end_ns, 0, OUTCOME_UNSTARTED, 0});
 }
 
 bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
@@ -161,7 +161,7 @@ bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
     if (worker->problem[0] == '\0')
         snprintf(worker->problem, sizeof worker->problem, "%s: %s", outcome_name(outcome), why);
     return add_sample(worker, &(struct sample){start_ns, first_byte_ns, clock_monotonic_ns(),
-                                               connection, (uint32_t)outcome});
+                                               connection, (uint16_t)outcome, 0});
 }
 
 /* How much of a server's words is shown: the kind of failure and two quotes must fit too. */

@@ -130,9 +130,10 @@ size_t load_request_limit(const struct load *load);
 enum outcome load_connect_outcome(int error);
 const char *load_connect_problem(int error);
 
-/* Records an answered request. false: the worker has no room for more samples and must stop. */
+/* Records an answered request, given its reply. false: the worker has no room for more samples and
+ * must stop. */
 bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_ns,
-                     int64_t first_byte_ns, int64_t end_ns);
+                     int64_t first_byte_ns, int64_t end_ns, const struct reply *reply);
 
 /* Records a request that was due and had not started when the window ended. Returns the same. */
 bool worker_unstarted(struct worker *worker, int64_t due_ns, int64_t end_ns);

@@ -24,7 +24,8 @@ const char *outcome_name(enum outcome outcome);
 struct sample {
     int64_t start_ns, first_byte_ns, end_ns;
     uint32_t connection;
-    uint32_t error; /* enum outcome */
+    uint16_t error; /* enum outcome */
+    uint16_t told;  /* which processes, as rows_told() has it */
 };
 
 /* The records of one worker. */

@@ -12,6 +12,7 @@ struct cursor {
 struct rows {
     uint32_t wanted, count; /* rows asked for, rows seen */
     uint64_t previous_us;   /* CPU time of the previous row: the next must not have more */
+    uint16_t pids;          /* a digest of the set of them: their order does not matter */
     enum { ROWS_GO_ON, ROWS_SOURCE, ROWS_OVER } expected;
 };
 
@@ -23,6 +24,10 @@ const char *rows_take(struct rows *rows, struct cursor line);
 
 /* The reply is over. Returns NULL, or what is missing. */
 const char *rows_end(const struct rows *rows);
+
+/* Which processes the reply names: the same for the same set of pids, for another set by chance in
+ * one of 65,535. 0: no process. */
+uint16_t rows_told(const struct rows *rows);
 
 /* A decimal number as the service writes it: no sign, no leading zero, at most 15 digits. */
 bool cursor_take_number(struct cursor *line, uint64_t *number);

@@ -242,4 +242,11 @@ def read_samples(path: Path) -> tuple[list[tuple[int, int, int, int, int]], int]
     magic, size, reserved, count, offset_ns = struct.unpack_from("<8sIIQq", content)
     assert (magic, size, reserved) == (b"RGSAMPL1", 32, 0)
     assert len(content) == 32 + 32 * count
-    return list(struct.iter_unpack("<qqqII", content[32:])), offset_ns
+    records = struct.iter_unpack("<qqqIHH", content[32:])
+    return [record[:5] for record in records], offset_ns
+
+
+def read_told(path: Path) -> list[int]:
+    """Of each connection, in order: which processes it was told of."""
+    records = struct.iter_unpack("<qqqIHH", path.read_bytes()[32:])
+    return [told for *_, told in sorted(records, key=lambda record: record[3])]

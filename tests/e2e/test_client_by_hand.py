@@ -11,6 +11,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from tests.e2e.scripted import (
     once,
     read_request,
     read_samples,
+    read_told,
     refusal,
     result_of,
     serving,
@@ -65,6 +67,30 @@ def test_the_samples_agree_with_the_summary(engine: str, tmp_path: Path) -> None
         assert result[name]["mean"] == pytest.approx(sum(values) / len(values), abs=0.1)
         for key, p in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)):
             assert result[name][key] == values[math.ceil(p * len(values)) - 1]
+
+
+def test_a_sample_says_which_processes_were_told_of(
+    engine: str, dialect: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "samples"
+    other = {name: reply.replace(b" 4242 ", b" 4243 ") for name, reply in REPLIES.items()}
+
+    def handler(connection: socket.socket, number: int) -> None:
+        read_request(connection)
+        connection.sendall((other if number == 2 else REPLIES)[dialect])
+
+    with serving(handler) as server:
+        result_of(server, f"-c 4 --samples {path}", engine, dialect)
+    told = Counter(read_told(path))
+    assert sorted(told.values()) == [1, 3]
+    assert 0 not in told
+
+
+def test_a_sample_of_any_page_tells_of_no_process(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    with serving(once(REPLIES["http"])) as server:
+        result_of(server, f"-c 2 --path / --samples {path}", engine, "http")
+    assert read_told(path) == [0, 0]
 
 
 def test_a_sample_without_an_answer_has_no_first_byte(engine: str, tmp_path: Path) -> None:

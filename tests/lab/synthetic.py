@@ -43,6 +43,8 @@ TOPDOWN = {
     "tma_backend_bound": 50.0,
 }
 BUSY = 1.08
+TOLD = 4711
+"""All replies name the same processes."""
 START_NS, START_FAULTS = 1.2e6, 130
 """What a whole process uses to start and to end."""
 COUNTS = ("context-switches", "cpu-migrations", "page-faults", "syscalls")
@@ -228,7 +230,7 @@ def write_trial(  # noqa: PLR0913, PLR0917  (what a made-up trial follows from)
             requests - 3 if failed else requests,
             requests / (window_ns / 1e9),
             json.dumps({"design": contender, "workers": make_workers(cell, requests)}),
-            json.dumps({"connections": connections}),
+            json.dumps({"connections": connections, "elapsed_ns": window_ns // 2}),
             json.dumps(
                 {"load_average": [0.2, 0.2, 0.1]}
                 | ({"client_held_up": DISTURBED if held_up else None} if bound else {})
@@ -243,6 +245,8 @@ def write_trial(  # noqa: PLR0913, PLR0917  (what a made-up trial follows from)
         start_ns = START_NS * generator.normal(1, race.noise) if whole else 0.0
         used_ns = start_ns + requests * cpu_us * 1e3 * share
         rows = counters(race, generator, planned, cell, requests, used_ns)
+        if side == "server":
+            rows.append(counted("kernel", "peak-memory", peak_bytes(contender), "bytes"))
         insert(database, "counter", [(cursor.lastrowid, side, *row) for row in rows])
 
 
@@ -259,10 +263,15 @@ def make_latencies(
 def pack(latencies: np.ndarray, connections: int) -> bytes:
     head = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, len(latencies), 0)
     body = b"".join(
-        struct.pack("<qqqII", 10**9, 10**9 + int(ns) - 5, 10**9 + int(ns), at % connections, 0)
-        for at, ns in enumerate(latencies)
+        struct.pack("<qqqIHH", start, start + ns - 5, start + ns, at % connections, 0, TOLD)
+        for start, (at, ns) in enumerate(enumerate(map(int, latencies)), 10**9)
     )
     return zlib.compress(head + body)
+
+
+def peak_bytes(contender: str) -> int:
+    """A process has 2 MiB, and more with threads."""
+    return (5 if contender == "thread-per-client" else 2) * 2**20
 
 
 Row = tuple[str, str, float | None, str, float | None, str]

@@ -7,24 +7,17 @@ slowest is an accident; one of 100 connections has two, and its slowest request 
 import numpy as np
 
 from regatta.analysis.estimates import NS_PER_MS
+from regatta.ledger.bursts import bursts, latencies_ns
 from regatta.ledger.metrics import NO_TRIAL, Metric
 from regatta.ledger.planned import TIMED
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
-from regatta.ledger.samples import answered_samples
 
 
 def slowest_of_burst_ms(trial: Trial, _side: str) -> Reading:
-    """The mean over the trial's bursts; each connection has one request in each."""
-    answered = answered_samples(trial.samples)
-    if len(answered) == 0:
-        return NO_TRIAL
-    ordered = answered[np.lexsort((answered["start_ns"], answered["connection"]))]
-    each = np.unique(ordered["connection"], return_counts=True)[1]
-    if each.min() != each.max():
-        return NO_TRIAL
-    latencies = (ordered["end_ns"] - ordered["start_ns"]).reshape(len(each), int(each[0]))
-    return float(latencies.max(axis=0).mean()) / NS_PER_MS
+    """The mean over the trial's bursts."""
+    slowest = [latencies_ns(burst).max() for burst in bursts(trial)]
+    return float(np.mean(slowest)) / NS_PER_MS if slowest else NO_TRIAL
 
 
 BURST_TIME = Metric(

@@ -7,10 +7,10 @@ from regatta.ledger.cell import PROCESS
 from regatta.ledger.given.claim import OVER_ITERATIVE
 from regatta.ledger.metrics import BY_NAME, SIDES, Metric
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.readings import PerTrial, Reading, event, per_request, plain, ratio
-from regatta.ledger.records import Trial
+from regatta.ledger.readings import PerTrial, first_known, per_request, plain
 from regatta.study.claims.metrics import EVENT_METRICS
 
+MS_PER_NS = 1e-6
 CPU_NAMES = ("task_clock", "cpu_clock")
 TIMES = {"user_time": "user-time", "system_time": "system-time"}
 SAME = {
@@ -24,8 +24,7 @@ SAME = {
     "throughput": metrics.THROUGHPUT.name,
 }
 """Where the standings' metric has another name than the claims', and what it is."""
-ENDINGS = ("", "_per_request", "_percent")
-SHARES = {"stalled_cycles_frontend_share": "stalled-cycles-frontend"}
+ENDINGS = ("", "_per_request", "_percent", "_s", "_mib")
 
 
 @dataclass(frozen=True)
@@ -42,23 +41,16 @@ def measure(name: str, scope: str) -> Measure:
     over = name.endswith(OVER_ITERATIVE)
     base = name.removesuffix(OVER_ITERATIVE)
     if base not in EVENT_METRICS:
-        return Measure(_rate(base), "", over)
+        # What is no sum means the same in both scopes.
+        return Measure(_known(base) or BY_NAME[base], "", over)
     if scope == PROCESS:
         return Measure(_total(base), "process", over)
     return Measure(_share(base), "request", over)
 
 
-def _rate(name: str) -> Metric:
-    """What is no sum means the same in both scopes."""
-    if name in SHARES:
-        read = ratio(SHARES[name], "cycles", 100)
-        return _counted(name, "%", read)
-    return _known(name) or BY_NAME[name]
-
-
 def _share(name: str) -> Metric:
     """Of a request. CPU time is the kernel's account, from trials to which nothing is attached."""
-    return _known(name) or _counted(name, "", per_request(name.replace("_", "-")))
+    return _known(name) or _counted(name, per_request(name.replace("_", "-")))
 
 
 def _known(name: str) -> Metric | None:
@@ -71,45 +63,16 @@ def _total(name: str) -> Metric:
     if name in TIMES:
         return Metric(name, name, "ms", TIMED, SIDES, "lower", _kernel_ms(TIMES[name]), "")
     if name in CPU_NAMES:
-        clock, kernel = plain(name.replace("_", "-")), _kernel_ms("cpu-time")
-        return Metric(
-            name, name, "ms", COUNTED_TRIAL, SIDES, "lower", _first(_in_ms(clock), kernel), ""
-        )
+        clock = plain(name.replace("_", "-"), factor=MS_PER_NS)
+        read = first_known(clock, _kernel_ms("cpu-time"))
+        return Metric(name, name, "ms", COUNTED_TRIAL, SIDES, "lower", read, "")
     event_name = name.replace("_", "-")
-    return _counted(name, "", _first(plain(event_name), _plain_kernel(event_name)))
+    return _counted(name, first_known(plain(event_name), plain(event_name, "kernel")))
 
 
-def _counted(name: str, unit: str, read: PerTrial) -> Metric:
-    return Metric(name, name.replace("_", " "), unit, COUNTED_TRIAL, SIDES, "lower", read, "")
-
-
-def _first(one: PerTrial, other: PerTrial) -> PerTrial:
-    """The second where the first cannot tell; the first's words where neither can."""
-
-    def read(trial: Trial, side: str) -> Reading:
-        reading = one(trial, side)
-        if not isinstance(reading, str):
-            return reading
-        instead = other(trial, side)
-        return reading if isinstance(instead, str) else instead
-
-    return read
-
-
-def _plain_kernel(name: str) -> PerTrial:
-    def read(trial: Trial, side: str) -> Reading:
-        return event(trial, side, name, "kernel")
-
-    return read
+def _counted(name: str, read: PerTrial) -> Metric:
+    return Metric(name, name.replace("_", " "), "", COUNTED_TRIAL, SIDES, "lower", read, "")
 
 
 def _kernel_ms(name: str) -> PerTrial:
-    return _in_ms(_plain_kernel(name))
-
-
-def _in_ms(one: PerTrial) -> PerTrial:
-    def read(trial: Trial, side: str) -> Reading:
-        reading = one(trial, side)
-        return reading if isinstance(reading, str) else reading / 1e6
-
-    return read
+    return plain(name, "kernel", MS_PER_NS)

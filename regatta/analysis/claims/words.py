@@ -4,6 +4,7 @@ from regatta.analysis.claims.comparisons import FACTOR, GAP, POWER, Comparison, 
 from regatta.analysis.claims.result import ClaimPart
 from regatta.analysis.numbers import digits
 from regatta.ledger.given.claim import OVER_ITERATIVE
+from regatta.ledger.metrics import RATES
 
 WORDS = {
     "task_clock": "CPU time",
@@ -14,6 +15,8 @@ WORDS = {
     "latency_p50": "median latency",
     "latency_max": "time until the last is answered",
     "connections_per_worker_spread": "spread of connections over workers",
+    "clock_ghz": "clock",
+    "elapsed": "time from start to end",
 }
 NEEDS = {
     "instructions_per_cycle": "instructions and cycles",
@@ -21,6 +24,9 @@ NEEDS = {
     "cache_miss_rate": "cache references and misses",
     "stalled_cycles_backend_share": "stalled cycles",
     "stalled_cycles_frontend_share": "stalled cycles",
+    "stalled_cycles_per_instruction": "stalled cycles and instructions",
+    "clock_ghz": "cycles",
+    **{name: kind.name.replace("-", " ") for name, kind in RATES.items()},
     "tma_backend_bound": "the CPU's slots (top-down)",
     "tma_frontend_bound": "the CPU's slots (top-down)",
     "tma_retiring": "the CPU's slots (top-down)",

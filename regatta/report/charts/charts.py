@@ -3,7 +3,7 @@
 Made by altair, which checks them; drawn by the reader's browser, which knows its size and scheme.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import altair as alt
@@ -11,7 +11,7 @@ import altair as alt
 from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.results import Analysis, Group
 from regatta.ledger.axes import Axis
-from regatta.ledger.metrics import Metric, side_of
+from regatta.ledger.metrics import CHARTED, ON_CORE, Metric, metric_named, side_of
 from regatta.report.charts.palette import Style, styles
 from regatta.report.text.numbers import interval_of, short, value_of
 
@@ -35,7 +35,7 @@ def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
     return [
         chart_row(result.cell.contender, step, estimate, metric)
         for step, result in group.step_cells()
-        if (estimate := result.estimates[side, metric.name]).state in DRAWN
+        if (estimate := result.estimates.get((side, metric.name))) and estimate.state in DRAWN
     ]
 
 
@@ -209,6 +209,18 @@ def measured_sides(metric: Metric) -> list[tuple[str, str]]:
     if metric.sides == ("client",):
         return [("answers", "client")]
     return [(side, side) for side in metric.sides]
+
+
+def charted(group: Group) -> Iterator[tuple[str, str, Metric]]:
+    """Tab, side and metric of each chart; where sides ran on kinds of core, of each kind too."""
+    known = sorted({key for result in group.cells for key in result.estimates})
+    for metric in CHARTED:
+        on_a_core = f"{metric.name}{ON_CORE}"
+        for tab, side in measured_sides(metric):
+            yield tab, side, metric
+            for of_side, name in known:
+                if of_side == side and name.startswith(on_a_core):
+                    yield tab, side, metric_named(name)
 
 
 def _finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:

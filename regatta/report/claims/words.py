@@ -176,5 +176,5 @@ def _plain(part: ClaimPart, number: float) -> str:
 
 def metric_words(name: str) -> str:
     """`tma_backend_bound` as a title: `top-down: backend bound`."""
-    plain = name.removeprefix("tma_").replace("_", " ")
+    plain = name.removeprefix("tma_").removesuffix("_ghz").replace("_", " ")
     return f"top-down: {plain}" if name.startswith("tma_") else plain

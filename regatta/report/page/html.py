@@ -11,9 +11,9 @@ from markupsafe import Markup
 from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.ledger.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report.charts.charts import (
+    charted,
     far_rows,
     latency_chart,
-    measured_sides,
     metric_chart,
     metric_rows,
 )
@@ -149,6 +149,7 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
                 "lines": counter_lines(result),
                 "absent": absent(result),
                 "elapsed": elapsed(result),
+                "printed": result.perf.printed,
                 "requests": result.perf.requests,
                 "trials": result.perf.trials,
                 "failed": result.failed,
@@ -207,18 +208,17 @@ def _tab(
     analysis: Analysis, group: Group, number: int, tab: tuple[str, str, str], charts: dict[str, Any]
 ) -> dict[str, Any]:
     shown, missing = [], []
-    for metric in METRICS:
-        for of_tab, side in measured_sides(metric):
-            if of_tab != tab[0]:
-                continue
-            rows = metric_rows(group, metric, side)
-            if not rows:
-                missing.append((metric, _why(group, metric, side)))
-                continue
-            name = f"g{number}-{side}-{metric.name}"
-            far = far_rows(analysis, group, metric, side)
-            charts[name] = metric_chart(analysis, group, metric, rows, far)
-            shown.append({"id": name, "metric": metric})
+    for of_tab, side, metric in charted(group):
+        if of_tab != tab[0]:
+            continue
+        rows = metric_rows(group, metric, side)
+        if not rows:
+            missing.append((metric, _why(group, metric, side)))
+            continue
+        name = f"g{number}-{side}-{metric.name}"
+        far = far_rows(analysis, group, metric, side)
+        charts[name] = metric_chart(analysis, group, metric, rows, far)
+        shown.append({"id": name, "metric": metric})
     return {
         "id": f"g{number}-{tab[0]}",
         "label": tab[1],
@@ -229,7 +229,8 @@ def _tab(
 
 
 def _why(group: Group, metric: Metric, side: str) -> str:
-    states = {result.estimates[side, metric.name].state for result in group.cells}
+    known = (result.estimates.get((side, metric.name)) for result in group.cells)
+    states = {estimate.state for estimate in known if estimate is not None}
     return ", ".join(sorted(states))
 
 

@@ -4,17 +4,31 @@ from dataclasses import dataclass
 
 from regatta.analysis.perf_table import CounterMeans, CounterRow
 from regatta.analysis.results import CellResult
-from regatta.ledger.counters import COUNTED, NOT_SUPPORTED
-from regatta.ledger.metrics import BY_NAME, SIDES
+from regatta.ledger.counters import BYTES, COUNT, COUNTED, NOT_SUPPORTED, NS
+from regatta.ledger.metrics import BYTES_PER_MIB, ON_CORE, RATES, SIDES
+from regatta.ledger.perf_spelling import parse_event_name
 from regatta.report.text.numbers import short
 
+SHOWN_UNITS = {NS: "ms", COUNT: "", BYTES: "MiB"}
+A_SECOND = "/sec"
 DERIVED_AFTER = {
-    "cpu-time": ("cpus_utilized", "CPUs utilized"),
-    "instructions": ("instructions_per_cycle", "insn per cycle"),
-    "branch-misses": ("branch_miss_rate", "% of all branches"),
-    "cache-misses": ("cache_miss_rate", "% of all cache refs"),
+    **{kind.name: ((name, A_SECOND),) for name, kind in RATES.items()},
+    "task-clock": (("cpus_utilized", "CPUs utilized"),),
+    "cycles": (("clock_ghz", "GHz"),),
+    "instructions": (
+        ("instructions_per_cycle", "insn per cycle"),
+        ("stalled_cycles_per_instruction", "stalled cycles per insn"),
+    ),
+    "branch-misses": (("branch_miss_rate", "% of all branches"),),
+    "cache-misses": (("cache_miss_rate", "% of all cache refs"),),
+    "stalled-cycles-frontend": (
+        ("stalled_cycles_frontend_share_percent", "% frontend cycles idle"),
+    ),
+    "stalled-cycles-backend": (("stalled_cycles_backend_share_percent", "% backend cycles idle"),),
 }
 """What perf stat prints behind a counter."""
+WHOLE = 99.995
+"""Per cent of the time: perf stat says nothing of a counter that ran for all of it."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +70,8 @@ def _unsupported(row: CounterRow) -> bool:
 
 
 def _line(result: CellResult, row: CounterRow) -> CounterLine:
-    in_ms = row.unit == "ns"
     figures = [_figure(row.sides[side], row.unit) for side in SIDES]
-    unit = "ms" if in_ms else row.unit if row.unit != "count" else ""
+    unit = SHOWN_UNITS.get(row.unit, row.unit)
     notes = [_note(result, side, row) for side in SIDES]
     return CounterLine(row.event, unit, row.origin, row.kind, figures, notes)
 
@@ -69,6 +82,8 @@ def _figure(entry: CounterMeans, unit: str) -> CounterText:
     if unit == "ns":
         each = "" if entry.per_request is None else f"{short(entry.per_request / 1e3)} µs"
         return CounterText(f"{entry.per_trial / 1e6:,.2f}", each, False)
+    if unit == BYTES:
+        return CounterText(f"{entry.per_trial / BYTES_PER_MIB:,.2f}", "", False)
     if unit == "%":
         return CounterText(f"{entry.per_trial:.1f} %", "", False)
     each = "" if entry.per_request is None else short(entry.per_request)
@@ -79,8 +94,27 @@ def _figure(entry: CounterMeans, unit: str) -> CounterText:
 
 
 def _note(result: CellResult, side: str, row: CounterRow) -> str:
-    if row.origin != "perf" or row.event not in DERIVED_AFTER:
+    """`2.9 K/sec (93.90 %)`: what perf stat prints behind the count."""
+    if row.origin != "perf":
         return ""
-    name, words = DERIVED_AFTER[row.event]
-    estimate = result.estimates[side, BY_NAME[name].name]
-    return "" if estimate.value is None else f"{estimate.value:.2f} {words}"
+    event = parse_event_name(row.event)
+    on_core = f"{ON_CORE}{event.pmu}"
+    of_one_kind = any(of == side and name.endswith(on_core) for of, name in result.estimates)
+    known = [
+        _derived(one.value, words)
+        for name, words in DERIVED_AFTER.get(event.name, ())
+        if (one := result.estimates.get((side, name + on_core if of_one_kind else name)))
+        and one.value is not None
+    ]
+    running = row.sides[side].running_percent
+    share = [] if running is None or running > WHOLE else [f"({running:.2f} %)"]
+    return " ".join([", ".join(known), *share]).strip()
+
+
+def _derived(value: float, words: str) -> str:
+    if words != A_SECOND:
+        return f"{value:.2f} {words}"
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "K")):
+        if value >= size:
+            return f"{value / size:.2f} {letter}{words}"
+    return f"{value:.2f} {words}"

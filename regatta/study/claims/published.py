@@ -11,10 +11,9 @@ from pathlib import Path
 from regatta.errors import StudyError
 from regatta.ledger.given.claim import BOTH, OVER_ITERATIVE, Statement
 from regatta.ledger.given.records import PublishedFigure, RecordedClaim
-from regatta.ledger.metrics import SIDES
+from regatta.ledger.metrics import BY_NAME, FRACTIONS, RATES, SIDES, THROUGHPUT
 from regatta.study import Claim, Source, Study
 from regatta.study.claims.cells import over_the_studys
-from regatta.study.claims.metrics import CLIENT_METRICS
 from regatta.study.published import number, read_csv, read_published
 
 KEYS = ("report", "design", "connections", "side")
@@ -27,11 +26,15 @@ SHARES = {
     "stalled_cycles_frontend_share": ("stalled_cycles_frontend", "cycles", 100.0, "%"),
     "stalled_cycles_backend_share": ("stalled_cycles_backend", "cycles", 100.0, "%"),
     "cpus_utilized": ("task_clock_ms", "elapsed_s", 1e-3, ""),
+    "clock_ghz": ("cycles", "task_clock_ms", 1e-6, "GHz"),
+    **{name: (kind.claimed_as, "task_clock_ms", 1e3, "/s") for name, kind in RATES.items()},
 }
 """Metrics that follow from two published figures: top, bottom, factor, unit."""
 OTHER_NAMES = {"system_time": "system", "user_time": "user"}
 ELAPSED = "elapsed"
 """What the sources have in place of latencies: how long the whole client ran."""
+INSTEAD_ELAPSED = {BY_NAME[name].claimed_as for name in (*FRACTIONS, THROUGHPUT.name)}
+"""Metrics that no source has, and in place of which it has that."""
 
 Figures = dict[tuple[str, int, str, str], float]
 """By design, connections, side and metric."""
@@ -150,7 +153,7 @@ def find_published(metric: str, here: Mapping[str, float]) -> tuple[float, str, 
             return here[top] / here[bottom] * factor, unit, metric, False
         return None
     name = OTHER_NAMES.get(metric, metric).removesuffix(OVER_ITERATIVE)
-    if metric in CLIENT_METRICS:
+    if metric in INSTEAD_ELAPSED:
         name, metric = ELAPSED, ELAPSED
     for unit, ending in {"": "", **UNITS}.items():
         if name + ending in here:

@@ -65,6 +65,7 @@ def result() -> Result:
             SideCounter("server", "perf", not_supported("cycles")),
             SideCounter("client", "kernel", Counter("cpu-time", 8.0, "ns", 100.0, "counted")),
         ],
+        printed={"server": "# started on Sun\n\n1 task-clock\n"},
     )
 
 
@@ -99,6 +100,8 @@ def test_a_trial_comes_back_as_it_was_recorded(tmp_path: Path) -> None:
     assert (1, "server", "perf", "cycles", None, "count", None, "not supported") in counters
     assert (1, "server", "perf", "task-clock", 9.0, "ns", 100.0, "counted") in counters
     assert len(counters) == 3
+    (printed,) = (tuple(found) for found in database.execute("SELECT * FROM perf_stat"))
+    assert printed == (1, "server", "# started on Sun\n\n1 task-clock\n")
 
 
 def test_no_trial_is_recorded_twice(tmp_path: Path) -> None:
@@ -184,11 +187,7 @@ def test_a_race_that_died_while_it_began_leaves_nothing_to_resume(tmp_path: Path
 @pytest.mark.parametrize(
     ("version", "opener", "words"),
     [
-        (
-            BEFORE - 1,
-            ledger_read.read,
-            "an older Regatta (schema 4; to be read it must be 5 to 7)",
-        ),
+        (BEFORE - 1, ledger_read.read, "an older Regatta (schema 4; to be read it must be 5 to 7)"),
         (BEFORE - 1, open_ledger, "an older Regatta (schema 4; to go on it must be 7); use that"),
         (BEFORE, open_ledger, "an older Regatta (schema 5; to go on it must be 7); use that"),
         (SCHEMA_VERSION + 1, ledger_read.read, "a newer Regatta (schema 8; to be read it must be"),

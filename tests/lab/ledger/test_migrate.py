@@ -14,6 +14,7 @@ from regatta.report.json_summary import to_dict
 from tests.lab import synthetic
 from tests.lab.ledger import schema_5
 from tests.lab.synthetic_held import add_held
+from tests.ledgers import change
 
 
 def both(folder: Path, **changes: str) -> tuple[Path, Path]:
@@ -50,12 +51,13 @@ def test_its_report_is_that_of_today(tmp_path: Path) -> None:
 
 
 def made_schema_6(path: Path) -> None:
-    """It had not these columns; all else was as it is."""
+    """It had not these columns, nor what perf stat printed; all else was as it is."""
     with closing(sqlite3.connect(path)) as database, database:
         for table in ("cell", "search"):
             for column in ("backlog", "counts_taskset", "request"):
                 database.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         database.execute("ALTER TABLE claim DROP COLUMN backlog")
+        database.execute("DROP TABLE perf_stat")
         database.execute("UPDATE meta SET value = '6' WHERE key = 'schema_version'")
 
 
@@ -67,6 +69,19 @@ def test_one_of_schema_6_says_the_same_too(tmp_path: Path) -> None:
     assert old.meta == new.meta | {"schema_version": "6"}
     assert replace(old, meta={}) == replace(new, meta={})
     assert {cell.backlog for cell in old.cells} == {None}
+
+
+def test_one_of_schema_6_lacks_what_perf_printed_and_nothing_else(tmp_path: Path) -> None:
+    path = synthetic.make(tmp_path / "new.sqlite", connections=[1], blocks=2, requests=4)
+    change(path, "INSERT INTO perf_stat VALUES (1, 'server', 'as printed')")
+    new = read(path)
+    assert {trial.id: trial.printed for trial in new.trials if trial.printed} == {
+        1: {"server": "as printed"}
+    }
+    made_schema_6(path)
+    old = read(path)
+    trials = [replace(trial, printed={}) for trial in new.trials]
+    assert replace(old, meta=new.meta) == replace(new, trials=trials)
 
 
 def test_its_searches_are_read_too(tmp_path: Path) -> None:

@@ -174,8 +174,36 @@ def test_the_claim_of_the_documentation_is_one(tmp_path: Path) -> None:
     )
     (recorded,) = recorded_claims(study)
     assert [figure.value for figure in recorded.published] == [3.5]
+    assert "`_per_second`" in page
     for name in METRIC_SIDES:
-        assert f"`{name}`" in page, name
+        assert f"`{name.removesuffix('_per_second')}`" in page, name
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "unit"),
+    [
+        ("clock_ghz", 3.15, "GHz"),
+        ("instructions_per_second", 6.3e9, "/s"),
+        ("elapsed", 120.5, "s"),
+        ("latency_max", 120.5, "s"),
+        ("latency_by_arrival", None, ""),
+        ("page_faults_per_second", None, ""),
+    ],
+)
+def test_what_a_source_does_not_print_follows_from_its_counts_where_it_can(
+    tmp_path: Path, metric: str, value: float | None, unit: str
+) -> None:
+    sides = METRIC_SIDES[metric]
+    (tmp_path / "figures.csv").write_text(
+        "# Source: a report\nreport,design,connections,side,task_clock_ms,cycles,instructions,"
+        f"elapsed_s\nA,select,10,{sides[0]},100,315000000,630000000,120.5\n"
+    )
+    bound = '"0.1 ms"' if metric == "latency_max" else "0.1"
+    body = f'source = "A"\nmetric = "{metric}"\ndesigns = ["select"]\nabove = {bound}'
+    study = parse_study(claim(f"connections = 10\n{body}\n") + SOURCE, DESIGNS, tmp_path)
+    (recorded,) = recorded_claims(study)
+    found = [(round(one.value, 6), one.unit, one.per) for one in recorded.published]
+    assert found == ([] if value is None else [(value, unit, "")])
 
 
 def test_a_design_without_workers_stands_beside_each_size_of_a_pool() -> None:

@@ -14,6 +14,7 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.result import Result
 from regatta.machine import perf, placement
+from regatta.machine.perf_output import read_counters
 from tests.lab import faked
 from tests.processes import commands, marked
 from tests.waiting import wait_until
@@ -81,6 +82,11 @@ def test_all_of_a_process_is_counted_whatever_the_kind(
         clock_ns = found["server", "perf", "task-clock"].value or 0
         # perf counts what a hypervisor took meanwhile, the kernel's account does not.
         assert 0.5 * kernel < clock_ns < 5 * kernel
+    assert set(result.printed) == ({"server", "client"} if with_perf else set())
+    for side, text in result.printed.items():
+        assert text.startswith("# started on")
+        (clock,) = read_counters(text, ("task-clock",))
+        assert clock == found[side, "perf", "task-clock"]
     assert marked(tmp_path) == []
 
 

@@ -2,6 +2,7 @@
 
 #include "reply/reply.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TITLE "rank pid user_seconds system_seconds name\n"
@@ -151,6 +152,42 @@ TEST(times_have_six_decimals) {
 TEST(rows_come_in_order_of_cpu_time) {
     ROW("1 7 1.000000 0.000000 a\n2 8 0.500000 0.500003 b", REPLY_MALFORMED);
     ROW("1 7 1.000000 0.000000 a\n2 8 0.500000 0.500000 b", REPLY_COMPLETE);
+}
+
+/* What a reply of rows with these pids tells. */
+static uint16_t told_of(const char *rows) {
+    char bytes[512];
+    int length = snprintf(bytes, sizeof bytes, TITLE "%s\n", rows);
+    assert_int_equal(feed(bytes, (size_t)length, 0, 1, DIALECT_LINE, 2, NULL), REPLY_COMPLETE);
+    return rows_told(&reply.rows);
+}
+
+TEST(the_same_processes_tell_the_same_whatever_their_order_and_times) {
+    uint16_t told = told_of("1 7 1.000000 0.000000 a\n2 8 0.500000 0.500000 b\n");
+    assert_int_equal(told_of("1 8 9.000000 0.000000 b\n2 7 0.100000 0.100000 a\n"), told);
+    assert_int_not_equal(told_of("1 7 1.000000 0.000000 a\n2 9 0.500000 0.500000 b\n"), told);
+    assert_int_not_equal(told_of("1 7 1.000000 0.000000 a\n"), told);
+    assert_int_not_equal(told_of("1 7 1.000000 0.000000 a\n"), 0);
+}
+
+/* Processes that were started one after the other have such pids. */
+TEST(pairs_of_pids_of_the_same_sum_tell_different_things) {
+    static bool seen[UINT16_MAX + 1];
+    int different = 0;
+    for (int pid = 1; pid < 500; pid++) {
+        char rows[128];
+        snprintf(rows, sizeof rows, "1 %d 1.000000 0.000000 a\n2 %d 0.500000 0.500000 b\n", pid,
+                 1000 - pid);
+        uint16_t told = told_of(rows);
+        different += !seen[told];
+        seen[told] = true;
+    }
+    assert_in_range(different, 490, 499); /* by chance 2 pairs are alike */
+}
+
+TEST(what_is_not_in_rows_tells_nothing) {
+    ANY(HTTP_OK "Content-Length: 5\r\n\r\nhello", REPLY_COMPLETE);
+    assert_int_equal(rows_told(&reply.rows), 0);
 }
 
 TEST(a_name_is_escaped) {

@@ -78,10 +78,10 @@ TEST(the_file_is_as_the_format_says) {
         1,    2,    0,    0,    0,    0,    0,    0,
         3,    0,    0,    0,    0,    0,    0,    0, /* start, first byte */
         4,    0,    0,    0,    0,    0,    0,    0x10,
-        9,    0,    0,    0,    4,    0,    0,    0, /* end, connection, error */
+        9,    0,    0,    0,    4,    0,    5,    6, /* end, connection, error, told */
     };
     unsigned char found[sizeof EXPECTED + 1];
-    struct sample record = {0x201, 3, 0x1000000000000004, 9, OUTCOME_MALFORMED};
+    struct sample record = {0x201, 3, 0x1000000000000004, 9, OUTCOME_MALFORMED, 0x605};
     struct samples samples = {&record, 1, 1};
     struct samples_file file;
     assert_int_equal(samples_file_open(&file, path), 0);

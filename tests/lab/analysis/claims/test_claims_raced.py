@@ -131,6 +131,27 @@ def test_with_hardware_counters_every_claim_gets_a_verdict(tmp_path: Path) -> No
     assert {figure.trials for figure in found["cache_misses"].scopes["window"].figures} == {8}
 
 
+def test_a_claim_may_be_over_the_clock_a_rate_the_time_or_the_memory(tmp_path: Path) -> None:
+    compared = 'connections = 10\ncompare = "client < server"'
+    bodies = "".join(
+        [
+            claim("clock", 'metric = "clock_ghz"\nconnections = 10\nabove = 3'),
+            claim("rate", f'metric = "branches_per_second"\n{compared.replace("<", "~")}'),
+            claim("elapsed", f'metric = "elapsed"\n{compared}'),
+            claim(
+                "memory",
+                'metric = "peak_memory"\nconnections = 10\nratio = ["thread-per-client", "select"]'
+                "\nat_least = 2",
+            ),
+        ]
+    )
+    race = {"connections": [10], "scopes": ["window", "process"], "counted_blocks": 8}
+    found = raced(tmp_path, bodies, hardware=True, **race)
+    assert {name: one.verdict for name, one in found.items()} == dict.fromkeys(found, SUPPORTED)
+    (figure,) = {(one.unit, one.per) for one in found["memory"].scopes["process"].figures}
+    assert figure == ("MiB", "")
+
+
 def test_counters_come_from_counted_trials_only(tmp_path: Path) -> None:
     body = claim(
         "X", 'metric = "page_faults"\nconnections = 10\norder = ["select", "thread-per-client"]'

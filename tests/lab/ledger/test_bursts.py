@@ -1,0 +1,109 @@
+"""Who waits in a burst, in which order replies come, what they tell: on bursts that are known."""
+
+import struct
+import zlib
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.ledger.counters import NOT_SUPPORTED
+from regatta.ledger.metrics import BY_NAME
+from regatta.ledger.readings import Reading
+from regatta.ledger.records import Trial
+from tests.lab.ledger.test_readings import read, trial
+
+Request = tuple[int, int, int]
+"""When it arrived, when it was answered, what it was told."""
+BURST_NS = 10**9
+
+
+def raced(*bursts: Sequence[Request], rounds: int | None = -1) -> Trial:
+    """A trial of these bursts, one after the other; each connection has its place in all."""
+    records = [
+        (number * BURST_NS + start, number * BURST_NS + end, connection, told)
+        for number, burst in enumerate(bursts)
+        for connection, (start, end, told) in enumerate(burst)
+    ]
+    head = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, len(records), 0)
+    body = b"".join(
+        struct.pack("<qqqIHH", start, end, end, connection, 0, told)
+        for start, end, connection, told in reversed(records)
+    )
+    return trial(
+        {},
+        rounds=len(bursts) if rounds == -1 else rounds,
+        samples=zlib.compress(head + body),
+    )
+
+
+def of_client(name: str, found: Trial) -> Reading:
+    return read(name, found, "client")
+
+
+ITERATIVE = [(at, 100 * (at + 1), 5) for at in range(10)]
+"""One after the other."""
+LAST_FIRST = [(at, 100 * (10 - at), 5) for at in range(10)]
+
+
+@pytest.mark.parametrize(("burst", "rank"), [(ITERATIVE, 1), (LAST_FIRST, -1)])
+def test_whoever_comes_later_waits_longer_or_not(burst: list[Request], rank: float) -> None:
+    assert of_client("latency_by_arrival", raced(burst)) == pytest.approx(rank)
+    assert of_client("latency_by_arrival", raced(burst, ITERATIVE)) == pytest.approx((rank + 1) / 2)
+
+
+def test_ranks_are_those_of_spearman() -> None:
+    """By hand: places 1 2 3 4, latencies 10 30 20 30, so ranks 1 3.5 2 3.5; r = 3 / √(5 × 4.5)."""
+    burst = [(0, 10, 1), (1, 31, 1), (2, 22, 1), (3, 33, 1)]
+    found = of_client("latency_by_arrival", raced(burst))
+    assert found == pytest.approx(3 / (5 * 4.5) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("ends", "late"),
+    [
+        ([1, 2, 3, 4, 5], 0),
+        # RFC 4737's own count: one that was overtaken is late, however many overtook it.
+        ([5, 1, 2, 3, 4], 20),
+        ([2, 3, 4, 5, 1], 80),
+        ([5, 4, 3, 2, 1], 80),
+        ([1, 1, 1, 1, 1], 0),
+    ],
+)
+def test_a_reply_is_late_if_one_to_a_later_arrival_came_before_it(
+    ends: list[int], late: float
+) -> None:
+    burst = [(at, 100 + end, 1) for at, end in enumerate(ends)]
+    assert of_client("replies_out_of_order_percent", raced(burst)) == pytest.approx(late)
+    both = raced(burst, ITERATIVE[:5])
+    assert of_client("replies_out_of_order_percent", both) == pytest.approx(late / 2)
+
+
+def test_different_answers_are_counted_in_each_burst() -> None:
+    two = [(0, 10, 7), (1, 11, 8), (2, 12, 7)]
+    one = [(0, 10, 9), (1, 11, 9), (2, 12, 9)]
+    assert of_client("answers_per_burst", raced(two, one)) == pytest.approx(1.5)
+    not_told = [(0, 10, 0), (1, 11, 0), (2, 12, 0)]
+    assert of_client("answers_per_burst", raced(not_told)) == NOT_SUPPORTED
+
+
+@pytest.mark.parametrize("name", ["latency_by_arrival", "replies_out_of_order_percent"])
+def test_one_connection_has_no_order(name: str) -> None:
+    assert of_client(name, raced([(0, 10, 1)], [(0, 12, 1)])) == NOT_SUPPORTED
+
+
+@pytest.mark.parametrize(
+    "name", ["latency_by_arrival", "replies_out_of_order_percent", "answers_per_burst"]
+)
+def test_other_loads_have_no_bursts(name: str) -> None:
+    assert of_client(name, raced(ITERATIVE, ITERATIVE, rounds=None)) == NOT_SUPPORTED
+    assert BY_NAME[name].sides == ("client",)
+
+
+@given(st.permutations(range(8)))
+def test_late_replies_are_those_that_somebody_overtook(order: list[int]) -> None:
+    burst = [(at, 100 + order[at], 1) for at in range(8)]
+    late = sum(any(order[later] < order[at] for later in range(at + 1, 8)) for at in range(8))
+    found = of_client("replies_out_of_order_percent", raced(burst))
+    assert found == pytest.approx(late / 8 * 100)
