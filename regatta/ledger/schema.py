@@ -6,7 +6,7 @@ from pathlib import Path
 from regatta.errors import LedgerError
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 CELL_COLUMNS = """
   id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
@@ -18,7 +18,7 @@ SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE claim(
-  id TEXT PRIMARY KEY, says TEXT, source TEXT, source_title TEXT, per TEXT,
+  id TEXT PRIMARY KEY, says TEXT, said_at TEXT, note TEXT, source TEXT, source_title TEXT, per TEXT,
   published_agrees INTEGER, engine TEXT, workers INTEGER, work TEXT, load TEXT, dialect TEXT,
   rate INTEGER, idle INTEGER, slow INTEGER, process_engines TEXT);
 CREATE TABLE claim_statement(
@@ -86,7 +86,7 @@ def check_version(path: Path, version: int, to: str, oldest: int = SCHEMA_VERSIO
     if not oldest <= version <= SCHEMA_VERSION:
         age = "a newer" if version > SCHEMA_VERSION else "an older"
         advice = "update Regatta" if version > SCHEMA_VERSION else "use that version, or race again"
-        known = " or ".join(str(one) for one in range(oldest, SCHEMA_VERSION + 1))
+        known = f"{oldest} to {SCHEMA_VERSION}" if oldest < SCHEMA_VERSION else SCHEMA_VERSION
         raise LedgerError(
             f"{path} was written by {age} Regatta (schema {version}; {to} it must be {known}); "
             f"{advice}"

@@ -184,11 +184,11 @@ def test_a_race_that_died_while_it_began_leaves_nothing_to_resume(tmp_path: Path
 @pytest.mark.parametrize(
     ("version", "opener", "words"),
     [
-        (BEFORE - 1, ledger_read.read, "an older Regatta (schema 4; to be read it must be 5 or 6)"),
-        (BEFORE - 1, open_ledger, "an older Regatta (schema 4; to go on it must be 6); use that"),
-        (BEFORE, open_ledger, "an older Regatta (schema 5; to go on it must be 6); use that"),
-        (SCHEMA_VERSION + 1, ledger_read.read, "a newer Regatta (schema 7; to be read it must be"),
-        (SCHEMA_VERSION + 1, open_ledger, "a newer Regatta (schema 7; to go on it must be 6)"),
+        (BEFORE - 1, ledger_read.read, "an older Regatta (schema 4; to be read it must be 5 to 7)"),
+        (BEFORE - 1, open_ledger, "an older Regatta (schema 4; to go on it must be 7); use that"),
+        (BEFORE, open_ledger, "an older Regatta (schema 5; to go on it must be 7); use that"),
+        (SCHEMA_VERSION + 1, ledger_read.read, "a newer Regatta (schema 8; to be read it must be"),
+        (SCHEMA_VERSION + 1, open_ledger, "a newer Regatta (schema 8; to go on it must be 7)"),
     ],
 )
 def test_another_schema_is_refused_in_one_line(
