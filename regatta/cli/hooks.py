@@ -1,6 +1,7 @@
 """Whom a race asks: the doctor, the calibration and the analysis, which are built on races."""
 
 from regatta.analysis.running.foretell import foretold
+from regatta.analysis.running.foretell_claims import claims_foretold
 from regatta.analysis.running.width import widest_lead
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.calibrate import store
@@ -28,7 +29,8 @@ def spoilers(study: Study, placement: Placement) -> dict[str, str]:
 
 def unseen(study: Study) -> tuple[str, ...]:
     """What the study's verdicts cannot show."""
-    return tuple(note for note in (too_few_note(study), foretold(study)) if note)
+    notes = (too_few_note(study), foretold(study), claims_foretold(study))
+    return tuple(note for note in notes if note)
 
 
 HOOKS = Hooks(

@@ -19,7 +19,7 @@ SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE claim(
-  id TEXT PRIMARY KEY, says TEXT, source TEXT, source_title TEXT, per TEXT,
+  id TEXT PRIMARY KEY, says TEXT, said_at TEXT, note TEXT, source TEXT, source_title TEXT, per TEXT,
   published_agrees INTEGER, engine TEXT, workers INTEGER, work TEXT, load TEXT, dialect TEXT,
   rate INTEGER, idle INTEGER, slow INTEGER, backlog INTEGER, process_engines TEXT);
 CREATE TABLE claim_statement(

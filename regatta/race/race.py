@@ -111,7 +111,7 @@ def reopen(
                 f"by its folder: `regatta race --resume {folder}`, or start a new race"
             )
         folder_then = Path(ledger.meta("study_folder") or "")
-        recorded = parse_study(text, programs.designs, folder_then)
+        recorded = parse_study(text, programs.designs, folder_then, with_claims=False)
         ledger.check_searches(recorded.cells)
         if ledger.settled():
             recorded = settled(ledger, recorded)

@@ -5,16 +5,17 @@ from pathlib import Path
 
 from regatta.analysis.results import Analysis
 from regatta.errors import RegattaError
-from regatta.report.claims.csv import claims_csv
+from regatta.report.claims.csv import claims_csv, verdicts_csv
 from regatta.report.csv import to_csv
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 
 
 def write_files(analysis: Analysis, folder: Path) -> None:
-    """Writes report.html, summary.md and summary.csv, of claims claims.csv."""
+    """Writes report.html, summary.md and summary.csv, of claims verdicts.csv and claims.csv."""
     _write(folder / "summary.csv", to_csv(analysis))
     if analysis.claims:
+        _write(folder / "verdicts.csv", verdicts_csv(analysis.claims))
         _write(folder / "claims.csv", claims_csv(analysis.claims))
     _write(folder / "summary.md", to_markdown(analysis))
     _write(folder / "report.html", to_html(analysis))

@@ -5,7 +5,7 @@ Everything is checked before anything starts. Each complaint names the key and w
 
 from regatta.ledger.given.claim import Claim
 from regatta.study.baseline import BaselineForm
-from regatta.study.claims.parse import Source
+from regatta.study.claims.sources import Source
 from regatta.study.contender import Contender
 from regatta.study.cpus import cpus_option
 from regatta.study.find import find_study, shipped_names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,12 +15,14 @@ from regatta.ledger.given.claim import Claim
 from regatta.study import limits
 from regatta.study.baseline import BaselineForm, read_baseline
 from regatta.study.cells import read_cells
-from regatta.study.claims.parse import Source, read_claims
+from regatta.study.claims.parse import read_claims
+from regatta.study.claims.sources import Source
 from regatta.study.contender import Contender
 from regatta.study.design import Design
 from regatta.study.form import Form, Many, Must, Text, one_of, read, wrong
 from regatta.study.placement import PlacementForm
 from regatta.study.race import RaceForm
+from regatta.study.toml import content_of, text_of
 
 
 class Study(RaceForm, PlacementForm):
@@ -74,16 +75,20 @@ class StudyForm(Form):
         return value
 
 
-def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None) -> Study:
-    """The study that the text describes, for a server that has these designs."""
-    try:
-        content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise StudyError(f"the study is not valid TOML: {error}; correct it") from error
+def parse_study(
+    text: str, designs: Sequence[Design], folder: Path | None = None, *, with_claims: bool = True
+) -> Study:
+    """The study that the text describes, for a server that has these designs.
+
+    Without its claims no other file is read: a race that goes on has them in its ledger.
+    """
+    content = content_of(text, "the study")
     written = read(StudyForm, content, designs=[design.name for design in designs])
+    folder = (folder or Path()).absolute()
     cells = read_cells(written.cells, designs, written.contenders)
     raced, left_out = without_missing(cells, designs)
     check_company(written.race, raced)
+    claims = read_claims(written.claim, cells, written.sources, folder) if with_claims else ()
     return Study.model_construct(
         **dict(written.race),
         **dict(written.placement),
@@ -95,8 +100,8 @@ def parse_study(text: str, designs: Sequence[Design], folder: Path | None = None
         baseline=read_baseline(written.baseline, cells),
         left_out=left_out,
         toml=text,
-        folder=(folder or Path()).absolute(),
-        claims=read_claims(written.claim, cells, written.sources),
+        folder=folder,
+        claims=claims,
         sources=written.sources,
     )
 
@@ -125,13 +130,7 @@ def without_missing(
 
 def load_study(path: Path, designs: Sequence[Design]) -> Study:
     """Reads and checks a study file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise StudyError(f"{path} is not UTF-8 text; save it as UTF-8") from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StudyError(f"cannot read {path}: {reason}; name another file") from error
+    text = text_of(path)
     try:
         return parse_study(text, designs, path.resolve().parent)
     except StudyError as error:

@@ -63,6 +63,8 @@ def judge(
         scopes=dict(scopes),
         verdict=verdict(scopes),
         why=why(case),
+        where=claim.said_at,
+        note=claim.note,
     )
 
 

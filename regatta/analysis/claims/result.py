@@ -103,3 +103,7 @@ class ClaimResult:
     """That of the window; of the whole process where the study has only that."""
     why: str
     """One line that follows from counters."""
+    where: str = ""
+    """Where the source says it, in words."""
+    note: str = ""
+    """What is ambiguous, misprinted or read into it."""

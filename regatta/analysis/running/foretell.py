@@ -95,6 +95,11 @@ def smallest_lead(shape: Shape, units: int, in_sittings: bool) -> float:
     if len(ways) > SOME_WAYS:
         ways = ways[chance.choice(len(ways), SOME_WAYS, replace=False)]
     score = median(_score(chance, shape, units, ways) for _ in range(DRAWS))
+    return seen_beyond(score, units)
+
+
+def seen_beyond(score: float, units: int) -> float:
+    """What one comparison shows four times in five, if all must reach so far; as a share."""
     return math.expm1(Mean(0.0, VARIES / math.sqrt(units), units).detectable(score))
 
 

@@ -59,14 +59,18 @@ def _blocks_of_claims(study: Study) -> dict[str, int]:
         claim = over_the_studys(said, study.cells)
         found[claim.id] = study.blocks + study.counted_blocks
         if set(claim.selectors()) <= claim_cells(claim, study.cells, WINDOW).keys():
-            found[claim.id] = min(_blocks_of(study, of.metric) for of in claim.statements)
+            found[claim.id] = min(blocks_of(study, of.metric) for of in claim.statements)
     return found
 
 
-def _blocks_of(study: Study, metric: str) -> int:
-    if is_timed(metric) or (metric in ALSO_TIMED and not study.counted_blocks):
-        return study.blocks
-    return study.counted_blocks
+def blocks_of(study: Study, metric: str) -> int:
+    """Those of a window that a claim over this metric has."""
+    return study.counted_blocks if is_counted(study, metric) else study.blocks
+
+
+def is_counted(study: Study, metric: str) -> bool:
+    """Whether these are the counted ones."""
+    return not is_timed(metric) and (metric not in ALSO_TIMED or study.counted_blocks > 0)
 
 
 def _listed(names: list[str]) -> str:

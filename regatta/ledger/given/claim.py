@@ -100,6 +100,10 @@ class Claim:
     says: str
     statements: tuple[Statement, ...]
     """All of them must hold."""
+    said_at: str = ""
+    """Where its source says it, in words."""
+    note: str = ""
+    """What is ambiguous, misprinted or read into it."""
     source: str | None = None
     per: str = "process"
     """What the published figures are of: a whole `process`, or a `request`."""

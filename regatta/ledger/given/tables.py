@@ -44,7 +44,8 @@ def from_json(text: str | None) -> Any:
 
 def write_claim(database: sqlite3.Connection, recorded: RecordedClaim) -> None:
     claim = recorded.claim
-    row: list[object] = [claim.id, claim.says, claim.source, recorded.source, claim.per]
+    row: list[object] = [claim.id, claim.says, claim.said_at, claim.note]
+    row += [claim.source, recorded.source, claim.per]
     row += [int(claim.published_agrees), *map(claim.where.get, WHERE_KEYS)]
     insert(database, "claim", [*row, to_json(dict(claim.process_engines))])
     for position, said in enumerate(claim.statements, start=1):

@@ -1,8 +1,8 @@
-"""claims.csv: one row a claim, scope and comparison; what was published in one row a figure."""
+"""verdicts.csv: a row a claim. claims.csv: a row a claim, scope and comparison, and a figure."""
 
 from regatta.analysis.claims.result import ClaimPart, ClaimResult, MeasuredFigure
 from regatta.ledger.given.records import PublishedFigure
-from regatta.report.claims.words import seen_of
+from regatta.report.claims.words import SCOPES, seen_of
 from regatta.report.csv import Cells, written
 
 HEADER = (
@@ -11,6 +11,18 @@ HEADER = (
     *("scale", "value", "low", "high", "unit", "per"),
     *("p_value", "blocks", "detectable", "says"),
 )
+VERDICTS = ("claim", "source", "where", "says", *SCOPES, "published_agrees", "why", "note")
+
+
+def verdicts_csv(claims: list[ClaimResult]) -> str:
+    """Its words, where the source has them, and the verdict in each scope."""
+    return written(VERDICTS, map(_verdicts, claims))
+
+
+def _verdicts(claim: ClaimResult) -> Cells:
+    found = {scope: result.verdict for scope, result in claim.scopes.items()}
+    agrees = "yes" if claim.published_agrees else "no"
+    return {**vars(claim), **found, "claim": claim.id, "published_agrees": agrees}
 
 
 def claims_csv(claims: list[ClaimResult]) -> str:

@@ -1,6 +1,6 @@
 """The claims of a study in summary.md: the table of verdicts, then what each rests on."""
 
-from regatta.analysis.claims.result import ClaimResult
+from regatta.analysis.claims.result import VERDICTS, ClaimResult
 from regatta.report.claims import words
 from regatta.report.claims.lines import claim_lines
 from regatta.report.text.escape import escape
@@ -12,13 +12,27 @@ def claims_markdown(claims: list[ClaimResult]) -> list[str]:
         return []
     scopes = [scope for scope in words.SCOPES if any(scope in claim.scopes for claim in claims)]
     titles = ["claim", "says", *(words.SCOPES[scope] for scope in scopes), "why"]
-    lines = ["## Claims", "", words.tally(claims), ""]
+    lines = ["## Claims", "", words.tally(claims), "", *_sources(claims)]
     lines += [f"| {' | '.join(titles)} |", "| --- " * len(titles) + "|"]
     lines += [_row(claim, scopes) for claim in claims]
     lines += ["", words.LEGEND, ""]
     for claim in claims:
         lines += _details(claim)
     return lines
+
+
+def _sources(claims: list[ClaimResult]) -> list[str]:
+    """How many verdicts of each kind on whose claims; nothing where all are one source's."""
+    of_each = words.by_source(claims)
+    if len(of_each) == 1:
+        return []
+    given = [verdict for verdict in VERDICTS if any(claim.verdict == verdict for claim in claims)]
+    titles = ["claimed by", "claims", *given]
+    lines = [f"| {' | '.join(titles)} |", f"| --- {'| ---: ' * (len(titles) - 1)}|"]
+    for source, of in of_each.items():
+        counts = [sum(claim.verdict == verdict for claim in of) for verdict in given]
+        lines.append(f"| {' | '.join([escape(source), *map(str, [len(of), *counts])])} |")
+    return [*lines, ""]
 
 
 def _row(claim: ClaimResult, scopes: list[str]) -> str:
@@ -31,7 +45,9 @@ def _row(claim: ClaimResult, scopes: list[str]) -> str:
 
 def _details(claim: ClaimResult) -> list[str]:
     source = f", {escape(claim.source)}" if claim.source else ""
-    lines = [f"**{escape(claim.id)}{source}:** {escape(claim.says)}", ""]
+    where = f" ({escape(claim.where)})" if claim.where else ""
+    lines = [f"**{escape(claim.id)}{source}{where}:** {escape(claim.says)}", ""]
+    lines += [f"- note: {escape(claim.note)}"] if claim.note else []
     for line in claim_lines(claim):
         verdict = f" **{line.verdict}**:" if line.verdict else ""
         figures = f" {escape(line.figures)}" if line.figures else ""

@@ -18,7 +18,14 @@ def claims_section(analysis: Analysis, charts: Charts) -> dict[str, Any] | None:
     return {
         "tally": words.tally(analysis.claims),
         "legend": words.LEGEND,
-        "claims": [_claim(analysis, claim, charts) for claim in analysis.claims],
+        "sources": [
+            {
+                "title": source,
+                "tally": words.tally(of),
+                "claims": [_claim(analysis, claim, charts) for claim in of],
+            }
+            for source, of in words.by_source(analysis.claims).items()
+        ],
     }
 
 
@@ -33,6 +40,8 @@ def _claim(analysis: Analysis, claim: ClaimResult, charts: Charts) -> dict[str, 
         "id": claim.id,
         "says": claim.says,
         "source": claim.source,
+        "where": claim.where,
+        "note": claim.note,
         "why": claim.why,
         "denied": words.disagreement(claim),
         "verdict": verdict(claim.verdict),

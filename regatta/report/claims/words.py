@@ -34,6 +34,8 @@ SCOPES = {PROCESS: "as they measured", WINDOW: "as it should be"}
 """In the order in which they are shown, and how each is called."""
 WHOLE = "whole process"
 EACH_ONE = "one request on each connection"
+OWN = "this study"
+"""Who claims what has no source."""
 TOGETHER = "95 %, together with all others of this column"
 LEGEND = (
     "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
@@ -50,6 +52,14 @@ def tally(claims: list[ClaimResult]) -> str:
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"{plural(len(claims), 'claim')}: {listed}."
+
+
+def by_source(claims: list[ClaimResult]) -> dict[str, list[ClaimResult]]:
+    """Under who claims them, in words, each in the order of the study."""
+    found: dict[str, list[ClaimResult]] = {}
+    for claim in claims:
+        found.setdefault(claim.source or OWN, []).append(claim)
+    return found
 
 
 def by_scope(claim: ClaimResult) -> list[tuple[str, ScopeResult]]:

@@ -1,6 +1,7 @@
-"""`[[claim]]` and `[sources]`: what a study tests of what others, or you, have said."""
+"""`[[claim]]`: what a study tests of what others, or you, have said."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -11,12 +12,12 @@ from regatta.ledger.given.claim import WHERE_KEYS, Claim
 from regatta.study import limits
 from regatta.study.claims.cells import check_cells, over_the_studys
 from regatta.study.claims.groups import Raced
-from regatta.study.claims.statement import FEWEST, OF_DESIGNS, Metric, StatementForm
-from regatta.study.form import Flag, Form, Text, among, listed, one_of, read, whole, wrong
+from regatta.study.claims.sources import Source, claims_in, text_of_claims, told_of
+from regatta.study.claims.statement import FEWEST, OF_DESIGNS, StatementForm
+from regatta.study.form import Flag, Text, among, listed, one_of, read, whole, wrong
 from regatta.study.values import (
     BackgroundConnections,
     Backlog,
-    Connections,
     Dialect,
     Engine,
     Load,
@@ -25,23 +26,13 @@ from regatta.study.values import (
 )
 
 
-class Source(Form):
-    """`[sources.NAME]`: who claims it, and where the figures are."""
-
-    title: Text | None = None
-    published: Text | None = None
-    """A CSV file, from the study's folder."""
-    metric: Metric | None = None
-    """Of a file that has a column for each machine and none for metrics."""
-    connections: Connections | None = None
-    """Of the same."""
-
-
 class ClaimForm(StatementForm):
     """`[[claim]]`, as it is written: what is said first, and all around it."""
 
     id: Name
     says: Text
+    said_at: Text | None = Field(default=None, alias="where")
+    note: Text | None = None
     source: Annotated[str, among("sources")] | None = None
     per: Annotated[str, one_of(("process", "request"))] = "process"
     published_agrees: Flag = True
@@ -75,6 +66,8 @@ class ClaimForm(StatementForm):
         return Claim(
             id=self.id,
             says=self.says,
+            said_at=self.said_at or "",
+            note=self.note or "",
             statements=tuple(one.statement(cells) for one in (self, *self.joined)),
             source=self.source,
             per=self.per,
@@ -94,13 +87,30 @@ def inherited(content: Mapping[str, Any], joined: Any) -> Any:
 
 
 def read_claims(
-    tables: Sequence[Any], cells: Sequence[Cell], sources: Mapping[str, Source]
+    own: Sequence[Any], cells: Sequence[Cell], sources: Mapping[str, Source], folder: Path
 ) -> tuple[Claim, ...]:
-    """All claims of a study; each must be over cells of the study."""
-    if len(tables) > limits.MAX_CLAIMS:
-        raise StudyError(f"the study has {len(tables)} claims; the most is {limits.MAX_CLAIMS}")
-    raced = list(dict.fromkeys(cell.contender for cell in cells))
+    """Those in the files of the sources, then the study's own; each must be over its cells."""
     claims: dict[str, Claim] = {}
+    for name, source in sources.items():
+        if source.claims is not None:
+            text = text_of_claims(name, folder / source.claims)
+            with told_of(source.claims):
+                add_claims(claims, claims_in(text, name), cells, sources)
+    add_claims(claims, own, cells, sources)
+    return tuple(claims.values())
+
+
+def add_claims(
+    claims: dict[str, Claim],
+    tables: Sequence[Any],
+    cells: Sequence[Cell],
+    sources: Mapping[str, Source],
+) -> None:
+    """To those of the study, by name."""
+    count = len(claims) + len(tables)
+    if count > limits.MAX_CLAIMS:
+        raise StudyError(f"the study has {count} claims; the most is {limits.MAX_CLAIMS}")
+    raced = list(dict.fromkeys(cell.contender for cell in cells))
     for number, table in enumerate(tables):
         name = table.get("id") if isinstance(table, dict) else None
         named = isinstance(name, str) and limits.NAME_PATTERN.fullmatch(name)
@@ -112,7 +122,6 @@ def read_claims(
         check_connections(raced_at)
         check_cells(raced_at, cells)
         claims[claim.id] = claim
-    return tuple(claims.values())
 
 
 def check_connections(claim: Claim) -> None:

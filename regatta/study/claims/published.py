@@ -1,8 +1,9 @@
 """The published figures of a study's claims, so that a report can show them beside what was raced.
 
 Two forms of file: a row for each side of a process that a report shows (`report`, `design`,
-`connections`, `side`) with a column for each metric, whose name ends in its unit; or a row a design
-with a column for each machine (regatta/study/published.py), whose metric the source names.
+`connections`, `side`) with a column for each metric, whose name ends in its unit, and maybe a
+`note` for whoever opens it; or a row a design with a column for each machine
+(regatta/study/published.py), whose metric the source names.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from regatta.study.claims.cells import over_the_studys
 from regatta.study.published import number, read_csv, read_published
 
 KEYS = ("report", "design", "connections", "side")
+NOTE = "note"
 MOST_ROWS = 100_000
 UNITS = {"ms": "_ms", "s": "_s", "%": "_percent"}
 SHARES = {
@@ -87,7 +89,7 @@ def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Fig
 def read_rows(path: Path, report: str) -> Figures:
     """The rows of one report."""
     _, reader = read_csv(path, f"sources.{report}.published")
-    metrics = [name for name in reader.fieldnames or [] if name not in KEYS]
+    metrics = [name for name in reader.fieldnames or [] if name not in (*KEYS, NOTE)]
     if not metrics or not set(KEYS) <= set(reader.fieldnames or []):
         raise StudyError(
             f"{path}: the header must hold {', '.join(KEYS)} and metrics; for a file with a column "

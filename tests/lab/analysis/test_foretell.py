@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from regatta.analysis.running.foretell import VARIES, foretold, shapes, smallest_lead
+from regatta.analysis.running.foretell_claims import (
+    Family,
+    claims_foretold,
+    family_of,
+    smallest_difference,
+)
 from regatta.analysis.standings import Entries, Entry, verdicts
+from regatta.analysis.statistics.joint import Mean, decide_jointly
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.study import Study
 from tests.lab import faked
@@ -95,6 +102,61 @@ def test_the_race_says_before_it_starts_what_it_will_not_see() -> None:
     sittings = foretold(study(sittings=5))
     assert sittings.startswith("5 sittings, and 3 contenders at 2 steps")
     assert "if a sitting's ratio varies by 5 %; 10 % would take 7 sittings" in sittings
+
+
+CLAIM = """
+[[claim]]
+id = "X{number}"
+says = "So it is."
+metric = "{metric}"
+connections = [1, 10]
+order = ["iterative", "select", "thread-per-client"]
+"""
+
+
+def with_claims(**asked: int) -> Study:
+    """Four comparisons over time, and four over a count."""
+    claims = [CLAIM.format(number=1, metric="task_clock")]
+    claims += [CLAIM.format(number=2, metric="syscalls")]
+    return faked.parse(study(**asked).toml + "".join(claims))
+
+
+def test_each_comparison_of_a_claim_has_its_blocks() -> None:
+    assert family_of(study()) == ()
+    assert family_of(with_claims()) == ((2, 4), (8, 4))
+    assert family_of(with_claims(counted_blocks=8)) == ((8, 4), (8, 4)), "of other blocks"
+    assert family_of(with_claims(sittings=5)) == ((5, 8),)
+
+
+@pytest.mark.parametrize(("count", "in_sittings"), [(8, False), (12, False), (5, True)])
+def test_what_is_foretold_of_claims_is_what_their_table_would_have_seen(
+    count: int, in_sittings: bool
+) -> None:
+    """Those of fewest blocks, beside others over other blocks."""
+    chance = np.random.default_rng(3)
+    units = Units({number: number for number in range(count)}) if in_sittings else BLOCKS
+    family: Family = ((count, 20),) if in_sittings else ((count, 20), (24, 30))
+    told = []
+    for _ in range(DRAWN // 3):
+        rows, first = [], 0
+        for blocks, rows_of_it in family:
+            noise = chance.normal(0.0, VARIES, (rows_of_it, blocks))
+            rows += [dict(enumerate(one, first)) for one in noise]
+            first += blocks
+        score = decide_jointly(rows, units=units).score
+        told += [Mean.of_blocks(row).detectable(score) for row in rows[:20]]
+    seen = math.expm1(median(told))
+    assert smallest_difference(family, in_sittings) == pytest.approx(seen, rel=0.25)
+
+
+def test_the_race_says_before_it_starts_what_its_claims_will_not_see() -> None:
+    said = claims_foretold(with_claims(counted_blocks=6))
+    assert said.startswith("8 comparisons of claims in one table: the 4 of 6 blocks show no ")
+    assert " if a block's ratio varies by 5 %; 10 % would take " in said
+    without_counters = claims_foretold(with_claims(counted_blocks=2))
+    assert without_counters.startswith("4 comparisons of claims in one table: the 4 of 8 blocks ")
+    assert claims_foretold(with_claims(blocks=3, counted_blocks=2)) == ""
+    assert claims_foretold(study()) == ""
 
 
 @pytest.mark.parametrize("asked", [{"blocks": 3, "counted_blocks": 1}, {"sittings": 2}])

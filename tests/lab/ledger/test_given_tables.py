@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from regatta.study import load_study
 from tests.lab import synthetic
 from tests.lab.designs import every_design
 from tests.lab.ledger.schema_5 import given
-from tests.lab.study.test_claim_forms_study import with_needed
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
 SMALL = {"connections": [1], "blocks": 1, "counted_blocks": 1, "requests": 2}
@@ -42,9 +42,17 @@ def test_that_of_the_shipped_studies_comes_back(tmp_path: Path, name: str) -> No
     assert read(ledger(tmp_path, known)).given == known
 
 
-def test_claims_of_every_form_come_back(tmp_path: Path) -> None:
-    known = given_to(with_needed(), Hooks())
-    assert read(ledger(tmp_path, known)).given == known
+def test_a_claim_of_schema_6_says_neither_where_nor_a_note(tmp_path: Path) -> None:
+    known = given_to(load_study(STUDIES / "chapter-30.toml", every_design()), Hooks())
+    path = ledger(tmp_path, known)
+    with closing(sqlite3.connect(path)) as database, database:
+        for column in ("said_at", "note"):
+            database.execute(f"ALTER TABLE claim DROP COLUMN {column}")
+        database.execute("UPDATE meta SET value = '6' WHERE key = 'schema_version'")
+    first, *_ = read(path).given.claims
+    expected = known.claims[0]
+    assert expected.claim.said_at
+    assert first == replace(expected, claim=replace(expected.claim, said_at="", note=""))
 
 
 @pytest.mark.parametrize(

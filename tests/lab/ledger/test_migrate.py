@@ -56,7 +56,8 @@ def made_schema_6(path: Path) -> None:
         for table in ("cell", "search"):
             for column in ("backlog", "counts_taskset", "request"):
                 database.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        database.execute("ALTER TABLE claim DROP COLUMN backlog")
+        for column in ("backlog", "said_at", "note"):
+            database.execute(f"ALTER TABLE claim DROP COLUMN {column}")
         database.execute("DROP TABLE perf_stat")
         database.execute("UPDATE meta SET value = '6' WHERE key = 'schema_version'")
 

@@ -76,6 +76,21 @@ def test_the_environment_holds_what_was_found_and_not_what_was_asked(tmp_path: P
     assert not keys & {"claims", "baseline", "calibration", *asked}
 
 
+def test_a_race_goes_on_with_the_claims_of_its_ledger(tmp_path: Path) -> None:
+    """Whatever became of their file."""
+    claim = STUDY.partition("[[claim]]")[1] + STUDY.partition("[[claim]]")[2]
+    file = tmp_path / "claims.toml"
+    file.write_text(claim)
+    text = STUDY.replace(claim, '[sources.me]\nclaims = "claims.toml"\n')
+    race = tmp_path / "race"
+    with pytest.raises(faked.StopError):
+        faked.race(faked.parse(text, tmp_path), race, stop)
+    file.unlink()
+    faked.resume(race)
+    assert read_meta(race / FILE_NAME)["finished_at"]
+    assert [one.claim.id for one in read(race / FILE_NAME).given.claims] == ["X1"]
+
+
 def test_a_race_without_perf_goes_on_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
 from regatta.report.charts.theme import DARK, config
 from regatta.report.claims import words
-from regatta.report.claims.csv import claims_csv
+from regatta.report.claims.csv import claims_csv, verdicts_csv
 from regatta.report.claims.lines import claim_lines
 from regatta.report.claims.panels import PUBLISHED, panels
 from regatta.report.claims.picture import claim_pictures
@@ -198,6 +198,40 @@ def test_the_csv_holds_every_verdict_comparison_and_figure() -> None:
             assert [row["verdict"] for row in here if row["row"] == "claim"] == [result.verdict]
             assert len([row for row in here if row["row"] == "part"]) == len(result.parts)
             assert len([row for row in here if row["row"] == "figure"]) == len(result.figures)
+
+
+def test_the_table_of_verdicts_has_a_row_for_each_claim() -> None:
+    said = replace(ranked(), where="table 3", note="A misprint.")
+    rows = list(csv.DictReader(io.StringIO(verdicts_csv([said, at_several(), of_the_book()]))))
+    assert [row["claim"] for row in rows] == ["A1", "B2", "U3"]
+    assert [row["window"] for row in rows] == [REFUTED, SUPPORTED, UNDECIDED]
+    assert [row["process"] for row in rows] == [UNDECIDED, SUPPORTED, ""]
+    assert [row["published_agrees"] for row in rows] == ["yes", "no", "yes"]
+    first = rows[0]
+    assert (first["source"], first["says"], first["why"]) == (said.source, said.says, said.why)
+    assert (first["where"], first["note"]) == ("table 3", "A misprint.")
+
+
+def test_where_a_claim_stands_and_its_note_are_in_page_and_markdown(analysis: Analysis) -> None:
+    said = replace(analysis, claims=[replace(ranked(), where="table 3", note="A misprint.")])
+    text = to_markdown(said)
+    assert f"**A1, {ranked().source} (table 3):** {ranked().says}" in text
+    assert "- note: A misprint." in text
+    page = to_html(said)
+    assert f"Claimed by {ranked().source}, table 3. " in page
+    assert "Note: A misprint." in page
+
+
+def test_verdicts_are_counted_by_source_where_there_are_several(analysis: Analysis) -> None:
+    text, page = to_markdown(analysis), to_html(analysis)
+    head = "| claimed by | claims | supported | refuted | undecided | not measurable here |"
+    assert head in text
+    assert f"| {ranked().source} | 2 | 0 | 1 | 0 | 1 |" in text
+    assert "<h3>report B</h3>" in page
+    assert "2 claims: 2 supported." in page
+    one = replace(analysis, claims=[ranked()])
+    assert "| claimed by |" not in to_markdown(one)
+    assert f"<h3>{ranked().source}</h3>" not in to_html(one)
 
 
 def test_every_claim_with_figures_is_a_picture(analysis: Analysis) -> None:

@@ -1,36 +1,28 @@
 """What a claim may say of several numbers of connections, of gaps and of bounds."""
 
-from pathlib import Path
-
 import pytest
 
 from regatta.analysis.claims.comparisons import comparisons
 from regatta.errors import StudyError
-from regatta.study import Study, parse_study
+from regatta.ledger.given.claim import SHAPES
 from regatta.study.claims.cells import over_the_studys
-from tests.lab.designs import every_design
-from tests.lab.study.test_claims_study import CELLS, POOL, STUDIES, parsed
+from regatta.study.claims.statement import KINDS
+from tests.lab.study.test_claims_study import CELLS, POOL, parsed, shipped
 
-NEEDED = (Path(__file__).parent / "needed_forms.toml").read_text()
 COST = 'metric = "task_clock"\n'
 SEVERAL = COST + "connections = [5, 10]\n"
 
 
-def with_needed() -> Study:
-    """The study of the reports with these claims in place of its own."""
-    cells = (STUDIES / "reports.toml").read_text().partition("[sources.A]")[0]
-    return parse_study(cells + NEEDED, every_design(), STUDIES)
-
-
-def test_every_published_claim_that_needs_a_form_can_be_written() -> None:
-    found = with_needed().claims
-    names = "A15 B10 B11 B15 B16 B19 B20 B21 B22 C6 C7 C8 D10 D12 D14 D19"
-    assert [claim.id for claim in found] == names.split()
-    unnamed = [claim.id for claim in found if not all(s.connections for s in claim.statements)]
+def test_the_published_claims_are_of_every_form() -> None:
+    study = shipped("reports")
+    found = {claim.id: claim for claim in study.claims}
+    kinds = {said.kind for claim in study.claims for said in claim.statements}
+    assert kinds == set(KINDS) - {"shape", "client_engines", "above"} | {*SHAPES}
+    unnamed = [name for name, claim in found.items() if not claim.statements[0].connections]
     assert unnamed == ["B19", "B20", "B21", "B22"], "whose source names no number"
     labels = {
-        claim.id: [one.label for one in comparisons(over_the_studys(claim, with_needed().cells))]
-        for claim in found
+        name: [one.label for one in comparisons(over_the_studys(claim, study.cells))]
+        for name, claim in found.items()
     }
     assert labels["A15"][-1] == "select at 100 connections (client): below 0.1"
     assert labels["B10"] == [

@@ -10,7 +10,8 @@ from regatta.errors import RegattaError, StudyError, UsageError
 from regatta.study import cpus_option, find_study, load_study, parse_study, shipped_names
 from regatta.study.baseline import BaselineForm
 from regatta.study.cells import CellGroupForm
-from regatta.study.claims.parse import ClaimForm, Source
+from regatta.study.claims.parse import ClaimForm
+from regatta.study.claims.sources import Source
 from regatta.study.contender import Contender
 from regatta.study.cpus import cpu_list, cpus_of, cpus_text
 from regatta.study.design import Design

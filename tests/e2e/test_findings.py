@@ -1,0 +1,49 @@
+"""scripts/findings: what docs/findings/ holds, from the ledgers of races."""
+
+import csv
+import os
+from pathlib import Path
+
+from tests.commands import Done, run
+from tests.e2e.racing import ROOT, needs_programs
+from tests.lab import synthetic
+from tests.lab.ledger import schema_5
+
+
+def findings(to: Path, *races: Path) -> Done:
+    return run(ROOT / "scripts/findings", *races, env={**os.environ, "TO": str(to)}, timeout=300)
+
+
+@needs_programs
+def test_verdicts_and_figures_of_a_race_are_put_beside_the_page(tmp_path: Path) -> None:
+    race, to = tmp_path / "race", tmp_path / "to"
+    race.mkdir()
+    to.mkdir()
+    (to / "claim-E1.png").write_bytes(b"the last one")
+    synthetic.make(
+        race / "ledger.sqlite",
+        contenders=("iterative", "select"),
+        connections=[1, 10],
+        engines=["thread", "fork"],
+        blocks=6,
+        requests=20,
+        study=schema_5.STUDY,
+        given=schema_5.given(tmp_path),
+    )
+    done = findings(to, race)
+    assert done.returncode == 0, done.stderr
+    put = {path.name for path in to.iterdir()}
+    assert put == {"quick.csv", "quick-verdicts.csv", "claim-E1.png"}
+    with (to / "quick-verdicts.csv").open() as file:
+        assert [row["claim"] for row in csv.DictReader(file)] == ["E1", "E2"]
+    with (to / "quick.csv").open() as file:
+        kinds = {row["row"] for row in csv.DictReader(file)}
+    assert kinds == {"claim", "part", "figure"}, "what was published stands elsewhere"
+    assert (to / "claim-E1.png").read_bytes().startswith(b"\x89PNG")
+
+
+@needs_programs
+def test_it_says_how_it_is_called() -> None:
+    done = run(ROOT / "scripts/findings")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "usage: scripts/findings RACE...\n"
