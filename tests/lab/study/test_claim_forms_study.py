@@ -17,7 +17,7 @@ def test_the_published_claims_are_of_every_form() -> None:
     study = shipped("reports")
     found = {claim.id: claim for claim in study.claims}
     kinds = {said.kind for claim in study.claims for said in claim.statements}
-    assert kinds == set(KINDS) - {"shape", "client_engines", "above"} | {*SHAPES}
+    assert kinds == set(KINDS) - {"shape", "client_engines"} | {*SHAPES}
     unnamed = [name for name, claim in found.items() if not claim.statements[0].connections]
     assert unnamed == ["B19", "B20", "B21", "B22"], "whose source names no number"
     labels = {

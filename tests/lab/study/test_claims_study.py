@@ -31,7 +31,7 @@ engine = ["thread", "fork"]
 """
 POOL = '[[cells]]\ndesigns = ["prefork-accept"]\nconnections = 10\nworkers = [2, 15]\n'
 ORDER = 'order = ["iterative~select", "thread-per-client"]\n'
-PUBLISHED = {"A": 13, "B": 21, "C": 15, "D": 18, "E": 27, "U": 6}
+PUBLISHED = {"A": 16, "B": 22, "C": 17, "D": 20, "E": 29, "U": 6}
 """Claims of each source."""
 COST = 'metric = "task_clock"\nconnections = 10\n'
 

@@ -30,7 +30,7 @@ from tests.lab import synthetic
 from tests.lab.designs import every_design
 
 SHIPPED = ("reports", "chapter-30")
-HARDWARE = ("cycles", "instructions", "branch", "cache", "stalled", "tma")
+HARDWARE = ("clock", "cycles", "instructions", "branch", "cache", "stalled", "tma")
 """How the metrics begin that need a counter of the CPU."""
 THREE = ("iterative", "select", "thread-per-client")
 STUDIES = Path(__file__).resolve().parents[4] / "studies"
