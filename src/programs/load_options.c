@@ -168,7 +168,7 @@ static void check(const struct load *load, const struct option_row *rows) {
         option_wrong(PROGRAM, "--path is for --dialect http");
     if (load->line != NULL && load->dialect != DIALECT_LINE)
         option_wrong(PROGRAM, "--request is for --dialect line");
-    if (load->top == 0 && option_is_given(rows, "top"))
+    if ((load->path != NULL || load->line != NULL) && option_is_given(rows, "top"))
         option_wrong(PROGRAM, "--%s and --top exclude each other: it says what is asked for",
                      load->path != NULL ? "path" : "request");
     if (load->shape == SHAPE_OPEN && !option_is_given(rows, "rate"))

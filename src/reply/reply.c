@@ -74,21 +74,22 @@ static enum verdict take_header(struct reply *reply, struct cursor line) {
     return REPLY_INCOMPLETE;
 }
 
-static bool is_refusal(struct cursor line) {
+/* Whether a server refuses with this line, of which only its words are left then. */
+static bool is_refusal(struct cursor *line) {
     struct http_head head;
     unsigned status;
-    if (line.end - line.at >= 6 && memcmp(line.at, "error:", 6) == 0)
+    if (line->end - line->at >= 6 && memcmp(line->at, "error:", 6) == 0)
         return true;
     /* A server at its limit, or one that denies this address, refuses in HTTP before it knows the
      * client's dialect. */
-    if (line.end > line.at && line.end[-1] == '\r')
-        line.end--;
-    return http_head_begin(&head, line, &status) && status != 200;
+    if (line->end > line->at && line->end[-1] == '\r')
+        line->end--;
+    return http_head_begin(&head, *line, &status) && status != 200;
 }
 
 /* In the line dialect: an unexpected line may be a refusal. */
 static enum verdict take_other(struct reply *reply, struct cursor line, const char *problem) {
-    return is_refusal(line) ? refused(reply, line) : malformed(reply, problem);
+    return is_refusal(&line) ? refused(reply, line) : malformed(reply, problem);
 }
 
 /* What comes when the token, if one was needed, was right. */
@@ -99,7 +100,9 @@ static int first_of_lines(const struct reply *reply) {
 /* In the line dialect, of a reply that may be anything. */
 static enum verdict take_any(struct reply *reply, struct cursor line) {
     bool is_first = reply->expected == REPLY_FIRST_LINE;
-    if (is_first && is_refusal(line))
+    if (line.end > line.at && line.end[-1] == '\r')
+        line.end--;
+    if (is_first && is_refusal(&line))
         return refused(reply, line);
     if (line.at == line.end)
         return is_first ? malformed(reply, "an empty reply") : REPLY_COMPLETE;

@@ -57,6 +57,7 @@ def test_perf_counts_taskset_if_it_comes_first(
     tmp_path: Path, found: Perf, counts_taskset: bool
 ) -> None:
     side = Side("server", tmp_path, whole=True, counts_taskset=counts_taskset)
+    side.wanted = ("task-clock",)
     command = side.whole_command(SidePlacement(("enter",), (4, 6)), ["program"], found)
     counter = PARENT[-1] if found.path is None else found.path
     (pinning,) = (at for at, word in enumerate(command) if word.endswith("taskset"))

@@ -347,6 +347,7 @@ TEST(lines_between_chunks_are_limited) {
 TEST(any_lines_are_a_reply_up_to_an_empty_one_or_the_end) {
     LINES("one\n two\n\n", REPLY_COMPLETE);
     LINES(LINE_REPLY, REPLY_COMPLETE);
+    LINES("one\r\n\r\n", REPLY_COMPLETE);
     LINES("one\n\ntwo\n", REPLY_MALFORMED);
     LINES("\n", REPLY_MALFORMED);
     LINES("error: not today\n", REPLY_REFUSED);
