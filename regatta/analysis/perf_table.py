@@ -1,7 +1,9 @@
 """The table that lab reports print for one cell: metric, server, client, in perf stat's order."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, Counter
 from regatta.ledger.metrics import SIDES
 from regatta.ledger.perf_spelling import parse_event_name
@@ -13,10 +15,19 @@ ORDER = [one.name for one in COUNTERS]
 
 @dataclass(frozen=True)
 class CounterMeans:
-    per_trial: float | None
-    per_request: float | None
-    """None for what is no sum, such as a percentage."""
+    totals: BlockValues
+    """Of each trial, by its block; empty where it was not counted, and `state` says why."""
+    shares: BlockValues
+    """The same of a request; empty for what is no sum, such as a percentage."""
     state: str
+
+    @property
+    def per_trial(self) -> float | None:
+        return _mean(self.totals.values())
+
+    @property
+    def per_request(self) -> float | None:
+        return _mean(self.shares.values())
 
 
 @dataclass(frozen=True)
@@ -90,18 +101,17 @@ def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -
         if (side, origin, event) in trial.counters
     ]
     counted = [
-        (counter.value, trial.answered)
+        (counter.value, trial)
         for counter, trial in found
         if counter.state == COUNTED and counter.value is not None
     ]
     if not counted:
-        return CounterMeans(None, None, found[0][0].state if found else NOT_SUPPORTED)
-    shares = [value / answered for value, answered in counted if answered]
-    return CounterMeans(
-        _mean([value for value, _ in counted]), None if unit == "%" else _mean(shares), COUNTED
-    )
+        return CounterMeans({}, {}, found[0][0].state if found else NOT_SUPPORTED)
+    totals = {trial.block: value for value, trial in counted}
+    shares = {trial.block: value / trial.answered for value, trial in counted if trial.answered}
+    return CounterMeans(totals, {} if unit == "%" else shares, COUNTED)
 
 
-def _mean(numbers: list[float] | list[int | None] | list[int]) -> float | None:
+def _mean(numbers: Iterable[float | None]) -> float | None:
     present = [number for number in numbers if number is not None]
     return sum(present) / len(present) if present else None

@@ -83,17 +83,17 @@ def _draw(spec: Spec, scheme: Any, path: Path) -> Path:
 def _alone(spec: Spec, title: str, under: str) -> Spec:
     """A chart of the page as a picture that explains itself."""
     titled = {"text": title, "subtitle": under}
-    return {**_with_legends(spec), "width": WIDTH, "title": titled}
+    return {**with_legends(spec), "width": WIDTH, "title": titled}
 
 
-def _with_legends(part: Any) -> Any:
+def with_legends(part: Any) -> Any:
     """The page has one legend for all charts, so that theirs are switched off."""
     if isinstance(part, list):
-        return [_with_legends(each) for each in part]
+        return [with_legends(each) for each in part]
     if not isinstance(part, dict):
         return part
     return {
-        key: LEGEND if key == "legend" and value is None else _with_legends(value)
+        key: LEGEND if key == "legend" and value is None else with_legends(value)
         for key, value in part.items()
     }
 
