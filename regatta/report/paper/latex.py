@@ -22,7 +22,8 @@ PACKAGES = r"""\usepackage[T1]{fontenc}
 \usepackage{longtable}
 \usepackage{graphicx}
 \usepackage{siunitx}
-\sisetup{separate-uncertainty=true, group-separator={,}, group-minimum-digits=4}"""
+\sisetup{separate-uncertainty=true, group-digits=integer, group-separator={,},
+  group-minimum-digits=4}"""
 UNITS = {
     "µs": r"\si{\micro\second}",
     "ms": r"\si{\milli\second}",

@@ -15,6 +15,7 @@ import typst
 from regatta.report.paper.figures import both_in_one
 from regatta.report.paper.form import Document, PaperTable
 from regatta.report.paper.latex import MOST_COLUMNS
+from regatta.report.pictures import drawable
 
 TEMPLATE = "report.typ"
 DATA = "report.json"
@@ -26,7 +27,7 @@ def document_pdf(document: Document, pictures: Mapping[str, bytes]) -> bytes:
         folder = Path(name)
         for plot, picture in pictures.items():
             (folder / f"{plot}.pdf").write_bytes(picture)
-        (folder / DATA).write_text(json.dumps(_plain(document)), encoding="utf-8")
+        (folder / DATA).write_text(json.dumps(drawable(_plain(document))), encoding="utf-8")
         template = files("regatta.report.paper") / "templates" / TEMPLATE
         (folder / TEMPLATE).write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
         return typst.compile(folder / TEMPLATE, root=folder)
@@ -35,11 +36,11 @@ def document_pdf(document: Document, pictures: Mapping[str, bytes]) -> bytes:
 def _plain(document: Document) -> dict[str, object]:
     return {
         "title": document.title,
-        "text": document.text,
+        "text": list(document.text),
         "sections": [
             {
                 "title": section.title,
-                "text": section.text,
+                "text": list(section.text),
                 "tables": [
                     _table(part) for table in section.tables for part in table.parts(MOST_COLUMNS)
                 ],
@@ -58,10 +59,7 @@ def _table(table: PaperTable) -> dict[str, object]:
         "title": table.title,
         "says": table.says,
         "head": [table.head, "unit"],
-        "columns": [
-            f"{column.title},\n{column.source}" if column.source else column.title
-            for column in table.columns
-        ],
+        "columns": [{"title": column.title, "source": column.source} for column in table.columns],
         "rows": [
             [row.label, row.unit, *map(both_in_one, row.figures, table.columns)]
             for row in table.rows

@@ -6,7 +6,7 @@ import vl_convert
 
 from regatta.report.charts.theme import LIGHT, config
 from regatta.report.paper.form import Plot, Spec
-from regatta.report.pictures import with_legends
+from regatta.report.pictures import drawable, with_legends
 
 WIDTHS = {1: 460, 2: 250, 3: 170}
 """Pixels of a panel, by how many stand side by side."""
@@ -14,7 +14,7 @@ ABREAST = 3
 
 
 def picture(plot: Plot) -> Spec:
-    """All of its panels in one specification, with one legend."""
+    """All of its panels in one specification that can be drawn, with one legend."""
     width = WIDTHS[min(len(plot.panels), ABREAST)]
     datasets: Spec = {}
     parts: list[Spec] = []
@@ -26,16 +26,18 @@ def picture(plot: Plot) -> Spec:
         params = spec.pop("params", params)
         schema = spec.pop("$schema")
         parts.append({**spec, "width": width, "title": {"text": panel.label, "fontSize": 12}})
-    return {
-        "$schema": schema,
-        "datasets": datasets,
-        "params": params,
-        "concat": with_legends(parts),
-        "columns": min(len(parts), ABREAST),
-        "bounds": "flush",
-        "spacing": 64,
-        "resolve": {"scale": {"color": "shared", "shape": "shared", "strokeDash": "shared"}},
-    }
+    return drawable(
+        {
+            "$schema": schema,
+            "datasets": datasets,
+            "params": params,
+            "concat": with_legends(parts),
+            "columns": min(len(parts), ABREAST),
+            "bounds": "flush",
+            "spacing": 64,
+            "resolve": {"scale": {"color": "shared", "shape": "shared", "strokeDash": "shared"}},
+        }
+    )
 
 
 def to_svg(plot: Plot) -> str:
