@@ -26,7 +26,7 @@ def picture(plot: Plot) -> Spec:
         params = spec.pop("params", params)
         schema = spec.pop("$schema")
         parts.append({**spec, "width": width, "title": {"text": panel.label, "fontSize": 12}})
-    return drawable(
+    drawn: Spec = drawable(
         {
             "$schema": schema,
             "datasets": datasets,
@@ -38,6 +38,7 @@ def picture(plot: Plot) -> Spec:
             "resolve": {"scale": {"color": "shared", "shape": "shared", "strokeDash": "shared"}},
         }
     )
+    return drawn
 
 
 def to_svg(plot: Plot) -> str:
