@@ -1,6 +1,7 @@
 """The whole analysis: from a ledger to everything that tables and pictures show."""
 
 from collections import Counter as Tally
+from collections.abc import Callable
 from typing import Any
 
 from regatta.analysis.baseline import differences
@@ -18,6 +19,7 @@ from regatta.analysis.soundness.clock import clocks
 from regatta.analysis.soundness.comfortable_rate import comfortable_rate
 from regatta.analysis.soundness.company import in_company
 from regatta.analysis.soundness.failing import failing, slow
+from regatta.analysis.soundness.inversions import inversions
 from regatta.analysis.soundness.outliers import outliers
 from regatta.analysis.soundness.rate import started
 from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
@@ -26,13 +28,14 @@ from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import Entries, verdicts
 from regatta.analysis.statistics.between import between
 from regatta.analysis.statistics.leads import Values, leads
+from regatta.analysis.statistics.opposed import Measures
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.slower import Requests
 from regatta.analysis.statistics.units import Units, units_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.given.records import Baseline
-from regatta.ledger.metrics import BUSY, PRIMARY, STANDINGS, Metric, side_of
+from regatta.ledger.metrics import BUSY, BY_NAME, PRIMARY, STANDINGS, Metric, side_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
@@ -106,6 +109,8 @@ def analyse(ledger: RaceRecord) -> Analysis:
     )
 
 
+CLOCKED = (BY_NAME["task_clock_per_request_us"], BY_NAME["cycles_per_request"])
+"""From the same trials, so that they differ by the clock alone."""
 Blocks = dict[str, BlockValues]
 """What the columns of the standings rest on, of one cell: by metric, one number a block."""
 
@@ -177,18 +182,31 @@ def _group(
             )
         ],
         contradictions=contradictions(
-            {
-                step: {
-                    cell.contender: (values_of[PRIMARY.name], values_of[BUSY.name])
-                    for cell in members.at(step)
-                    if not results[cell.id].entry.barred
-                    and {PRIMARY.name, BUSY.name} <= (values_of := results[cell.id].blocks).keys()
-                }
-                for step in members.steps
-            },
-            units,
+            _measures(members, results, lambda result: result.blocks, (PRIMARY, BUSY)), units
+        ),
+        inversions=inversions(
+            _measures(members, results, lambda result: result.clocked, CLOCKED), units
         ),
     )
+
+
+def _measures(
+    members: Members,
+    results: dict[int, CellResult],
+    blocks_of: Callable[[CellResult], Blocks],
+    pair: tuple[Metric, Metric],
+) -> dict[int, dict[str, Measures]]:
+    """By step and contender; who cannot be compared, or lacks one of the two, is left out."""
+    first, second = (metric.name for metric in pair)
+    return {
+        step: {
+            cell.contender: (blocks[first], blocks[second])
+            for cell in members.at(step)
+            if not results[cell.id].entry.barred
+            and {first, second} <= (blocks := blocks_of(results[cell.id])).keys()
+        }
+        for step in members.steps
+    }
 
 
 def _client_cpus(environment: dict[str, Any]) -> int:
@@ -205,6 +223,7 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         estimates=estimates,
         latencies=latencies,
         blocks=_by_block(trials),
+        clocked=_by_block(trials, CLOCKED),
         requests=requests_of(trials),
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),

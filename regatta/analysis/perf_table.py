@@ -1,8 +1,9 @@
 """The table that lab reports print for one cell: metric, server, client, in perf stat's order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, SUMMED, Counter
 from regatta.ledger.metrics import SIDES
 from regatta.ledger.perf_spelling import parse_event_name
@@ -14,12 +15,21 @@ ORDER = [one.name for one in COUNTERS]
 
 @dataclass(frozen=True)
 class CounterMeans:
-    per_trial: float | None
-    per_request: float | None
-    """None for what is no sum: a share, a peak."""
+    totals: BlockValues
+    """Of each trial, by its block; empty where it was not counted, and `state` says why."""
+    shares: BlockValues
+    """The same of a request; empty for what is no sum: a share, a peak."""
     state: str
     running_percent: float | None = None
     """Of the time; None: nobody says."""
+
+    @property
+    def per_trial(self) -> float | None:
+        return _mean(self.totals.values())
+
+    @property
+    def per_request(self) -> float | None:
+        return _mean(self.shares.values())
 
 
 @dataclass(frozen=True)
@@ -96,21 +106,22 @@ def _entry(trials: list[Trial], side: str, origin: str, event: str, unit: str) -
         if (side, origin, event) in trial.counters
     ]
     counted = [
-        (counter.value, trial.answered, counter.running_percent)
+        (counter.value, trial, counter.running_percent)
         for counter, trial in found
         if counter.state == COUNTED and counter.value is not None
     ]
     if not counted:
-        return CounterMeans(None, None, found[0][0].state if found else NOT_SUPPORTED)
-    shares = [value / answered for value, answered, _ in counted if answered]
+        return CounterMeans({}, {}, found[0][0].state if found else NOT_SUPPORTED)
+    totals = {trial.block: value for value, trial, _ in counted}
+    shares = {trial.block: value / trial.answered for value, trial, _ in counted if trial.answered}
     return CounterMeans(
-        per_trial=_mean([value for value, _, _ in counted]),
-        per_request=_mean(shares) if unit in SUMMED else None,
+        totals=totals,
+        shares=shares if unit in SUMMED else {},
         state=COUNTED,
-        running_percent=_mean([running for _, _, running in counted]),
+        running_percent=_mean(running for _, _, running in counted),
     )
 
 
-def _mean(numbers: Sequence[float | None]) -> float | None:
+def _mean(numbers: Iterable[float | None]) -> float | None:
     present = [number for number in numbers if number is not None]
     return sum(present) / len(present) if present else None

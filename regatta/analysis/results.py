@@ -14,6 +14,7 @@ from regatta.analysis.perf_table import PerfTable
 from regatta.analysis.soundness.accounts import Contradiction
 from regatta.analysis.soundness.clock import Ran
 from regatta.analysis.soundness.company import Company
+from regatta.analysis.soundness.inversions import Inversion
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.soundness.repeated import Repeated
@@ -39,6 +40,8 @@ class CellResult:
     latencies: Latencies
     blocks: dict[str, BlockValues]
     """What the columns of the standings rest on: by metric, one number a block."""
+    clocked: dict[str, BlockValues]
+    """The same of the time and the cycles that a request took of the server's CPU."""
     requests: Requests
     """What its percentiles are of, by block."""
     perf: PerfTable
@@ -97,6 +100,8 @@ class Group:
     """Each contender against the best of each column, at each step."""
     contradictions: list[Contradiction] = field(default_factory=list)
     """Pairs that the two accounts of the server's CPU time rank otherwise."""
+    inversions: list[Inversion] = field(default_factory=list)
+    """Pairs that time and cycles rank otherwise."""
 
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]

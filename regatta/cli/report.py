@@ -7,6 +7,8 @@ import typer
 
 from regatta.cli.session import EXPLAIN, RaceSession, analysis_of, show_results
 from regatta.ledger.schema import FILE_NAME
+from regatta.report.paper.document import paper_document
+from regatta.report.paper.files import write_document
 from regatta.report.pictures import write_pictures
 
 
@@ -21,6 +23,14 @@ def report(
             show_default=False,
         ),
     ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write every table into this folder as NAME.md, .csv and .tex, the plots as "
+            "NAME.svg and .pdf, and all together as report.md, report.tex and report.pdf.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Write report.html, summary.md and summary.csv of a race again, and print who won.
 
@@ -30,6 +40,7 @@ def report(
       regatta report races/quick-20260101-120000 --explain
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
+      regatta report races/quick-20260101-120000 --tables paper
     """
     race_folder = (folder.parent if folder.name == FILE_NAME else folder).absolute()
     session = RaceSession(as_json, quiet=True, explain=explain)
@@ -38,3 +49,6 @@ def report(
     if pictures is not None:
         count = len(write_pictures(analysis, pictures))
         session.say(f"pictures: {count} in {pictures}")
+    if tables is not None:
+        count = len(write_document(paper_document(analysis), tables))
+        session.say(f"tables and plots: {count} files in {tables}")

@@ -5,13 +5,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 
 from regatta.analysis.results import Analysis
+from regatta.ledger.cell import IDENTITY
 from regatta.ledger.metrics import metric_named
 from regatta.report.tables.held import held_rows
 from regatta.report.text.trials import cell_words
 
-HEADER = (
+FIRST = (
     *("contender", "work", "load", "engine", "dialect"),
     *("connections", "rate", "idle", "slow", "workers"),
+)
+HEADER = (
+    *FIRST,
+    # All else that tells two cells apart, and so two rows.
+    *(name for name in IDENTITY if name not in FIRST),
     *("side", "metric", "unit", "value", "low", "high", "trials", "state"),
     *("started_share", "says"),
 )

@@ -117,6 +117,7 @@ def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
         "between_sittings": None if group.between is None else asdict(group.between),
         "against_best": [asdict(one) for one in group.against],
         "accounts_contradict": [asdict(one) for one in group.contradictions],
+        "clock_inverts": [asdict(one) for one in group.inversions],
         "twins": [
             {**asdict(share), "sentence": twin_sentence(share)} for share in shares(analysis, group)
         ],

@@ -23,6 +23,7 @@ from regatta.report.charts.charts import (
 from regatta.report.charts.knee import knee_charts
 from regatta.report.charts.theme import SCHEMES, config
 from regatta.report.claims.picture import claim_pictures
+from regatta.report.text.plain import printable
 
 WIDTH = 640
 SCALE = 2.0
@@ -75,24 +76,36 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
 
 
 def _draw(spec: Spec, scheme: Any, path: Path) -> Path:
-    path.write_bytes(vl_convert.vegalite_to_png(spec, scale=SCALE, config=config(scheme)))
+    drawn = vl_convert.vegalite_to_png(drawable(spec), scale=SCALE, config=config(scheme))
+    path.write_bytes(drawn)
     return path
+
+
+def drawable(part: Any) -> Any:
+    """The same without control characters: of one in a name vl-convert would end the program."""
+    if isinstance(part, str):
+        return printable(part)
+    if isinstance(part, list):
+        return [drawable(each) for each in part]
+    if isinstance(part, dict):
+        return {key: drawable(value) for key, value in part.items()}
+    return part
 
 
 def _alone(spec: Spec, title: str, under: str) -> Spec:
     """A chart of the page as a picture that explains itself."""
     titled = {"text": title, "subtitle": under}
-    return {**_with_legends(spec), "width": WIDTH, "title": titled}
+    return {**with_legends(spec), "width": WIDTH, "title": titled}
 
 
-def _with_legends(part: Any) -> Any:
+def with_legends(part: Any) -> Any:
     """The page has one legend for all charts, so that theirs are switched off."""
     if isinstance(part, list):
-        return [_with_legends(each) for each in part]
+        return [with_legends(each) for each in part]
     if not isinstance(part, dict):
         return part
     return {
-        key: LEGEND if key == "legend" and value is None else _with_legends(value)
+        key: LEGEND if key == "legend" and value is None else with_legends(value)
         for key, value in part.items()
     }
 

@@ -3,31 +3,37 @@
 Made by altair, which checks them; drawn by the reader's browser, which knows its size and scheme.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import altair as alt
 
-from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.results import Analysis, Group
 from regatta.ledger.axes import Axis
 from regatta.ledger.metrics import CHARTED, ON_CORE, Metric, metric_named, side_of
-from regatta.report.charts.palette import Style, styles
-from regatta.report.text.numbers import interval_of, short, value_of
+from regatta.report.charts.parts import (
+    DRAWN,
+    HEIGHT,
+    SHOWN,
+    Layers,
+    Named,
+    Rows,
+    chart_row,
+    colour_of,
+    dash_of,
+    drawn_digits,
+    finished,
+    shape_of,
+    step_scale,
+    tooltips,
+    value_scale,
+)
+from regatta.report.text.numbers import short
 
-HEIGHT = 200
 MOST_BANDS = 5
 """With more designs the bands would hide one another; the bars remain."""
 MOST_TICKS = 12
 """With more steps than these the axis has ticks of its own."""
-LOG_FROM = 20
-"""Values that span more than this factor need a logarithmic axis to be seen."""
-TOO_FEW = "none: too few trials"
-DRAWN = (MEASURED, OVER)
-"""States of what is drawn: a client-bound figure says nothing of its server."""
-Rows = list[dict[str, Any]]
-Layers = alt.LayerChart | alt.FacetChart
-"""What altair says that layers make."""
 
 
 def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
@@ -37,29 +43,6 @@ def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
         for step, result in group.step_cells()
         if (estimate := result.estimates.get((side, metric.name))) and estimate.state in DRAWN
     ]
-
-
-def chart_row(design: str, step: int, estimate: Estimate, metric: Metric) -> dict[str, Any]:
-    """One point of a chart, with its interval.
-
-    What is only known to be longer stands where it is at least: without it a chart would show the
-    quick designs alone.
-    """
-    is_over = estimate.state == OVER
-    value = estimate.low if is_over else estimate.value
-    assert value is not None, "what is drawn was measured"
-    row = {
-        "design": design,
-        "step": step,
-        "value": drawn_digits(value),
-        "says": f"{value_of(estimate)} {metric.unit}".strip(),
-        "interval": interval_of(estimate) or ("not known" if is_over else TOO_FEW),
-        "trials": estimate.trials,
-    }
-    if estimate.low is not None and not is_over:
-        row["low"] = drawn_digits(estimate.low)
-        row["high"] = drawn_digits(value if estimate.high is None else estimate.high)
-    return row
 
 
 def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Rows:
@@ -89,17 +72,17 @@ def metric_chart(
     """Lines over the steps of the axis; with one step a row a design. Far trials are rings."""
     one_step = len({row["step"] for row in rows}) == 1
     base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
-    drawn = _dots if one_step else _lines
+    drawn = _dots if one_step else lines
     chart = drawn(analysis, group.axis, metric, base, rows)
     if far:
         chart = _rings(analysis, metric, rows, far, one_step) + chart
-    return _finished(chart, analysis)
+    return finished(chart, analysis)
 
 
 def line_chart(analysis: Analysis, axis: Axis, metric: Metric, rows: Rows) -> dict[str, Any]:
     """Lines over an axis on which each design has steps of its own."""
     base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
-    return _finished(_lines(analysis, axis, metric, base, rows), analysis)
+    return finished(lines(analysis, axis, metric, base, rows), analysis)
 
 
 def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: bool) -> alt.Chart:
@@ -116,51 +99,53 @@ def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: 
         alt.Tooltip("trial:N", title="a trial"),
         alt.Tooltip("says:N", title=metric.label),
     ]
-    drawn: alt.Chart = rings.encode(**axes, color=_colour(analysis), opacity=seen, tooltip=tooltip)
+    drawn: alt.Chart = rings.encode(
+        **axes, color=colour_of(analysis), opacity=seen, tooltip=tooltip
+    )
     return drawn
 
 
-SHOWN = "indexof(shown, datum.design) >= 0"
-
-
-def _lines(analysis: Analysis, axis: Axis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
+def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Layers:
+    """`rows`: what the scales must hold."""
     steps = sorted({row["step"] for row in rows})
     values = steps if len(steps) <= MOST_TICKS else alt.Undefined
     ticks = alt.Axis(values=values, labelOverlap=True)
-    x = alt.X("step:Q", title=axis.many, scale=_step_scale(rows), axis=ticks)
-    y_title = metric.unit or None
-    y = alt.Y("value:Q", title=y_title, scale=_value_scale(rows))
-    colour = _colour(analysis)
+    x = alt.X("step:Q", title=axis.many, scale=step_scale(rows), axis=ticks)
+    y_title = named.unit or None
+    y = alt.Y("value:Q", title=y_title, scale=value_scale(rows))
+    colour = colour_of(analysis)
     layers = []
     if len(analysis.contenders) <= MOST_BANDS:
         band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.13, tooltip=None)
         layers.append(band.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
     layers.append(
-        base.mark_line(strokeWidth=1.75).encode(x=x, y=y, color=colour, strokeDash=_dash(analysis))
+        base.mark_line(strokeWidth=1.75).encode(
+            x=x, y=y, color=colour, strokeDash=dash_of(analysis)
+        )
     )
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
     layers.append(bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
     points = base.mark_point(filled=True, size=55, opacity=1)
     layers.append(
         points.encode(
-            x=x, y=y, color=colour, shape=_shape(analysis), tooltip=_tooltip(axis, metric)
+            x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         )
     )
     return alt.layer(*layers).properties(height=HEIGHT)
 
 
-def _dots(analysis: Analysis, axis: Axis, metric: Metric, base: alt.Chart, rows: Rows) -> Layers:
+def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Layers:
     y = alt.Y("design:N", title=None, sort=analysis.contenders, axis=alt.Axis(labelLimit=140))
-    scale = _value_scale(rows)
-    x = alt.X("value:Q", title=metric.unit or None, scale=scale)
-    colour = _colour(analysis)
+    scale = value_scale(rows)
+    x = alt.X("value:Q", title=named.unit or None, scale=scale)
+    colour = colour_of(analysis)
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
-    low = alt.X("low:Q", title=metric.unit or None, scale=scale)
+    low = alt.X("low:Q", title=named.unit or None, scale=scale)
     points = base.mark_point(filled=True, size=70, opacity=1)
     return alt.layer(
         bars.encode(x=low, x2="high:Q", y=y, color=colour),
         points.encode(
-            x=x, y=y, color=colour, shape=_shape(analysis), tooltip=_tooltip(axis, metric)
+            x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         ),
     ).properties(height=alt.Step(26))
 
@@ -193,15 +178,17 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
         scale=alt.Scale(domain=[0, 1]),
         axis=alt.Axis(format="%", tickCount=5),
     )
-    colour = _colour(analysis)
+    colour = colour_of(analysis)
     line = base.mark_line(interpolate="step-after", strokeWidth=2, tooltip=None)
     spots = base.mark_point(filled=True, size=90, opacity=0)
     tooltip = [alt.Tooltip("design:N"), alt.Tooltip("says:N", title="answered")]
     chart = alt.layer(
-        line.encode(x=x, y=y, color=colour, strokeDash=_dash(analysis), order=alt.Order("share:Q")),
+        line.encode(
+            x=x, y=y, color=colour, strokeDash=dash_of(analysis), order=alt.Order("share:Q")
+        ),
         spots.encode(x=x, y=y, color=colour, tooltip=tooltip),
     ).properties(height=320)
-    return _finished(chart, analysis)
+    return finished(chart, analysis)
 
 
 def measured_sides(metric: Metric) -> list[tuple[str, str]]:
@@ -221,69 +208,3 @@ def charted(group: Group) -> Iterator[tuple[str, str, Metric]]:
             for of_side, name in known:
                 if of_side == side and name.startswith(on_a_core):
                     yield tab, side, metric_named(name)
-
-
-def _finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
-    return specification(chart.add_params(alt.param(name="shown", value=analysis.contenders)))
-
-
-def specification(chart: Layers) -> dict[str, Any]:
-    """As wide as what it stands in."""
-    # Validating would take most of the report's time; the tests do.
-    spec: dict[str, Any] = chart.properties(width="container").to_dict(validate=False)
-    spec.pop("config", None)  # the page has its own, for its light and dark scheme
-    return spec
-
-
-def _colour(analysis: Analysis) -> alt.Color:
-    scale = _scale_of(analysis, lambda style: style.colour)
-    return alt.Color("design:N", scale=scale, legend=None)
-
-
-def _shape(analysis: Analysis) -> alt.Shape:
-    scale = _scale_of(analysis, lambda style: style.shape)
-    return alt.Shape("design:N", scale=scale, legend=None)
-
-
-def _dash(analysis: Analysis) -> alt.StrokeDash:
-    scale = _scale_of(analysis, lambda style: style.dash or [1, 0])
-    return alt.StrokeDash("design:N", scale=scale, legend=None)
-
-
-def _scale_of(analysis: Analysis, part: Callable[[Style], Any]) -> alt.Scale:
-    known = styles(analysis.contenders)
-    looks = [part(known[name]) for name in analysis.contenders]
-    return alt.Scale(domain=analysis.contenders, range=looks)
-
-
-def _tooltip(axis: Axis, metric: Metric) -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("design:N"),
-        alt.Tooltip("step:Q", title=axis.many, format=","),
-        alt.Tooltip("says:N", title=metric.label),
-        alt.Tooltip("interval:N", title="95 % interval"),
-        alt.Tooltip("trials:Q"),
-    ]
-
-
-def _step_scale(rows: Rows) -> alt.Scale:
-    numbers = [row["step"] for row in rows]
-    if max(numbers) >= 8 * min(numbers):
-        # A logarithm has no 0; this scale has, and is logarithmic from 1 on.
-        kind = "symlog" if min(numbers) == 0 else "log"
-        return alt.Scale(type=kind, nice=False, padding=14)  # type: ignore[arg-type]
-    return alt.Scale(nice=False, zero=False, padding=14)
-
-
-def _value_scale(rows: Rows) -> alt.Scale:
-    values: list[float] = [row["value"] for row in rows]
-    ends = [*values, *(row[end] for row in rows for end in ("low", "high") if end in row)]
-    if min(ends) > 0 and max(values) > LOG_FROM * min(values):
-        return alt.Scale(type="log", nice=True)
-    # From 0 unless that would flatten everything against the upper edge.
-    return alt.Scale(zero=min(ends) < 0.6 * max(ends), nice=True)
-
-
-def drawn_digits(value: float) -> float:
-    """Six digits are more than a picture can show."""
-    return float(f"{value:.6g}")

@@ -7,7 +7,8 @@ from regatta.analysis.held import HeldGroup
 from regatta.analysis.results import Analysis
 from regatta.ledger.axes import AXES
 from regatta.ledger.metrics import BY_NAME, Metric
-from regatta.report.charts.charts import DRAWN, Rows, chart_row, line_chart
+from regatta.report.charts.charts import line_chart
+from regatta.report.charts.parts import DRAWN, Rows, chart_row
 from regatta.report.tables.held import held_table, knee_tables
 
 KNEES = {"p50": BY_NAME["latency_p50_ms"], "p99": BY_NAME["latency_p99_ms"]}

@@ -5,8 +5,8 @@ from typing import Any
 
 import altair as alt
 
-from regatta.report.charts.charts import LOG_FROM, Layers, drawn_digits, specification
 from regatta.report.charts.palette import styles
+from regatta.report.charts.parts import LOG_FROM, Layers, drawn_digits, specification
 from regatta.report.claims.panels import PUBLISHED, Panel, PanelRow
 
 HEAD, ROW = 26, 40

@@ -21,6 +21,8 @@ from regatta.report.charts.knee import held_section
 from regatta.report.charts.palette import styles
 from regatta.report.claims.page import claims_section
 from regatta.report.page import shapes
+from regatta.report.page.paper import paper_section
+from regatta.report.paper.groups import PaperGroup, paper_groups
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
 from regatta.report.soundness.table import soundness_tables
@@ -45,7 +47,7 @@ TABS = (
 def to_html(analysis: Analysis) -> str:
     charts: dict[str, Any] = {}
     groups = [
-        _group(analysis, group, number, charts) for number, group in enumerate(analysis.groups)
+        _group(analysis, of, number, charts) for number, of in enumerate(paper_groups(analysis))
     ]
     designs = analysis.environment.get("designs")
     summaries = (designs if isinstance(designs, dict) else {}) | analysis.names.titles
@@ -120,8 +122,10 @@ def _designs(analysis: Analysis, summaries: dict[str, Any]) -> list[dict[str, An
     ]
 
 
-def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]) -> dict[str, Any]:
-    overall = group.overall
+def _group(
+    analysis: Analysis, of: PaperGroup, number: int, charts: dict[str, Any]
+) -> dict[str, Any]:
+    group, overall = of.group, of.group.overall
     return {
         "id": f"g{number}",
         "title": group.title,
@@ -157,6 +161,7 @@ def _group(analysis: Analysis, group: Group, number: int, charts: dict[str, Any]
             }
             for step, result in group.step_cells()
         ],
+        "paper": paper_section(of, f"g{number}", charts),
     }
 
 

@@ -147,6 +147,22 @@ def _clock(analysis: Analysis) -> SoundnessNote:
     return SoundnessNote(clock_sentence(analysis), what, "fix it (regatta doctor), then race again")
 
 
+def _inversions(analysis: Analysis) -> SoundnessNote:
+    found = [(group, one) for group in analysis.groups for one in group.inversions]
+    if not found:
+        return SoundnessNote("")
+    group, worst = min(found, key=lambda pair: pair[1].cycles / pair[1].time)
+    more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+    sentence = (
+        f"The clock differed. {group.axis.at(worst.at)} {worst.more} takes {times(worst.time)} "
+        f"times the server CPU time of {worst.less} per request, and {times(worst.cycles)} times "
+        f"its cycles{more}: time and cycles rank designs otherwise. Compare them by cycles, or "
+        "race at a fixed clock."
+    )
+    what = f"The clock differed: time and cycles rank {worst.less} and {worst.more} otherwise"
+    return SoundnessNote(sentence, what, "fix it (regatta doctor)")
+
+
 def _company(analysis: Analysis) -> SoundnessNote:
     names = few(one.contender for one in analysis.company if one.differs)
     what = f"Running side by side changes the cost of {names}"
@@ -216,6 +232,7 @@ def _few_requests(analysis: Analysis) -> SoundnessNote:
 
 
 NOTES: tuple[Callable[[Analysis], SoundnessNote], ...] = (
+    _inversions,
     _progress,
     _failures,
     _client_bound,

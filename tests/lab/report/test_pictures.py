@@ -52,6 +52,11 @@ def test_a_name_makes_no_path(tmp_path: Path) -> None:
     assert all("/" not in name for name in pictures(analyse(read(path))))
 
 
+def test_a_control_character_in_a_name_is_drawn_as_its_number(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", contenders=["\x1b[31mred"], connections=[1], blocks=2)
+    assert write_pictures(reports.analysed(path), tmp_path)
+
+
 def test_a_folder_that_cannot_be_made_is_one_line(ledger: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(RegattaError, match=r"cannot write pictures to .*taken: .* another folder"):

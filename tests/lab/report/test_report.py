@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from regatta.ledger.cell import IDENTITY
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.ledgers import change
@@ -60,6 +61,19 @@ def test_summary_csv_has_a_row_for_each_cell_and_metric(written: Path) -> None:
     assert all(float(row["low"]) < float(row["value"]) < float(row["high"]) for row in cpu)
     for row in rows:
         assert (row["state"] == "measured") == (row["value"] != "")
+
+
+def test_whatever_tells_two_cells_apart_tells_their_rows_apart(tmp_path: Path) -> None:
+    """The same design and connections, over the window and over a whole process."""
+    path = make(tmp_path / "ledger.sqlite", scopes=["window", "process"], connections=[10])
+    reports.write(path)
+    found = [row for row in rows_of(tmp_path) if row["metric"] == "cpu_time_per_request_us"]
+    cells = [tuple(row[name] for name in (*IDENTITY, "side")) for row in found]
+    assert len(set(cells)) == len(found) == 2 * 3 * 2
+    assert {(row["scope"], row["rounds"], row["top"], row["linger_s"]) for row in found} == {
+        ("window", "20", "2", "0"),
+        ("process", "1", "2", "0"),
+    }
 
 
 def test_hostile_names_survive_the_csv(hostile: Path) -> None:

@@ -1,0 +1,131 @@
+"""What charts share: their points, their scales, and the look of each design."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import altair as alt
+
+from regatta.analysis.estimates import MEASURED, OVER, Estimate
+from regatta.analysis.results import Analysis
+from regatta.ledger.axes import Axis
+from regatta.report.charts.palette import Style, styles
+from regatta.report.text.numbers import interval_of, value_of
+
+HEIGHT = 200
+LOG_FROM = 20
+"""Values that span more than this factor need a logarithmic axis to be seen."""
+TOO_FEW = "none: too few trials"
+DRAWN = (MEASURED, OVER)
+"""States of what is drawn: a client-bound figure says nothing of its server."""
+SHOWN = "indexof(shown, datum.design) >= 0"
+"""A filter: the designs that the reader has not taken out."""
+Rows = list[dict[str, Any]]
+Layers = alt.LayerChart | alt.FacetChart
+"""What altair says that layers make."""
+
+
+class Named(Protocol):
+    """What a chart is of: a metric, or a counter."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+
+def chart_row(design: str, step: int, estimate: Estimate, named: Named) -> dict[str, Any]:
+    """One point of a chart, with its interval.
+
+    What is only known to be longer stands where it is at least: without it a chart would show the
+    quick designs alone.
+    """
+    is_over = estimate.state == OVER
+    value = estimate.low if is_over else estimate.value
+    assert value is not None, "what is drawn was measured"
+    row = {
+        "design": design,
+        "step": step,
+        "value": drawn_digits(value),
+        "says": f"{value_of(estimate)} {named.unit}".strip(),
+        "interval": interval_of(estimate) or ("not known" if is_over else TOO_FEW),
+        "trials": estimate.trials,
+    }
+    if estimate.low is not None and not is_over:
+        row["low"] = drawn_digits(estimate.low)
+        row["high"] = drawn_digits(value if estimate.high is None else estimate.high)
+    return row
+
+
+def finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
+    return specification(chart.add_params(alt.param(name="shown", value=analysis.contenders)))
+
+
+def specification(chart: Layers) -> dict[str, Any]:
+    """As wide as what it stands in."""
+    # Validating would take most of the report's time; the tests do.
+    spec: dict[str, Any] = chart.properties(width="container").to_dict(validate=False)
+    spec.pop("config", None)  # the page has its own, for its light and dark scheme
+    return spec
+
+
+def colour_of(analysis: Analysis) -> alt.Color:
+    scale = _scale_of(analysis, lambda style: style.colour)
+    return alt.Color("design:N", scale=scale, legend=None)
+
+
+def shape_of(analysis: Analysis) -> alt.Shape:
+    scale = _scale_of(analysis, lambda style: style.shape)
+    return alt.Shape("design:N", scale=scale, legend=None)
+
+
+def dash_of(analysis: Analysis) -> alt.StrokeDash:
+    scale = _scale_of(analysis, lambda style: style.dash or [1, 0])
+    return alt.StrokeDash("design:N", scale=scale, legend=None)
+
+
+def _scale_of(analysis: Analysis, part: Callable[[Style], Any]) -> alt.Scale:
+    known = styles(analysis.contenders)
+    looks = [part(known[name]) for name in analysis.contenders]
+    return alt.Scale(domain=analysis.contenders, range=looks)
+
+
+def tooltips(axis: Axis, named: Named) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("design:N"),
+        alt.Tooltip("step:Q", title=axis.many, format=","),
+        alt.Tooltip("says:N", title=named.label),
+        alt.Tooltip("interval:N", title="95 % interval"),
+        alt.Tooltip("trials:Q"),
+    ]
+
+
+def step_scale(rows: Rows) -> alt.Scale:
+    numbers = [row["step"] for row in rows]
+    if max(numbers) >= 8 * min(numbers):
+        # A logarithm has no 0; this scale has, and is logarithmic from 1 on.
+        kind = "symlog" if min(numbers) == 0 else "log"
+        return alt.Scale(type=kind, nice=False, padding=14)  # type: ignore[arg-type]
+    return alt.Scale(nice=False, zero=False, padding=14)
+
+
+def value_scale(rows: Rows) -> alt.Scale:
+    if is_logarithmic(rows):
+        return alt.Scale(type="log", nice=True)
+    ends = _ends(rows)
+    # From 0 unless that would flatten everything against the upper edge.
+    return alt.Scale(zero=min(ends) < 0.6 * max(ends), nice=True)
+
+
+def is_logarithmic(rows: Rows) -> bool:
+    values = [row["value"] for row in rows]
+    return min(_ends(rows)) > 0 and max(values) > LOG_FROM * min(values)
+
+
+def _ends(rows: Rows) -> list[float]:
+    return [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+
+
+def drawn_digits(value: float) -> float:
+    """Six digits are more than a picture can show."""
+    return float(f"{value:.6g}")

@@ -1,0 +1,41 @@
+"""A race as a document: metric × design and the plots of each group, then each cell's run."""
+
+from regatta.analysis.results import Analysis
+from regatta.ledger.metrics import SIDES
+from regatta.report.paper.form import Document, Section
+from regatta.report.paper.groups import PaperGroup, paper_groups
+from regatta.report.paper.plots import plots
+from regatta.report.paper.tables import designs_table, run_table
+from regatta.report.soundness.notes import notes
+from regatta.report.text.verdicts import headline, verdict_sentence
+
+
+def paper_document(analysis: Analysis) -> Document:
+    return Document(
+        analysis.names.heading,
+        tuple(note.sentence for note in notes(analysis)),
+        (*designs_sections(analysis), *run_sections(analysis)),
+    )
+
+
+def designs_sections(analysis: Analysis) -> tuple[Section, ...]:
+    """A section a group of cells."""
+    return tuple(designs_section(of) for of in paper_groups(analysis))
+
+
+def designs_section(of: PaperGroup) -> Section:
+    tables = (designs_table(of, step, side) for step in of.group.steps for side in SIDES)
+    return Section(
+        title=of.group.title[:1].upper() + of.group.title[1:],
+        text=(f"{headline(of.group)}.", verdict_sentence(of.group, of.group.overall)),
+        tables=tuple(table for table in tables if table.rows),
+        plots=plots(of),
+    )
+
+
+def run_sections(analysis: Analysis) -> tuple[Section, ...]:
+    """Every cell once: a design without a pool stands beside each size of the pools."""
+    cells = {result.cell.id: result for group in analysis.groups for result in group.cells}
+    found = (run_table(result, analysis.units) for result in cells.values())
+    tables = tuple(table for table in found if table.rows)
+    return (Section("Run by run", tables=tables),) if tables else ()

@@ -1,0 +1,61 @@
+"""Time and cycles may rank designs otherwise: then the clock differed, and that is said first."""
+
+import json
+from pathlib import Path
+
+from regatta.report.soundness.notes import notes
+from tests.lab import reports, synthetic
+from tests.ledgers import change
+
+SLOWER = "thread-per-client"
+
+
+def raced(folder: Path, slow_clock: float, **changes: object) -> Path:
+    """A ledger of counted trials; the CPU of thread-per-client ran at this share of the clock."""
+    known = {"connections": [10], "hardware": True, "blocks": 8, "counted_blocks": 8}
+    path = synthetic.make(folder / "ledger.sqlite", **(known | changes))
+    change(
+        path,
+        "UPDATE counter SET value = value * ? WHERE event = 'cycles' AND trial_id IN"
+        " (SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id WHERE contender = ?)",
+        slow_clock,
+        SLOWER,
+    )
+    return path
+
+
+def test_a_slow_clock_that_turns_the_order_round_is_the_first_note(tmp_path: Path) -> None:
+    """It takes 1.13 times the time of iterative at 0.7 of its clock: 0.79 times the cycles."""
+    analysis = reports.analysed(raced(tmp_path, 0.7))
+    found = analysis.groups[0].inversions
+    assert [(one.less, one.more) for one in found] == [
+        ("iterative", SLOWER),
+        ("select", SLOWER),
+    ]
+    assert 1.05 < found[0].time < 1.2
+    assert 0.7 < found[0].cycles < 0.85
+    first = notes(analysis)[0]
+    assert first.sentence.startswith("The clock differed. At 10 connections thread-per-client")
+    assert "1 other pair" in first.sentence
+    assert first.line.startswith("The clock differed")
+
+
+def test_every_form_says_it(tmp_path: Path) -> None:
+    path = raced(tmp_path, 0.7)
+    reports.write(path)
+    told = json.dumps(reports.summary_json(path))
+    shown = [reports.printed(show, path) for show in (reports.screen, reports.explain)]
+    for name in ("report.html", "summary.md"):
+        shown.append((tmp_path / name).read_text())
+    assert all("The clock differed" in text for text in [*shown, told])
+
+
+def test_a_clock_that_changes_no_order_says_nothing(tmp_path: Path) -> None:
+    analysis = reports.analysed(raced(tmp_path, 0.95))
+    assert analysis.groups[0].inversions == []
+    assert not any("clock differed" in note.sentence for note in notes(analysis))
+
+
+def test_without_hardware_counters_there_is_nothing_to_compare(tmp_path: Path) -> None:
+    analysis = reports.analysed(raced(tmp_path, 0.7, hardware=False))
+    assert analysis.groups[0].inversions == []

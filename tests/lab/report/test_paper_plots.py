@@ -1,0 +1,101 @@
+"""The plots of lab reports: bars and lines of ours, and hollow what others published."""
+
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+import pytest
+
+from regatta.analysis.results import Analysis
+from regatta.report.paper.document import paper_document
+from regatta.report.paper.form import Plot
+from regatta.report.paper.pictures import picture, to_pdf, to_svg
+from tests.lab.papers import CLOCK, REPORT_D, raced, with_published
+
+
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    return with_published(raced(tmp_path_factory.mktemp("race")))
+
+
+def found(analysis: Analysis, name: str) -> Plot:
+    (plot,) = (one for one in paper_document(analysis).plots if one.name == name)
+    return plot
+
+
+def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of all layers; every layer's data stand in it or among the specification's."""
+    known = list(spec.get("datasets", {}).values())
+    for part in [spec, *spec.get("layer", [])]:
+        known += [part["data"]["values"]] if "values" in part.get("data", {}) else []
+    return [row for rows in known for row in rows]
+
+
+def marks_of(spec: dict[str, Any]) -> list[str]:
+    return [layer["mark"]["type"] for layer in spec["layer"]]
+
+
+def test_clocks_switches_and_cache_are_plotted_for_each_scope(analysis: Analysis) -> None:
+    assert [plot.name for plot in paper_document(analysis).plots] == [
+        f"{group}-{name}" for group in (1, 2) for name in ("clocks", "switches", "cache")
+    ]
+    labels = [panel.label for panel in found(analysis, "2-clocks").panels]
+    assert labels == ["cpu-clock", "task-clock"]
+    labels = [panel.label for panel in found(analysis, "1-cache").panels]
+    assert labels == ["cache-references per request", "cache-misses per request"]
+    switches = [panel.label for panel in found(analysis, "2-switches").panels]
+    assert {"context-switches", "instructions per cycle"} <= set(switches)
+
+
+def test_every_specification_is_valid(analysis: Analysis) -> None:
+    for plot in paper_document(analysis).plots:
+        for panel in plot.panels:
+            alt.Chart.from_dict(panel.spec)
+
+
+def test_published_figures_are_hollow_beside_whole_processes(analysis: Analysis) -> None:
+    plot = found(analysis, "2-clocks")
+    clock = plot.panels[0].spec
+    theirs = [row for row in rows_of(clock) if "source" in row]
+    assert {row["design"]: row["value"] for row in theirs} == CLOCK
+    assert {row["source"] for row in theirs} == {REPORT_D}
+    hollow = [layer["mark"] for layer in clock["layer"] if layer["mark"].get("filled") is False]
+    assert len(hollow) == 1
+    assert REPORT_D in plot.says
+    window = found(analysis, "1-clocks").panels[0].spec
+    assert not any("source" in row for row in rows_of(window))
+
+
+def test_clocks_are_bars_and_the_others_lines(analysis: Analysis) -> None:
+    assert "bar" in marks_of(found(analysis, "2-clocks").panels[0].spec)
+    assert "line" in marks_of(found(analysis, "1-cache").panels[0].spec)
+
+
+def test_figures_that_span_much_have_points_in_place_of_bars(analysis: Analysis) -> None:
+    """A bar stands on 0, which a logarithmic axis has not."""
+    (said,) = analysis.claims
+    first, *others = said.published
+    far = replace(said, published=[replace(first, value=4000.0), *others])
+    spec = found(replace(analysis, claims=[far]), "2-clocks").panels[0].spec
+    assert "bar" not in marks_of(spec)
+    assert "log" in str(spec)
+
+
+def test_without_hardware_counters_the_plots_show_what_there_is(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    bare = raced(tmp_path_factory.mktemp("bare"), hardware=False, scopes=["window"])
+    plots = paper_document(bare).plots
+    assert [plot.name for plot in plots] == ["clocks", "switches"]
+    assert [panel.label for panel in plots[1].panels] == ["context-switches per request"]
+
+
+def test_a_picture_has_all_panels_and_one_legend(analysis: Analysis) -> None:
+    plot = found(analysis, "2-switches")
+    spec = picture(plot)
+    assert len(spec["concat"]) == len(plot.panels)
+    svg = to_svg(plot)
+    assert svg.startswith("<svg")
+    # Once in the legend; a panel says only its own name.
+    assert svg.count(">thread-per-client<") == 1
+    assert to_pdf(plot).startswith(b"%PDF")
