@@ -57,10 +57,10 @@ def _mean(trial: Trial, of_burst: Callable[[Burst], float | None]) -> Reading:
 
 def _correlation(one: NDArray[np.int64], other: NDArray[np.int64]) -> float | None:
     """None where all are alike: then there is no order."""
-    ranks = [_ranks(values) for values in (one, other)]
-    if min(float(np.ptp(rank)) for rank in ranks) == 0:
+    first, second = _ranks(one), _ranks(other)
+    if 0 in (np.ptp(first), np.ptp(second)):
         return None
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
