@@ -1,4 +1,4 @@
-"""Races that a calibration runs: new ones, and those that were stopped."""
+"""The races that a part of a calibration rests on."""
 
 import time
 from collections.abc import Callable
@@ -6,40 +6,10 @@ from pathlib import Path
 
 from regatta.calibrate.goals import Context
 from regatta.calibrate.shape import Shape, about_s
-from regatta.ledger.read import read_meta
 from regatta.ledger.schema import FILE_NAME
-from regatta.machine.programs import Programs
-from regatta.race.events import Display
-from regatta.race.hooks import Hooks
-from regatta.race.options import Options
-from regatta.race.race import begin, reopen
+from regatta.race.once import is_finished
 from regatta.report.text.durations import duration
 from regatta.study import Study
-
-
-def is_finished(path: Path) -> bool:
-    return path.exists() and "finished_at" in read_meta(path)
-
-
-def race_with(
-    programs: Programs, options: Options, display: Callable[[], Display], hooks: Hooks
-) -> Callable[[Study, Path], Path]:
-    """For parts: races a study in a folder of its own."""
-
-    def race(study: Study, folder: Path) -> Path:
-        path = folder / FILE_NAME
-        if is_finished(path):
-            return path
-        with display() as show:
-            if path.exists():
-                # Its own study, not today's: the length of a spin was measured then.
-                reopen(folder, None, programs, show, hooks)
-            else:
-                race_options = Options(**{**vars(options), "out": folder})
-                begin(study, race_options, programs, show, hooks)
-        return path
-
-    return race
 
 
 def folder_of(context: Context, part: str, shape: Shape, number: int) -> Path:

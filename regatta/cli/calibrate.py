@@ -12,7 +12,6 @@ from rich.console import Console
 from regatta.calibrate import store
 from regatta.calibrate.goals import Context
 from regatta.calibrate.parts import all_parts
-from regatta.calibrate.races import race_with
 from regatta.calibrate.run import choose, newest_folder, run
 from regatta.calibrate.table import goals_table
 from regatta.cli.display import display_on
@@ -21,6 +20,7 @@ from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceEr
 from regatta.ledger.given.calibration import NOT_MEASURED, Calibration, to_plain
 from regatta.machine.programs import discover
 from regatta.race.folder import new_folder
+from regatta.race.once import race_with
 from regatta.race.options import Options
 from regatta.report.text.calibration import headline
 from regatta.report.text.durations import duration

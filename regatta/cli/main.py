@@ -21,6 +21,7 @@ VERBS = {
     "advise": "Name the two or three designs that this machine's races favour for your situation.",
     "calibrate": "Measure how often Regatta is wrong on this machine, and keep it for all reports.",
     "doctor": "Find what on this machine spoils races, how much, and the command that fixes it.",
+    "lab": "Take a guided hour: from one run by hand to a race, with a report of your own.",
 }
 """Each is a function in a module of its name, which is loaded when the verb is called: its imports
 take longer than all else of `--help`. Beside it the first line of its own help."""
@@ -35,9 +36,16 @@ class Verbs(TyperGroup):
 
 
 def load(verb: str) -> Any:
-    """The command that the module of a verb defines."""
+    """The command that the module of a verb defines, with the words that may follow it."""
     one = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    one.command(verb)(getattr(import_module(f"regatta.cli.{verb}"), verb))
+    module = import_module(f"regatta.cli.{verb}")
+    parts = getattr(module, "PARTS", {})
+    if not parts:
+        one.command(verb)(getattr(module, verb))
+    else:
+        one.callback(invoke_without_command=True)(getattr(module, verb))
+    for name, part in parts.items():
+        one.command(name)(part)
     return typer.main.get_command(one)
 
 
@@ -84,6 +92,7 @@ def regatta(
       regatta advise --connections 100 --work classic    which design for that?
       regatta calibrate                 measure how often verdicts are wrong on this machine
       regatta doctor                    what on this machine spoils races, and how to fix it
+      regatta lab                       a guided hour, with a report of your own
     """
 
 

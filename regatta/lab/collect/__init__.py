@@ -1,0 +1,1 @@
+"""The ledgers of many machines in one table: what a class has found."""

@@ -1,0 +1,50 @@
+"""What one run of a program used, as a file of `perf stat` or of bash's `time` says."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
+from regatta.review.names import ELAPSED, SYSTEM, TASK_CLOCK, USER
+from regatta.review.reading.perf_text import read_perf_text
+
+Counts = Mapping[str, float]
+"""By name: times in seconds, all else as it was counted."""
+SWITCHES, FAULTS = "context_switches", "page_faults"
+TIMED = re.compile(r"^(real|user|sys)\s+(\d+)m(\d+)[.,](\d+)s\s*$", re.MULTILINE)
+NAMES = {"real": ELAPSED, "user": USER, "sys": SYSTEM}
+
+
+def counts_in(path: Path) -> Counts:
+    """Empty where the file holds no counts; of two kinds of cores the sum of both."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    timed = {
+        NAMES[name]: 60 * int(minutes) + float(f"{seconds}.{parts}")
+        for name, minutes, seconds, parts in TIMED.findall(text)
+    }
+    if timed:
+        return timed
+    found: dict[str, float] = {}
+    seen: set[tuple[str, int]] = set()
+    for record in read_perf_text(str(path), text.splitlines()).records:
+        for figure in record.figures.values():
+            # Records of two kinds of cores share the lines of their clock.
+            if (figure.name, figure.line) not in seen:
+                seen.add((figure.name, figure.line))
+                found[figure.name] = found.get(figure.name, 0.0) + figure.value
+    return found
+
+
+def why_absent(path: Path) -> str:
+    """What stands for a figure that the file lacks: what perf says of it."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return NOT_SUPPORTED if f"<{NOT_SUPPORTED}>" in text else NOT_COUNTED
+
+
+def cpu_s(counts: Counts) -> float | None:
+    """CPU time: perf's clock of the program's tasks, else what it was charged."""
+    if TASK_CLOCK in counts:
+        return counts[TASK_CLOCK]
+    if USER in counts and SYSTEM in counts:
+        return counts[USER] + counts[SYSTEM]
+    return None

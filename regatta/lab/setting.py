@@ -1,0 +1,44 @@
+"""What a lab is about: chosen at its start, and kept when it goes on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regatta.errors import UsageError
+from regatta.study.design import Design
+from regatta.study.limits import WORK_NEEDED, is_work
+
+FEWEST_DESIGNS, MOST_DESIGNS = 2, 8
+MOST_CONNECTIONS = 500
+"""More clients at once need more descriptors than a shell permits everywhere."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    designs: tuple[str, ...] = ("iterative", "thread-per-client", "select", "epoll")
+    connections: int = 10
+    work: str = "classic"
+    quick: bool = False
+    """Few blocks of few requests: to see the hour, not its results."""
+
+
+def check_setting(setting: Setting, known: Sequence[Design]) -> None:
+    """UsageError for what no server can be asked."""
+    names = {design.name: design for design in known}
+    for name in setting.designs:
+        if name not in names:
+            raise UsageError(f"--designs names {name}; it must be one of {', '.join(names)}")
+        if (missing := names[name].missing) is not None:
+            raise UsageError(f"--designs names {name}, which cannot run here: {missing}")
+    count = len(set(setting.designs))
+    if count != len(setting.designs) or not FEWEST_DESIGNS <= count <= MOST_DESIGNS:
+        raise UsageError(
+            f"--designs must name {FEWEST_DESIGNS} to {MOST_DESIGNS} designs, each once, "
+            "with commas between them"
+        )
+    if not 1 <= setting.connections <= MOST_CONNECTIONS:
+        raise UsageError(
+            f"--connections is {setting.connections}; it must be a whole number from 1 to "
+            f"{MOST_CONNECTIONS}"
+        )
+    if not is_work(setting.work):
+        raise UsageError(f"--work is {setting.work}; it must be {WORK_NEEDED}")

@@ -1,0 +1,168 @@
+"""A server started by hand: asked once, by many at once, and with a CPU for each side."""
+
+import re
+import socket
+from collections.abc import Sequence
+from typing import ClassVar
+
+from regatta.lab import commands
+from regatta.lab.by_hand import asked, serving
+from regatta.lab.commands import HERE, ROUNDS
+from regatta.lab.kept import Kept, Printed
+from regatta.lab.step import Desk, Step, Typed
+
+ITERATIVE = "iterative"
+"""The design that the first steps are about: the simplest."""
+QUESTION = "top 2\n"
+PATIENCE_MS = 1000
+"""How long a client waits behind a silent one before it gives up."""
+SUMMARY = re.compile(r"^\d+ requests? to ", re.MULTILINE)
+
+
+def summary_of(desk: Desk, command: str, name: str) -> Printed:
+    """Of a load: what it comes to stands after its answers."""
+    whole = desk.printed(command, name)
+    found = list(SUMMARY.finditer(whole.output))
+    return Printed(command, whole.output[found[-1].start() :]) if found else whole
+
+
+class AskByHand(Step):
+    name = "server"
+    title = "One server, asked by hand"
+    text = (
+        "A server waits for requests and answers them. This one says which processes of this "
+        "machine have used the most CPU time; it reads that from the files in /proc. It can serve "
+        "in many ways, called designs, that differ in nothing else. `iterative` is the simplest: "
+        "one process, one client at a time.",
+        "Start it in one terminal. Ask it in another: `top 2` is the whole request. Then end it.",
+    )
+    questions = (
+        "Which process has used the most CPU time, and how much of it in the kernel?",
+        "What must the server do to find that out? Look at `ls /proc` and `cat /proc/self/stat`.",
+    )
+    answer: ClassVar[str] = "answer.txt"
+
+    def commands(self, desk: Desk) -> Sequence[Typed]:
+        ask = commands.kept(desk.tools.asking_line(), desk, self.answer)
+        return commands.between(desk, ITERATIVE, Typed(2, ask))
+
+    def files(self, desk: Desk) -> Sequence[str]:
+        del desk
+        return (self.answer,)
+
+    def run(self, desk: Desk) -> None:
+        with serving(commands.server(desk, ITERATIVE)) as address:
+            host, port = address.split(":")
+            if desk.tools.nc:
+                answer = asked(["nc", "-N", host, port], QUESTION)
+            else:
+                answer = asked(["bash", "-c", desk.tools.talk(address)])
+        desk.path(self.answer).write_text(answer)
+
+    def keep(self, desk: Desk) -> Kept:
+        return Kept(printed=(desk.printed(desk.tools.asking_line(), self.answer),))
+
+
+class AskWithMany(Step):
+    name = "clients"
+    title = "Many clients, and a silent one"
+    text = (
+        "The client opens many connections at once, asks once on each, checks every answer and "
+        "says how long they took. An iterative server answers one after the other: who comes last "
+        "waits for all before it.",
+        "Then let a client connect and say nothing, and ask again. The server cannot know that "
+        "nothing will come.",
+    )
+    questions = (
+        "How much longer than the first did the last client wait, and why?",
+        "What did the silent client do to the others? Which designs could go on meanwhile, and "
+        "what does each need for that: a process, a thread, a call such as select?",
+    )
+    many: ClassVar[str] = "clients.txt"
+    behind: ClassVar[str] = "behind-a-silent-one.txt"
+
+    def commands(self, desk: Desk) -> Sequence[Typed]:
+        return commands.between(
+            desk,
+            ITERATIVE,
+            Typed(2, commands.line([*commands.client(desk), HERE], desk, self.many)),
+            Typed(3, desk.tools.silent_line()),
+            Typed(2, commands.line([*self.impatient(desk), HERE], desk, self.behind)),
+            Typed(3, commands.CTRL_C),
+        )
+
+    def impatient(self, desk: Desk) -> list[str]:
+        return commands.one_client(desk, "--timeout", str(PATIENCE_MS))
+
+    def files(self, desk: Desk) -> Sequence[str]:
+        del desk
+        return (self.many, self.behind)
+
+    def run(self, desk: Desk) -> None:
+        with serving(commands.server(desk, ITERATIVE)) as address:
+            desk.path(self.many).write_text(asked([*commands.client(desk), address]))
+            host, port = address.split(":")
+            with socket.create_connection((host, int(port))):
+                answer = asked([*self.impatient(desk), address], may_fail=True)
+            desk.path(self.behind).write_text(answer)
+
+    def keep(self, desk: Desk) -> Kept:
+        many = commands.line([*commands.client(desk), HERE], desk)
+        behind = commands.line([*self.impatient(desk), HERE], desk)
+        return Kept(
+            printed=(
+                summary_of(desk, many, self.many),
+                desk.printed(f"{behind}   (behind a silent client)", self.behind),
+            )
+        )
+
+
+class AskOnTwoCpus(Step):
+    name = "cpus"
+    title = "A CPU for each side"
+    text = (
+        "Server and client are programs of one machine, and the kernel moves programs between "
+        "CPUs as it likes. On one CPU each takes time from the other, and a slow client looks like "
+        "a slow server. `taskset` says where a program may run.",
+        "Ask twice: with a CPU for each side, then with both on the server's.",
+    )
+    questions = (
+        "How many requests a second were answered, with a CPU for each and with one for both?",
+        "Which of the two is a better picture of the server? What would you need to measure it "
+        "without any client on the same machine?",
+    )
+    apart: ClassVar[str] = "cpus-apart.txt"
+    together: ClassVar[str] = "cpus-together.txt"
+
+    def commands(self, desk: Desk) -> Sequence[Typed]:
+        start = Typed(1, commands.line(commands.pinned_server(desk, ITERATIVE), desk))
+        asking = [
+            Typed(2, commands.line([*words, HERE], desk, name))
+            for name, words in self.clients(desk)
+        ]
+        return [start, *asking, Typed(1, commands.CTRL_C)]
+
+    def clients(self, desk: Desk) -> list[tuple[str, list[str]]]:
+        """By the file that keeps what it prints."""
+        words = commands.client(desk, "--rounds", str(ROUNDS), "--quiet")
+        return [
+            (self.apart, desk.tools.pinned(words, desk.tools.client_cpus)),
+            (self.together, desk.tools.pinned(words, desk.tools.server_cpus)),
+        ]
+
+    def files(self, desk: Desk) -> Sequence[str]:
+        del desk
+        return (self.apart, self.together)
+
+    def run(self, desk: Desk) -> None:
+        with serving(commands.pinned_server(desk, ITERATIVE)) as address:
+            for name, words in self.clients(desk):
+                desk.path(name).write_text(asked([*words, address]))
+
+    def keep(self, desk: Desk) -> Kept:
+        return Kept(
+            printed=tuple(
+                desk.printed(commands.line([*words, HERE], desk), name)
+                for name, words in self.clients(desk)
+            )
+        )

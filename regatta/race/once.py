@@ -1,0 +1,41 @@
+"""A race in a folder of its own: begun, gone on with, or found finished."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from regatta.ledger.read import read_meta
+from regatta.ledger.schema import FILE_NAME
+from regatta.machine.programs import Programs
+from regatta.race.events import Display
+from regatta.race.hooks import Hooks
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
+from regatta.study import Study
+
+RaceOnce = Callable[[Study, Path], Path]
+"""Races a study in a folder of its own; returns its ledger."""
+
+
+def is_finished(path: Path) -> bool:
+    return path.exists() and "finished_at" in read_meta(path)
+
+
+def race_with(
+    programs: Programs, options: Options, display: Callable[[], Display], hooks: Hooks
+) -> RaceOnce:
+    """What races each study once, however often it is called."""
+
+    def race(study: Study, folder: Path) -> Path:
+        path = folder / FILE_NAME
+        if is_finished(path):
+            return path
+        with display() as show:
+            if path.exists():
+                # Its own study, not today's: the length of a spin was measured then.
+                reopen(folder, None, programs, show, hooks)
+            else:
+                race_options = Options(**{**vars(options), "out": folder})
+                begin(study, race_options, programs, show, hooks)
+        return path
+
+    return race

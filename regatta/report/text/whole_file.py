@@ -1,0 +1,20 @@
+"""A text file that is there whole or not at all."""
+
+import os
+from pathlib import Path
+
+from regatta.errors import RegattaError
+
+
+def write_whole(path: Path, text: str) -> None:
+    """The whole file or none of it: somebody may have the last one open."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, encoding="utf-8", errors="replace")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise RegattaError(
+            f"cannot write {path}: {error.strerror or error}; free some space or make the folder "
+            "writable"
+        ) from error

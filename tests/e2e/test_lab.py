@@ -1,0 +1,139 @@
+"""`regatta lab` with the real programs: stopped in the middle and gone on with, and by a person."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from regatta.lab.counts import counts_in, cpu_s
+from regatta.ledger.schema import FILE_NAME
+from tests.commands import assert_refused, run, run_well
+from tests.e2e.racing import environment, needs_programs, regatta
+from tests.e2e.terminal import in_terminal
+from tests.ledgers import rows
+from tests.processes import marked
+from tests.waiting import wait_until
+
+pytestmark = needs_programs
+TWO = ("--quick", "--designs", "iterative,select", "--work", "snapshot", "--connections", "4")
+PATIENCE_S = 60.0
+
+
+def done(folder: Path) -> list[str]:
+    path = folder / "lab/state.json"
+    return list(json.loads(path.read_text())["done"]) if path.exists() else []
+
+
+def trials(folder: Path) -> int:
+    ledger = folder / "lab/single-runs" / FILE_NAME
+    return rows(ledger, "SELECT count(*) FROM trial")[0][0] if ledger.exists() else 0
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A lab that was stopped in its first race, and what it has shown."""
+    folder = tmp_path_factory.mktemp("stopped")
+    command = regatta("lab", "--yes", *TWO, "--guess", "select", "--by", "1.2")
+    lab = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=environment(str(folder)),
+    )
+    wait_until(lambda: lab.poll() is not None or trials(folder) >= 4, "no race", PATIENCE_S)
+    lab.send_signal(signal.SIGINT)
+    said, complaint = lab.communicate(timeout=PATIENCE_S)
+    assert (lab.returncode, complaint) == (
+        130,
+        "regatta: interrupted; what is done is kept. Go on with: regatta lab --yes\n",
+    ), said
+    wait_until(lambda: not marked(folder), "something of it still runs")
+    return folder, said
+
+
+def test_what_a_person_types_is_what_it_runs(stopped: tuple[Path, str], tmp_path: Path) -> None:
+    """The lines of the table, pasted into two shells; on a free port, as others may hold theirs."""
+    step = stopped[1].partition("Step 5 of 9")[2].partition("Step 6 of 9")[0]
+    lines = [line.strip() for line in step.splitlines() if line.startswith("    ")]
+    assert lines[2] == "Ctrl-C"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    serve = lines[0].replace("--no-recorder", f"--no-recorder --listen {address}")
+    ask = lines[1].replace("127.0.0.1:7342", address)
+    assert address in ask
+    (tmp_path / "lab/first").mkdir(parents=True)
+    settings = {"cwd": tmp_path, "env": environment(str(tmp_path))}
+    server = subprocess.Popen(["bash", "-c", serve], start_new_session=True, **settings)
+    try:
+        wait_until(lambda: run("bash", "-c", ask, **settings).returncode == 0, "nobody answers")
+        os.killpg(server.pid, signal.SIGINT)
+        server.wait(PATIENCE_S)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+    for side in ("server", "client"):
+        assert cpu_s(counts_in(tmp_path / f"lab/first/select-{side}.txt"))
+
+
+def test_it_goes_on_where_it_was_stopped(stopped: tuple[Path, str]) -> None:
+    folder, _ = stopped
+    assert done(folder) == ["server", "clients", "cpus", "perf", "table", "guess"]
+    assert 4 <= trials(folder) < 20
+    settings = {"cwd": folder, "env": environment(str(folder))}
+    said = run_well(*regatta("lab", "--yes"), timeout=120, **settings)
+    assert "Step 7 of 9: Ten single runs" in said
+    assert "Step 6 of 9" not in said
+    assert len(done(folder)) == 9
+    blocks = rows(folder / "lab/single-runs", "SELECT DISTINCT block, cell_id FROM trial")
+    assert len(blocks) == trials(folder) == 20
+    assert rows(folder / "lab/race", "SELECT DISTINCT status FROM trial") == [("ok",)]
+    assert not marked(folder)
+    report = (folder / "lab/report.md").read_text()
+    assert "4 requests to " in report
+    assert "The guess was select." in report
+    assert "Not done yet" not in report
+    assert "<svg" in (folder / "lab/report.html").read_text()
+    verdicts = run_well(*regatta("lab", "collect", "lab/race", "lab/race"), **settings)
+    assert "work snapshot, load burst, 4 connections: 1 machine" in verdicts
+
+
+def test_a_person_goes_from_step_to_step(tmp_path: Path) -> None:
+    command = regatta("lab", "--out", str(tmp_path / "lab"), *TWO)
+    with in_terminal(*command, columns=110, lines=50, **environment(str(tmp_path))) as terminal:
+        terminal.until("Step 1 of 9")
+        terminal.until("q: stop here >")
+        terminal.press("\r")
+        terminal.until("answer.txt is not there")
+        terminal.press("r\r")
+        terminal.until("Step 2 of 9")
+        terminal.until("q: stop here >")
+        terminal.press("q\r")
+        assert terminal.end() == 0
+        assert "Go on with: regatta lab --out" in terminal.text
+    assert done(tmp_path) == ["server"]
+    told = run_well(*regatta("lab", "--out", str(tmp_path / "lab"), "--status"), env=environment())
+    assert "done  1  server" in told
+    assert "      2  clients" in told
+    answer = (tmp_path / "lab/answer.txt").read_text()
+    assert answer.startswith("rank pid user_seconds system_seconds name\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--guess", "mill"], "iterative, thread-per-client, select or epoll"),
+        (["collect"], "LEDGER"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: list[str], words: str, tmp_path: Path) -> None:
+    done = run(*regatta("lab", *arguments), cwd=tmp_path, env=environment())
+    assert_refused(done, 2, "regatta")
+    assert words in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,85 @@
+"""The verb: mistakes are told before anything begins, and each word that may follow it works."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from regatta.cli.main import app
+from regatta.errors import LedgerError, RegattaError, UsageError
+from regatta.lab.setting import Setting
+from regatta.lab.state import FILE, Guess, State, load_state, save_state
+from tests.lab.synthetic import make
+from tests.ledgers import change
+
+PAIR = Setting(("iterative", "select"))
+
+
+def lab(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["lab", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--by", "1.2"], "--by needs --guess"),
+        (["--designs", "iterative,select", "--guess", "select", "--by", "0.5"], "--by is 0.5"),
+        (["--designs", "mill,select"], "mill"),
+        (["--designs", "iterative, select", "--guess", "pool"], "iterative or select"),
+        (["--status"], "no lab in .*regatta lab"),
+        (["--again", "mill"], "server, clients"),
+        (["--designs", "iterative,select", "--work", "play"], "--work is play"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_begins(
+    arguments: list[str], words: str, programs_folder: Path, tmp_path: Path
+) -> None:
+    assert programs_folder.is_dir()
+    done = lab("--out", tmp_path / "lab", *arguments)
+    assert isinstance(done.exception, UsageError)
+    with pytest.raises(UsageError, match=words):
+        raise done.exception
+    assert not (tmp_path / "lab").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--connections", "20"], r"another setting \(iterative, select; 10 connections"),
+        (["--quick"], "another setting"),
+        (["--guess", "iterative"], "the guess is made .*--again guess"),
+    ],
+)
+def test_what_a_lab_was_begun_with_stays(
+    arguments: list[str], words: str, programs_folder: Path, tmp_path: Path
+) -> None:
+    assert programs_folder.is_dir()
+    begun = State(PAIR, Guess("select"))
+    save_state(tmp_path, begun)
+    done = lab("--out", tmp_path, *arguments)
+    assert isinstance(done.exception, UsageError)
+    with pytest.raises(UsageError, match=words):
+        raise done.exception
+    assert load_state(tmp_path) == begun
+
+
+def test_the_status_tells_what_is_done(tmp_path: Path) -> None:
+    save_state(tmp_path, State(PAIR))
+    done = lab("--status", "--out", tmp_path)
+    assert done.exit_code == 0
+    lines = done.output.splitlines()
+    assert "iterative, select; 10 connections; work classic" in lines[0]
+    assert [line.split()[:2] for line in lines[1:3]] == [["1", "server"], ["2", "clients"]]
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+def test_ledgers_are_collected_and_a_bad_one_is_told(tmp_path: Path) -> None:
+    good, old = (make(tmp_path / f"{name}.sqlite", connections=(10,)) for name in ("good", "old"))
+    change(old, "UPDATE meta SET value = '3' WHERE key = 'schema_version'")
+    done = lab("collect", good, old)
+    assert "work classic, load burst, 10 connections: 1 machine" in done.output
+    assert isinstance(done.exception, RegattaError)
+    assert "schema 3" in str(done.exception)
+    done = lab("collect", old)
+    assert isinstance(done.exception, LedgerError)
+    assert done.output == ""

@@ -1,0 +1,79 @@
+"""The report of a lab: the same in every form, with the person's answers, and never over them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from regatta.lab.kept import Kept, Picture, Printed
+from regatta.lab.report.answers import FILE, read_answers
+from regatta.lab.report.files import write_report
+from regatta.lab.step import Desk
+from regatta.lab.steps import STEPS
+from regatta.report.text.table import Table
+from tests.lab.labs import desk_in
+
+NASTY = "<b>a|b</b> & *stars*"
+BARS = {
+    "data": {"values": [{"design": "epoll", "value": 2}]},
+    "mark": "bar",
+    "encoding": {"x": {"field": "value", "type": "quantitative"}},
+}
+KEPT = Kept(
+    said=(f"It is so: {NASTY}.",),
+    printed=(Printed("nc -N", "rank pid\n1 42 <java>"),),
+    tables=(Table("A table", "To be read.", ["design", "µs"], [[NASTY, "1.2"]]),),
+    pictures=(Picture("first", "A picture", "With bars.", BARS),),
+)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return desk_in(tmp_path, done={"server": KEPT})
+
+
+def test_every_form_has_what_was_kept(desk: Desk) -> None:
+    write_report(desk, STEPS)
+    said = desk.path("report.md").read_text()
+    assert "```\n$ nc -N\nrank pid\n1 42 <java>\n```" in said
+    assert r"| &lt;b&gt;a\|b&lt;/b&gt; &amp; \*stars\* | 1.2 |" in said
+    assert "](pictures/first.svg)" in said
+    assert desk.path("pictures/first.svg").read_text().startswith("<svg")
+    page = desk.path("report.html").read_text()
+    assert "1 42 &lt;java&gt;" in page
+    assert "<b>a" not in page
+    assert page.count("<svg") == 1
+    for text in (said, page):
+        assert "1. One server, asked by hand" in text
+        assert "There is only one CPU." in text
+        assert "Not done yet: " in text
+    assert "one terminal. Ask it in another: `top 2` is the whole" in said
+    assert "one terminal. Ask it in another: <code>top 2</code> is the whole" in page
+    for text in (said, page):
+        assert re.search("Question 1[^Q]*Which process has used the most CPU time", text)
+
+
+def test_answers_are_in_the_report(desk: Desk) -> None:
+    write_report(desk, STEPS)
+    path = desk.path(FILE)
+    heading = next(line for line in path.read_text().splitlines() if "server 2: " in line)
+    path.write_text(path.read_text().replace(heading, f"{heading}\n\nIt reads *all*.\n\n1 < 2\n"))
+    assert read_answers(desk.folder) == {("server", 2): "It reads *all*.\n\n1 < 2"}
+    write_report(desk, STEPS)
+    assert "It reads *all*.\n\n1 < 2" in desk.path("report.md").read_text()
+    assert "It reads *all*.\n\n1 &lt; 2" in desk.path("report.html").read_text()
+    assert f"{heading}\n\nIt reads" in path.read_text()
+
+
+def test_a_report_that_a_person_changed_is_kept(desk: Desk) -> None:
+    write_report(desk, STEPS)
+    path = desk.path("report.md")
+    for number in (1, 2):
+        path.write_text(f"mine {number}")
+        write_report(desk, STEPS)
+        assert desk.path(f"report-{number}.md").read_text() == f"mine {number}"
+        assert path.read_text().startswith("# Which server design?")
+    write_report(desk, STEPS)
+    assert sorted(desk.folder.glob("report*")) == [
+        desk.path(name) for name in ("report-1.md", "report-2.md", "report.html", "report.md")
+    ]

@@ -1,0 +1,67 @@
+"""The state of a lab: what is kept comes back, and what is damaged is told."""
+
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import RegattaError, UsageError
+from regatta.lab.kept import Kept, Picture, Printed
+from regatta.lab.setting import Setting, check_setting
+from regatta.lab.state import FILE, Guess, State, load_state, save_state
+from regatta.report.text.table import Table
+from regatta.study.design import Design
+from tests.lab.fake_programs import DESIGNS
+
+KEPT = Kept(
+    said=("It is so.",),
+    printed=(Printed("nc", "rank\n1"),),
+    tables=(Table("a table", "says", ["design", "µs"], [["epoll", "1.2"]]),),
+    pictures=(Picture("first", "a picture", "says", {"mark": "bar", "data": {"values": [1]}}),),
+)
+FULL = State(
+    Setting(("epoll", "select"), 3, "snapshot", True), Guess("epoll", 1.2), {"table": KEPT}, ("ab",)
+)
+
+
+@pytest.mark.parametrize("state", [State(Setting()), FULL])
+def test_what_is_kept_comes_back(state: State, tmp_path: Path) -> None:
+    save_state(tmp_path, state)
+    assert load_state(tmp_path) == state
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+def test_a_folder_without_one_has_no_lab(tmp_path: Path) -> None:
+    assert load_state(tmp_path) is None
+    assert load_state(tmp_path / "nowhere") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"version": 1}', '{"version": 1, "setting": {"connections": "many"}}']
+)
+def test_a_damaged_one_is_told_in_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(RegattaError, match=r"damaged .*--out") as told:
+        load_state(tmp_path)
+    assert "\n" not in str(told.value)
+
+
+def test_one_of_another_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"version": 2}')
+    with pytest.raises(UsageError, match=r"another version .*\(2\)"):
+        load_state(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        (Setting(("iterative", "mill")), "mill.*select"),
+        (Setting(("iterative", "absent")), "absent.*too old"),
+        (Setting(("iterative",)), "2 to 8"),
+        (Setting(("iterative", "iterative")), "each once"),
+        (Setting(("iterative", "select"), connections=0), "--connections is 0"),
+        (Setting(("iterative", "select"), work="play"), "--work is play.*snapshot"),
+    ],
+)
+def test_a_setting_that_nobody_can_measure_is_refused(setting: Setting, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        check_setting(setting, [Design(**one) for one in DESIGNS])

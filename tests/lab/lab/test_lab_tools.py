@@ -1,0 +1,71 @@
+"""What of the tools a machine has: what it lacks is said in a line, and something stands in."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from regatta.lab import tools as having
+from regatta.lab.tools import Tools, can_end, find_tools
+from regatta.machine.perf import without_perf
+from regatta.machine.programs import Programs, discover
+
+PERF_JSON = '{{"counter-value" : "{value}", "unit" : "", "event" : "cycles", "pcnt-running" : 100}}'
+
+
+@pytest.fixture
+def programs(programs_folder: Path) -> Programs:
+    assert programs_folder.is_dir()
+    return discover()
+
+
+def found_with(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch, cpus: set[int], kernel: str = "6.18.0"
+) -> Tools:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: cpus)
+    monkeypatch.setattr(having, "kernel", lambda: kernel)
+    return find_tools(programs)
+
+
+def test_a_bare_machine_has_a_line_for_each_thing_that_it_lacks(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(having, "find_tool", lambda _: None)
+    monkeypatch.setattr(having.perf, "probe", lambda _: without_perf("perf is not installed"))
+    found = found_with(programs, monkeypatch, {3}, "5.15.90-microsoft-standard-WSL2")
+    assert (found.perf, found.taskset, found.nc) == (False, False, False)
+    assert (found.server_cpus, found.client_cpus) == ((3,), (3,))
+    for word, line in zip(("WSL 2", "one CPU", "perf", "taskset", "nc"), found.lacks, strict=True):
+        assert word in line
+        assert "\n" not in line
+
+
+@pytest.mark.parametrize(("value", "lines"), [("4711", 0), ("<not supported>", 1)])
+def test_hardware_counters_are_missed_where_there_are_none(
+    value: str, lines: int, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_perf = without_perf(None)
+    monkeypatch.setattr(having.perf, "probe", lambda _: vary(has_perf))
+    monkeypatch.setattr(having.perf, "try_stat", lambda *_: (PERF_JSON.format(value=value), ""))
+    monkeypatch.setattr(having, "can_end", lambda _: True)
+    found = found_with(programs, monkeypatch, {0, 1})
+    assert found.perf
+    assert (found.server_cpus, found.client_cpus) == ((0,), (1,))
+    assert len([line for line in found.lacks if "hardware counters" in line]) == lines
+
+
+def vary(found: having.perf.Perf) -> having.perf.Perf:
+    return having.perf.Perf(**{**vars(found), "path": "/usr/bin/perf"})
+
+
+@pytest.mark.parametrize(
+    ("help_text", "knows"), [("\t\t-N\t\tShutdown the network socket", True), ("-n", False)]
+)
+def test_an_nc_that_cannot_end_sending_is_not_used(
+    help_text: str, knows: bool, tmp_path: Path
+) -> None:
+    nc = tmp_path / "nc"
+    nc.write_text(f"#!/bin/sh\nprintf '%s' '{help_text}' >&2\n")
+    nc.chmod(0o755)
+    assert can_end(str(nc)) == knows
+    assert not can_end(None)
