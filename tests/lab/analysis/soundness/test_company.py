@@ -17,7 +17,7 @@ from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED
 from regatta.ledger.read import read
 from regatta.ledger.result import Result
 from regatta.ledger.schema import FILE_NAME
-from regatta.race import remaining
+from regatta.race import run_plan
 from regatta.race.batches import batches
 from regatta.race.race import plan_of
 from regatta.report.markdown import to_markdown
@@ -72,7 +72,7 @@ def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together: list[tuple[str, int, int]] = []
-    real = remaining.run_side_by_side
+    real = run_plan.run_side_by_side
 
     def noted(
         setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
@@ -81,7 +81,7 @@ def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
             together.append((kind, len(cells), slices))
         return real(setup, cells, kind, block, slices)
 
-    monkeypatch.setattr(remaining, "run_side_by_side", noted)
+    monkeypatch.setattr(run_plan, "run_side_by_side", noted)
     study = faked.parse(STUDY)
     faked.race(study, tmp_path, use_perf=False)
     assert sorted(set(together)) == [(ALONE, 1, 2), (COUNTED, 2, 2), (TIMED, 2, 2)]
