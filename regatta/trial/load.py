@@ -8,8 +8,8 @@ from regatta.trial.side import Side
 
 LOAD_TIMEOUT_S = 120.0
 PATIENCE_MS = 100_000
-"""Of a client that may find the listen queue full: its kernel asks again after 1 s, and 2, 3, 4, 5,
-7, 11, 19, 35 and 67 s (before Linux 6.5 after 1, 3, 7, 15, 31 and 63)."""
+"""Of a client that may find the listen queue full: its kernel asks again, at first after 1 s, then
+at growing distances (studies/reports.toml)."""
 MAX_CLIENT_SEED = 2**31
 # Within a block all get the same random arrivals; from slice to slice and block to block they
 # differ. A prime, so that no two of a race share theirs.

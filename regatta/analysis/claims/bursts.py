@@ -16,8 +16,8 @@ from regatta.ledger.records import Trial
 
 def slowest_of_burst_ms(trial: Trial, _side: str) -> Reading:
     """The mean over the trial's bursts."""
-    slowest = [latencies_ns(burst).max() for burst in bursts(trial)]
-    return float(np.mean(slowest)) / NS_PER_MS if slowest else NO_TRIAL
+    latencies = latencies_ns(bursts(trial))
+    return float(np.mean(latencies.max(axis=1))) / NS_PER_MS if latencies.size else NO_TRIAL
 
 
 BURST_TIME = Metric(

@@ -16,6 +16,9 @@ WORDS = {
     "latency_max": "time until the last is answered",
     "connections_per_worker_spread": "spread of connections over workers",
     "clock_ghz": "clock",
+    "latency_by_arrival": "rank correlation of latency with arrival",
+    "replies_out_of_order": "share of replies out of order",
+    "answers_per_burst": "number of different answers in a burst",
     "elapsed": "time from start to end",
 }
 NEEDS = {
