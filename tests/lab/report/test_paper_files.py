@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from regatta.cli.main import app
 from regatta.errors import RegattaError
 from regatta.report.paper.document import paper_document
 from regatta.report.paper.files import write_document
@@ -62,3 +64,11 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(RegattaError, match=r"cannot write tables to .*taken: .* another folder"):
         write_document(Document("Nothing"), tmp_path / "taken")
+
+
+def test_the_verb_writes_them_and_says_how_many(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[5], blocks=2)
+    done = CliRunner().invoke(app, ["report", str(path), "--tables", str(tmp_path / "paper")])
+    assert done.exit_code == 0
+    count = len(list((tmp_path / "paper").iterdir()))
+    assert f"tables and plots: {count} files in " in done.output
