@@ -38,7 +38,7 @@ def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person m
         bool, typer.Option("--yes", help="Do every step without waiting, as without a terminal.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Short races: the way of the hour in two minutes.")
+        bool, typer.Option("--quick", help="Short races: the way of the hour, in a minute.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder of the lab.")] = FOLDER,
     guess: Annotated[
@@ -68,7 +68,7 @@ def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person m
     Nine steps: a server asked by hand; many clients; a CPU for each side; perf stat; a table from
     one run; a guess; ten single runs; a race; what was wrong with the table. Type the commands
     that it shows, or have it run them. The report with your figures and the questions is in
-    lab/report.md and .html; answers go into lab/answers.md.
+    lab/report.md, .html, .tex and .pdf; answers go into lab/answers.md.
 
     Stop with q or Ctrl-C at any time: the same command goes on. `regatta lab collect` makes one
     table of many machines' ledgers.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
+from regatta.ledger.counters import COUNTERS, NOT_COUNTED, NOT_SUPPORTED
 from regatta.review.names import ELAPSED, SYSTEM, TASK_CLOCK, USER
 from regatta.review.reading.perf_text import read_perf_text
 
@@ -12,6 +12,7 @@ Counts = Mapping[str, float]
 """By name: times in seconds, all else as it was counted."""
 SWITCHES, FAULTS = "context_switches", "page_faults"
 TIMED = re.compile(r"^(real|user|sys)\s+(\d+)m(\d+)[.,](\d+)s\s*$", re.MULTILINE)
+KERNEL_ONLY = frozenset(one.claimed_as for one in COUNTERS if one.kernel_only)
 NAMES = {"real": ELAPSED, "user": USER, "sys": SYSTEM}
 
 
@@ -29,7 +30,10 @@ def counts_in(path: Path) -> Counts:
     for record in read_perf_text(str(path), text.splitlines()).records:
         for figure in record.figures.values():
             # Records of two kinds of cores share the lines of their clock.
-            if (figure.name, figure.line) not in seen:
+            known = (figure.name, figure.line) in seen
+            # What only the kernel does reads 0 where user space alone is counted.
+            means_nothing = figure.user_only and figure.name in KERNEL_ONLY
+            if not known and not means_nothing:
                 seen.add((figure.name, figure.line))
                 found[figure.name] = found.get(figure.name, 0.0) + figure.value
     return found

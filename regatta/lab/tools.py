@@ -128,6 +128,11 @@ def find_perf(lacks: list[str]) -> bool:
             "This machine has no hardware counters, as most virtual machines: cycles and "
             "instructions stay “not supported”."
         )
+    if text is not None and f"{HARDWARE}:u" in text:
+        lacks.append(
+            "perf counts user space alone here, and little of a server's work is there: count as "
+            "root, or after sysctl kernel.perf_event_paranoid=1."
+        )
     return True
 
 

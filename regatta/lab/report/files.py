@@ -6,9 +6,11 @@ from pathlib import Path
 
 from regatta.lab.report.answers import begin_answers, read_answers
 from regatta.lab.report.html import to_html
+from regatta.lab.report.latex import to_latex
 from regatta.lab.report.markdown import to_markdown
 from regatta.lab.report.parts import parts_of
-from regatta.lab.report.pictures import svg
+from regatta.lab.report.pdf import to_pdf
+from regatta.lab.report.pictures import pdf, svg
 from regatta.lab.step import Desk, Step
 from regatta.report.text.whole_file import write_whole
 
@@ -16,20 +18,27 @@ PICTURES = "pictures"
 
 
 def write_report(desk: Desk, steps: Sequence[Step]) -> None:
-    """Writes report.md and report.html, and the pictures that the first of them names."""
+    """Writes report.md, .html, .tex and .pdf, and the pictures that they name."""
     begin_answers(desk.folder, steps)
     answers = read_answers(desk.folder)
     report = parts_of(desk.state, desk.tools.lacks, steps, answers)
+    drawn = [picture for part in report.parts for picture in part.kept.pictures]
+    pdfs = {picture.name: pdf(picture) for picture in drawn}
     desk.path(PICTURES).mkdir(exist_ok=True)
-    for picture in (picture for part in report.parts for picture in part.kept.pictures):
+    for picture in drawn:
         write_whole(desk.path(PICTURES) / f"{picture.name}.svg", svg(picture))
-    texts = {"report.md": to_markdown(report), "report.html": to_html(report)}
-    made = {name: digest(text.encode()) for name, text in texts.items()}
+        write_whole(desk.path(PICTURES) / f"{picture.name}.pdf", pdfs[picture.name])
+    made = {
+        "report.md": to_markdown(report).encode(),
+        "report.html": to_html(report).encode(),
+        "report.tex": to_latex(report).encode(),
+        "report.pdf": to_pdf(report, pdfs),
+    }
     # Before they are written: a lab that is stopped meanwhile must know its own.
-    desk.remember(written=tuple({*desk.state.written, *made.values()}))
-    for name, text in texts.items():
+    desk.remember(written=tuple({*desk.state.written, *map(digest, made.values())}))
+    for name, content in made.items():
         put_aside(desk.path(name), desk.state.written)
-        write_whole(desk.path(name), text)
+        write_whole(desk.path(name), content)
 
 
 def put_aside(path: Path, written: Collection[str]) -> None:

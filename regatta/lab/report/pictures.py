@@ -1,4 +1,6 @@
-"""The pictures of a lab as SVG."""
+"""The pictures of a lab as SVG and PDF, drawn without a browser or a network."""
+
+from typing import Any
 
 import vl_convert
 
@@ -9,8 +11,16 @@ WIDTH = 560
 
 
 def svg(picture: Picture) -> str:
+    found: str = vl_convert.vegalite_to_svg(titled(picture), config=config(LIGHT))
+    return found
+
+
+def pdf(picture: Picture) -> bytes:
+    found: bytes = vl_convert.vegalite_to_pdf(titled(picture), config=config(LIGHT))
+    return found
+
+
+def titled(picture: Picture) -> dict[str, Any]:
     """With its title, so that it explains itself wherever it is put."""
     title = {"text": picture.title, "subtitle": picture.says}
-    spec = {**picture.spec, "width": WIDTH, "title": title}
-    found: str = vl_convert.vegalite_to_svg(spec, config=config(LIGHT))
-    return found
+    return {**picture.spec, "width": WIDTH, "title": title}

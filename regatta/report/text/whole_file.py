@@ -1,4 +1,4 @@
-"""A text file that is there whole or not at all."""
+"""A file that is there whole or not at all."""
 
 import os
 from pathlib import Path
@@ -6,11 +6,12 @@ from pathlib import Path
 from regatta.errors import RegattaError
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """The whole file or none of it: somebody may have the last one open."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_text(text, encoding="utf-8", errors="replace")
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        unfinished.write_bytes(data)
         unfinished.replace(path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ import pytest
 from regatta.lab.kept import Kept, Picture, Printed
 from regatta.lab.report.answers import FILE, read_answers
 from regatta.lab.report.files import write_report
+from regatta.lab.report.latex import WIDEST, printed_lines
 from regatta.lab.step import Desk
 from regatta.lab.steps import STEPS
 from regatta.report.text.table import Table
@@ -75,5 +76,39 @@ def test_a_report_that_a_person_changed_is_kept(desk: Desk) -> None:
         assert path.read_text().startswith("# Which server design?")
     write_report(desk, STEPS)
     assert sorted(desk.folder.glob("report*")) == [
-        desk.path(name) for name in ("report-1.md", "report-2.md", "report.html", "report.md")
+        desk.path(name)
+        for name in (
+            "report-1.md",
+            "report-2.md",
+            "report.html",
+            "report.md",
+            "report.pdf",
+            "report.tex",
+        )
     ]
+
+
+def test_the_report_for_latex_is_whole_and_holds_no_command_of_anybody(desk: Desk) -> None:
+    write_report(desk, STEPS)
+    said = desk.path("report.tex").read_text()
+    assert said.endswith("\\end{document}\n")
+    assert "\\begin{verbatim}\n$ nc -N\nrank pid\n1 42 <java>\n\\end{verbatim}" in said
+    assert r"\textless{}b\textgreater{}a\textbar{}b" in said
+    assert r"Ask it in another: \texttt{top 2} is" in said
+    assert r"\includegraphics[width=0.8\linewidth]{pictures/first.pdf}" in said
+    for begun in ("verbatim", "longtable", "center"):
+        assert said.count(rf"\begin{{{begun}}}") == said.count(rf"\end{{{begun}}}") == 1
+
+
+def test_no_output_leaves_its_place_in_latex() -> None:
+    lines = printed_lines(Printed("x", "\\end{verbatim}\\input{secret}\n" + "long " * 50))
+    assert lines.count(r"\end{verbatim}}") == 1
+    assert not [line for line in lines[2:-2] if "\\end{verbatim}" in line or len(line) > WIDEST]
+
+
+def test_the_pdf_is_one_that_others_can_read(desk: Desk) -> None:
+    write_report(desk, STEPS)
+    assert desk.path("report.pdf").read_bytes().startswith(b"%PDF-")
+    first = desk.path("report.pdf").read_bytes()
+    write_report(desk, STEPS)
+    assert desk.path("report.pdf").read_bytes() == first

@@ -16,7 +16,7 @@ from regatta.lab.steps import STEPS
 from regatta.lab.steps.asking import AskByHand, AskWithMany
 from regatta.lab.steps.counting import CountBothSides, MakeTable
 from regatta.lab.steps.guessing import NO_GUESS, MakeGuess, check_guess
-from regatta.lab.steps.looking_back import LookBack
+from regatta.lab.steps.looking_back import LookBack, start_and_end
 from regatta.lab.steps.racing import RaceThem, RunTenTimes, winners
 from regatta.lab.tools import Tools
 from regatta.ledger.read import read
@@ -31,6 +31,7 @@ from tests.lab.labs import (
     nobody,
     race_made_up,
 )
+from tests.lab.review.printed import perf_text
 from tests.lab.synthetic import make
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures/review"
@@ -65,6 +66,15 @@ def test_what_was_counted_is_read(
     found = counts_in(path)
     assert {name: found[name] for name in counts} == counts
     assert cpu_s(found) == pytest.approx(spent_s)
+
+
+def test_what_perf_did_not_see_is_not_0(tmp_path: Path) -> None:
+    figures = {"task_clock_ms": 5.0, "elapsed_s": 1.0, "context_switches": 0, "page_faults": 130}
+    path = tmp_path / "counted.txt"
+    path.write_text(perf_text(figures))
+    assert counts_in(path)["context_switches"] == 0
+    path.write_text(perf_text(figures).replace("-switches", "-switches:u"))
+    assert "context_switches" not in counts_in(path)
 
 
 def test_the_commands_are_those_of_a_person(tmp_path: Path) -> None:
@@ -266,3 +276,13 @@ def test_the_page_shows_the_same_commands() -> None:
         assert f"## {number}. {step.title}\n" in page
         for typed in () if isinstance(step, MakeTable) else step.commands(desk):
             assert typed.line in page
+
+
+def test_what_is_no_request_is_what_the_race_does_not_need() -> None:
+    race = {"select": {1: 900.0, 2: 1100.0}, "epoll": {1: 1000.0}, "poll": {}}
+    said = start_and_end({"select": 0.02, "epoll": 0.009, "poll": 1.0}, race, Setting())
+    assert said == [
+        "Start, end and cold memory, in the first table and in no request of the race: "
+        "select 50 % of its figures."
+    ]
+    assert start_and_end({"epoll": 0.009}, race, Setting()) == []

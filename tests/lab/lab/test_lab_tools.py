@@ -10,7 +10,9 @@ from regatta.lab.tools import Tools, can_end, find_tools
 from regatta.machine.perf import without_perf
 from regatta.machine.programs import Programs, discover
 
-PERF_JSON = '{{"counter-value" : "{value}", "unit" : "", "event" : "cycles", "pcnt-running" : 100}}'
+PERF_JSON = (
+    '{{"counter-value" : "{value}", "unit" : "", "event" : "{event}", "pcnt-running" : 100}}'
+)
 
 
 @pytest.fixture
@@ -40,18 +42,34 @@ def test_a_bare_machine_has_a_line_for_each_thing_that_it_lacks(
         assert "\n" not in line
 
 
-@pytest.mark.parametrize(("value", "lines"), [("4711", 0), ("<not supported>", 1)])
-def test_hardware_counters_are_missed_where_there_are_none(
-    value: str, lines: int, programs: Programs, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("value", "event", "words"),
+    [
+        ("4711", "cycles", []),
+        ("<not supported>", "cycles", ["hardware counters"]),
+        ("4711", "cycles:u", ["user space alone"]),
+        ("<not supported>", "cycles:u", ["hardware counters", "user space alone"]),
+    ],
+)
+def test_what_perf_cannot_count_is_said(
+    value: str,
+    event: str,
+    words: list[str],
+    programs: Programs,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     has_perf = without_perf(None)
     monkeypatch.setattr(having.perf, "probe", lambda _: vary(has_perf))
-    monkeypatch.setattr(having.perf, "try_stat", lambda *_: (PERF_JSON.format(value=value), ""))
+    monkeypatch.setattr(
+        having.perf, "try_stat", lambda *_: (PERF_JSON.format(value=value, event=event), "")
+    )
     monkeypatch.setattr(having, "can_end", lambda _: True)
     found = found_with(programs, monkeypatch, {0, 1})
     assert found.perf
     assert (found.server_cpus, found.client_cpus) == ((0,), (1,))
-    assert len([line for line in found.lacks if "hardware counters" in line]) == lines
+    said = [line for line in found.lacks if "nc" not in line.split()]
+    assert len(said) == len(words)
+    assert all(word in line for word, line in zip(words, said, strict=True))
 
 
 def vary(found: having.perf.Perf) -> having.perf.Perf:

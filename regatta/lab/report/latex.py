@@ -1,0 +1,106 @@
+r"""report.tex: one file that pdflatex takes as it is, with the pictures beside it."""
+
+import re
+from textwrap import wrap
+
+from regatta.lab.kept import Picture, Printed
+from regatta.lab.report.parts import LabReport, Part, pieces
+from regatta.report.paper.latex import PACKAGES, escape
+from regatta.report.text.table import Table
+
+MADE = "% Made by regatta lab from state.json and answers.md; write your answers into answers.md."
+STARS = {"★": r"\ding{72}", "☆": r"\ding{73}"}
+WIDEST = 100
+"""Letters of a line that is printed as it is."""
+
+
+def to_latex(report: LabReport) -> str:
+    lines = [MADE, r"\documentclass[a4paper]{article}", PACKAGES, r"\usepackage{pifont}"]
+    lines += [r"\setlength{\parindent}{0pt}", r"\setlength{\parskip}{6pt}"]
+    lines += [rf"\title{{{tex(report.title)}}}", r"\date{}", r"\begin{document}", r"\maketitle", ""]
+    lines += paragraphs(report.text)
+    for part in report.parts:
+        lines += part_lines(part)
+    return "\n".join([*lines, r"\end{document}", ""])
+
+
+def tex(text: str) -> str:
+    """Text of any origin, with its stars."""
+    return "".join(STARS.get(piece) or escape(piece) for piece in re.split("([★☆])", text))
+
+
+def coded(text: str) -> str:
+    """Of a text of the lab's own; a blank at the end of a piece is kept."""
+    return "".join(
+        rf"\texttt{{{tex(piece.text)}}}" if piece.is_code else spaced(piece.text)
+        for piece in pieces(text)
+    )
+
+
+def spaced(text: str) -> str:
+    start = " " if text[:1] == " " else ""
+    end = " " if text[-1:] == " " else ""
+    return f"{start}{tex(text)}{end}"
+
+
+def paragraphs(texts: tuple[str, ...]) -> list[str]:
+    return [line for text in texts for line in (tex(text), "")]
+
+
+def part_lines(part: Part) -> list[str]:
+    lines = [
+        rf"\section*{{{tex(part.title)}}}",
+        "",
+    ]
+    lines += [line for text in part.text for line in (coded(text), "")]
+    for printed in part.kept.printed:
+        lines += printed_lines(printed)
+    for table in part.kept.tables:
+        lines += table_lines(table)
+    for picture in part.kept.pictures:
+        lines += picture_lines(picture)
+    lines += paragraphs(part.kept.said)
+    for number, question in enumerate(part.questions, start=1):
+        lines += [rf"\textbf{{Question {number}.}} {coded(question.text)}", ""]
+        lines += paragraphs(tuple(question.answer.split("\n\n")))
+    return lines
+
+
+def printed_lines(printed: Printed) -> list[str]:
+    """As it was, but for letters that LaTeX's own fonts lack."""
+    lines = [f"$ {printed.command}", *printed.output.expandtabs().splitlines()]
+    plain = [line.encode("ascii", "replace").decode() for line in lines]
+    kept = [part for line in plain for part in wrap_as_it_is(line)]
+    return [r"{\footnotesize", r"\begin{verbatim}", *kept, r"\end{verbatim}}", ""]
+
+
+def wrap_as_it_is(line: str) -> list[str]:
+    """No line ends the environment, and none leaves the paper."""
+    harmless = line.replace(r"\end{verbatim}", r"\end {verbatim}")
+    return wrap(harmless, WIDEST, drop_whitespace=False, subsequent_indent="  ") or [""]
+
+
+def table_lines(table: Table) -> list[str]:
+    rows = [" & ".join(map(tex, row)) + r" \\" for row in table.rows]
+    return [
+        rf"\textbf{{{tex(table.title)}.}} {tex(table.says)}",
+        "",
+        r"{\footnotesize",
+        rf"\begin{{longtable}}{{l{'r' * (len(table.header) - 1)}}}",
+        r"\toprule",
+        " & ".join(map(tex, table.header)) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{longtable}}",
+        "",
+    ]
+
+
+def picture_lines(picture: Picture) -> list[str]:
+    return [
+        r"\begin{center}",
+        rf"\includegraphics[width=0.8\linewidth]{{pictures/{picture.name}.pdf}}",
+        r"\end{center}",
+        "",
+    ]
