@@ -46,8 +46,12 @@ def families(reply: Reply) -> dict[str, Metric]:
 
 def samples(server: RunningServer, accept: str | None = None) -> dict[str, dict[Labels, float]]:
     """Every sample's value, by its name and its labels."""
+    return samples_of(fetch(server, accept))
+
+
+def samples_of(reply: Reply) -> dict[str, dict[Labels, float]]:
     found: dict[str, dict[Labels, float]] = {}
-    for family in families(fetch(server, accept)).values():
+    for family in families(reply).values():
         for sample in family.samples:
             of_name = found.setdefault(sample.name, {})
             key = frozenset(sample.labels.items())

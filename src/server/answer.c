@@ -4,6 +4,10 @@
 #include "server/log.h"
 #include "server/metrics.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 static enum error_kind kind_of(enum status status) {
     switch (status) {
     case STATUS_UNAUTHORIZED:
@@ -71,8 +75,24 @@ HOT unsigned answer_requests(struct server *server, int fd, struct exchange *exc
     return count;
 }
 
+/* By us, or by the kernel: what it could not send yet, because the client takes nothing. */
+static bool is_owed(int fd, const struct exchange *exchange) {
+    struct tcp_info info = {.tcpi_notsent_bytes = 0};
+    socklen_t length = sizeof info;
+    return exchange_output(exchange).length > 0 ||
+           (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
+            info.tcpi_notsent_bytes > 0);
+}
+
+void answer_reset(int fd, const struct exchange *exchange) {
+    const struct linger not_at_all = {.l_onoff = 1};
+    if (is_owed(fd, exchange))
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &not_at_all, sizeof not_at_all);
+}
+
 void answer_timeout(struct server *server, int fd, struct exchange *exchange) {
     struct request request;
+    answer_reset(fd, exchange);
     if (exchange_time_out(exchange, &request)) {
         answer(server, fd, exchange, &request);
     } else {
@@ -84,6 +104,7 @@ void answer_timeout(struct server *server, int fd, struct exchange *exchange) {
 }
 
 void answer_lost(struct server *server, int fd, const struct exchange *exchange) {
+    answer_reset(fd, exchange);
     if (!exchange_is_idle(exchange))
         stats_add(&server->stats->errors[ERROR_DISCONNECTED]);
     log_connection(server, fd, "lost");

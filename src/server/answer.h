@@ -21,5 +21,10 @@ void answer_reply(struct server *server, int fd, struct exchange *exchange,
 /* The client was idle for too long: answers the request that it had begun. */
 void answer_timeout(struct server *server, int fd, struct exchange *exchange);
 
+/* If the client does not take what it is owed, closing will reset its connection: else the kernel
+ * would keep that for it for minutes, and the client might not learn of the end. For whoever is
+ * given up otherwise than by the two around this. */
+void answer_reset(int fd, const struct exchange *exchange);
+
 /* The client disconnected: counts an error if a reply was pending. */
 void answer_lost(struct server *server, int fd, const struct exchange *exchange);

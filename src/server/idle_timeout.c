@@ -23,20 +23,16 @@ int idle_timeout_set(int fd, const struct options *options) {
     return 0;
 }
 
-bool idle_rest_is_late(const struct options *options, int64_t *begun_ns) {
-    int64_t now_ns = clock_monotonic_ns();
-    if (*begun_ns == 0)
-        *begun_ns = now_ns;
-    return now_ns > idle_deadline_ns(options, *begun_ns);
-}
-
 HOT bool idle_request_is_late(const struct exchange *exchange, const struct options *options,
                               int64_t *begun_ns) {
     if (!exchange_is_partial(exchange)) {
         *begun_ns = 0;
         return false;
     }
-    return idle_rest_is_late(options, begun_ns);
+    int64_t now_ns = clock_monotonic_ns();
+    if (*begun_ns == 0)
+        *begun_ns = now_ns;
+    return now_ns > idle_deadline_ns(options, *begun_ns);
 }
 
 int idle_left_ms(const struct options *options, int64_t active_ns, int64_t now_ns) {

@@ -1,8 +1,7 @@
 /* When a client is too slow: --idle-timeout, decided here for every design.
  *
  * A client has that long to send a request, to finish one that it has begun, and to take the next
- * part of a reply; with blocking calls, where it holds a worker, also to take all the rest after
- * the first part. A part of a request restarts nothing: one that arrives a byte at a time would
+ * part of a reply. A part of a request restarts nothing: one that arrives a byte at a time would
  * hold its connection for ever. What is said to a client that is too slow: answer_timeout. */
 #pragma once
 #include "base/clock.h"
@@ -20,10 +19,6 @@ int idle_timeout_set(int fd, const struct options *options);
  * came in time. *begun_ns is when it was first seen; 0 before the first call. */
 bool idle_request_is_late(const struct exchange *exchange, const struct options *options,
                           int64_t *begun_ns);
-
-/* After each call that sent only a part of what waits: whether the rest takes too long, although
- * every part was taken in time. *begun_ns as above: when the first was. */
-bool idle_rest_is_late(const struct options *options, int64_t *begun_ns);
 
 /* ---- Event loops ---- */
 

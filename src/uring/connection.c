@@ -128,6 +128,7 @@ void uring_time_out(struct uring_loop *loop, struct uring_connection *connection
         return;
     if (connection->under_way & SENDING) { /* it reads nothing; its output is the kernel's now */
         log_connection(loop->base.server, connection->base.fd, "idle for too long");
+        answer_reset(connection->base.fd, &connection->base.exchange);
         finish(loop, connection);
     } else {
         answer_timeout(loop->base.server, connection->base.fd, &connection->base.exchange);

@@ -10,17 +10,14 @@
 
 #include <errno.h>
 
-/* Sends everything that waits. Returns 0 or -errno; -ETIMEDOUT: it was taken too slowly. */
-HOT static int send_output(const struct server *server, int fd, struct exchange *exchange) {
-    int64_t begun_ns = 0;
+/* Sends everything that waits. Returns 0 or -errno. */
+HOT static int send_output(int fd, struct exchange *exchange) {
     for (struct span out; (out = exchange_output(exchange)).length > 0;) {
         ssize_t sent = send(fd, out.bytes, out.length, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR)
-            return -errno;
         if (sent >= 0)
             exchange_sent(exchange, (size_t)sent);
-        if (sent < (ssize_t)out.length && idle_rest_is_late(server->options, &begun_ns))
-            return -ETIMEDOUT;
+        else if (errno != EINTR)
+            return -errno;
     }
     return 0;
 }
@@ -35,13 +32,13 @@ HOT static int take_turn(struct server *server, int fd, struct exchange *exchang
         return 0;
     if (got < 0 && errno == EAGAIN) {
         answer_timeout(server, fd, exchange);
-        return send_output(server, fd, exchange);
+        return send_output(fd, exchange);
     }
     if (got < 0)
         return -errno;
     exchange_received(exchange, (size_t)got);
     while (answer_requests(server, fd, exchange, REQUEST_BATCH) > 0) {
-        int error = send_output(server, fd, exchange);
+        int error = send_output(fd, exchange);
         if (error != 0)
             return error;
     }
@@ -61,7 +58,7 @@ HOT bool converse(struct server *server, int fd) {
         error = take_turn(server, fd, &exchange);
         if (error == 0 && idle_request_is_late(&exchange, server->options, &begun_ns)) {
             answer_timeout(server, fd, &exchange);
-            error = send_output(server, fd, &exchange);
+            error = send_output(fd, &exchange);
         }
     }
     if (error != 0)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REST_US = 20000 };
+enum { REST_US = 100000 };
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     static _Thread_local int (*unlock)(pthread_mutex_t *);

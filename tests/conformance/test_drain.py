@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from tests.dialects import Dialect
-from tests.servers import PATIENCE_S, ListedDesign, Start, read_all, read_reply, running
+from tests.servers import PATIENCE_S, SANITIZER, ListedDesign, Start, read_all, read_reply, running
 from tests.sockets import wait_until_arrived, wait_until_read
 
 DRAIN_LIMIT_S = 5
@@ -21,6 +21,8 @@ AT_ONCE_S = 3
 
 def test_an_idle_server_ends_at_once(start: Start) -> None:
     """Often, because a signal that arrives at the wrong moment is what designs get wrong."""
+    if SANITIZER == "thread":
+        pytest.skip("this sanitizer holds back a signal that comes just before a blocking call")
     for _ in range(25):
         start().stop()
 

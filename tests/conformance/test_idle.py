@@ -1,6 +1,7 @@
 """The idle timeout: whom it ends, what that client is told, and whom it leaves alone."""
 
 import contextlib
+import select
 import selectors
 import socket
 import time
@@ -8,7 +9,9 @@ import time
 import pytest
 
 from tests.dialects import HTTP, LINE
+from tests.processes import stopped
 from tests.servers import ListedDesign, Start, read_all
+from tests.sockets import wait_until_arrived
 
 TIMEOUT_MS = 200
 SOON_S = 5
@@ -106,32 +109,20 @@ def test_a_client_that_takes_no_replies_is_given_up(start: Start) -> None:
     assert time.monotonic() - begun < SOON_S - 1, "something of it was left to drain"
 
 
-def test_a_client_that_takes_its_replies_slowly_does_not_hold_a_worker_for_ever(
-    start: Start, design: ListedDesign
+@pytest.mark.parametrize("segment", [536, None], ids=["server", "kernel"])
+def test_the_kernel_keeps_nothing_for_a_client_that_was_given_up(
+    start: Start, segment: int | None
 ) -> None:
-    """Each part in time, at 100 kB a second, but not all: as many such clients as there are workers
-    would keep everybody else out."""
-    if design.serves == "all":
-        pytest.skip("it keeps nobody out")
+    """All that it asked has been read, so that to close would not reset it by itself; the replies
+    wait in the server, or in a larger buffer of the kernel."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
-    with server.connect(receive_buffer=8192, segment=536) as slow:
-        slow.setblocking(False)
-        with contextlib.suppress(BlockingIOError):
-            while slow.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 100):
-                pass
-        begun = time.monotonic()
-        with contextlib.suppress(ConnectionError):
-            while takes_some(slow, 1000):
-                assert time.monotonic() - begun < SOON_S, "it is still being served"
-                time.sleep(0.01)
-
-
-def takes_some(connection: socket.socket, size: int) -> bool:
-    """So much at most of what has come; whether more may come."""
-    try:
-        return connection.recv(size) != b""
-    except BlockingIOError:
-        return True
+    with server.connect(receive_buffer=1, segment=segment) as greedy:
+        with stopped(server.process.pid):
+            greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 25)
+            wait_until_arrived(greedy)
+        reset = select.poll()
+        reset.register(greedy, 0)
+        assert reset.poll(1000 * SOON_S), "its connection is still there"
 
 
 def test_clients_are_closed_while_others_are_busy(start: Start, design: ListedDesign) -> None:
