@@ -62,7 +62,7 @@ def plots(of: PaperGroup) -> tuple[Plot, ...]:
 
 def _plot(of: PaperGroup, kind: PlotKind) -> Plot | None:
     quantities = [of_event(name, unit, of.is_whole) for name, unit in kind.events]
-    quantities += [of_metric(BY_NAME[name]) for name in kind.metrics if name in BY_NAME]
+    quantities += [of_metric(BY_NAME[name]) for name in kind.metrics]
     panels: list[PlotPanel] = []
     sources: dict[str, None] = {}
     for quantity in quantities:

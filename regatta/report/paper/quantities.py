@@ -12,8 +12,8 @@ from regatta.analysis.perf_table import CounterMeans, CounterRow
 from regatta.analysis.results import CellResult
 from regatta.analysis.statistics.units import Units
 from regatta.ledger.cell import PROCESS
-from regatta.ledger.counters import NS, PERCENT, SYSTEM_TIME, USER_TIME
-from regatta.ledger.metrics import METRICS, Metric
+from regatta.ledger.counters import NS, SUMMED, SYSTEM_TIME, USER_TIME
+from regatta.ledger.metrics import METRICS, ON_CORE, Metric, metric_named
 from regatta.ledger.perf_spelling import parse_event_name
 
 BY_WHOM = {"perf": "", "kernel": ", by the kernel", "cpus": ", of its CPUs"}
@@ -44,8 +44,8 @@ def of_metric(metric: Metric) -> Quantity:
     return Quantity(metric.label, metric.unit, metric.claimed_as, per, read)
 
 
-def of_row(row: CounterRow, whole: bool) -> Quantity:
-    """A line of perf stat; `whole`: of a trial, else of a request."""
+def of_row(row: CounterRow) -> Quantity:
+    """A line of perf stat."""
     name = parse_event_name(row.event).name
     is_published = row.origin == "perf" or name in KERNELS_ALONE
     published = name.replace("-", "_") if is_published else ""
@@ -57,13 +57,16 @@ def of_row(row: CounterRow, whole: bool) -> Quantity:
             for one in result.perf.rows
             if (one.origin, one.event) == (row.origin, row.event)
         ]
-        return _estimate(found, row.unit, whole, units)
+        return _estimate(found, row.unit, True, units)
 
-    return _counter(label, row.unit, published, whole, read)
+    return _counter(label, row.unit, published, True, read)
 
 
 def of_event(name: str, unit: str, whole: bool) -> Quantity:
-    """An event over all kinds of core; without perf by the kernel's own account."""
+    """An event over all kinds of core; without perf by the kernel's own account.
+
+    `whole`: of a trial, else of a request.
+    """
 
     def read(result: CellResult, side: str, units: Units) -> Estimate | None:
         for origin in ("perf", "kernel"):
@@ -80,19 +83,22 @@ def of_event(name: str, unit: str, whole: bool) -> Quantity:
     return _counter(name, unit, name.replace("-", "_"), whole, read)
 
 
-def totals(results: Iterable[CellResult], whole: bool) -> list[Quantity]:
+def totals(results: Iterable[CellResult]) -> list[Quantity]:
     """Every sum that one of these cells has, in perf's order."""
     rows = {(row.origin, row.event): row for result in results for row in result.perf.rows}
-    return [of_row(row, whole) for row in rows.values() if row.unit != PERCENT]
+    return [of_row(row) for row in rows.values() if row.unit in SUMMED]
 
 
-def metrics(sides: Sequence[str], sums: bool) -> list[Quantity]:
-    """All that one of these sides has; `sums`: those of a request too."""
-    return [
-        of_metric(metric)
-        for metric in METRICS
-        if set(sides) & set(metric.sides) and (sums or PER_REQUEST not in metric.name)
-    ]
+def metrics(results: Iterable[CellResult], sides: Sequence[str], sums: bool) -> list[Quantity]:
+    """All that one of these sides has, of each kind of core too; `sums`: those of a request too."""
+    known = sorted({name for result in results for _, name in result.estimates})
+    found: list[Quantity] = []
+    for metric in METRICS:
+        if set(sides) & set(metric.sides) and (sums or PER_REQUEST not in metric.name):
+            found.append(of_metric(metric))
+            on_a_core = f"{metric.name}{ON_CORE}"
+            found += [of_metric(metric_named(name)) for name in known if name.startswith(on_a_core)]
+    return found
 
 
 def is_shown(figures: Sequence[Estimate | None]) -> bool:

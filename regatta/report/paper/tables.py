@@ -23,7 +23,7 @@ THEIRS = "Published figures are of other machines: {}."
 def run_table(result: CellResult, units: Units) -> PaperTable:
     """One cell as perf stat prints a run: server and client."""
     cell, perf = result.cell, result.perf
-    quantities = [*totals([result], whole=True), *metrics(SIDES, sums=False)]
+    quantities = [*totals([result]), *metrics([result], SIDES, sums=False)]
     trials = " and ".join(
         plural(perf.trials.get(kind, 0), f"{kind} trial") for kind in (TIMED, COUNTED_TRIAL)
     )
@@ -45,8 +45,8 @@ def designs_table(of: PaperGroup, step: int, side: str) -> PaperTable:
     group = of.group
     results = {result.cell.contender: result for result in group.at(step)}
     quantities = [
-        *(totals(results.values(), whole=True) if of.is_whole else []),
-        *metrics([side], sums=not of.is_whole),
+        *(totals(results.values()) if of.is_whole else []),
+        *metrics(results.values(), [side], sums=not of.is_whole),
     ]
     theirs: dict[tuple[str, str], dict[Quantity, Estimate]] = {}
     for quantity in quantities:

@@ -62,8 +62,10 @@ def test_published_figures_are_hollow_beside_whole_processes(analysis: Analysis)
     hollow = [layer["mark"] for layer in clock["layer"] if layer["mark"].get("filled") is False]
     assert len(hollow) == 1
     assert REPORT_D in plot.says
-    window = found(analysis, "1-clocks").panels[0].spec
-    assert not any("source" in row for row in rows_of(window))
+    for name in ("clocks", "switches"):
+        for group, is_hollow in ((1, False), (2, True)):
+            rows = rows_of(found(analysis, f"{group}-{name}").panels[0].spec)
+            assert any("source" in row for row in rows) == is_hollow
 
 
 def test_clocks_are_bars_and_the_others_lines(analysis: Analysis) -> None:
