@@ -1,8 +1,8 @@
 /* The programs in the kernel: descriptors and mapped memory. */
 #pragma once
 #include "top/bpf.h"
-#include "top/kernel_load.h"
 #include "top/bpf_programs/record.h"
+#include "top/kernel_load.h"
 #include "top/ring.h"
 
 /* For one of the two ways. */

@@ -32,6 +32,8 @@ from tests.processes import stopped
 from tests.servers import SANITIZER, needs, running
 
 SERVER = ["--design", "select", "--work", "snapshot"]
+LOWEST_WEIGHT = 19
+"""nice(1)"""
 
 
 # The schedule
@@ -180,20 +182,19 @@ def busy_cpu() -> Iterator[int]:
 
 
 def test_a_client_on_a_busy_cpu_says_that_it_was_the_limit(busy_cpu: int, tmp_path: Path) -> None:
-    """At a rate that half a CPU cannot hold: it has so much if the tests run at the lowest weight,
-    too."""
-    rate = 500_000
+    if os.nice(0) == LOWEST_WEIGHT:
+        pytest.skip("the tests have the lowest weight themselves: a client can have no lower one")
 
     def modest() -> None:
-        os.nice(19)
+        os.nice(LOWEST_WEIGHT)
 
     with running(tmp_path, *SERVER) as server:
-        load = f"{open_load(rate, 0.5)} --cpus {busy_cpu} -c 50".split()
+        load = f"{open_load(50_000, 0.5)} --cpus {busy_cpu} -c 50".split()
         told, shown = (
             shown_by(*load, *form, server.address, preexec_fn=modest) for form in (["--json"], [])
         )
     result = json.loads(told)
-    assert result["achieved_per_s"] < 0.99 * rate
+    assert result["achieved_per_s"] < 0.99 * 50_000
     assert result["client_bound"].startswith("started only ")
     assert "client-bound: the client " in shown
 
