@@ -14,8 +14,8 @@ _regatta_client() {
         options='--watch --top --by --window --group --interval --count --timeout --token-file
             --json --help --version'
     else
-        options='--watch --connections --top --dialect --path --token-file --timeout --load --rounds
-            --duration --per-connection --rate --arrivals --seed --idle --slow --engine
+        options='--watch --connections --top --dialect --request --path --token-file --timeout --load
+            --rounds --duration --per-connection --rate --arrivals --seed --idle --slow --engine
             --sources --cpus --quiet --json --samples --gate-fd --help --version'
     fi
     case $option in
@@ -32,8 +32,9 @@ _regatta_client() {
             return
             ;;
         -c | --connections | -n | --top | --timeout | --rounds | --duration | --per-connection | \
-            --window | --interval | --count | --rate | --seed | --idle | --slow | --sources | --cpus | --gate-fd)
-            COMPREPLY=() # a number or a list: nothing to offer
+            --window | --interval | --count | --rate | --seed | --idle | --slow | --sources | --cpus | --gate-fd | \
+            --request)
+            COMPREPLY=() # a number, a list, a text: nothing to offer
             return
             ;;
         *)
