@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.contrast import Scale
 from regatta.analysis.statistics.paired_mean import FEWEST_ALIKE
@@ -71,7 +71,7 @@ class Change:
         needed = FEWEST_BLOCKS + 1
         for _ in range(SETTLED):  # the fewer the blocks, the wider Student's distribution
             freedom = 2 * (needed - 1)
-            reach = stats.t.ppf(0.975, freedom) + stats.t.ppf(0.8, freedom)
+            reach = special.stdtrit(freedom, 0.975) + special.stdtrit(freedom, 0.8)
             enough = math.ceil((reach * self.uncertain.of_one / distance) ** 2)
             needed = max(FEWEST_BLOCKS + 1, enough)
         return needed

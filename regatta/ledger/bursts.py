@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.ledger.counters import NOT_SUPPORTED
+from regatta.ledger.ranks import ranks_of
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 from regatta.ledger.samples import NOT_TOLD, SAMPLE, answered_samples
@@ -64,14 +65,7 @@ def answers_per_burst(trial: Trial, _side: str) -> Reading:
 
 def _correlation(one: NDArray[np.int64], other: NDArray[np.int64]) -> float | None:
     """None where all are alike: then there is no order."""
-    first, second = _ranks(one), _ranks(other)
+    first, second = ranks_of(one), ranks_of(other)
     if 0 in (np.ptp(first), np.ptp(second)):
         return None
     return float(np.corrcoef(first, second)[0, 1])
-
-
-def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
-    """From the smallest; of equal values the mean of their places."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: NDArray[np.float64] = (np.cumsum(count) - (count - 1) / 2)[place]
-    return ranks

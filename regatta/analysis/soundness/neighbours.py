@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import LEVEL
 from regatta.analysis.statistics.units import Units
@@ -52,13 +52,13 @@ class Linked:
             return 1.0
         if self.error == 0:
             return 1.0 if self.mean == 0 else 0.0
-        return float(2 * stats.t.sf(abs(self.mean) / self.error, self.count - 1))
+        return float(2 * special.stdtr(self.count - 1, -abs(self.mean) / self.error))
 
     def interval(self) -> tuple[float, float]:
         """At 95 %; the mean itself of only one."""
         if self.count < 2:
             return self.mean, self.mean
-        reach = float(stats.t.isf(LEVEL / 2, self.count - 1)) * self.error
+        reach = float(special.stdtrit(self.count - 1, 1 - LEVEL / 2)) * self.error
         return self.mean - reach, self.mean + reach
 
 

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.estimates import takes, usable
 from regatta.analysis.statistics.holm import Decision, holm
 from regatta.analysis.statistics.paired_mean import Floats, PairedMean
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.metrics import P50
+from regatta.ledger.ranks import ranks_of
 from regatta.ledger.records import Trial
 from regatta.ledger.samples import latencies_in_order
 
@@ -153,7 +154,7 @@ def _more_early(tested: list[_Tested]) -> float:
     late = sum(one.early is None and one.late for one in tested)
     if early + late == 0:
         return 1.0
-    return float(stats.binomtest(early, early + late, 0.5, alternative="greater").pvalue)
+    return float(special.bdtrc(early - 1, early + late, 0.5))
 
 
 def segments(trial: Trial, connections: int) -> Floats:
@@ -173,7 +174,7 @@ def change_point(medians: Floats) -> ChangePoint | None:
     count = len(medians)
     if count < FEWEST_SEGMENTS:
         return None
-    ranks: Floats = stats.rankdata(medians)
+    ranks: Floats = ranks_of(medians)
     strengths = _strengths(ranks[None, :])[0]
     at = int(strengths.argmax())
     if strengths[at] <= _critical(count):

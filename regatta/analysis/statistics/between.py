@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import LEVEL
 from regatta.analysis.statistics.sign_flips import BlockValues, Floats
@@ -53,9 +53,11 @@ def between(
     if spread + noise == 0:
         return None
     ratio = blocks * spread / noise if noise > 0 else math.inf
-    ends = [float(stats.f.isf(tail, sittings - 1, free)) for tail in (LEVEL / 2, 1 - LEVEL / 2)]
+    ends = [float(special.fdtri(sittings - 1, free, one)) for one in (1 - LEVEL / 2, LEVEL / 2)]
     low, share, high = (_share(ratio / end, blocks) for end in (ends[0], 1.0, ends[1]))
-    another = float(stats.t.isf(LEVEL / 2, sittings - 1)) * math.sqrt(spread * (1 + 1 / sittings))
+    another = float(special.stdtrit(sittings - 1, 1 - LEVEL / 2)) * math.sqrt(
+        spread * (1 + 1 / sittings)
+    )
     return Between(sittings, share, low, high, math.expm1(min(another, 50.0)))
 
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import LEVEL
 from regatta.analysis.statistics.sign_flips import (
@@ -181,7 +181,7 @@ class _Pairs:
         free = self.rows.count[mine] - 1
         reach = t_of(score, free) * errors
         best = int(means.argmax())
-        seen = reach[best] + float(stats.t.ppf(POWER, free[best])) * errors[best]
+        seen = reach[best] + float(special.stdtrit(free[best], POWER)) * errors[best]
         return Standing(
             worse=worse,
             value=float(means[best]),

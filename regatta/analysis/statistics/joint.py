@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import LEVEL
 from regatta.analysis.statistics.sign_flips import POWER, Rows, batches, critical, step_down, t_of
@@ -67,7 +67,7 @@ class Mean:
 
     def detectable(self, score: float) -> float:
         """The smallest truth that would have been told from 0 four times in five."""
-        return self.reach(score) + float(stats.t.ppf(POWER, self.count - 1)) * self.error
+        return self.reach(score) + float(special.stdtrit(self.count - 1, POWER)) * self.error
 
 
 def errors_of(score: float, blocks: int) -> float:

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats  # type: ignore[import-untyped]
+from scipy import optimize, special  # type: ignore[import-untyped]
 
 FEWEST_TO_SWAP = 8
 """With fewer blocks there are too few ways to swap them; Student's t stands in, as if normal."""
@@ -72,7 +72,7 @@ class PairedMean:
     def _reach(self, side: int, level: float) -> float:
         """How far the truth may lie below (1) or above (-1) the mean."""
         if self.count < FEWEST_TO_SWAP:
-            return float(stats.t.isf(level / 2, self.count - 1)) * self.error
+            return float(special.stdtrit(self.count - 1, 1 - level / 2)) * self.error
         far = 4 * self.error
         while self._p_of_shift(side * far) > level:
             far *= 2
@@ -85,7 +85,7 @@ class PairedMean:
     def _p_of_shift(self, shift: float) -> float:
         """The p-value if the mean were `shift` away from what is tested."""
         if self.count < FEWEST_TO_SWAP:
-            return float(2 * stats.t.sf(abs(shift) / self.error, self.count - 1))
+            return float(2 * special.stdtr(self.count - 1, -abs(shift) / self.error))
         return _flip_p(self.values - self.mean + shift)
 
 

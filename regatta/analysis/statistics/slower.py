@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.joint import Ends, Mean, errors_of
 from regatta.analysis.statistics.percentiles import rank
@@ -100,7 +100,7 @@ class Slower:
         reach = math.log(high / low) / 2
         errors = errors_of(score, self.blocks)
         # Where no block differs from another anything beyond the reach would have been seen.
-        lucky = float(stats.t.ppf(POWER, self.blocks - 1)) / errors if errors else 0.0
+        lucky = float(special.stdtrit(self.blocks - 1, POWER)) / errors if errors else 0.0
         return math.exp(reach * (1 + lucky))
 
 

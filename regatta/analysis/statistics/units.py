@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
 from regatta.analysis.statistics.serial import Reach, reach_of
@@ -72,7 +72,7 @@ class Units:
             if len(means) < FEWEST_FOR_A_LEVEL:
                 return None
             error = float(means.std(ddof=1)) / math.sqrt(len(means))
-            return float(stats.t.isf(LEVEL / 2, len(means) - 1)) * error
+            return float(special.stdtrit(len(means) - 1, 1 - LEVEL / 2)) * error
 
         return reach
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.serial import mean_interval
@@ -37,12 +37,14 @@ def dearer(what: str, before: Sequence[float], after: Sequence[float]) -> Effect
 
 
 def dearer_unpaired(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
-    """The same for two groups of readings that belong together in no way."""
+    """The same for two groups of readings that belong together in no way: Welch's interval."""
     old, new = np.log(np.array(before)), np.log(np.array(after))
-    test = stats.ttest_ind(new, old, equal_var=False)
-    found = test.confidence_interval(1 - LEVEL)
-    shift = float(new.mean() - old.mean())
-    low, high = percent(float(found.low)), percent(float(found.high))
+    parts = [group.var(ddof=1) / len(group) for group in (old, new)]
+    error = math.sqrt(sum(parts))
+    small = zip(parts, (old, new), strict=True)
+    free = error**4 / sum(part**2 / (len(group) - 1) for part, group in small) if error > 0 else 1.0
+    shift, reach = float(new.mean() - old.mean()), special.stdtrit(free, 1 - LEVEL / 2) * error
+    low, high = percent(shift - reach), percent(shift + reach)
     return Effect(what, percent(shift), low, high, "%", len(before) + len(after))
 
 
@@ -52,7 +54,7 @@ def spread(what: str, values: Sequence[float]) -> Effect:
     free = len(logs) - 1
     deviation = float(logs.std(ddof=1))
     low, high = (
-        deviation * math.sqrt(free / float(stats.chi2.ppf(1 - fraction, free)))
+        deviation * math.sqrt(free / float(special.chdtri(free, fraction)))
         for fraction in (LEVEL / 2, 1 - LEVEL / 2)
     )
     return Effect(what, 100 * deviation, 100 * low, 100 * high, "%", len(logs))
