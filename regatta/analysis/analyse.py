@@ -36,6 +36,7 @@ from regatta.analysis.statistics.units import Units, units_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.given.records import Baseline
 from regatta.ledger.metrics import BUSY, BY_NAME, PRIMARY, STANDINGS, Metric, side_of
+from regatta.ledger.readings import clock_ghz, cores_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
@@ -214,6 +215,11 @@ def _client_cpus(environment: dict[str, Any]) -> int:
     return len(placement.get("client_cpus") or [0]) if isinstance(placement, dict) else 1
 
 
+def _is_clocked(trial: Trial) -> bool:
+    """Cycles of the kernel too, and of one kind of core: else more than the clock differs."""
+    return not isinstance(clock_ghz(trial, "server"), str) and len(cores_of(trial, "server")) < 2
+
+
 def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> CellResult:
     estimates, latencies = estimate_cell(trials, units)
     ok = [trial for trial in trials if trial.status == OK]
@@ -223,7 +229,7 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         estimates=estimates,
         latencies=latencies,
         blocks=_by_block(trials),
-        clocked=_by_block(trials, CLOCKED),
+        clocked=_by_block([trial for trial in trials if _is_clocked(trial)], CLOCKED),
         requests=requests_of(trials),
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),

@@ -290,7 +290,7 @@ METRICS: tuple[Metric, ...] = (
         SIDES,
         "",
         elapsed_s,
-        "Of a whole server from its start to its end, idling too; of a client its load's time.",
+        "Of the server its window, or its whole process from start to end; of a client its load.",
         is_charted=False,
     ),
     Metric(

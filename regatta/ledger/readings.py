@@ -30,7 +30,7 @@ def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
     if not kinds:
         return _why_not(trial, side, name, origin)
     values, shares = [one.value or 0.0 for one in kinds], [_share(one) for one in kinds]
-    if len(kinds) == 1 or not _of_one_time(shares):
+    if len(kinds) == 1 or not of_one_time(shares):
         return sum(values)
     weighted = sum(value * share for value, share in zip(values, shares, strict=True))
     return weighted / sum(shares) if any(shares) else NOT_COUNTED
@@ -63,7 +63,7 @@ def _share(counter: Counter) -> float:
     return counter.running_percent or 0.0
 
 
-def _of_one_time(shares: Sequence[float]) -> bool:
+def of_one_time(shares: Sequence[float]) -> bool:
     """Whether they divide one time among them, but for how perf rounds them."""
     return sum(shares) <= 100 + ROUNDING * len(shares)
 
@@ -160,8 +160,9 @@ def counters_running(trial: Trial, side: str) -> Reading:
     """In per cent of the time, of perf's counter that ran least; kinds of core as in `event`."""
     shares: dict[str, list[float]] = {}
     for full, counter in _counted(trial, side).items():
-        shares.setdefault(parse_event_name(full).name, []).append(_share(counter))
-    ran = [sum(kinds) if _of_one_time(kinds) else min(kinds) for kinds in shares.values()]
+        if counter.running_percent is not None:
+            shares.setdefault(parse_event_name(full).name, []).append(counter.running_percent)
+    ran = [sum(kinds) if of_one_time(kinds) else min(kinds) for kinds in shares.values()]
     return min(100.0, *ran) if ran else NOT_SUPPORTED
 
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "server/answer.h"
 #include "server/idle_timeout.h"
 #include "server/stop.h"
 
@@ -75,7 +76,9 @@ int loop_run(struct loop *loop) {
         return error;
     error = serve(loop);
     loop->kind->close(loop);
-    while (loop->connections.oldest != NULL)
-        connections_remove(&loop->connections, loop->connections.oldest);
+    for (struct connection *left; (left = loop->connections.oldest) != NULL;) {
+        answer_reset(left->fd, &left->exchange); /* the drain is over: it is given up */
+        connections_remove(&loop->connections, left);
+    }
     return error;
 }

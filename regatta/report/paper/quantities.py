@@ -15,6 +15,7 @@ from regatta.ledger.cell import PROCESS
 from regatta.ledger.counters import NS, SUMMED, SYSTEM_TIME, USER_TIME
 from regatta.ledger.metrics import METRICS, ON_CORE, Metric, metric_named
 from regatta.ledger.perf_spelling import parse_event_name
+from regatta.ledger.readings import of_one_time
 
 BY_WHOM = {"perf": "", "kernel": ", by the kernel", "cpus": ", of its CPUs"}
 """Whose account a counter is of, beside perf's own."""
@@ -45,10 +46,11 @@ def of_metric(metric: Metric) -> Quantity:
 
 
 def of_row(row: CounterRow) -> Quantity:
-    """A line of perf stat."""
-    name = parse_event_name(row.event).name
-    is_published = row.origin == "perf" or name in KERNELS_ALONE
-    published = name.replace("-", "_") if is_published else ""
+    """A line of perf stat. Others print what counts the kernel and all kinds of core too."""
+    event = parse_event_name(row.event)
+    is_whole = not event.user_only and event.pmu is None
+    is_published = is_whole and (row.origin == "perf" or event.name in KERNELS_ALONE)
+    published = event.name.replace("-", "_") if is_published else ""
     label = f"{row.event}{BY_WHOM.get(row.origin, '')}"
 
     def read(result: CellResult, side: str, units: Units) -> Estimate | None:
@@ -63,7 +65,7 @@ def of_row(row: CounterRow) -> Quantity:
 
 
 def of_event(name: str, unit: str, whole: bool) -> Quantity:
-    """An event over all kinds of core; without perf by the kernel's own account.
+    """An event of user and kernel, over all kinds of core; without perf by the kernel's account.
 
     `whole`: of a trial, else of a request.
     """
@@ -73,7 +75,7 @@ def of_event(name: str, unit: str, whole: bool) -> Quantity:
             found = [
                 row.sides[side]
                 for row in result.perf.rows
-                if row.origin == origin and parse_event_name(row.event).name == name
+                if row.origin == origin and _is(row.event, name)
             ]
             estimate = _estimate(found, unit, whole, units)
             if estimate is not None and estimate.value is not None:
@@ -81,6 +83,11 @@ def of_event(name: str, unit: str, whole: bool) -> Quantity:
         return None
 
     return _counter(name, unit, name.replace("-", "_"), whole, read)
+
+
+def _is(event: str, name: str) -> bool:
+    parsed = parse_event_name(event)
+    return parsed.name == name and not parsed.user_only
 
 
 def totals(results: Iterable[CellResult]) -> list[Quantity]:
@@ -121,13 +128,23 @@ def _counter(
 def _estimate(
     found: Sequence[CounterMeans], unit: str, whole: bool, units: Units
 ) -> Estimate | None:
-    """The sum over these, block by block, with its interval."""
+    """Of all kinds of core, block by block, with its interval.
+
+    perf scales the count of each kind to all of the time: then each has its share of the time.
+    """
     if not found:
         return None
     factor = 1.0 if unit != NS else 1e-6 if whole else 1e-3
     sums: dict[int, float] = {}
-    for one in found:
+    for one, weight in zip(found, _weights(found), strict=True):
         for block, value in (one.totals if whole else one.shares).items():
-            sums[block] = sums.get(block, 0.0) + value * factor
+            sums[block] = sums.get(block, 0.0) + value * factor * weight
     blocks = sorted(sums)
     return summarize([sums[block] for block in blocks], found[0].state, blocks, units)
+
+
+def _weights(found: Sequence[CounterMeans]) -> list[float]:
+    shares = [one.running_percent or 0.0 for one in found]
+    if len(found) > 1 and sum(shares) > 0 and of_one_time(shares):
+        return [share / sum(shares) for share in shares]
+    return [1.0] * len(found)

@@ -59,3 +59,20 @@ def test_a_clock_that_changes_no_order_says_nothing(tmp_path: Path) -> None:
 def test_without_hardware_counters_there_is_nothing_to_compare(tmp_path: Path) -> None:
     analysis = reports.analysed(raced(tmp_path, 0.7, hardware=False))
     assert analysis.groups[0].inversions == []
+
+
+def test_cycles_of_user_space_alone_say_nothing_of_the_clock(tmp_path: Path) -> None:
+    path = raced(tmp_path, 0.7)
+    change(path, "UPDATE counter SET event = 'cycles:u' WHERE event = 'cycles'")
+    assert reports.analysed(path).groups[0].inversions == []
+
+
+def test_cycles_of_two_kinds_of_core_say_nothing_of_the_clock(tmp_path: Path) -> None:
+    path = raced(tmp_path, 0.7)
+    change(path, "UPDATE counter SET event = 'cpu_core/cycles/' WHERE event = 'cycles'")
+    change(
+        path,
+        "INSERT INTO counter SELECT trial_id, side, origin, 'cpu_atom/cycles/', value, unit,"
+        " running_percent, state FROM counter WHERE event = 'cpu_core/cycles/'",
+    )
+    assert reports.analysed(path).groups[0].inversions == []
