@@ -5,17 +5,23 @@ import io
 import re
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from regatta.analysis.estimates import MEASURED, OVER, Estimate
-from regatta.analysis.results import Analysis
+from regatta.analysis.perf_table import CounterMeans, CounterRow
+from regatta.analysis.results import Analysis, CellResult
+from regatta.analysis.statistics.units import BLOCKS
+from regatta.ledger.counters import COUNTED
 from regatta.ledger.metrics import METRICS
 from regatta.report.paper.csv import table_csv
 from regatta.report.paper.document import designs_sections, paper_document, run_sections
 from regatta.report.paper.form import Column, Document, PaperTable, Row
 from regatta.report.paper.latex import document_latex, escape, table_latex
 from regatta.report.paper.markdown import document_markdown, table_markdown
+from regatta.report.paper.quantities import of_event
 from tests.lab.papers import CLOCK, REPORT_D, raced, with_published
 from tests.lab.report.test_report import HOSTILE
 
@@ -270,3 +276,27 @@ def test_what_was_published_stays_beside_ours() -> None:
         (ours, theirs, theirs, theirs),
         (theirs, theirs),
     ]
+
+
+def hybrid(core_percent: float, atom_percent: float) -> float | None:
+    """What an event of 100 on one kind of core and 200 on the other comes to."""
+    rows = [
+        CounterRow(
+            "perf", event, "", "counted", {"server": CounterMeans({1: value}, {}, COUNTED, ran)}
+        )
+        for event, value, ran in (
+            ("cpu_core/cache-misses/", 100.0, core_percent),
+            ("cpu_atom/cache-misses/", 200.0, atom_percent),
+        )
+    ]
+    result = cast(CellResult, SimpleNamespace(perf=SimpleNamespace(rows=rows)))
+    estimate = of_event("cache-misses", "", True).read(result, "server", BLOCKS)
+    return None if estimate is None else estimate.value
+
+
+def test_kinds_of_core_weigh_as_their_share_of_the_time() -> None:
+    assert hybrid(75, 25) == pytest.approx(125)
+
+
+def test_kinds_of_core_that_ran_at_once_add_up() -> None:
+    assert hybrid(100, 100) == pytest.approx(300)
