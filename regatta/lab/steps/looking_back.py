@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from statistics import fmean
 
 from regatta.lab.judge import judged_design, judged_guess
 from regatta.lab.kept import Kept
-from regatta.lab.setting import Setting
 from regatta.lab.step import Desk, Step
 from regatta.lab.steps.counting import SERVER, counted_file, first_counts, first_spent, least
 from regatta.lab.steps.racing import RACE, SINGLE_RUNS, Runs, by_run, raced, winners
@@ -13,8 +13,6 @@ from regatta.report.text.numbers import percent, plural, times
 from regatta.report.text.verdicts import listed
 from regatta.review import review
 from regatta.review.names import TASK_CLOCK
-
-US = 1e6
 
 
 class LookBack(Step):
@@ -47,9 +45,9 @@ class LookBack(Step):
         said = []
         if spent:
             first = least(spent)
-            said.append(f"The first table: {listed(first)}. {judged_design(first, group)}")
+            said.append(f"The first table's winner: {listed(first)}. {judged_design(first, group)}")
             said.append(how_often(first, single))
-            said += start_and_end(spent, race, desk.setting)
+            said += start_and_end(single, race)
         said += scatter(spent, single)
         if desk.state.guess is not None:
             said += judged_guess(desk.state.guess, group)
@@ -66,20 +64,20 @@ def how_often(first: Sequence[str], single: Runs) -> str:
     )
 
 
-def start_and_end(spent: dict[str, float], race: Runs, setting: Setting) -> list[str]:
-    """How much of what the first table counts was no request."""
+def start_and_end(single: Runs, race: Runs) -> list[str]:
+    """How much of what single runs count is no request: over all ten, as one is chance too."""
     found = []
-    for design, seconds in spent.items():
-        blocks = race.get(design, {})
-        if blocks:
-            requests_s = sum(blocks.values()) / len(blocks) * setting.connections / US
-            if requests_s < seconds:
-                found.append(f"{design} {percent(1 - requests_s / seconds)}")
+    for design, runs in single.items():
+        blocks = race.get(design)
+        if runs and blocks:
+            share = 1 - fmean(blocks.values()) / fmean(runs.values())
+            if share > 0:
+                found.append(f"{design} {percent(share)}")
     if not found:
         return []
     return [
-        "Start, end and cold memory, in the first table and in no request of the race: "
-        f"{', '.join(found)} of its figures."
+        "Start, end and cold memory, in single runs and in no request of the race: "
+        f"on average {', '.join(found)} of the figures."
     ]
 
 
