@@ -100,7 +100,7 @@ def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person m
     waits = console.is_terminal and sys.stdin.isatty() and not yes
     talk = Terminal(console) if waits else Log(console)
     programs = discover()
-    state = agreed_state(out, wishes, programs)
+    state = agreed_state(out, wishes, programs, again)
     with locked(out):
         race = partial(races, programs, console, quiet)
         desk = lay_out(out, state, programs, race, talk)

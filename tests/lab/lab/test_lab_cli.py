@@ -7,8 +7,10 @@ from typer.testing import CliRunner, Result
 
 from regatta.cli.main import app
 from regatta.errors import LedgerError, RegattaError, UsageError
+from regatta.lab.begin import Wishes, agreed_state
 from regatta.lab.setting import Setting
 from regatta.lab.state import FILE, Guess, State, load_state, save_state
+from regatta.machine.programs import discover
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
@@ -61,6 +63,19 @@ def test_what_a_lab_was_begun_with_stays(
     with pytest.raises(UsageError, match=words):
         raise done.exception
     assert load_state(tmp_path) == begun
+
+
+@pytest.mark.parametrize("step", ["guess", "table", "perf"])
+def test_another_guess_may_be_given_where_the_guess_is_made_again(
+    step: str, programs_folder: Path, tmp_path: Path
+) -> None:
+    assert programs_folder.is_dir()
+    begun = State(PAIR, Guess("select"))
+    save_state(tmp_path, begun)
+    wishes = Wishes(guess=Guess("iterative"))
+    assert agreed_state(tmp_path, wishes, discover(), step) == begun
+    with pytest.raises(UsageError, match="the guess is made"):
+        agreed_state(tmp_path, wishes, discover(), "race")
 
 
 def test_the_status_tells_what_is_done(tmp_path: Path) -> None:
