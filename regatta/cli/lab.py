@@ -100,8 +100,10 @@ def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person m
     waits = console.is_terminal and sys.stdin.isatty() and not yes
     talk = Terminal(console) if waits else Log(console)
     programs = discover()
-    state = agreed_state(out, wishes, programs)
+    agreed_state(out, wishes, programs, again)  # a mistake is told before there is a folder
     with locked(out):
+        # Another lab may have gone on in this folder until now.
+        state = agreed_state(out, wishes, programs, again)
         race = partial(races, programs, console, quiet)
         desk = lay_out(out, state, programs, race, talk)
         desk.guess = wishes.guess

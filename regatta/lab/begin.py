@@ -9,9 +9,9 @@ from regatta.lab.setting import Setting, check_setting
 from regatta.lab.state import FILE, Guess, State, load_state
 from regatta.lab.step import Desk
 from regatta.lab.steps import STEPS
-from regatta.lab.steps.guessing import check_guess, in_words
+from regatta.lab.steps.guessing import MakeGuess, check_guess, in_words
 from regatta.lab.tools import find_tools
-from regatta.lab.walk import Talk
+from regatta.lab.walk import Talk, forgotten_by
 from regatta.machine.programs import Programs
 from regatta.race.once import RaceOnce
 from regatta.study import parse_study
@@ -36,8 +36,13 @@ class Wishes:
         return {name: value for name, value in asked.items() if value is not None}
 
 
-def agreed_state(folder: Path, wishes: Wishes, programs: Programs) -> State:
-    """What is there, or a lab that begins; UsageError for wishes that do not fit it."""
+def agreed_state(
+    folder: Path, wishes: Wishes, programs: Programs, again: str | None = None
+) -> State:
+    """What is there, or a lab that begins; UsageError for wishes that do not fit it.
+
+    `again`: the step that is about to be done again.
+    """
     state = load_state(folder)
     known = Setting() if state is None else state.setting
     setting = replace(known, **wishes.of_setting)  # type: ignore[arg-type]
@@ -47,7 +52,10 @@ def agreed_state(folder: Path, wishes: Wishes, programs: Programs) -> State:
             "options out to go on with it, or name another --out"
         )
     check_setting(setting, programs.designs)
-    check_wanted_guess(wishes.guess, state, setting)
+    if wishes.guess is not None:
+        check_guess(wishes.guess, setting)
+        if state is not None and not (again and MakeGuess.name in forgotten_by(again)):
+            check_same_guess(wishes.guess, state.guess)
     return state or State(setting)
 
 
@@ -64,15 +72,12 @@ def lay_out(folder: Path, state: State, programs: Programs, races: Races, talk: 
     return desk
 
 
-def check_wanted_guess(guess: Guess | None, state: State | None, setting: Setting) -> None:
-    if guess is None:
-        return
-    check_guess(guess, setting)
-    made = None if state is None else state.guess
-    if made is not None and made != guess:
+def check_same_guess(wanted: Guess, made: Guess | None) -> None:
+    """UsageError if another guess is made already."""
+    if made is not None and made != wanted:
         raise UsageError(
-            f"the guess is made ({in_words(made)}); to make another: --again guess, which also "
-            "does what follows again"
+            f"the guess is made ({in_words(made)}); to make another: --again {MakeGuess.name} "
+            "with --guess, which also does what follows again"
         )
 
 

@@ -104,6 +104,8 @@ def find_tools(programs: Programs) -> Tools:
 def typed(program: Path) -> str:
     """Its path as a person would type it here."""
     here = Path.cwd()
+    if program.parent == here:
+        return f"./{program.name}"  # the bare word would be looked up in PATH
     return str(program.relative_to(here) if program.is_relative_to(here) else program)
 
 

@@ -84,13 +84,19 @@ def check_step(name: str) -> None:
         raise UsageError(f"--again is {name}; it must be one of {known}")
 
 
-def do_again(desk: Desk, name: str) -> None:
-    """Forgets a step and all that rest on it; their files are put aside."""
+def forgotten_by(name: str) -> set[str]:
+    """A step that is done again, and all that rest on it; UsageError if there is none."""
     check_step(name)
     forgotten = {name}
     for step in STEPS:
         if forgotten & set(step.rests_on):
             forgotten.add(step.name)
+    return forgotten
+
+
+def do_again(desk: Desk, name: str) -> None:
+    """Forgets a step and all that rest on it; their files are put aside."""
+    forgotten = forgotten_by(name)
     for step in STEPS:
         if step.name in forgotten:
             step.put_aside(desk)

@@ -25,22 +25,23 @@ def to_latex(report: LabReport) -> str:
 
 
 def tex(text: str) -> str:
-    """Text of any origin, with its stars."""
-    return "".join(STARS.get(piece) or escape(piece) for piece in re.split("([★☆])", text))
+    """Text of any origin, with its stars; a blank at either end of it is kept."""
+    return "".join(STARS.get(piece) or spaced(piece) for piece in re.split("([★☆])", text))
 
 
 def coded(text: str) -> str:
-    """Of a text of the lab's own; a blank at the end of a piece is kept."""
+    """Of a text of the lab's own."""
     return "".join(
-        rf"\texttt{{{tex(piece.text)}}}" if piece.is_code else spaced(piece.text)
+        rf"\texttt{{{tex(piece.text)}}}" if piece.is_code else tex(piece.text)
         for piece in pieces(text)
     )
 
 
 def spaced(text: str) -> str:
-    start = " " if text[:1] == " " else ""
-    end = " " if text[-1:] == " " else ""
-    return f"{start}{tex(text)}{end}"
+    """Escaped, with the blanks at its ends, which `escape` takes away."""
+    start = " " if text[:1].isspace() else ""
+    end = " " if text.strip() and text[-1:].isspace() else ""
+    return f"{start}{escape(text)}{end}"
 
 
 def paragraphs(texts: tuple[str, ...]) -> list[str]:

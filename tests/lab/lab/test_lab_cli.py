@@ -1,14 +1,21 @@
 """The verb: mistakes are told before anything begins, and each word that may follow it works."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from regatta.cli import lab as verb
 from regatta.cli.main import app
 from regatta.errors import LedgerError, RegattaError, UsageError
+from regatta.lab.begin import Wishes, agreed_state
+from regatta.lab.kept import Kept
 from regatta.lab.setting import Setting
 from regatta.lab.state import FILE, Guess, State, load_state, save_state
+from regatta.lab.step import Desk
+from regatta.machine.programs import discover
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
@@ -61,6 +68,38 @@ def test_what_a_lab_was_begun_with_stays(
     with pytest.raises(UsageError, match=words):
         raise done.exception
     assert load_state(tmp_path) == begun
+
+
+@pytest.mark.parametrize("step", ["guess", "table", "perf"])
+def test_another_guess_may_be_given_where_the_guess_is_made_again(
+    step: str, programs_folder: Path, tmp_path: Path
+) -> None:
+    assert programs_folder.is_dir()
+    begun = State(PAIR, Guess("select"))
+    save_state(tmp_path, begun)
+    wishes = Wishes(guess=Guess("iterative"))
+    assert agreed_state(tmp_path, wishes, discover(), step) == begun
+    with pytest.raises(UsageError, match="the guess is made"):
+        agreed_state(tmp_path, wishes, discover(), "race")
+
+
+def test_what_another_lab_did_before_the_lock_is_held_is_not_forgotten(
+    programs_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert programs_folder.is_dir()
+    save_state(tmp_path, State(PAIR))
+    later = State(PAIR, done={"server": Kept(said=("It is so.",))})
+    desks: list[Desk] = []
+
+    @contextmanager
+    def locked_late(folder: Path) -> Iterator[None]:
+        save_state(folder, later)
+        yield
+
+    monkeypatch.setattr(verb, "locked", locked_late)
+    monkeypatch.setattr(verb, "go", lambda desk, *_: desks.append(desk))
+    assert lab("--out", tmp_path).exit_code == 0
+    assert desks[0].state == later == load_state(tmp_path)
 
 
 def test_the_status_tells_what_is_done(tmp_path: Path) -> None:

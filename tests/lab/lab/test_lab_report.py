@@ -8,7 +8,7 @@ import pytest
 from regatta.lab.kept import Kept, Picture, Printed
 from regatta.lab.report.answers import FILE, read_answers
 from regatta.lab.report.files import write_report
-from regatta.lab.report.latex import WIDEST, printed_lines
+from regatta.lab.report.latex import WIDEST, coded, printed_lines, tex
 from regatta.lab.step import Desk
 from regatta.lab.steps import STEPS
 from regatta.report.text.table import Table
@@ -104,6 +104,12 @@ def test_no_output_leaves_its_place_in_latex() -> None:
     lines = printed_lines(Printed("x", "\\end{verbatim}\\input{secret}\n" + "long " * 50))
     assert lines.count(r"\end{verbatim}}") == 1
     assert not [line for line in lines[2:-2] if "\\end{verbatim}" in line or len(line) > WIDEST]
+
+
+def test_the_blanks_around_stars_and_code_are_kept_in_latex() -> None:
+    assert tex("epoll ★ and ☆ select") == r"epoll \ding{72} and \ding{73} select"
+    assert tex("★ ☆") == r"\ding{72} \ding{73}"
+    assert coded("the ★ of `top 2` is") == r"the \ding{72} of \texttt{top 2} is"
 
 
 def test_the_pdf_is_one_that_others_can_read(desk: Desk) -> None:
