@@ -8,8 +8,6 @@ from regatta.lab.tools import PORT
 
 HERE = f"127.0.0.1:{PORT}"
 CTRL_C = "Ctrl-C"
-ROUNDS = 20
-"""Of a load that is long enough for its rate to mean something."""
 
 
 def server(desk: Desk, design: str) -> list[str]:

@@ -4,12 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regatta.errors import UsageError
+from regatta.lab.by_hand import ANSWER_S
 from regatta.study.design import Design
-from regatta.study.limits import WORK_NEEDED, is_work
+from regatta.study.limits import US_PER_UNIT, WORK_NEEDED, WORK_PATTERN, is_work
 
 FEWEST_DESIGNS, MOST_DESIGNS = 2, 8
 MOST_CONNECTIONS = 500
 """More clients at once need more descriptors than a shell permits everywhere."""
+ROUNDS = 20
+"""Of a load that is long enough for its rate to mean something."""
+CLIENT_WAITS_S = 10.0
+"""The client's own default for each request."""
+LONGEST_ROUND_S = min(CLIENT_WAITS_S, ANSWER_S / ROUNDS)
+"""In which a server that takes one client after another must have answered each once."""
 
 
 @dataclass(frozen=True)
@@ -42,3 +49,16 @@ def check_setting(setting: Setting, known: Sequence[Design]) -> None:
         )
     if not is_work(setting.work):
         raise UsageError(f"--work is {setting.work}; it must be {WORK_NEEDED}")
+    round_s = setting.connections * work_s(setting.work)
+    if round_s >= LONGEST_ROUND_S:
+        raise UsageError(
+            f"--work {setting.work} for {setting.connections} connections, one after the other, is "
+            f"{round_s:g} s; it must be less than {LONGEST_ROUND_S:g} s: choose shorter work, or "
+            "fewer --connections"
+        )
+
+
+def work_s(work: str) -> float:
+    """How long a request takes at least, by the name of its work."""
+    found = WORK_PATTERN.fullmatch(work)
+    return int(found[1]) * US_PER_UNIT[found[2]] / 1e6 if found else 0.0

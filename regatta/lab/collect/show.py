@@ -23,7 +23,9 @@ def print_collected(found: Collected, console: Console) -> None:
 
 
 def print_pooled(pooled: Pooled, console: Console) -> None:
-    _line(f"{pooled.question}: {plural(len(pooled.rows), 'machine')}", console, "bold")
+    question = pooled.question
+    _line(f"{question.text}: {plural(pooled.machines, 'machine')}", console, "bold")
+    _line(f"Between {listed(question.designs)}.", console)
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in HEADER:
         grid.add_column(plain(name, console, "dim"), overflow="fold")
@@ -76,7 +78,7 @@ def summary(pooled: Pooled) -> str:
     ]
     if pooled.undecided:
         parts.append(f"undecided on {pooled.undecided}")
-    return f"Of {plural(len(pooled.rows), 'machine')}: {'; '.join(parts)}."
+    return f"Of {plural(pooled.machines, 'machine')}: {'; '.join(parts)}."
 
 
 def to_dict(found: Collected) -> dict[str, Any]:
@@ -84,7 +86,8 @@ def to_dict(found: Collected) -> dict[str, Any]:
     return {
         "questions": [
             {
-                "question": pooled.question,
+                "question": pooled.question.text,
+                "designs": list(pooled.question.designs),
                 "machines": [row_dict(row) for row in pooled.rows],
                 "winners": pooled.winners,
                 "among_the_best": pooled.among,

@@ -1,18 +1,35 @@
 """From ledgers to one row a machine and question, and how often each design was the best."""
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regatta.analysis.analyse import analyse
+from regatta.analysis.grouping import Members, titles
 from regatta.analysis.results import Analysis, Group
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, Verdict
 from regatta.errors import LedgerError
 from regatta.ledger.cell import WINDOW
 from regatta.ledger.read import read
 from regatta.ledger.schema import ledger_path
+from regatta.study import limits
+
+USUAL = {
+    "engine": "epoll",
+    "dialect": "line",
+    "per_connection": 0,
+    "arrivals": "even",
+    "top": limits.DEFAULT_TOP,
+    "max_age_ms": limits.DEFAULT_MAX_AGE_MS,
+    "scope": WINDOW,
+    "linger_s": 0.0,
+    "counts_taskset": False,
+    "idle": 0,
+    "slow": 0,
+}
+"""What a study has that says nothing of it: no question names these."""
 
 
 @dataclass(frozen=True)
@@ -37,26 +54,48 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What was asked, the same whatever else its race asked."""
+
+    text: str
+    designs: tuple[str, ...]
+    """Between whom, by name: who is the best depends on them."""
+
+
+@dataclass(frozen=True)
 class Pooled:
     """One question, asked on many machines."""
 
-    question: str
+    question: Question
     rows: tuple[Row, ...]
+
+    @property
+    def machines(self) -> int:
+        """A ledger is a machine, however many rows it has."""
+        return len({row.ledger for row in self.rows})
 
     @property
     def winners(self) -> dict[str, int]:
         """On how many of them each design needed the least, by a clear margin."""
-        return tally(row.verdict.best for row in self.rows if row.verdict.outcome == LARGER)
+        return self.best_where(LARGER)
 
     @property
     def among(self) -> dict[str, int]:
         """On how many it was one of several that may need the least."""
-        return tally(row.verdict.best for row in self.rows if row.verdict.outcome == NO_DIFFERENCE)
+        return self.best_where(NO_DIFFERENCE)
 
     @property
     def undecided(self) -> int:
         """On how many nobody has a star."""
-        return sum(not row.verdict.starred for row in self.rows)
+        return len({row.ledger for row in self.rows if not row.verdict.starred})
+
+    def best_where(self, outcome: str) -> dict[str, int]:
+        """On how many machines each design was among the best; the most frequent first."""
+        rows = [row for row in self.rows if row.verdict.outcome == outcome]
+        found = Tally(
+            name for _, name in {(row.ledger, name) for row in rows for name in row.verdict.best}
+        )
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 @dataclass(frozen=True)
@@ -68,15 +107,9 @@ class Collected:
     """Ledgers of one and the same race: that which is left out, and that which stands for it."""
 
 
-def tally(names: Iterable[Sequence[str]]) -> dict[str, int]:
-    """The most frequent first."""
-    found = Tally(name for several in names for name in several)
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-
-
 def collect(paths: Sequence[Path]) -> Collected:
     """Whatever can be read of them; LedgerError if nothing can."""
-    rows: dict[str, list[Row]] = {}
+    rows: dict[Question, list[Row]] = {}
     refused, copies = [], []
     seen: dict[tuple[str | None, ...], str] = {}
     for path in dict.fromkeys(paths):
@@ -98,7 +131,7 @@ def collect(paths: Sequence[Path]) -> Collected:
     return Collected(pooled, tuple(refused), tuple(copies))
 
 
-def rows_of(ledger: str, analysis: Analysis) -> list[tuple[str, Row]]:
+def rows_of(ledger: str, analysis: Analysis) -> list[tuple[Question, Row]]:
     machine = machine_of(analysis.environment)
     return [
         (
@@ -120,10 +153,11 @@ def machine_of(environment: dict[str, Any]) -> Machine:
     )
 
 
-def question_of(group: Group, step: int) -> str:
-    """What was asked, the same whatever else its race asked."""
-    facts = group.facts
-    parts = [f"work {facts.get('work')}", f"load {facts.get('load')}", group.axis.count(step)]
-    if facts.get("scope", WINDOW) != WINDOW:
-        parts.append("whole processes")
-    return ", ".join(parts)
+def question_of(group: Group, step: int) -> Question:
+    """It names whatever is not as usual, but for where the programs ran: that is the machine's."""
+    first = ("work", "load")
+    here = [(name, group.facts.get(name)) for name in first] + [(group.axis.name, step)]
+    here += [fact for fact in group.facts.items() if fact[0] not in (*first, "placement")]
+    alone = (Members(group.axis, facts, []) for facts in (tuple(USUAL.items()), tuple(here)))
+    designs = sorted({result.cell.contender for result in group.at(step)})
+    return Question(titles(list(alone))[1], tuple(designs))

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from regatta.lab import commands
 from regatta.lab.by_hand import asked, serving
-from regatta.lab.commands import HERE, ROUNDS
+from regatta.lab.commands import HERE
 from regatta.lab.kept import Kept, Printed
+from regatta.lab.setting import ROUNDS
 from regatta.lab.step import Desk, Step, Typed
 
 ITERATIVE = "iterative"

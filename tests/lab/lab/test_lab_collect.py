@@ -1,6 +1,7 @@
 """The ledgers of a class: a row a machine, each race once, and who won how often."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def ledgers(tmp_path: Path) -> list[Path]:
 
 def test_each_machine_has_a_row_and_the_winners_are_counted(ledgers: list[Path]) -> None:
     (pooled,) = collect(ledgers).pooled
-    assert pooled.question == "work classic, load burst, 10 connections"
+    assert pooled.question.text == "work classic, load burst, 10 connections"
     assert [row.machine.cpu for row in pooled.rows] == [
         *("Example CPU 9000", "Other CPU", "Third CPU", "Example CPU 9000")
     ]
@@ -56,11 +57,51 @@ def test_each_question_has_a_table(tmp_path: Path) -> None:
         handed_in(tmp_path, "two", scopes=("process",)),
         handed_in(tmp_path, "three"),
     ]
-    assert {pooled.question: len(pooled.rows) for pooled in collect(paths).pooled} == {
+    assert {pooled.question.text: pooled.machines for pooled in collect(paths).pooled} == {
         "work classic, load burst, 1 connection": 1,
         "work classic, load burst, 10 connections": 2,
-        "work classic, load burst, 10 connections, whole processes": 1,
+        "work classic, load burst, 10 connections, the whole process, start to stop": 1,
     }
+
+
+def test_whoever_raced_among_others_was_asked_another_question(tmp_path: Path) -> None:
+    pair = ("iterative", "select")
+    paths = [handed_in(tmp_path, "all"), handed_in(tmp_path, "pair", contenders=pair)]
+    found = collect(paths)
+    assert [pooled.question.designs for pooled in found.pooled] == [
+        ("iterative", "select", "thread-per-client"),
+        pair,
+    ]
+    assert [pooled.machines for pooled in found.pooled] == [1, 1]
+    assert "Between iterative and select." in reports.printed(print_collected, found, width=200)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("dialect", "http", "dialect http"),
+        ("idle", 7, "7 idle connections"),
+        ("top", 9, "top 9"),
+        ("backlog", 4, "a listen queue of 4"),
+        ("linger_s", 2.0, "idling 2 s"),
+    ],
+)
+def test_whatever_is_not_as_usual_is_part_of_the_question(
+    column: str, value: object, words: str, tmp_path: Path
+) -> None:
+    usual, other = handed_in(tmp_path, "usual"), handed_in(tmp_path, "other")
+    change(other, f"UPDATE cell SET {column} = ?", value)
+    assert [pooled.question.text for pooled in collect([usual, other]).pooled] == [
+        "work classic, load burst, 10 connections",
+        f"work classic, load burst, 10 connections, {words}",
+    ]
+
+
+def test_a_ledger_with_two_rows_is_one_machine(tmp_path: Path) -> None:
+    path = handed_in(tmp_path, "one", cpu_us=SELECT)
+    (pooled,) = collect([path]).pooled
+    twice = replace(pooled, rows=pooled.rows * 2)
+    assert (twice.machines, twice.winners) == (1, {"select": 1})
 
 
 def test_a_copy_counts_once(ledgers: list[Path], tmp_path: Path) -> None:

@@ -60,8 +60,18 @@ def test_one_of_another_version_is_refused(tmp_path: Path) -> None:
         (Setting(("iterative", "iterative")), "each once"),
         (Setting(("iterative", "select"), connections=0), "--connections is 0"),
         (Setting(("iterative", "select"), work="play"), "--work is play.*snapshot"),
+        (Setting(("iterative", "select"), work="wait=300ms"), "wait=300ms .* is 3 s; .*fewer"),
+        (Setting(("iterative", "select"), 500, "classic+spin=6ms"), "500 connections.* less than"),
     ],
 )
 def test_a_setting_that_nobody_can_measure_is_refused(setting: Setting, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=words) as told:
         check_setting(setting, [Design(**one) for one in DESIGNS])
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(("connections", "work"), [(10, "wait=299ms"), (1, "spin=2s")])
+def test_work_that_every_client_can_wait_for_is_taken(connections: int, work: str) -> None:
+    check_setting(
+        Setting(("iterative", "select"), connections, work), [Design(**one) for one in DESIGNS]
+    )
