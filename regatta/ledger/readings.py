@@ -30,10 +30,9 @@ def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
     if not kinds:
         return _why_not(trial, side, name, origin)
     values, shares = [one.value or 0.0 for one in kinds], [_share(one) for one in kinds]
-    if len(kinds) == 1 or not of_one_time(shares):
-        return sum(values)
-    weighted = sum(value * share for value, share in zip(values, shares, strict=True))
-    return weighted / sum(shares) if any(shares) else NOT_COUNTED
+    weights = weights_of(shares)
+    weighted = sum(value * weight for value, weight in zip(values, weights, strict=True))
+    return weighted if any(weights) else NOT_COUNTED
 
 
 def _why_not(trial: Trial, side: str, name: str, origin: str) -> str:
@@ -63,9 +62,17 @@ def _share(counter: Counter) -> float:
     return counter.running_percent or 0.0
 
 
-def of_one_time(shares: Sequence[float]) -> bool:
+def _of_one_time(shares: Sequence[float]) -> bool:
     """Whether they divide one time among them, but for how perf rounds them."""
     return sum(shares) <= 100 + ROUNDING * len(shares)
+
+
+def weights_of(shares: Sequence[float]) -> list[float]:
+    """Of kinds of core, by the share of the time that each ran; all 0: nobody knows."""
+    ran = sum(shares)
+    if len(shares) == 1 or not _of_one_time(shares):
+        return [1.0] * len(shares)
+    return [share / ran if ran else 0.0 for share in shares]
 
 
 def _divide(top: Reading, bottom: Reading | None, factor: float = 1.0) -> Reading:
@@ -162,7 +169,7 @@ def counters_running(trial: Trial, side: str) -> Reading:
     for full, counter in _counted(trial, side).items():
         if counter.running_percent is not None:
             shares.setdefault(parse_event_name(full).name, []).append(counter.running_percent)
-    ran = [sum(kinds) if of_one_time(kinds) else min(kinds) for kinds in shares.values()]
+    ran = [sum(kinds) if _of_one_time(kinds) else min(kinds) for kinds in shares.values()]
     return min(100.0, *ran) if ran else NOT_SUPPORTED
 
 

@@ -15,7 +15,7 @@ from regatta.ledger.cell import PROCESS
 from regatta.ledger.counters import NS, SUMMED, SYSTEM_TIME, USER_TIME
 from regatta.ledger.metrics import METRICS, ON_CORE, Metric, metric_named
 from regatta.ledger.perf_spelling import parse_event_name
-from regatta.ledger.readings import of_one_time
+from regatta.ledger.readings import weights_of
 
 BY_WHOM = {"perf": "", "kernel": ", by the kernel", "cpus": ", of its CPUs"}
 """Whose account a counter is of, beside perf's own."""
@@ -136,15 +136,11 @@ def _estimate(
         return None
     factor = 1.0 if unit != NS else 1e-6 if whole else 1e-3
     sums: dict[int, float] = {}
-    for one, weight in zip(found, _weights(found), strict=True):
+    weights = weights_of([one.running_percent or 0.0 for one in found])
+    if not any(weights):
+        weights = [1.0] * len(found)
+    for one, weight in zip(found, weights, strict=True):
         for block, value in (one.totals if whole else one.shares).items():
             sums[block] = sums.get(block, 0.0) + value * factor * weight
     blocks = sorted(sums)
     return summarize([sums[block] for block in blocks], found[0].state, blocks, units)
-
-
-def _weights(found: Sequence[CounterMeans]) -> list[float]:
-    shares = [one.running_percent or 0.0 for one in found]
-    if len(found) > 1 and sum(shares) > 0 and of_one_time(shares):
-        return [share / sum(shares) for share in shares]
-    return [1.0] * len(found)
