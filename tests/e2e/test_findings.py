@@ -33,9 +33,13 @@ def test_verdicts_and_figures_of_a_race_are_put_beside_the_page(tmp_path: Path) 
     done = findings(to, race)
     assert done.returncode == 0, done.stderr
     put = {path.name for path in to.iterdir()}
-    assert put == {"quick.csv", "quick-verdicts.csv", "claim-E1.png"}
+    assert put == {"quick.csv", "quick-verdicts.csv", "quick-verdicts.md", "claim-E1.png"}
     with (to / "quick-verdicts.csv").open() as file:
         assert [row["claim"] for row in csv.DictReader(file)] == ["E1", "E2"]
+    page = (to / "quick-verdicts.md").read_text().splitlines()
+    assert page[0] == "# Every claim and its verdict: `quick`"
+    assert [line.split(" ")[1] for line in page if line.startswith("| **")] == ["**E1**", "**E2**"]
+    assert page[-1].startswith("“As they measured”"), "and how to read it"
     with (to / "quick.csv").open() as file:
         kinds = {row["row"] for row in csv.DictReader(file)}
     assert kinds == {"claim", "part", "figure"}, "what was published stands elsewhere"
