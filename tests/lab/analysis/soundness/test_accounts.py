@@ -16,7 +16,7 @@ from regatta.ledger.counters import counted
 from regatta.ledger.read import read
 from regatta.ledger.records import Trial
 from regatta.report.soundness.notes import notes
-from tests.lab import reports, synthetic
+from tests.lab import readings, reports, synthetic
 
 SAYS = "the two accounts contradict each other"
 # By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer.
@@ -144,9 +144,7 @@ def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None
 
 def trial(busy_ns: float) -> Trial:
     counter = counted("busy-time", busy_ns, "ns")
-    given: dict[str, object] = dict.fromkeys(Trial.__dataclass_fields__)
-    given |= {"answered": 10, "counters": {("server", "cpus", "busy-time"): counter}}
-    return Trial(**given)
+    return readings.trial({("server", "cpus", "busy-time"): counter}, answered=10)
 
 
 def test_cpus_from_which_the_host_took_more_than_they_did_say_nothing() -> None:
