@@ -231,6 +231,12 @@ def read_reply(connection: socket.socket) -> bytes:
     return bytes(received)
 
 
+def ask_over(connection: socket.socket, request: bytes = b"top 2\n") -> bytes:
+    """One reply of the line dialect, over a connection that stays."""
+    connection.sendall(request)
+    return read_reply(connection)
+
+
 def is_refusal(answer: bytes) -> bool:
     """What a client is told who cannot be served: clients of both dialects can read it."""
     return (

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.advise.evidence import MeasuredDesign
-from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.sign_flips import POWER
 
 FEWEST_COMMON = 3

@@ -14,12 +14,10 @@ from regatta.analysis.grouping import Members, group, titles
 from regatta.analysis.held import held_groups
 from regatta.analysis.perf_table import perf_table
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
-from regatta.analysis.soundness.accounts import contradictions
 from regatta.analysis.soundness.clock import clocks
 from regatta.analysis.soundness.comfortable_rate import comfortable_rate
 from regatta.analysis.soundness.company import in_company
 from regatta.analysis.soundness.failing import failing, slow
-from regatta.analysis.soundness.inversions import inversions
 from regatta.analysis.soundness.outliers import outliers
 from regatta.analysis.soundness.rate import started
 from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
@@ -28,7 +26,7 @@ from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import Entries, verdicts
 from regatta.analysis.statistics.between import between
 from regatta.analysis.statistics.leads import Values, leads
-from regatta.analysis.statistics.opposed import Measures
+from regatta.analysis.statistics.opposed import Measures, opposed
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.slower import Requests
@@ -182,10 +180,10 @@ def _group(
                 steps_of_metric, decided.standing_of if metric is PRIMARY else None, units
             )
         ],
-        contradictions=contradictions(
+        contradictions=opposed(
             _measures(members, results, lambda result: result.blocks, (PRIMARY, BUSY)), units
         ),
-        inversions=inversions(
+        inversions=opposed(
             _measures(members, results, lambda result: result.clocked, CLOCKED), units
         ),
     )

@@ -15,13 +15,12 @@ from regatta.ledger.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, on_core
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.readings import Reading, cores_of
 from regatta.ledger.records import Trial
-from regatta.ledger.result import OK
+from regatta.ledger.result import OK, SERVER
 
 MEASURED = "measured"
 CLIENT_BOUND = "client-bound"
 DISTURBED = "disturbed"
 OVER = "over"
-SERVER = "server"
 NS_PER_MS = 1e6
 
 

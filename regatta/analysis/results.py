@@ -11,16 +11,15 @@ from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimates, Laten
 from regatta.analysis.grouping import stands_at
 from regatta.analysis.held import HeldGroup
 from regatta.analysis.perf_table import PerfTable
-from regatta.analysis.soundness.accounts import Contradiction
 from regatta.analysis.soundness.clock import Ran
 from regatta.analysis.soundness.company import Company
-from regatta.analysis.soundness.inversions import Inversion
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.soundness.rate import is_held
 from regatta.analysis.soundness.repeated import Repeated
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import TOO_SLOW, Entry, Verdict
 from regatta.analysis.statistics.between import Between
+from regatta.analysis.statistics.opposed import Opposed
 from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.slower import Requests
 from regatta.analysis.statistics.units import BLOCKS, Units
@@ -98,9 +97,9 @@ class Group:
     """To the baseline, if the study names one."""
     against: list[Against]
     """Each contender against the best of each column, at each step."""
-    contradictions: list[Contradiction] = field(default_factory=list)
+    contradictions: list[Opposed] = field(default_factory=list)
     """Pairs that the two accounts of the server's CPU time rank otherwise."""
-    inversions: list[Inversion] = field(default_factory=list)
+    inversions: list[Opposed] = field(default_factory=list)
     """Pairs that time and cycles rank otherwise."""
 
     def at(self, step: int) -> list[CellResult]:

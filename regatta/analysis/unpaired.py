@@ -19,8 +19,9 @@ import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.contrast import Scale
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import FEWEST_ALIKE
-from regatta.analysis.statistics.serial import LEVEL, Floats, Uncertain, uncertain
+from regatta.analysis.statistics.serial import Floats, Uncertain, uncertain
 from regatta.analysis.statistics.slower import FEWEST_BLOCKS
 
 SETTLED = 10

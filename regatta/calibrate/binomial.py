@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.calibrate.sizes import LEVEL, TOO_OFTEN
+from regatta.analysis.statistics.level import LEVEL
+from regatta.calibrate.sizes import TOO_OFTEN
 from regatta.ledger.given.calibration import Goal
 
 CHANCE = 0.005

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-LEVEL = 0.05
 BLOCKS = 10
 """Blocks of one comparison, as in a usual race."""
 ENOUGH_BLOCKS = 2 * BLOCKS

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from regatta.analysis.contrast import by_block
-from regatta.analysis.statistics.blocks_needed import LEVEL as TABLE_LEVEL
 from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.analysis.statistics.leads import leads
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.serial import Floats
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.sizes import (
@@ -169,7 +169,7 @@ def by_the_next(named: Named) -> set[str]:
     }
     means = {name: sum(values.values()) for name, values in plain.items()}
     (lead,) = leads({1: plain})
-    seen = lead is not None and lead.p_value() <= TABLE_LEVEL
+    seen = lead is not None and lead.p_value() <= LEVEL
     return set(named) - {min(means, key=means.__getitem__)} if seen else set()
 
 

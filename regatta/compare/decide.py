@@ -24,7 +24,6 @@ REGRESSION = "regression"
 NO_REGRESSION = "no regression"
 UNDECIDED = "undecided"
 NOT_MEASURED = "not measured"
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def decide(pairs: list[CellPair], threshold: float) -> list[CellComparison]:
     ]
     known = [index for index, change in enumerate(changes) if change is not None]
     p_values = [_p_value(changes[index], beyond[index]) for index in known]
-    decisions = dict(zip(known, holm(p_values, LEVEL), strict=True))
+    decisions = dict(zip(known, holm(p_values), strict=True))
     return [
         _compared(pair, changes[index], beyond[index], decisions.get(index), threshold)
         for index, pair in enumerate(pairs)
@@ -179,7 +178,7 @@ def _compared(
         verdict, why = _without(pair)
         side = side_of(pair.metric)
         return CellComparison(pair.cell, pair.metric, side, pair.old, pair.new, verdict, why)
-    low, high = change.interval(LEVEL)
+    low, high = change.interval()
     verdict, why = _verdict(pair.metric, change, beyond, decision)
     return CellComparison(
         cell=pair.cell,
@@ -200,7 +199,7 @@ def _compared(
 
 
 def _verdict(metric: Metric, change: Change, beyond: float, decision: Decision) -> tuple[str, str]:
-    low, high = change.interval(LEVEL)
+    low, high = change.interval()
     if metric.better == "higher":
         is_fine, is_worse, value_worse = low > beyond, high < beyond, change.value < beyond
     else:

@@ -1,7 +1,21 @@
 """What can be counted, in one table; and a counter of a trial.
 
-What could not be counted has no value; it is never 0. A counter becomes a column of the summaries
-only with a metric that reads it (metrics.py).
+What could not be counted has no value; it is never 0.
+
+Adding a counter:
+1. One of perf's: a row in COUNTERS (`kernel_only` if user space alone never does it). It is counted
+   wherever a study names no `events`. Nothing else is needed for the table of each cell, the
+   papers' tables of whole processes, `regatta review` and `regatta lab`; nor, if its unit is one
+   of SUMMED, for claims over it; nor, if it is a count, for `NAME_per_second` in summary.csv, the
+   JSON and claims. test_vocabulary.py goes through all rows.
+2. One of the kernel's: a row with no `perf`, and who reads it: machine/accounting.py (time, faults
+   and switches of a side), machine/resident.py (memory). What all of a side's CPUs did is in no
+   row (machine/whole_cpu.py): only the metric BUSY is made of it.
+3. Its name in docs/adding-a-claim.md: test_claims_study.py asks for it.
+4. To compare contenders by it, for each request or as a share: a row in METRICS (metrics.py), made
+   with a function of readings.py. It is then in summary.csv, the JSON, the report's charts, the
+   papers' tables and, if it says what is better, `regatta compare --metric`; what is not of a
+   request can be claimed. A line in test_readings.py holds it against what perf stat printed.
 """
 
 from dataclasses import dataclass

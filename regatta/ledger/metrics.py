@@ -28,9 +28,10 @@ from regatta.ledger.readings import (
     stalled_per_instruction,
     throughput,
 )
+from regatta.ledger.result import CLIENT, SERVER
 
 NO_TRIAL = "no trial"
-SIDES = ("server", "client")
+SIDES = (SERVER, CLIENT)
 BYTES_PER_MIB = 2**20
 
 

@@ -21,9 +21,9 @@ class Event:
 @cache  # a race has a dozen names and a hundred thousand counters
 def parse_event_name(text: str) -> Event:
     """The parts of a name as perf prints it. A name of another shape is its own name."""
-    if text.startswith(tuple(PERF_NAMES.values())):
-        rest = text.partition(":sys_enter")[2]
-        return Event("raw_syscalls:sys_enter", None, "u" in rest)
+    for perf_name in PERF_NAMES.values():  # a tracepoint has a colon that begins no modifier
+        if text.startswith(perf_name):
+            return Event(perf_name, None, "u" in text.removeprefix(perf_name))
     bare, colon, modifiers = text.partition(":")
     if "/" not in text:
         if colon and re.fullmatch(r"[ukhGHpP]+", modifiers):

@@ -8,6 +8,7 @@ from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.analysis.statistics.opposed import Opposed
 from regatta.ledger.axes import AXES
 from regatta.ledger.metrics import BY_NAME, PRIMARY, metric_named
 from regatta.report.claims.words import detectable, seen_of
@@ -116,13 +117,18 @@ def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
         "differences": [asdict(difference) for difference in group.differences],
         "between_sittings": None if group.between is None else asdict(group.between),
         "against_best": [asdict(one) for one in group.against],
-        "accounts_contradict": [asdict(one) for one in group.contradictions],
-        "clock_inverts": [asdict(one) for one in group.inversions],
+        "accounts_contradict": [_opposed(one, "charged", "busy") for one in group.contradictions],
+        "clock_inverts": [_opposed(one, "time", "cycles") for one in group.inversions],
         "twins": [
             {**asdict(share), "sentence": twin_sentence(share)} for share in shares(analysis, group)
         ],
         "cells": [_cell(result) for result in group.cells],
     }
+
+
+def _opposed(one: Opposed, first: str, second: str) -> dict[str, Any]:
+    """With the names of the two measures."""
+    return {"at": one.at, "less": one.less, "more": one.more, first: one.first, second: one.second}
 
 
 def _verdict(group: Group, verdict: Verdict) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from tests.servers import (
     ListedDesign,
     RunningServer,
     Start,
+    ask_over,
     read_all,
-    read_reply,
     rows_of,
     running,
 )
@@ -72,11 +72,9 @@ def test_the_metrics_are_asked_for_with_the_token_too(asking: RunningServer) -> 
 
 def test_in_lines_the_token_is_said_once(asking: RunningServer) -> None:
     with asking.connect() as connection:
-        connection.sendall(f"auth {TOKEN}\n".encode())
-        assert read_reply(connection) == b"ok\n\n"
+        assert ask_over(connection, f"auth {TOKEN}\n".encode()) == b"ok\n\n"
         for _ in range(3):
-            connection.sendall(b"top 2\n")
-            assert len(rows_of(read_reply(connection))) == 2
+            assert len(rows_of(ask_over(connection))) == 2
 
 
 @pytest.mark.parametrize("said", ["top 2\n", f"auth {TOKEN}x\ntop 2\n", "auth \ntop\n"])

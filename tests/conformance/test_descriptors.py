@@ -19,7 +19,16 @@ from tests.processes import (
     tree,
     wait_until_asleep,
 )
-from tests.servers import AS_US, PATIENCE_S, RunningServer, Start, is_refusal, read_reply, rows_of
+from tests.servers import (
+    AS_US,
+    PATIENCE_S,
+    RunningServer,
+    Start,
+    ask_over,
+    is_refusal,
+    read_reply,
+    rows_of,
+)
 
 Crowd = Callable[[RunningServer], list[socket.socket]]
 CROWD = 40
@@ -29,6 +38,7 @@ HELD_LONG = ("--work", "snapshot", "--max-age", "86400000", *AS_US)
 """The one snapshot is taken before there is a limit: to answer from it takes no descriptor."""
 NO_SCAN = b"error: cannot read the processes: out of descriptors\n\n"
 """What those are told who are accepted when not even a scan can be made."""
+NO_LIBRARY = "it accepts without the C library"
 
 
 @pytest.fixture
@@ -38,11 +48,13 @@ def crowd() -> Iterator[Crowd]:
         yield lambda server: stack.enter_context(server.crowd(CROWD))
 
 
-def ask(connection: socket.socket) -> None:
-    """Asks and ends, unless it was turned away meanwhile."""
-    with contextlib.suppress(OSError):
-        connection.sendall(b"top 2\n")
-        connection.shutdown(socket.SHUT_WR)
+def ask_all(clients: list[socket.socket]) -> list[socket.socket]:
+    """Each asks and ends, unless it was turned away meanwhile."""
+    for client in clients:
+        with contextlib.suppress(OSError):
+            client.sendall(b"top 2\n")
+            client.shutdown(socket.SHUT_WR)
+    return clients
 
 
 def answer_of(connection: socket.socket) -> bytes:
@@ -77,6 +89,13 @@ def watch_them_wait(server: RunningServer, crowd: list[socket.socket], reason: s
     assert cpu_seconds(pid) - before < SEEN_TO_SPIN_S / 4
 
 
+def check_all_are_answered(clients: list[socket.socket], server: RunningServer) -> None:
+    """Though they could not be accepted for a while."""
+    for client in clients:
+        assert len(rows_of(answer_of(client))) == 2
+    assert server.stop()["errors"]["accept"] > 0
+
+
 def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
     start: Start, crowd: Crowd
 ) -> None:
@@ -86,10 +105,7 @@ def test_where_few_descriptors_are_left_clients_are_served_or_told_so(
     everybody = at_rest(server, before)
     few = {pid: max(low_descriptors(pid)) + 5 for pid, sockets in everybody.items() if sockets}
     with descriptor_limits(few):
-        clients = crowd(server)
-        for client in clients:
-            ask(client)
-        answers = [answer_of(client) for client in clients]
+        answers = [answer_of(client) for client in ask_all(crowd(server))]
     refused = sum(map(is_refusal, answers))
     assert refused < CROWD, "nobody was served"
     for answer in answers:
@@ -105,9 +121,7 @@ def test_a_burst_beyond_the_limit_is_served_or_told_so(start: Start, crowd: Crow
     server = start("--work", "scan", descriptors=CROWD)
     for _ in range(2):
         with stopped(server.process.pid):
-            clients = crowd(server)
-            for client in clients:
-                ask(client)
+            clients = ask_all(crowd(server))
         answers = [answer_of(client) for client in clients]
         for answer in answers:
             assert is_refusal(answer) or answer == NO_SCAN or len(rows_of(answer)) == 2
@@ -149,13 +163,9 @@ def test_where_no_descriptor_is_left_clients_wait_and_nothing_spins(
     everybody = at_rest(server, before)
     lowest = {pid: min(sockets) + 1 for pid, sockets in everybody.items() if sockets}
     with descriptor_limits(lowest):
-        clients = crowd(server)
-        for client in clients:
-            ask(client)
+        clients = ask_all(crowd(server))
         watch_them_wait(server, clients, "it had its accept ordered before there was this limit")
-    for client in clients:
-        assert len(rows_of(answer_of(client))) == 2
-    assert server.stop()["errors"]["accept"] > 0
+    check_all_are_answered(clients, server)
 
 
 def open_sockets(pid: int) -> list[int]:
@@ -175,14 +185,10 @@ def test_where_the_system_is_out_of_files_clients_wait_and_nothing_spins(
     server = start(*HELD_LONG, environment={"LD_PRELOAD": str(refusing), "NO_FILES": str(sign)})
     server.ask(b"top 2\n")
     sign.touch()
-    clients = crowd(server)
-    for client in clients:
-        ask(client)
-    watch_them_wait(server, clients, "it accepts without the C library")
+    clients = ask_all(crowd(server))
+    watch_them_wait(server, clients, NO_LIBRARY)
     sign.unlink()
-    for client in clients:
-        assert len(rows_of(answer_of(client))) == 2
-    assert server.stop()["errors"]["accept"] > 0
+    check_all_are_answered(clients, server)
 
 
 def test_where_accept_is_forbidden_clients_wait_nothing_spins_and_who_is_there_is_served(
@@ -192,21 +198,15 @@ def test_where_accept_is_forbidden_clients_wait_nothing_spins_and_who_is_there_i
     sign = tmp_path / "no-accept"
     server = start(*HELD_LONG, environment={"LD_PRELOAD": str(refusing), "NO_ACCEPT": str(sign)})
     with server.connect() as there:
-        there.sendall(b"top 2\n")
-        assert len(rows_of(read_reply(there))) == 2
+        assert len(rows_of(ask_over(there))) == 2
         sign.touch()
-        clients = crowd(server)
-        for client in clients:
-            ask(client)
-        watch_them_wait(server, clients, "it accepts without the C library")
-        there.sendall(b"top 2\n")
-        assert len(rows_of(read_reply(there))) == 2
+        clients = ask_all(crowd(server))
+        watch_them_wait(server, clients, NO_LIBRARY)
+        assert len(rows_of(ask_over(there))) == 2
     # Whoever serves one client at a time tries only now.
-    watch_them_wait(server, clients, "it accepts without the C library")
+    watch_them_wait(server, clients, NO_LIBRARY)
     sign.unlink()
-    for client in clients:
-        assert len(rows_of(answer_of(client))) == 2
-    assert server.stop()["errors"]["accept"] > 0
+    check_all_are_answered(clients, server)
 
 
 def test_where_the_kernel_watches_no_more_sockets_whoever_has_asked_is_answered(

@@ -33,7 +33,7 @@ def test_without_a_number_two_rows_come(server: RunningServer) -> None:
 def test_a_request_in_two_pieces_cut_at_every_byte_is_answered(
     server: RunningServer, dialect: Dialect
 ) -> None:
-    """The first piece is read before the second is sent; all on one connection."""
+    """The first piece is read before the second is sent; all on one connection, that stays."""
     request = dialect.request(3)
     with server.connect() as connection:
         for cut in range(1, len(request)):
@@ -68,23 +68,10 @@ def test_a_whole_request_comes_with_any_part_of_the_next(
 def test_a_hundred_requests_merged_into_one_are_answered_in_order(
     server: RunningServer, dialect: Dialect
 ) -> None:
+    """Although the client ends sending with the last."""
     counts = [1 + i % 4 for i in range(100)]  # a small host has few processes
     received = server.ask(b"".join(dialect.request(count) for count in counts))
     assert [len(rows) for rows in dialect.answers(received)] == counts
-
-
-def test_a_connection_stays_open_for_more(server: RunningServer, dialect: Dialect) -> None:
-    with server.connect() as connection:
-        for count in (1, 2, 3):
-            connection.sendall(dialect.request(count))
-            assert len(dialect.read_answer(connection)) == count
-
-
-def test_what_was_asked_before_the_client_ended_is_answered(
-    server: RunningServer, dialect: Dialect
-) -> None:
-    received = server.ask(dialect.request(1) + dialect.request(2))
-    assert [len(rows) for rows in dialect.answers(received)] == [1, 2]
 
 
 def test_an_end_in_mid_request_is_told_after_the_answers_that_are_due(

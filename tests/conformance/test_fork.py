@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import RunningServer, Start, is_refusal, needs, read_reply, rows_of, running
+from tests.servers import RunningServer, Start, ask_over, is_refusal, needs, rows_of, running
 from tests.users import NOBODYS, as_user
 from tests.waiting import wait_until
 
@@ -41,8 +41,7 @@ def test_where_no_process_can_be_made_clients_are_told_so(start: Start) -> None:
     """The server and one child are allowed."""
     server = start(*as_user(NOBODYS), needs("prlimit"), "--nproc=2")
     with server.connect() as served:
-        served.sendall(b"top 2\n")
-        read_reply(served)
+        ask_over(served)
         assert is_refusal(server.ask(b""))
     await_no_child(server)
     assert len(rows_of(server.ask(b"top 2\n"))) == 2

@@ -9,9 +9,9 @@ from tests.servers import (
     ListedDesign,
     RunningServer,
     Start,
+    ask_over,
     is_refusal,
     read_all,
-    read_reply,
     rows_of,
 )
 
@@ -22,8 +22,7 @@ def hold(stack: contextlib.ExitStack, server: RunningServer, count: int) -> list
     """Clients that are being served."""
     held = stack.enter_context(server.crowd(count))
     for connection in held:
-        connection.sendall(b"top 1\n")
-        read_reply(connection)
+        ask_over(connection)
     return held
 
 
@@ -41,8 +40,7 @@ def test_more_clients_than_allowed_are_told_so_or_wait_for_their_turn(
         for connection in refused:
             assert is_refusal(read_all(connection))
         for connection in held:
-            connection.sendall(b"top 1\n")
-            read_reply(connection)
+            ask_over(connection)
             connection.close()
         for connection in surplus:
             if connection not in refused:

@@ -10,8 +10,8 @@ from tests.servers import (
     ListedDesign,
     RunningServer,
     Start,
+    ask_over,
     program,
-    read_reply,
     rows_of,
 )
 from tests.sockets import OWN_HOST
@@ -27,8 +27,7 @@ def test_it_listens_where_it_is_told(start: Start, listen: str) -> None:
 def test_it_listens_on_every_address_when_told(start: Start, listen: str, host: str) -> None:
     server = start("--allow", "127.0.0.0/8,::1", "--no-token", listen=listen)
     with socket.create_connection((host, server.port), PATIENCE_S) as connection:
-        connection.sendall(b"top 2\n")
-        assert len(rows_of(read_reply(connection))) == 2
+        assert len(rows_of(ask_over(connection))) == 2
 
 
 def test_a_second_server_on_the_same_port_is_refused(
@@ -58,6 +57,5 @@ def test_with_deferred_accept_a_client_is_accepted_when_it_asks(start: Start) ->
     """One that says nothing is the kernel's."""
     server = start("--defer-accept")
     with server.connect(), server.connect() as asking:
-        asking.sendall(b"top 2\n")
-        assert len(rows_of(read_reply(asking))) == 2
+        assert len(rows_of(ask_over(asking))) == 2
         assert server.stop()["connections"] == 1

@@ -6,7 +6,7 @@ import re
 import socket
 from pathlib import Path
 
-from tests.servers import ListedDesign, RunningServer, read_reply, running
+from tests.servers import ListedDesign, RunningServer, ask_over, running
 from tests.sockets import reset
 from tests.waiting import PATIENCE_S
 
@@ -46,8 +46,7 @@ def test_each_client_has_a_number_and_its_lines(tmp_path: Path, design: ListedDe
         for _ in range(CLIENTS):
             with server.connect() as connection:
                 addresses.append(address_of(connection))
-                connection.sendall(b"top 2\n")
-                read_reply(connection)
+                ask_over(connection)
         found = told(printed_at_the_end(server))
     assert sorted(found) == list(range(1, CLIENTS + 1))
     said = ["connected", "asks top 2", "answered 200", "disconnected"]
@@ -73,8 +72,7 @@ def test_one_who_resets_the_connection_keeps_its_name(tmp_path: Path, design: Li
     with running(tmp_path, "--verbose", "--design", design.name, *design.workers(3)) as server:
         connection = server.connect()
         address = address_of(connection)
-        connection.sendall(b"top 2\n")
-        read_reply(connection)
+        ask_over(connection)
         reset(connection)
         server.ask(b"top 2\n")
         found = told(printed_at_the_end(server))

@@ -10,7 +10,7 @@ from tests.conformance.preload import preloaded
 from tests.http_replies import parse_replies, read_http_reply
 from tests.metrics import OPENMETRICS, families, fetch, labels, samples, samples_of, value
 from tests.processes import children, is_gone
-from tests.servers import ListedDesign, RunningServer, Start, read_all, read_reply
+from tests.servers import ListedDesign, RunningServer, Start, ask_over, read_all
 from tests.waiting import wait_until
 
 
@@ -41,8 +41,7 @@ def test_open_connections_are_those_that_are_open(start: Start, design: ListedDe
     server = start("--work", "snapshot", *design.workers(6))
     with server.crowd(held) as asked:
         for connection in asked:
-            connection.sendall(b"top 1\n")
-            read_reply(connection)
+            ask_over(connection)
         # The one that asks is open too.
         assert value(server, "regatta_connections_open") == held + 1
     wait_until(lambda: value(server, "regatta_connections_open") == 1, "they are open for ever")
@@ -62,8 +61,7 @@ def test_a_client_is_counted_before_a_worker_has_it(
         "--work", "snapshot", *design.workers(1), environment={"LD_PRELOAD": str(resting)}
     )
     with server.connect() as before:
-        before.sendall(b"top 1\n")
-        read_reply(before)
+        ask_over(before)
         with server.connect() as asking:
             asking.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             before.close()
@@ -74,8 +72,7 @@ def test_a_client_is_counted_before_a_worker_has_it(
 def test_a_worker_that_is_killed_holds_nothing_open(start: Start, design: ListedDesign) -> None:
     server = start("--work", "snapshot", *design.workers(3))
     with server.connect() as connection:
-        connection.sendall(b"top 1\n")
-        read_reply(connection)
+        ask_over(connection)
         workers = children(server.process.pid) or pytest.skip("it has no worker processes")
         for worker in workers:
             os.kill(worker, signal.SIGKILL)

@@ -19,10 +19,10 @@ from tests.servers import (
     PATIENCE_S,
     RunningServer,
     Start,
+    ask_over,
     needs,
     program,
     read_all,
-    read_reply,
     rows_of,
     running,
     table,
@@ -55,8 +55,7 @@ def await_gone(pids: list[int]) -> None:
 def ask(connection: socket.socket) -> bool:
     """Whether the connection is still served."""
     try:
-        connection.sendall(b"top 2\n")
-        return len(rows_of(read_reply(connection))) == 2
+        return len(rows_of(ask_over(connection))) == 2
     except (ConnectionError, AssertionError):
         return False
 

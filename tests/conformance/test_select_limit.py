@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import RunningServer, is_refusal, read_all, read_reply, rows_of, running
+from tests.servers import (
+    RunningServer,
+    ask_over,
+    is_refusal,
+    read_all,
+    read_reply,
+    rows_of,
+    running,
+)
 
 FD_SETSIZE = 1024
 CROWD = 1060
@@ -40,8 +48,7 @@ def test_it_serves_to_the_limit_and_refuses_beyond(server: RunningServer) -> Non
         for answer in refused:
             assert is_refusal(answer)
         for connection in served:
-            connection.sendall(b"top 2\n")
-            assert len(rows_of(read_reply(connection))) == 2
+            assert len(rows_of(ask_over(connection))) == 2
     # All have left: there is room again as soon as that was noticed.
     server.connect_when_there_is_room().close()
     assert server.stop()["errors"]["refused"] >= len(refused)

@@ -71,27 +71,33 @@ def read_exactly(connection: socket.socket, length: int) -> bytes:
     return data
 
 
+def check_answered(connection: socket.socket) -> None:
+    connection.sendall(REQUEST)
+    assert read_exactly(connection, len(REPLY)) == REPLY
+
+
+def check_answered_and_closed(connection: socket.socket) -> None:
+    connection.sendall(LAST_REQUEST)
+    assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
+
+
 def test_a_connection_that_stays_has_every_request_answered(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for _ in range(REQUESTS):
-            connection.sendall(REQUEST)
-            assert read_exactly(connection, len(REPLY)) == REPLY
+            check_answered(connection)
 
 
 def test_a_short_connection_is_answered_and_closed_by_the_server(twin: TwinServer) -> None:
     for _ in range(CONNECTIONS):
         with twin.connect() as connection:
-            connection.sendall(LAST_REQUEST)
-            assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
+            check_answered_and_closed(connection)
 
 
 def test_the_last_request_of_several_closes_too(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for _ in range(3):
-            connection.sendall(REQUEST)
-            assert read_exactly(connection, len(REPLY)) == REPLY
-        connection.sendall(LAST_REQUEST)
-        assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
+            check_answered(connection)
+        check_answered_and_closed(connection)
 
 
 def test_a_request_that_comes_in_pieces_is_answered_once(twin: TwinServer) -> None:
@@ -119,8 +125,7 @@ def test_clients_that_left_without_a_word_cost_nobody_anything(twin: TwinServer)
     for _ in range(CONNECTIONS):
         reset(twin.connect())
     with twin.connect() as connection:
-        connection.sendall(LAST_REQUEST)
-        assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
+        check_answered_and_closed(connection)
 
 
 def test_several_are_served_at_once(twin: TwinServer, design: ListedDesign) -> None:
@@ -158,8 +163,7 @@ def test_sigterm_ends_it_and_leaves_no_child(twin: TwinServer, design: ListedDes
     clients = 1 if design.serves == "one" else WORKERS
     with ExitStack() as stack:
         for connection in [stack.enter_context(twin.connect()) for _ in range(clients)]:
-            connection.sendall(REQUEST)
-            assert read_exactly(connection, len(REPLY)) == REPLY
+            check_answered(connection)
         processes = tree(twin.process.pid)
         twin.process.terminate()
         assert twin.process.wait(PATIENCE_S) == -signal.SIGTERM

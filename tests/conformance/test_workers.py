@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.processes import children, is_gone, state, tree
-from tests.servers import ListedDesign, RunningServer, Start, read_reply, rows_of
+from tests.servers import ListedDesign, RunningServer, Start, ask_over, rows_of
 from tests.sockets import OWN_HOST
 from tests.waiting import wait_until
 
@@ -65,8 +65,7 @@ def test_a_worker_that_is_killed_costs_its_own_client_alone(
     server = start(*design.workers(WORKERS))
     with server.crowd(1 if design.serves == "one" else HELD) as held:
         for connection in held:
-            connection.sendall(b"top 1\n")
-            read_reply(connection)
+            ask_over(connection)
         workers = workers_of(server)
         for killed, pid in enumerate(workers, start=1):
             os.kill(pid, signal.SIGKILL)
@@ -96,8 +95,7 @@ def test_workers_that_are_killed_all_at_once_are_all_replaced(
 def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(start: Start) -> None:
     server = start()
     with server.connect() as stalled:
-        stalled.sendall(b"top 1\n")
-        read_reply(stalled)
+        ask_over(stalled)
         workers = workers_of(server)
         begun = time.monotonic()
         kill(*workers)
@@ -109,8 +107,7 @@ def test_a_server_that_is_killed_leaves_nobody_behind(start: Start) -> None:
     """Not even its workers: they would hold the port, and answer for a server that is gone."""
     server = start(listen=f"{OWN_HOST}:0")
     with server.connect() as connection:
-        connection.sendall(b"top 1\n")
-        read_reply(connection)
+        ask_over(connection)
         everybody = tree(server.process.pid)
         server.kill()
         wait_until(lambda: all(map(is_gone, everybody)), "a worker outlives its server")

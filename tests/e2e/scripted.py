@@ -137,13 +137,20 @@ def once(reply: bytes) -> Handler:
     return handler
 
 
-def always(reply: bytes, counts: dict[int, int] | None = None, pause_s: float = 0) -> Handler:
+def always(
+    reply: bytes,
+    counts: dict[int, int] | None = None,
+    pause_s: float = 0,
+    seen: list[bytes] | None = None,
+) -> Handler:
     """Answers until the client hangs up, each time after a pause."""
 
     def handler(connection: socket.socket, number: int) -> None:
-        while read_request(connection):
+        while request := read_request(connection):
             if counts is not None:
                 counts[number] = counts.get(number, 0) + 1
+            if seen is not None:
+                seen.append(request)
             time.sleep(pause_s)
             connection.sendall(reply)
 
@@ -190,6 +197,15 @@ def result_of(
         assert finished.stderr.startswith("regatta-client: ")
         assert finished.stderr.count("\n") == 1
     return json.loads(finished.stdout), finished.returncode
+
+
+def outcome(
+    handler: Handler, options: str = "", engine: str = "epoll", dialect: str = "line"
+) -> tuple[int, dict[str, int]]:
+    """The exit status and the errors of a load on a server that does so."""
+    with serving(handler) as server:
+        result, status = result_of(server, options, engine, dialect)
+    return status, result["errors"]
 
 
 def open_load(rate: float, duration: float) -> str:

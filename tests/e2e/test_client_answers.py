@@ -22,6 +22,7 @@ from tests.e2e.scripted import (
     http,
     nobody_there,
     once,
+    outcome,
     read_request,
     result_of,
     serving,
@@ -70,13 +71,7 @@ def test_a_closed_load_reconnects_after_so_many_requests(engine: str, dialect: s
 
 def test_the_last_request_on_an_http_connection_says_so(engine: str) -> None:
     requests: list[bytes] = []
-
-    def handler(connection: socket.socket, _number: int) -> None:
-        while request := read_request(connection):
-            requests.append(request)
-            connection.sendall(REPLIES["http"])
-
-    with serving(handler) as server:
+    with serving(always(REPLIES["http"], seen=requests)) as server:
         result_of(server, "-n 7", engine, "http")
     host = server.address.encode()
     assert requests == [b"GET /top?n=7 HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % host]
@@ -135,18 +130,14 @@ REFUSED = {
 
 @pytest.mark.parametrize(("case", "reply"), REFUSED.items(), ids=[" ".join(k) for k in REFUSED])
 def test_an_error_reply_is_refused(engine: str, case: tuple[str, str], reply: bytes) -> None:
-    with serving(once(reply)) as server:
-        result, status = result_of(server, "-c 3", engine, case[0])
-    assert (status, result["errors"]) == (1, errors(refused=3))
+    assert outcome(once(reply), "-c 3", engine, case[0]) == (1, errors(refused=3))
 
 
 def test_a_server_that_turns_away_before_it_is_asked_has_refused(engine: str, dialect: str) -> None:
     def handler(connection: socket.socket, _number: int) -> None:
         connection.sendall(http(b"too many\n", status=b"503 Service Unavailable"))
 
-    with serving(handler) as server:
-        result, status = result_of(server, "-c 10", engine, dialect)
-    assert (status, result["errors"]) == (1, errors(refused=10))
+    assert outcome(handler, "-c 10", engine, dialect) == (1, errors(refused=10))
 
 
 CLOSED = {"nothing": b"", "half a row": LINE_REPLY[:60], "all but the end": LINE_REPLY[:-1]}
@@ -167,9 +158,7 @@ def test_a_reset_is_closed(engine: str, reply: bytes) -> None:
         connection.sendall(reply)
         reset(connection)
 
-    with serving(handler) as server:
-        result, status = result_of(server, "-c 3", engine)
-    assert (status, result["errors"]) == (1, errors(closed=3))
+    assert outcome(handler, "-c 3", engine) == (1, errors(closed=3))
 
 
 def test_a_half_closed_connection_is_closed(engine: str) -> None:

@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import socket
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,14 +13,12 @@ import pytest
 from tests.e2e.scripted import (
     LINE_REPLY,
     NO_FIGURES,
-    PATIENCE_S,
     Gated,
     always,
     errors,
     nobody_there,
     once,
     open_load,
-    read_request,
     read_samples,
     result_of,
     serving,
@@ -30,6 +26,7 @@ from tests.e2e.scripted import (
 )
 from tests.processes import stopped
 from tests.servers import SANITIZER, needs, running
+from tests.waiting import PATIENCE_S, wait_until
 
 SERVER = ["--design", "select", "--work", "snapshot"]
 LOWEST_WEIGHT = 19
@@ -254,17 +251,11 @@ def test_the_summary_shows_offered_and_started_rate_lateness_and_cpu(tmp_path: P
 
 
 def test_ctrl_c_stops_an_open_load_and_sums_up() -> None:
-    has_asked = threading.Event()
-
-    def handler(connection: socket.socket, _number: int) -> None:
-        while read_request(connection):
-            connection.sendall(LINE_REPLY)
-            has_asked.set()
-
-    with serving(handler) as server:
+    counts: dict[int, int] = {}
+    with serving(always(LINE_REPLY, counts)) as server:
         gated = Gated(server, open_load(100, 60))
         gated.go()
-        assert has_asked.wait(PATIENCE_S)
+        wait_until(lambda: counts, "it asks nothing")
         time.sleep(0.2)
         gated.process.send_signal(signal.SIGINT)
         result = gated.result()

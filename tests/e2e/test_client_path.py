@@ -12,6 +12,7 @@ from tests.e2e.scripted import (
     errors,
     once,
     open_load,
+    outcome,
     read_request,
     result_of,
     serving,
@@ -56,33 +57,23 @@ def test_an_open_load_takes_such_replies_too() -> None:
 
 @pytest.mark.parametrize("reply", [CHUNKED[:-2], CHUNKED[:40], whole(b"hello")[:-1]], ids=repr)
 def test_a_reply_that_is_cut_off_is_closed(engine: str, reply: bytes) -> None:
-    with serving(once(reply)) as server:
-        result, status = result_of(server, f"{ASK} -c 3", engine, "http")
-    assert (status, result["errors"]) == (1, errors(closed=3))
+    assert outcome(once(reply), f"{ASK} -c 3", engine, "http") == (1, errors(closed=3))
 
 
 def test_another_status_is_refused(engine: str) -> None:
-    with serving(always(whole(b"", status=b"404 Not Found"))) as server:
-        result, status = result_of(server, f"{ASK} -c 3", engine, "http")
-    assert (status, result["errors"]) == (1, errors(refused=3))
+    handler = always(whole(b"", status=b"404 Not Found"))
+    assert outcome(handler, f"{ASK} -c 3", engine, "http") == (1, errors(refused=3))
 
 
 def test_the_path_is_asked_for_as_it_is_given(engine: str) -> None:
     requests: list[bytes] = []
-
-    def handler(connection: socket.socket, _number: int) -> None:
-        requests.append(read_request(connection))
-        connection.sendall(whole(b"ok"))
-
-    with serving(handler) as server:
+    with serving(always(whole(b"ok"), seen=requests)) as server:
         result_of(server, ASK, engine, "http")
     assert requests[0].startswith(b"GET /some/where?x=%20y HTTP/1.1\r\nHost: ")
 
 
 def test_without_a_path_the_form_is_checked(engine: str) -> None:
-    with serving(always(CHUNKED)) as server:
-        result, status = result_of(server, engine=engine, dialect="http")
-    assert (status, result["errors"]) == (1, errors(malformed=1))
+    assert outcome(always(CHUNKED), "", engine, "http") == (1, errors(malformed=1))
 
 
 def test_slow_connections_ask_for_the_path_too() -> None:

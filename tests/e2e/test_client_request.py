@@ -9,6 +9,7 @@ from tests.e2e.scripted import (
     Handler,
     client,
     errors,
+    outcome,
     refusal,
     result_of,
     serving,
@@ -17,6 +18,8 @@ from tests.e2e.scripted import (
 from tests.servers import running
 
 ASK = ("--request", "GET the top, please")
+THREE = "--request top -c 3"
+LOADS = pytest.mark.parametrize("load", ["", "--load closed --duration 0.2"])
 
 
 def answering(reply: bytes, seen: list[bytes] | None = None, closes: bool = False) -> Handler:
@@ -34,13 +37,6 @@ def answering(reply: bytes, seen: list[bytes] | None = None, closes: bool = Fals
     return handler
 
 
-def outcome(handler: Handler, engine: str, *options: str) -> tuple[int, dict[str, int]]:
-    """The exit status and the errors of three connections that ask."""
-    with serving(handler) as server:
-        result, status = result_of(server, f"--request top -c 3 {' '.join(options)}", engine)
-    return status, result["errors"]
-
-
 def test_the_line_is_sent_as_it_is_given(engine: str) -> None:
     seen: list[bytes] = []
     with serving(answering(b"one\n\n", seen)) as server:
@@ -48,15 +44,15 @@ def test_the_line_is_sent_as_it_is_given(engine: str) -> None:
     assert seen == [b"GET the top, please\n"]
 
 
-@pytest.mark.parametrize("load", ["", "--load closed --duration 0.2"])
+@LOADS
 def test_a_reply_ends_with_an_empty_line(engine: str, load: str) -> None:
-    assert outcome(answering(b"one\n two\n\n"), engine, load) == (0, errors())
+    assert outcome(answering(b"one\n two\n\n"), f"{THREE} {load}", engine) == (0, errors())
 
 
-@pytest.mark.parametrize("load", ["", "--load closed --duration 0.2"])
+@LOADS
 @pytest.mark.parametrize("reply", [b"one\ntwo\n", b"one\ntwo", b"one"], ids=repr)
 def test_a_reply_may_end_with_its_connection(engine: str, load: str, reply: bytes) -> None:
-    assert outcome(answering(reply, closes=True), engine, load) == (0, errors())
+    assert outcome(answering(reply, closes=True), f"{THREE} {load}", engine) == (0, errors())
 
 
 @pytest.mark.parametrize(
@@ -71,7 +67,7 @@ def test_a_reply_may_end_with_its_connection(engine: str, load: str, reply: byte
     ids=repr,
 )
 def test_a_reply_that_is_none_is_an_error(engine: str, reply: bytes, found: dict[str, int]) -> None:
-    assert outcome(answering(reply, closes=True), engine) == (1, found)
+    assert outcome(answering(reply, closes=True), THREE, engine) == (1, found)
 
 
 def test_our_server_is_asked_what_it_knows(engine: str, tmp_path: Path) -> None:

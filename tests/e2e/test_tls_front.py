@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import Done, run, run_well
-from tests.servers import PATIENCE_S, REPOSITORY, RunningServer, needs, read_reply, rows_of, running
+from tests.servers import PATIENCE_S, REPOSITORY, RunningServer, ask_over, needs, rows_of, running
 from tests.sockets import free_port
 from tests.waiting import wait_until
 
@@ -161,5 +161,4 @@ def test_the_line_dialect_passes_through_stunnel(front: tuple[str, int], tls: Pa
         context.wrap_socket(plain, server_hostname="localhost") as connection,
     ):
         for _ in range(2):
-            connection.sendall(b"top 2\n")
-            assert len(rows_of(read_reply(connection))) == 2
+            assert len(rows_of(ask_over(connection))) == 2

@@ -1,7 +1,7 @@
 """Races that nobody ran: what an honest lab would have measured of equal copies, or of others."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.counters import counted
 from regatta.ledger.given.records import Given
 from regatta.ledger.records import RaceRecord, Trial
+from tests.lab import readings
 
 CPU_US = dict(zip(DESIGNS, (640.0, 150.0, 110.0, 90.0), strict=True))
 BLOCKS, REQUESTS, STEPS = 10, 200, (1, 10)
@@ -40,25 +41,9 @@ def of(cpu_us: Mapping[str, float], number: int, within: float = WITHIN) -> Race
 
 
 def cell(number: int, contender: str, order: int, connections: int) -> Cell:
-    plain: dict[str, Any] = {
-        "work": "classic",
-        "load": "burst",
-        "engine": "epoll",
-        "dialect": "line",
-        "rounds": REQUESTS // connections,
-        "duration_s": None,
-        "per_connection": None,
-        "top": 2,
-        "max_age_ms": 100,
-    }
-    return Cell(
-        id=number,
-        placement="netns",
-        contender=contender,
-        contender_order=order,
-        connections=connections,
-        **plain,
-    )
+    load = ("classic", "burst", connections, "epoll", "line", REQUESTS // connections)
+    plain = Cell(contender, order, *load, None, None, top=2, max_age_ms=100)
+    return replace(plain, id=number, placement="netns")
 
 
 def trial(chance: np.random.Generator, number: int, block: int, at: Cell, cpu_us: float) -> Trial:
@@ -71,25 +56,9 @@ def trial(chance: np.random.Generator, number: int, block: int, at: Cell, cpu_us
             "page-faults", float(chance.poisson(3)), "count"
         ),
     }
-    return Trial(
-        id=number,
-        block=block,
-        cell_id=at.id,
-        kind="timed",
-        status="ok",
-        reason=None,
-        client_bound=None,
+    return readings.trial(
+        counters,
+        **{"id": number, "block": block, "cell_id": at.id, "kind": "timed", "scope": "window"},
+        **{"requests": REQUESTS, "answered": REQUESTS, "throughput_per_s": 1e6 / cpu_us},
         window_ns=int(cpu_us * 1e3 * REQUESTS),
-        requests=REQUESTS,
-        answered=REQUESTS,
-        unstarted=0,
-        throughput_per_s=1e6 / cpu_us,
-        conditions={},
-        workers=[],
-        attempt=1,
-        disturbed=None,
-        superseded=False,
-        scope="window",
-        samples=None,
-        counters=counters,
     )

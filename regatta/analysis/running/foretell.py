@@ -16,8 +16,9 @@ from statistics import median
 import numpy as np
 
 from regatta.analysis.grouping import group
-from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
 from regatta.analysis.statistics.joint import Mean
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.sign_flips import Floats, Rows, Ways, critical, sign_flips
 from regatta.analysis.statistics.units import rotated
 from regatta.ledger.cell import WINDOW, matched_cells

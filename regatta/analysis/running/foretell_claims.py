@@ -23,10 +23,10 @@ from regatta.analysis.running.foretell import (
 from regatta.analysis.statistics.blocks_needed import (
     FEWEST_BLOCKS,
     FEWEST_SITTINGS,
-    LEVEL,
     blocks_of,
     is_counted,
 )
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.sign_flips import Rows, Ways, critical, sign_flips
 from regatta.analysis.statistics.units import rotated
 from regatta.ledger.cell import WINDOW

@@ -11,9 +11,6 @@ from pathlib import Path
 from regatta.analysis.analyse import leads_of
 from regatta.ledger.read import read
 
-LEVEL = 0.05
-"""An interval misses the truth with this probability."""
-
 
 def widest_lead(path: Path) -> float | None:
     """Of all leads in the standings the widest interval: its upper end over its lower, less 1.
@@ -22,7 +19,7 @@ def widest_lead(path: Path) -> float | None:
     """
     widths: list[float] = []
     for lead in leads_of(read(path)):
-        interval = None if lead is None else lead.interval(LEVEL)
+        interval = None if lead is None else lead.interval()
         if interval is None:
             return None
         widths.append(math.exp(interval[1] - interval[0]) - 1)

@@ -17,7 +17,7 @@ from statistics import fmean
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.units import Units
 
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from regatta.analysis.contrast import primary_by_block
 from regatta.analysis.grouping import Members
 from regatta.analysis.standings import Entries, Verdict, verdicts
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.units import units_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
 DRAWS = 4_096
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.estimates import takes, usable
 from regatta.analysis.statistics.holm import Decision, holm
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import Floats, PairedMean
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.metrics import P50
@@ -31,7 +32,6 @@ from regatta.ledger.samples import latencies_in_order
 
 MOST_SEGMENTS = 40
 FEWEST_SEGMENTS = 8
-LEVEL = 0.05
 MATTERS = 0.01
 """Of a trial's latencies, on average: what a warm-up that is left in them may add unsaid."""
 ORDERS = 3_999

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.sign_flips import BlockValues, Floats
 
 FEWEST_IN_A_SITTING = 2

@@ -7,13 +7,12 @@ shown, whatever was measured.
 
 import math
 
+from regatta.analysis.statistics.level import LEVEL
 from regatta.ledger.cell import WINDOW
 from regatta.study import Study
 from regatta.study.claims.cells import claim_cells, over_the_studys
 from regatta.study.claims.metrics import ALSO_TIMED, is_timed
 
-LEVEL = 0.05
-"""Of a table: with this probability something in it is called different that is not."""
 DIRECTIONS = 2
 """A table says who needs less and who needs more, a claim is supported or refuted."""
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.sign_flips import (
     POWER,
     BlockValues,

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from regatta.analysis.statistics.level import LEVEL
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -11,7 +13,7 @@ class Decision:
     rejected: bool
 
 
-def holm(p_values: list[float], alpha: float = 0.05) -> list[Decision]:
+def holm(p_values: list[float], alpha: float = LEVEL) -> list[Decision]:
     """One decision for each p-value, in the order given."""
     count = len(p_values)
     order = sorted(range(count), key=lambda index: p_values[index])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.statistics.blocks_needed import LEVEL
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.sign_flips import POWER, Rows, batches, critical, step_down, t_of
 from regatta.analysis.statistics.units import BLOCKS, Units
 

@@ -1,5 +1,12 @@
 """Which pairs two measures of one thing rank in opposite orders.
 
+Charged and busy are two accounts of the server's CPU time: what was charged to it, and all that its
+CPUs did. With steered packets the truth lies between them; without, both include the client's
+receiving and lack the server's own, so they may agree and be wrong. Stars rest on the first alone.
+
+Time and cycles of a request, counted in the same trials, differ only by the clock: where they rank
+otherwise, it differed while they ran.
+
 All pairs at all steps of a table are a family for each measure (joint.py): in 19 of 20 tables a
 measure shows no false order.
 """

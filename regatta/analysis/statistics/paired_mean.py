@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special  # type: ignore[import-untyped]
 
+from regatta.analysis.statistics.level import LEVEL
+
 FEWEST_TO_SWAP = 8
 """With fewer blocks there are too few ways to swap them; Student's t stands in, as if normal."""
 FEWEST_ALIKE = 5
@@ -59,7 +61,7 @@ class PairedMean:
             return 0.0 if self.count >= FEWEST_ALIKE else 2.0 ** (1 - self.count)
         return self._p_of_shift(self.mean)
 
-    def interval(self, level: float = 0.05) -> tuple[float, float] | None:
+    def interval(self, level: float = LEVEL) -> tuple[float, float] | None:
         """The interval that misses the truth with probability `level`; None for a lone block."""
         if self.count < 2:
             return None

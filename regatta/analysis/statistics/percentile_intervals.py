@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regatta.analysis.statistics.serial import LEVEL, Floats, Interval, Reach, inflation, reach_of
+from regatta.analysis.statistics.level import LEVEL
+from regatta.analysis.statistics.serial import Floats, Interval, Reach, inflation, reach_of
 from regatta.analysis.statistics.waits import Waits, pool
 
 ENOUGH_SLOWER = 10

@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special  # type: ignore[import-untyped]
 
-LEVEL = 0.05
+from regatta.analysis.statistics.level import LEVEL
+
 HIGHEST = 0.95
 FENCE, MANY = 3.0, 20
 TINY = 1e-12

@@ -19,7 +19,8 @@ from functools import cache
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS, LEVEL
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.serial import Reach, reach_of
 from regatta.analysis.statistics.sign_flips import DRAWN_WAYS, BlockValues, Floats, Ways, sign_flips
 from regatta.ledger.records import RaceRecord

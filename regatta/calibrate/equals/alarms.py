@@ -11,10 +11,10 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.analysis.contrast import by_block, paired
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.analysis.statistics.slower import FEWEST_BLOCKS
 from regatta.calibrate.equals.copies import pairs
-from regatta.calibrate.sizes import LEVEL
 from regatta.ledger.metrics import FRACTIONS, STANDINGS, Metric, side_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.samples import latencies_ns

@@ -12,16 +12,17 @@ from dataclasses import replace
 import numpy as np
 
 from regatta.calibrate.equals.copies import pairs
+from regatta.ledger.counters import COUNTERS, NS
 from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.records import RaceRecord, Trial
+from regatta.ledger.result import SERVER
 
 SEED = 2009
 PLACED = 0.02
 """How much more the first of two in the study costs, in the lab that favours a place."""
 DRIFT, PERSISTENCE = 0.03, 0.9
 """How far two equals drift apart, and how much of that carries over to the next block."""
-CPU_EVENTS = ("cpu-time", "user-time", "system-time", "task-clock", "cpu-clock")
-SERVER = "server"
+CPU_EVENTS = frozenset(one.name for one in COUNTERS if one.unit == NS)
 
 Factors = Callable[[np.random.Generator, int], tuple[list[float], list[float]]]
 """For so many blocks: factors of the first's and the second's CPU in each."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from regatta.analysis.statistics.level import LEVEL
 from regatta.calibrate.binomial import goal_of
 from regatta.calibrate.equals import alarms
 from regatta.calibrate.equals.as_sittings import SITTINGS, distinguished_in_sittings, grouped
@@ -19,7 +20,7 @@ from regatta.calibrate.equals.reported import CLAIMS, ReportedVerdicts, reported
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.races import folder_of, run_races
 from regatta.calibrate.shape import Shape, shape_of
-from regatta.calibrate.sizes import LEVEL, QUICK_RACES, RACES
+from regatta.calibrate.sizes import QUICK_RACES, RACES
 from regatta.calibrate.workers import on_all_cpus
 from regatta.ledger.given.calibration import Goal
 from regatta.ledger.metrics import BY_NAME, PRIMARY, STANDINGS

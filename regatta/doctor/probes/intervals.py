@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
+from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.serial import mean_interval
 from regatta.doctor.finding import Effect
 
-LEVEL = 0.05
 LEAST = 0.1
 """Of a delay, in its unit: what is less than this, or below 0, is the clock's own grain."""
 
@@ -32,7 +32,7 @@ def geometric(what: str, unit: str, values: Sequence[float]) -> Effect:
 def dearer(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
     """By how many percent the second of each pair is above the first."""
     found = PairedMean(np.log(np.array(after) / np.array(before)))
-    low, high = found.interval(LEVEL) or (found.mean, found.mean)
+    low, high = found.interval() or (found.mean, found.mean)
     return Effect(what, percent(found.mean), percent(low), percent(high), "%", found.count)
 
 

@@ -1,6 +1,7 @@
 """The files of a lab's report, made anew after each step."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,9 +10,9 @@ from regatta.lab.report.html import to_html
 from regatta.lab.report.latex import to_latex
 from regatta.lab.report.markdown import to_markdown
 from regatta.lab.report.parts import parts_of
-from regatta.lab.report.pdf import to_pdf
 from regatta.lab.report.pictures import pdf, svg
 from regatta.lab.step import Desk, Step
+from regatta.report.paper.pdf import typeset
 from regatta.report.text.whole_file import write_whole
 
 PICTURES = "pictures"
@@ -32,7 +33,7 @@ def write_report(desk: Desk, steps: Sequence[Step]) -> None:
         "report.md": to_markdown(report).encode(),
         "report.html": to_html(report).encode(),
         "report.tex": to_latex(report).encode(),
-        "report.pdf": to_pdf(report, pdfs),
+        "report.pdf": typeset("regatta.lab.report", asdict(report), pdfs),
     }
     # Before they are written: a lab that is stopped meanwhile must know its own.
     desk.remember(written=tuple({*desk.state.written, *map(digest, made.values())}))

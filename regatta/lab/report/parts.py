@@ -29,7 +29,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 @dataclass(frozen=True)
-class Question:
+class AnsweredQuestion:
     text: str
     answer: str
 
@@ -41,7 +41,7 @@ class Part:
     title: str
     text: tuple[str, ...]
     kept: Kept
-    questions: tuple[Question, ...]
+    questions: tuple[AnsweredQuestion, ...]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def parts_of(
                 step.text,
                 state.done[step.name],
                 tuple(
-                    Question(asked, answers.get((step.name, at), NO_ANSWER))
+                    AnsweredQuestion(asked, answers.get((step.name, at), NO_ANSWER))
                     for at, asked in enumerate(step.questions, start=1)
                 ),
             )

@@ -51,8 +51,9 @@ def to_html(analysis: Analysis) -> str:
     ]
     designs = analysis.environment.get("designs")
     summaries = (designs if isinstance(designs, dict) else {}) | analysis.names.titles
-    template = _environment().get_template("report.html.j2")
-    return template.render(
+    pages = environment("regatta.report.page")
+    pages.globals.update(plural=plural, side_of=side_of, value_of=value_of, interval_of=interval_of)
+    return pages.get_template("report.html.j2").render(
         analysis=analysis,
         title=analysis.names.heading,
         groups=groups,
@@ -77,18 +78,15 @@ def to_html(analysis: Analysis) -> str:
     )
 
 
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("regatta.report.page"),
+def environment(package: str) -> Environment:
+    """Of the templates of that package."""
+    return Environment(
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
-        plural=plural, side_of=side_of, value_of=value_of, interval_of=interval_of
-    )
-    return environment
 
 
 @cache

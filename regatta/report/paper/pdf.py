@@ -1,8 +1,4 @@
-"""A document as PDF, typeset by typst from the same form.
-
-What is typeset goes as JSON beside the template: typst shows its strings as they are, so that no
-name of anybody's server is markup.
-"""
+"""A document as PDF, typeset by typst from the same form."""
 
 import json
 from collections.abc import Mapping
@@ -22,13 +18,21 @@ DATA = "report.json"
 
 
 def document_pdf(document: Document, pictures: Mapping[str, bytes]) -> bytes:
-    """`pictures`: each plot's PDF by its name."""
+    return typeset("regatta.report.paper", drawable(_plain(document)), pictures)
+
+
+def typeset(package: str, content: object, pictures: Mapping[str, bytes]) -> bytes:
+    """By the template of that package; `pictures`: each as PDF, by its name.
+
+    The content goes as JSON beside the template: typst shows its strings as they are, so that no
+    name of anybody's server is markup.
+    """
     with TemporaryDirectory(prefix="regatta-") as name:
         folder = Path(name)
-        for plot, picture in pictures.items():
-            (folder / f"{plot}.pdf").write_bytes(picture)
-        (folder / DATA).write_text(json.dumps(drawable(_plain(document))), encoding="utf-8")
-        template = files("regatta.report.paper") / "templates" / TEMPLATE
+        for picture, drawn in pictures.items():
+            (folder / f"{picture}.pdf").write_bytes(drawn)
+        (folder / DATA).write_text(json.dumps(content), encoding="utf-8")
+        template = files(package) / "templates" / TEMPLATE
         (folder / TEMPLATE).write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
         return typst.compile(folder / TEMPLATE, root=folder)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from regatta.ledger.counters import COUNT, NS
 from regatta.ledger.metrics import BY_NAME
+from regatta.ledger.result import SERVER
 from regatta.report.charts.beside import bars_beside, lines_beside
 from regatta.report.charts.parts import DRAWN, Rows, chart_row
 from regatta.report.paper.form import Plot, PlotPanel, file_name
@@ -13,8 +14,6 @@ from regatta.report.paper.groups import PaperGroup
 from regatta.report.paper.published import Published, as_estimate, beside
 from regatta.report.paper.quantities import Quantity, of_event, of_metric
 
-SERVER = "server"
-"""Whose counters are plotted, as in the reports."""
 INTERVALS = "Of the server, with 95 % intervals."
 HOLLOW = "Hollow: published, of other machines: {}."
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from textwrap import shorten
 
-from regatta.analysis.results import Analysis
+from regatta.analysis.results import Analysis, Group
 from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
+from regatta.analysis.statistics.opposed import Opposed
 from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
 from regatta.ledger.metrics import FRACTIONS, P99
 from regatta.machine.steering import OWN_SIDE
@@ -151,16 +152,22 @@ def _inversions(analysis: Analysis) -> SoundnessNote:
     found = [(group, one) for group in analysis.groups for one in group.inversions]
     if not found:
         return SoundnessNote("")
-    group, worst = min(found, key=lambda pair: pair[1].cycles / pair[1].time)
-    more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+    where, worst, more = _furthest(found)
     sentence = (
-        f"The clock differed. {group.axis.at(worst.at)} {worst.more} takes {times(worst.time)} "
-        f"times the server CPU time of {worst.less} per request, and {times(worst.cycles)} times "
+        f"The clock differed. {where} {worst.more} takes {times(worst.first)} "
+        f"times the server CPU time of {worst.less} per request, and {times(worst.second)} times "
         f"its cycles{more}: time and cycles rank designs otherwise. Compare them by cycles, or "
         "race at a fixed clock."
     )
     what = f"The clock differed: time and cycles rank {worst.less} and {worst.more} otherwise"
     return SoundnessNote(sentence, what, "fix it (regatta doctor)")
+
+
+def _furthest(found: list[tuple[Group, Opposed]]) -> tuple[str, Opposed, str]:
+    """The pair that is ranked the most otherwise, where, and how many others there are."""
+    group, worst = min(found, key=lambda pair: pair[1].second / pair[1].first)
+    more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+    return group.axis.at(worst.at), worst, more
 
 
 def _company(analysis: Analysis) -> SoundnessNote:
@@ -185,12 +192,11 @@ def _accounts(analysis: Analysis) -> SoundnessNote:
     found = [(group, one) for group in analysis.groups for one in group.contradictions]
     if not found:
         return SoundnessNote("")
-    group, worst = min(found, key=lambda pair: pair[1].busy / pair[1].charged)
-    more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+    where, worst, more = _furthest(found)
     sentence = (
-        f"{group.axis.at(worst.at)} the two accounts contradict each other: {worst.more} is "
-        f"charged {times(worst.charged)} times the server CPU per request of {worst.less}, but its "
-        f"CPUs are busy {times(worst.busy)} times as long{more}. Which is cheaper depends on "
+        f"{where} the two accounts contradict each other: {worst.more} is "
+        f"charged {times(worst.first)} times the server CPU per request of {worst.less}, but its "
+        f"CPUs are busy {times(worst.second)} times as long{more}. Which is cheaper depends on "
         f"which side is charged for the kernel's receive path ({WHO_PAYS})."
     )
     what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} in opposite order{more}"

@@ -3,9 +3,8 @@
 The figures of perf stat are those in its own lines (`metric-value`) of the fixtures.
 """
 
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,35 +13,11 @@ from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 from regatta.machine.perf_output import read_counters
+from tests.lab import readings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"
 S = 1_000_000_000
-
-
-def trial(counters: Mapping[tuple[str, str, str], Counter], **more: Any) -> Trial:
-    """One that went well, with a hundred requests."""
-    told = {
-        "id": 1,
-        "block": 1,
-        "cell_id": 1,
-        "kind": "counted",
-        "status": "ok",
-        "reason": None,
-        "client_bound": None,
-        "window_ns": None,
-        "requests": 100,
-        "answered": 100,
-        "unstarted": 0,
-        "throughput_per_s": None,
-        "conditions": {},
-        "workers": [],
-        "attempt": 1,
-        "disturbed": None,
-        "superseded": False,
-        "scope": "process",
-        "samples": None,
-    }
-    return Trial(**told | more, counters=dict(counters))
+trial = partial(readings.trial, kind="counted", scope="process", requests=100, answered=100)
 
 
 def of_perf(*counters: Counter) -> Trial:

@@ -5,6 +5,7 @@ import pytest
 from regatta.analysis.claims.measures import measure
 from regatta.ledger.cell import PROCESS, WINDOW
 from regatta.ledger.counters import COUNTERS, CPU_TIME, EVENTS, PERCENT, TOPDOWN, CounterKind
+from regatta.ledger.perf_spelling import Event, parse_event_name
 from regatta.machine.perf_output import parse_output, select
 from regatta.study.claims.metrics import METRIC_SIDES
 
@@ -30,6 +31,12 @@ def test_what_a_study_may_ask_for_has_an_answer_from_perf(event: str) -> None:
     answered = {counter.event for counter in select([event], parse_output(""))}
     shares = {one.name for one in COUNTERS if one.unit == PERCENT}
     assert answered == (shares if event == TOPDOWN else {event})
+
+
+@pytest.mark.parametrize("name", [one.perf for one in COUNTERS if one.perf])
+def test_perfs_name_of_it_is_told_from_its_modifiers(name: str) -> None:
+    assert parse_event_name(name) == Event(name, None, user_only=False)
+    assert parse_event_name(f"{name}:u") == Event(name, None, user_only=True)
 
 
 @pytest.mark.parametrize("one", COUNTERS, ids=NAMES)

@@ -15,10 +15,9 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.columns import Against
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.results import Analysis
-from regatta.analysis.soundness.accounts import Contradiction
-from regatta.analysis.soundness.inversions import Inversion
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE
+from regatta.analysis.statistics.opposed import Opposed
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
 from regatta.report.soundness.notes import NOTES, notes
@@ -311,14 +310,13 @@ def test_what_to_do_is_never_cut_however_many_names_there_are(tmp_path: Path) ->
         client_bound={(name, 1, block) for name in names for block in (3, 4, 5, 6)},
         environment={"left_out": dict.fromkeys(names, "no io_uring")},
     )
-    apart = [Contradiction(1, names[0], name, 1.2, 0.8) for name in names[1:]]
-    turned = [Inversion(1, names[0], name, 1.2, 0.8) for name in names[1:]]
+    otherwise = [Opposed(1, names[0], name, 1.2, 0.8) for name in names[1:]]
     groups = [
         replace(
             group,
             cells=[replace(one, started=0.98765) for one in group.cells],
-            contradictions=apart,
-            inversions=turned,
+            contradictions=otherwise,
+            inversions=otherwise,
         )
         for group in analysis.groups
     ]

@@ -9,14 +9,14 @@ import pytest
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
-from regatta.analysis.soundness.accounts import contradictions
+from regatta.analysis.statistics.opposed import opposed
 from regatta.analysis.statistics.units import Units
 from regatta.ledger import metrics
 from regatta.ledger.counters import counted
 from regatta.ledger.read import read
 from regatta.ledger.records import Trial
 from regatta.report.soundness.notes import notes
-from tests.lab import reports, synthetic
+from tests.lab import readings, reports, synthetic
 
 SAYS = "the two accounts contradict each other"
 # By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer.
@@ -39,8 +39,8 @@ def test_designs_that_the_accounts_rank_otherwise_are_named(tmp_path: Path) -> N
         ("select", "iterative"),
         ("iterative", "thread-per-client"),
     ]
-    assert 1.1 < found[0].charged < 1.3
-    assert 0.6 < found[0].busy < 0.75
+    assert 1.1 < found[0].first < 1.3
+    assert 0.6 < found[0].second < 0.75
     (sentence,) = said(analysis)
     assert sentence.startswith("At 10 connections")
     assert "thread-per-client is charged" in sentence
@@ -58,13 +58,13 @@ def test_a_pair_that_one_account_does_not_tell_apart_is_no_contradiction() -> No
     apart = {block: 1.0 + block / 1000 for block in range(8)}
     more = {block: 1.2 + block / 900 for block in range(8)}
     either = {block: 1.0 + (-1) ** block / 10 for block in range(8)}
-    assert contradictions({1: {"a": (apart, more), "b": (more, apart)}})
-    assert not contradictions({1: {"a": (apart, either), "b": (more, either)}})
-    assert not contradictions({1: {"a": (apart, apart), "b": (more, more)}})
+    assert opposed({1: {"a": (apart, more), "b": (more, apart)}})
+    assert not opposed({1: {"a": (apart, either), "b": (more, either)}})
+    assert not opposed({1: {"a": (apart, apart), "b": (more, more)}})
     few = ({0: 1.0, 1: 1.1}, {0: 3.0, 1: 3.1})
-    assert not contradictions({1: {"a": few, "b": few[::-1]}})
-    assert not contradictions({1: {"a": (apart, more)}})
-    assert not contradictions({})
+    assert not opposed({1: {"a": few, "b": few[::-1]}})
+    assert not opposed({1: {"a": (apart, more)}})
+    assert not opposed({})
 
 
 def test_accounts_that_contradict_in_one_sitting_of_several_do_not_contradict() -> None:
@@ -76,15 +76,13 @@ def test_accounts_that_contradict_in_one_sitting_of_several_do_not_contradict() 
     down = {block: noise[1, block] / far[sitting_of[block]] for block in sitting_of}
     even = [{block: float(row[block]) for block in sitting_of} for row in noise[2:]]
     steps = {1: {"a": (up, down), "b": (even[0], even[1])}}
-    assert contradictions(steps)
-    assert not contradictions(steps, Units(sitting_of))
+    assert opposed(steps)
+    assert not opposed(steps, Units(sitting_of))
     steady = {block: 1.2 * noise[0, block] for block in sitting_of}
-    (found,) = contradictions(
-        {1: {"a": (steady, even[1]), "b": (even[0], steady)}}, Units(sitting_of)
-    )
+    (found,) = opposed({1: {"a": (steady, even[1]), "b": (even[0], steady)}}, Units(sitting_of))
     assert (found.less, found.more) == ("b", "a")
-    assert found.charged == pytest.approx(1.2, abs=0.01)
-    assert found.busy == pytest.approx(1 / 1.2, abs=0.01)
+    assert found.first == pytest.approx(1.2, abs=0.01)
+    assert found.second == pytest.approx(1 / 1.2, abs=0.01)
 
 
 def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path) -> None:
@@ -135,7 +133,9 @@ def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None
     assert "CPU busy per request" in (tmp_path / "report.html").read_text()
     summary = reports.summary_json(path)
     group = summary["groups"][0]
-    assert group["accounts_contradict"][0]["less"] == "select"
+    (first, *_) = group["accounts_contradict"]
+    assert first["less"] == "select"
+    assert first["busy"] < 1 < first["charged"]
     assert all(cell["metrics"]["server"][name]["value"] > 0 for cell in group["cells"])
     assert any(one["metric"] == name for one in group["against_best"])
     json.dumps(summary)
@@ -144,9 +144,7 @@ def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None
 
 def trial(busy_ns: float) -> Trial:
     counter = counted("busy-time", busy_ns, "ns")
-    given: dict[str, object] = dict.fromkeys(Trial.__dataclass_fields__)
-    given |= {"answered": 10, "counters": {("server", "cpus", "busy-time"): counter}}
-    return Trial(**given)
+    return readings.trial({("server", "cpus", "busy-time"): counter}, answered=10)
 
 
 def test_cpus_from_which_the_host_took_more_than_they_did_say_nothing() -> None:
