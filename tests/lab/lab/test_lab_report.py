@@ -48,6 +48,7 @@ def test_every_form_has_what_was_kept(desk: Desk) -> None:
         assert "1. One server, asked by hand" in text
         assert "There is only one CPU." in text
         assert "Not done yet: " in text
+        assert "the work classic? That is, for each request the server reads all processes" in text
     assert "one terminal. Ask it in another: `top 2` is the whole" in said
     assert "one terminal. Ask it in another: <code>top 2</code> is the whole" in page
     for text in (said, page):

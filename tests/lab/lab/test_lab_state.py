@@ -6,10 +6,11 @@ import pytest
 
 from regatta.errors import RegattaError, UsageError
 from regatta.lab.kept import Kept, Picture, Printed
-from regatta.lab.setting import Setting, check_setting
+from regatta.lab.setting import Setting, check_setting, work_words
 from regatta.lab.state import FILE, Guess, State, load_state, save_state
 from regatta.report.text.table import Table
 from regatta.study.design import Design
+from regatta.study.limits import is_work
 from tests.lab.fake_programs import DESIGNS
 
 KEPT = Kept(
@@ -75,3 +76,20 @@ def test_work_that_every_client_can_wait_for_is_taken(connections: int, work: st
     check_setting(
         Setting(("iterative", "select"), connections, work), [Design(**one) for one in DESIGNS]
     )
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        ("scan", "reads all processes in /proc anew"),
+        ("classic", "reads all processes in /proc anew, with opendir, fopen and fscanf"),
+        ("snapshot", "answers from a reading of /proc that requests share"),
+        ("wait=5ms", "sleeps 5ms as if for a database, then answers from a reading of /proc"),
+        ("spin=50us", "computes for 50us, then answers from a reading of /proc"),
+        ("scan+spin=1s", "computes for 1s, then reads all processes in /proc anew"),
+        ("classic+spin=1s", "computes for 1s, then reads all processes in /proc anew, with opendir"),
+    ],
+)
+def test_each_work_is_explained(work: str, words: str) -> None:
+    assert is_work(work)
+    assert work_words(work).startswith(words)
