@@ -1,5 +1,7 @@
 """The state of a lab: what is kept comes back, and what is damaged is told."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ KEPT = Kept(
     pictures=(Picture("first", "a picture", "says", {"mark": "bar", "data": {"values": [1]}}),),
 )
 FULL = State(
-    Setting(("epoll", "select"), 3, "snapshot", True), Guess("epoll", 1.2), {"table": KEPT}, ("ab",)
+    Setting(("epoll", "select"), 3, "snapshot", True), Guess("epoll", 1.2), {"table": KEPT}, ("ab",), {"table": False}
 )
 
 
@@ -87,9 +89,20 @@ def test_work_that_every_client_can_wait_for_is_taken(connections: int, work: st
         ("wait=5ms", "sleeps 5ms as if for a database, then answers from a reading of /proc"),
         ("spin=50us", "computes for 50us, then answers from a reading of /proc"),
         ("scan+spin=1s", "computes for 1s, then reads all processes in /proc anew"),
-        ("classic+spin=1s", "computes for 1s, then reads all processes in /proc anew, with opendir"),
+        (
+            "classic+spin=1s",
+            "computes for 1s, then reads all processes in /proc anew, with opendir",
+        ),
     ],
 )
 def test_each_work_is_explained(work: str, words: str) -> None:
     assert is_work(work)
     assert work_words(work).startswith(words)
+
+
+def test_a_lab_of_before_does_not_know_who_typed_what(tmp_path: Path) -> None:
+    save_state(tmp_path, FULL)
+    plain = json.loads((tmp_path / FILE).read_text())
+    del plain["by_hand"]
+    (tmp_path / FILE).write_text(json.dumps(plain))
+    assert load_state(tmp_path) == replace(FULL, by_hand={})
