@@ -114,7 +114,8 @@ def run_row(number: int, values: Runs) -> list[str]:
 def run_figure(value: float | None, least: float) -> str:
     if value is None:
         return "failed"
-    return f"{short(value)} *" if value == least else short(value)
+    # The star stands first: behind it the figures would not end below one another.
+    return f"* {short(value)}" if value == least else short(value)
 
 
 class RaceThem(Racing):

@@ -22,7 +22,11 @@ KEPT = Kept(
     pictures=(Picture("first", "a picture", "says", {"mark": "bar", "data": {"values": [1]}}),),
 )
 FULL = State(
-    Setting(("epoll", "select"), 3, "snapshot", True), Guess("epoll", 1.2), {"table": KEPT}, ("ab",), {"table": False}
+    Setting(("epoll", "select"), 3, "snapshot", True),
+    Guess("epoll", 1.2),
+    {"table": KEPT},
+    ("ab",),
+    {"table": False},
 )
 
 
