@@ -109,7 +109,8 @@ def difference(one: Favoured, best: str) -> str:
         return f"too few blocks in common with {best} to compare them"
     if found.scale == "ratio":
         interval = between(found.value, found.low, found.high)
-        words = f"{times(found.value)} times the CPU of {best} ({interval})"
+        factor = times(found.value, found.low, found.high)
+        words = f"{factor} times the CPU of {best} ({interval})"
         size = more_than_one(found.detectable)
     else:
         words = f"{found.value:+.3g} µs against {best} ({found.low:.3g} to {found.high:.3g})"

@@ -18,7 +18,7 @@ from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.ledger.given.calibration import NOT_MEASURED, Calibration, to_plain
-from regatta.machine.programs import discover
+from regatta.machine.programs import called, discover
 from regatta.race.folder import new_folder
 from regatta.race.once import race_with
 from regatta.race.options import Options
@@ -150,7 +150,7 @@ def measure(session: CalibrationSession, only: list[str], inject: str | None) ->
         return run(parts, make_context(session, inject), session.say)
     except KeyboardInterrupt as error:
         raise InterruptedRaceError(
-            "interrupted; what was finished is kept. Go on with: regatta calibrate "
+            f"interrupted; what was finished is kept. Go on with: {called()} calibrate "
             f"{repeated_options(session, only)}--out {session.folder}"
         ) from error
 

@@ -1,7 +1,6 @@
 """`regatta lab`: a guided hour, and the table of a class."""
 
 import json
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
 from regatta.cli.session import shown
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
+from regatta.lab import commands
 from regatta.lab.begin import Wishes, agreed_state, lay_out, status_lines
 from regatta.lab.collect.show import print_collected, to_dict
 from regatta.lab.collect.verdicts import collect as collect_ledgers
@@ -29,8 +29,6 @@ from regatta.race.folder import locked
 from regatta.race.once import RaceOnce, race_with
 from regatta.race.options import Options
 
-FOLDER = Path("lab")
-
 
 def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
     context: typer.Context,
@@ -40,7 +38,7 @@ def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person m
     quick: Annotated[
         bool, typer.Option("--quick", help="Short races: the way of the hour, in a minute.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the lab.")] = FOLDER,
+    out: Annotated[Path, typer.Option(help="Folder of the lab.")] = commands.FOLDER,
     guess: Annotated[
         str | None, typer.Option(help="Your guess: the design that needs the least server CPU.")
     ] = None,
@@ -133,10 +131,7 @@ def races(
 
 def go(desk: Desk, talk: Log, yes: bool) -> None:
     """The steps that are left; with none the report is made again, for the answers."""
-    words = ["regatta", "lab"]
-    words += ["--yes"] if yes else []
-    words += ["--out", str(desk.folder)] if desk.folder != FOLDER else []
-    again = shlex.join(words)
+    again = commands.lab(desk.folder, *(["--yes"] if yes else []))
     try:
         for line in desk.tools.lacks:
             talk.say(line)
@@ -151,8 +146,8 @@ def go(desk: Desk, talk: Log, yes: bool) -> None:
         ) from error
     talk.line()
     talk.line(
-        f"All steps are done. Answer their questions in {shown(desk.path(ANSWERS))}, and call it "
-        "again: the report then has your answers."
+        f"All steps are done. Answer their questions in {shown(desk.path(ANSWERS))}. The answers "
+        f"come into the report with: {again}"
     )
     talk.line(f"report: {shown(desk.path('report.html'))}")
 

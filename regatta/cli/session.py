@@ -14,7 +14,7 @@ from regatta.errors import InterruptedRaceError, UsageError
 from regatta.ledger.files import find_unfinished
 from regatta.ledger.read import read, read_failures
 from regatta.ledger.schema import FILE_NAME
-from regatta.machine.programs import Programs, discover
+from regatta.machine.programs import Programs, called, discover
 from regatta.race.events import Display, Event, SearchStarted, Started
 from regatta.race.folder import RACES
 from regatta.race.options import Options
@@ -84,7 +84,8 @@ def run_race(study: str | None, resumes: bool, options: Options, session: RaceSe
             raise InterruptedRaceError("interrupted before anything started") from error
         folder = shown(session.folder)
         raise InterruptedRaceError(
-            f"interrupted; finished trials are kept. Continue with: regatta race --resume {folder}"
+            "interrupted; finished trials are kept. Continue with: "
+            f"{called()} race --resume {folder}"
         ) from error
 
 
@@ -108,7 +109,7 @@ def show_results(analysis: Analysis, folder: Path, session: RaceSession) -> None
         print_standings(analysis, session.console)
     else:
         print_screen(analysis, session.console)
-        session.say(f"more:   regatta report {shown(folder)} --explain")
+        session.say(f"more:   {called()} report {shown(folder)} --explain")
     session.say(f"report: {shown(folder) / 'report.html'}")
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regatta.errors import UsageError
+from regatta.lab import commands
 from regatta.lab.setting import Setting, check_setting
 from regatta.lab.state import FILE, Guess, State, load_state
 from regatta.lab.step import Desk
@@ -48,14 +49,14 @@ def agreed_state(
     setting = replace(known, **wishes.of_setting)  # type: ignore[arg-type]
     if state is not None and setting != state.setting:
         raise UsageError(
-            f"{folder} holds a lab with another setting ({in_short(state.setting)}); leave the "
-            "options out to go on with it, or name another --out"
+            f"{folder} holds a lab with another setting ({in_short(state.setting)}); go "
+            f"on with it: {commands.lab(folder)}, or name another --out"
         )
     check_setting(setting, programs.designs)
     if wishes.guess is not None:
         check_guess(wishes.guess, setting)
         if state is not None and not (again and MakeGuess.name in forgotten_by(again)):
-            check_same_guess(wishes.guess, state.guess)
+            check_same_guess(folder, wishes.guess, state.guess)
     return state or State(setting)
 
 
@@ -72,13 +73,16 @@ def lay_out(folder: Path, state: State, programs: Programs, races: Races, talk: 
     return desk
 
 
-def check_same_guess(wanted: Guess, made: Guess | None) -> None:
+def check_same_guess(folder: Path, wanted: Guess, made: Guess | None) -> None:
     """UsageError if another guess is made already."""
-    if made is not None and made != wanted:
-        raise UsageError(
-            f"the guess is made ({in_words(made)}); to make another: --again {MakeGuess.name} "
-            "with --guess, which also does what follows again"
-        )
+    if made is None or made == wanted:
+        return
+    options = ["--again", MakeGuess.name, "--guess", wanted.design]
+    options += [] if wanted.by is None else ["--by", f"{wanted.by:g}"]
+    raise UsageError(
+        f"the guess is made ({in_words(made)}); to make another, and do what follows again: "
+        f"{commands.lab(folder, *options)}"
+    )
 
 
 def in_short(setting: Setting) -> str:
@@ -93,7 +97,9 @@ def status_lines(folder: Path) -> list[str]:
     """What is done, and what comes next."""
     state = load_state(folder)
     if state is None:
-        raise UsageError(f"there is no lab in {folder} ({FILE} is missing); begin one: regatta lab")
+        raise UsageError(
+            f"there is no lab in {folder} ({FILE} is missing); begin one: {commands.lab(folder)}"
+        )
     lines = [f"{folder}: {in_short(state.setting)}"]
     for number, step in enumerate(STEPS, start=1):
         mark = "done" if step.name in state.done else "    "

@@ -2,12 +2,22 @@
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 from regatta.lab.step import Desk, Typed
 from regatta.lab.tools import PORT
+from regatta.machine.programs import called
 
 HERE = f"127.0.0.1:{PORT}"
 CTRL_C = "Ctrl-C"
+FOLDER = Path("lab")
+"""Of a lab without --out."""
+
+
+def lab(folder: Path, *options: str) -> str:
+    """The lab of this folder, as a person calls it here."""
+    out = [] if folder == FOLDER else ["--out", str(folder)]
+    return shlex.join([called(), "lab", *options, *out])
 
 
 def server(desk: Desk, design: str) -> list[str]:

@@ -15,7 +15,8 @@ def judged_guess(guess: Guess, group: Group) -> list[str]:
     who = f"The guess was {guess.design}. {judged_design([guess.design], group)}"
     if guess.by is None or verdict.lead is None or verdict.low is None or verdict.high is None:
         return [who]
-    found = f"{times(verdict.lead)} times ({between(verdict.lead, verdict.low, verdict.high)})"
+    lead = (verdict.lead, verdict.low, verdict.high)
+    found = f"{times(*lead)} times ({between(*lead)})"
     within = verdict.low <= guess.by <= verdict.high
     placed = "lies within the interval" if within else "lies outside the interval"
     return [who, f"The guess was {guess.by:g} times; the race found {found}: it {placed}."]

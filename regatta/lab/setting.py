@@ -17,6 +17,12 @@ CLIENT_WAITS_S = 10.0
 """The client's own default for each request."""
 LONGEST_ROUND_S = min(CLIENT_WAITS_S, ANSWER_S / ROUNDS)
 """In which a server that takes one client after another must have answered each once."""
+READINGS = {
+    "scan": "reads all processes in /proc anew",
+    "classic": "reads all processes in /proc anew, with opendir, fopen and fscanf",
+    "snapshot": "answers from a reading of /proc that requests share",
+}
+"""Of the processes, by the work that asks for it."""
 
 
 @dataclass(frozen=True)
@@ -62,3 +68,14 @@ def work_s(work: str) -> float:
     """How long a request takes at least, by the name of its work."""
     found = WORK_PATTERN.fullmatch(work)
     return int(found[1]) * US_PER_UNIT[found[2]] / 1e6 if found else 0.0
+
+
+def work_words(work: str) -> str:
+    """What the server does for each request, after `the server`."""
+    doing, _, time = work.partition("=")
+    first, _, then = doing.partition("+")
+    if not time:
+        return READINGS[first]
+    pause = f"sleeps {time} as if for a database" if first == "wait" else f"computes for {time}"
+    # `scan+spin`: what is read stands first.
+    return f"{pause}, then {READINGS[first if then else 'snapshot']}"

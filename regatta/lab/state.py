@@ -32,6 +32,8 @@ class State:
     """By step, in the order in which they were done."""
     written: tuple[str, ...] = ()
     """Of every file of a report that the lab wrote: its SHA-256. Any other is a person's."""
+    by_hand: dict[str, bool] = field(default_factory=dict)
+    """Of a step with commands: whether a person typed them; else the lab ran them."""
     version: int = VERSION
 
 

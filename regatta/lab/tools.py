@@ -11,7 +11,7 @@ from regatta.machine import perf
 from regatta.machine.environment import kernel
 from regatta.machine.perf_output import read_counters
 from regatta.machine.placement import choose_cpus
-from regatta.machine.programs import Programs, find_tool
+from regatta.machine.programs import Programs, find_tool, typed
 from regatta.study.cpus import cpu_list
 
 PORT = 7342
@@ -99,14 +99,6 @@ def find_tools(programs: Programs) -> Tools:
         nc=has_nc,
         lacks=tuple(lacks),
     )
-
-
-def typed(program: Path) -> str:
-    """Its path as a person would type it here."""
-    here = Path.cwd()
-    if program.parent == here:
-        return f"./{program.name}"  # the bare word would be looked up in PATH
-    return str(program.relative_to(here) if program.is_relative_to(here) else program)
 
 
 def find_cpus(lacks: list[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -47,8 +47,12 @@ def walk(desk: Desk, talk: Talk) -> bool:
         for name in step.files(desk):
             desk.path(name).parent.mkdir(parents=True, exist_ok=True)
         talk.begin(number, step, desk)
-        if not do(step, desk, talk):
+        choice = do(step, desk, talk)
+        if choice is Choice.STOP:
             return False
+        if step.commands(desk):
+            typed = choice is Choice.GO
+            desk.remember(by_hand={**desk.state.by_hand, step.name: typed})
         kept = step.keep(desk)
         desk.remember(done={**desk.state.done, step.name: kept})
         write_report(desk, STEPS)
@@ -56,19 +60,19 @@ def walk(desk: Desk, talk: Talk) -> bool:
     return True
 
 
-def do(step: Step, desk: Desk, talk: Talk) -> bool:
-    """False if the person stops here."""
+def do(step: Step, desk: Desk, talk: Talk) -> Choice:
+    """What became of it: typed by the person, run by the lab, or left for another time."""
     by_hand = bool(step.commands(desk))
     while True:
         choice = talk.choose(step, by_hand)
         if choice is Choice.STOP:
-            return False
+            return choice
         if choice is Choice.RUN or not by_hand:
             step.run(desk)
-            return True
+            return Choice.RUN
         lacking = step.lacking(desk)
         if not lacking:
-            return True
+            return choice
         talk.not_there([str(desk.path(name)) for name in lacking])
 
 
@@ -102,4 +106,5 @@ def do_again(desk: Desk, name: str) -> None:
             step.put_aside(desk)
     done = {of: kept for of, kept in desk.state.done.items() if of not in forgotten}
     guess = None if "guess" in forgotten else desk.state.guess
-    desk.remember(done=done, guess=guess)
+    by_hand = {of: typed for of, typed in desk.state.by_hand.items() if of not in forgotten}
+    desk.remember(done=done, guess=guess, by_hand=by_hand)

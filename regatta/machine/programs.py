@@ -12,6 +12,7 @@ from regatta.errors import RegattaError, UsageError
 from regatta.study.design import Design
 
 TOOL_TIMEOUT_S = 20
+NAME = "regatta"
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,24 @@ def find_tool(name: str) -> str | None:
     """A system program; the administrator's folders count even where PATH lacks them."""
     path = os.environ.get("PATH", os.defpath)
     return shutil.which(name, path=f"{path}:/usr/sbin:/sbin:/usr/local/sbin")
+
+
+def typed(program: Path) -> str:
+    """Its path as a person would type it here."""
+    here = Path.cwd()
+    if program.parent == here:
+        return f"./{program.name}"  # the bare word would be looked up in PATH
+    return str(program.relative_to(here) if program.is_relative_to(here) else program)
+
+
+def called() -> str:
+    """This program as a person calls it here, for a line that says how to go on."""
+    program = Path(sys.argv[0]).absolute()
+    if program.name != NAME:
+        return NAME
+    known = shutil.which(NAME)
+    in_path = known is not None and Path(known).resolve() == program.resolve()
+    return NAME if in_path else typed(program)
 
 
 def need_tool(name: str, package: str) -> str:

@@ -91,11 +91,13 @@ static int print_summary(const struct load_options *options, const struct summar
 /* One line about what went wrong, if anything did. */
 static int judge(const struct load *load, const struct summary *summary) {
     uint64_t failed = summary->requests - summary->answered;
+    /* Only a connection that was made can be waited on for a reply. */
+    bool reached = summary->answered + summary->outcomes[OUTCOME_TIMEOUT] > 0;
     if (failed > 0)
         fprintf(stderr, "regatta-client: %lu of %lu requests failed, for example %s; %s %s\n",
                 (unsigned long)failed, (unsigned long)summary->requests, summary->problem,
-                summary->answered > 0 ? "see what troubles the server at"
-                                      : "see whether a regatta-server runs at",
+                reached ? "see what troubles the server at"
+                        : "see whether a regatta-server runs at",
                 load->target);
     else if (summary->full)
         fprintf(stderr, "regatta-client: stopped early, there is no room for more samples; "

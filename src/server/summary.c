@@ -16,16 +16,22 @@ static struct usage serving(const struct server *server) {
     return usage_since(usage_now(RUSAGE_SELF), server->ready.startup);
 }
 
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 void summary_print(const struct server *server) {
     struct usage self = serving(server), children = usage_now(RUSAGE_CHILDREN);
     uint64_t errors = 0;
     for (int kind = 0; kind < ERROR_KINDS; kind++)
         errors += stats_read(&server->stats->errors[kind]);
+    uint64_t requests = stats_requests(server->stats);
+    uint64_t connections = stats_read(&server->stats->connections);
     int64_t cpu_ns = self.user_ns + self.system_ns + children.user_ns + children.system_ns;
     fprintf(stderr,
-            "regatta-server: %" PRIu64 " requests on %" PRIu64 " connections, %" PRIu64
-            " errors, %.3f s of CPU in %.1f s\n",
-            stats_requests(server->stats), stats_read(&server->stats->connections), errors,
+            "regatta-server: %" PRIu64 " request%s on %" PRIu64 " connection%s, %" PRIu64
+            " error%s, %.3f s of CPU in %.1f s\n",
+            requests, plural(requests), connections, plural(connections), errors, plural(errors),
             (double)cpu_ns / NS_PER_S,
             (double)(clock_monotonic_ns() - server->ready.since_ns) / NS_PER_S);
 }

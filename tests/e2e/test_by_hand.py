@@ -137,6 +137,25 @@ def test_the_server_says_in_one_line_what_is_wrong(
     assert complaint in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 requests on 0 connections, 0 errors, "),
+        (1, "1 request on 1 connection, 1 error, "),
+        (2, "2 requests on 2 connections, 2 errors, "),
+    ],
+)
+def test_at_its_end_the_server_says_what_it_served(tmp_path: Path, count: int, words: str) -> None:
+    """A refused request is one as well."""
+    with running(tmp_path) as server:
+        for _ in range(count):
+            server.ask(b"hello\n")
+        server.process.terminate()
+        _, said = server.process.communicate(timeout=PATIENCE_S)
+        server.is_over = True
+    assert said.decode().splitlines()[-1].startswith(f"regatta-server: {words}")
+
+
 def test_a_port_in_use_is_told(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         done = run(program("regatta-server"), "--listen", server.address)

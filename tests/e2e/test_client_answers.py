@@ -222,6 +222,15 @@ def test_a_server_that_never_answers_ends_in_time(engine: str, dialect: str) -> 
     assert result["elapsed_ns"] < 5e9
 
 
+def test_a_server_that_is_there_and_does_not_answer_is_not_taken_for_absent(engine: str) -> None:
+    with serving(lambda *_: server.hold()) as server:
+        finished = client("--engine", engine, "--timeout", "200", "--quiet", server.address)
+    assert finished.stderr == (
+        "regatta-client: 1 of 1 requests failed, for example timeout: no complete reply "
+        f"in time; see what troubles the server at {server.address}\n"
+    )
+
+
 def test_bytes_that_drip_do_not_stretch_the_time(engine: str) -> None:
     def handler(connection: socket.socket, _number: int) -> None:
         read_request(connection)

@@ -66,7 +66,8 @@ def ratio_words(row: Row) -> str:
     verdict = row.verdict
     if verdict.lead is None or verdict.low is None or verdict.high is None:
         return DASH
-    return f"{times(verdict.lead)} ({between(verdict.lead, verdict.low, verdict.high)})"
+    lead = (verdict.lead, verdict.low, verdict.high)
+    return f"{times(*lead)} ({between(*lead)})"
 
 
 def summary(pooled: Pooled) -> str:

@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from regatta.lab import commands
 from regatta.lab.step import Step
 from regatta.report.text.whole_file import write_whole
 
 FILE = "answers.md"
 HEADING = re.compile(r"^## (\w[\w-]*) (\d+): .*$", re.MULTILINE)
 INTRODUCTION = (
-    "Write below each question, and call `regatta lab` again: the report then has your answers.\n"
+    "Write below each question, and call `{again}`: the report then has your answers.\n"
     "Leave the headings as they are.\n"
 )
 Answers = Mapping[tuple[str, int], str]
@@ -27,7 +28,8 @@ def begin_answers(folder: Path, steps: Sequence[Step]) -> None:
         for step in steps
         for number, question in enumerate(step.questions, start=1)
     ]
-    write_whole(path, INTRODUCTION + "".join(asked))
+    introduction = INTRODUCTION.format(again=commands.lab(folder))
+    write_whole(path, introduction + "".join(asked))
 
 
 def read_answers(folder: Path) -> Answers:

@@ -82,16 +82,18 @@ def wrap_as_it_is(line: str) -> list[str]:
 
 
 def table_lines(table: Table) -> list[str]:
-    rows = [" & ".join(map(tex, row)) + r" \\" for row in table.rows]
+    """A caption is part of its table, so that no page comes between them."""
+    head = [r"\toprule", " & ".join(map(tex, table.header)) + r" \\", r"\midrule"]
     return [
-        rf"\textbf{{{tex(table.title)}.}} {tex(table.says)}",
-        "",
         r"{\footnotesize",
+        r"\setlength{\LTcapwidth}{\linewidth}",
         rf"\begin{{longtable}}{{l{'r' * (len(table.header) - 1)}}}",
-        r"\toprule",
-        " & ".join(map(tex, table.header)) + r" \\",
-        r"\midrule",
-        *rows,
+        rf"\caption[]{{\textbf{{{tex(table.title)}.}} {tex(table.says)}}} \\",
+        *head,
+        r"\endfirsthead",
+        *head,
+        r"\endhead",
+        *(" & ".join(map(tex, row)) + r" \\" for row in table.rows),
         r"\bottomrule",
         r"\end{longtable}}",
         "",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from regatta.lab.kept import Kept
 from regatta.lab.report.answers import Answers
-from regatta.lab.setting import Setting
+from regatta.lab.setting import Setting, work_words
 from regatta.lab.state import State
 from regatta.lab.step import Step
 from regatta.machine.environment import cpu_model, distribution, kernel, virtualisation
@@ -84,7 +84,8 @@ def question_of(setting: Setting) -> str:
     return (
         f"Which of {listed(setting.designs)} needs the least CPU time on the server, when "
         f"{plural(setting.connections, 'client')} ask at once and each request is the work "
-        f"{setting.work}?{quick if setting.quick else ''}"
+        f"{setting.work}? That is, for each request the server {work_words(setting.work)}."
+        f"{quick if setting.quick else ''}"
     )
 
 

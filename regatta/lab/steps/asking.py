@@ -18,6 +18,15 @@ QUESTION = "top 2\n"
 PATIENCE_MS = 1000
 """How long a client waits behind a silent one before it gives up."""
 SUMMARY = re.compile(r"^\d+ requests? to ", re.MULTILINE)
+UNANSWERED = re.compile(r": 0 answered, \d+ timeout$", re.MULTILINE)
+NOBODY_SERVED = (
+    "The last request failed, and that was to be seen: nobody is served behind the silent client. "
+    "The server is well, and goes on when that client has gone."
+)
+NOBODY_SILENT = (
+    "The last request was not kept waiting by a silent client: that one must be connected while "
+    "you ask. To do this step again:"
+)
 
 
 def summary_of(desk: Desk, command: str, name: str) -> Printed:
@@ -71,8 +80,11 @@ class AskWithMany(Step):
         "The client opens many connections at once, asks once on each, checks every answer and "
         "says how long they took. An iterative server answers one after the other: who comes last "
         "waits for all before it.",
+        "Its last lines sum up. In brackets stands how it asked: `burst`, all connections at once; "
+        "`epoll`, how the client waits for its answers, whatever the server's design; `line`, with "
+        "the plain line that you typed.",
         "Then let a client connect and say nothing, and ask again. The server cannot know that "
-        "nothing will come.",
+        "nothing will come. Who asks now has patience for a second.",
     )
     questions = (
         "How much longer than the first did the last client wait, and why?",
@@ -110,12 +122,11 @@ class AskWithMany(Step):
     def keep(self, desk: Desk) -> Kept:
         many = commands.line([*commands.client(desk), HERE], desk)
         behind = commands.line([*self.impatient(desk), HERE], desk)
-        return Kept(
-            printed=(
-                summary_of(desk, many, self.many),
-                desk.printed(f"{behind}   (behind a silent client)", self.behind),
-            )
-        )
+        in_vain = desk.printed(f"{behind}   (behind a silent client)", self.behind)
+        said = NOBODY_SERVED
+        if not UNANSWERED.search(in_vain.output):
+            said = f"{NOBODY_SILENT} {commands.lab(desk.folder, '--again', self.name)}"
+        return Kept(said=(said,), printed=(summary_of(desk, many, self.many), in_vain))
 
 
 class AskOnTwoCpus(Step):
@@ -125,6 +136,9 @@ class AskOnTwoCpus(Step):
         "Server and client are programs of one machine, and the kernel moves programs between "
         "CPUs as it likes. On one CPU each takes time from the other, and a slow client looks like "
         "a slow server. `taskset` says where a program may run.",
+        "More CPUs need not be faster: with short requests one for both may answer more of them, "
+        "as nobody sleeps on another CPU and must be woken there for each answer. Two CPUs are "
+        "there to tell the sides apart.",
         "Ask twice: with a CPU for each side, then with both on the server's.",
     )
     questions = (

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
 from regatta.lab import commands
 from regatta.lab.by_hand import asked, serving
@@ -10,6 +11,7 @@ from regatta.lab.counts import FAULTS, SWITCHES, Counts, counts_in, cpu_s, why_a
 from regatta.lab.draw import MS, bars
 from regatta.lab.kept import Kept, Picture
 from regatta.lab.step import Desk, Step, Typed
+from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
 from regatta.report.text.numbers import short
 from regatta.report.text.table import Table
 from regatta.report.text.verdicts import listed
@@ -118,19 +120,12 @@ class MakeTable(Counting):
         said = [f"By this table {listed(least(spent))} needs the least server CPU time."]
         if not spent:
             said = ["No file says how much CPU time a server used: do this step again."]
-        table = Table(
-            title="One run of each design",
-            says=f"{desk.setting.connections} connections at once, each asked once; work "
-            f"{desk.setting.work}. The whole life of each program, from its start to its end.",
-            header=["design", *COLUMNS],
-            rows=[[design, *row(desk, design, counts)] for design, counts in counted.items()],
-        )
         pictures: tuple[Picture, ...] = ()
         if spent:
             title = "Server CPU time in one run of each design"
             says = "One run each: nothing says how far the next would be from it."
             pictures = (Picture("first", title, says, bars(in_ms(spent), MS)),)
-        return Kept(said=tuple(said), tables=(table,), pictures=pictures)
+        return Kept(said=tuple(said), tables=(first_table(desk, counted),), pictures=pictures)
 
 
 def first_counts(desk: Desk) -> dict[str, Counts]:
@@ -166,16 +161,55 @@ COLUMNS = (
 )
 
 
-def row(desk: Desk, design: str, server: Counts) -> list[str]:
+def first_table(desk: Desk, counted: dict[str, Counts]) -> Table:
+    """What nobody could count is no column: it is said once."""
+    rows = {design: figures(desk, design, counts) for design, counts in counted.items()}
+    absent = {design: why_absent(desk.path(counted_file(design, SERVER))) for design in rows}
+    known = [any(row[at] is not None for row in rows.values()) for at in range(len(COLUMNS))]
+    lacking = [name for name, is_known in zip(COLUMNS, known, strict=True) if not is_known]
+    says = [
+        f"{desk.setting.connections} connections at once, each asked once; work "
+        f"{desk.setting.work}. The whole life of each program, from its start to its end.",
+        *who_counted(desk),
+    ]
+    if lacking:
+        why = NOT_SUPPORTED if set(absent.values()) == {NOT_SUPPORTED} else NOT_COUNTED
+        says.append(f"{why.capitalize()} here: {listed(lacking)}.")
+    return Table(
+        title="One run of each design",
+        says=" ".join(says),
+        header=["design", *compress(COLUMNS, known)],
+        rows=[
+            [design, *(absent[design] if one is None else one for one in compress(row, known))]
+            for design, row in rows.items()
+        ],
+    )
+
+
+def who_counted(desk: Desk) -> list[str]:
+    """Whose figures are whose, of those for which the state knows."""
+    first, *others = desk.setting.designs
+    made = {CountBothSides.name: [first], MakeTable.name: others}
+    known = desk.state.by_hand
+    by_hand = [name for step, names in made.items() if known.get(step) is True for name in names]
+    by_lab = [name for step, names in made.items() if known.get(step) is False for name in names]
+    said = []
+    if by_hand:
+        said.append(f"Counted by hand: {listed(by_hand)} (elapsed is mostly the typing).")
+    if by_lab:
+        said.append(f"Counted by the lab: {listed(by_lab)}.")
+    return said
+
+
+def figures(desk: Desk, design: str, server: Counts) -> list[str | None]:
+    """By column; None: not counted."""
     client = counts_in(desk.path(counted_file(design, CLIENT)))
-    figures = [
+    return [
         milliseconds(cpu_s(server)),
         *(count(server.get(name)) for name in (SWITCHES, FAULTS, INSTRUCTIONS)),
         None if ELAPSED not in server else short(server[ELAPSED]),
         milliseconds(cpu_s(client)),
     ]
-    absent = why_absent(desk.path(counted_file(design, SERVER)))
-    return [absent if figure is None else figure for figure in figures]
 
 
 def milliseconds(seconds: float | None) -> str | None:

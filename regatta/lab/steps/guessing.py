@@ -1,6 +1,6 @@
 """A guess, before the measuring that decides it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from regatta.errors import UsageError
 from regatta.lab.kept import Kept
@@ -56,17 +56,27 @@ def listed_or(names: Sequence[str]) -> str:
 def ask_for(desk: Desk) -> Guess | None:
     """From the person at the terminal; None where there is nobody, or none is wanted."""
     names = ", ".join(desk.setting.designs)
-    design = desk.ask(f"Least server CPU ({names}; Enter: no guess): ")
-    while design:
-        by = desk.ask("How many times as much for the next one, as 1.2 (Enter: no guess): ")
+    least = ask_until(desk, f"Least server CPU ({names}; Enter: no guess): ", Guess)
+    if least is None:
+        return None
+
+    def by(answer: str) -> Guess:
+        return Guess(least.design, float(answer.replace(",", ".")))
+
+    question = "How many times as much for the next one, as 1.2 (Enter: no guess): "
+    return ask_until(desk, question, by) or least
+
+
+def ask_until(desk: Desk, question: str, guess_of: Callable[[str], Guess]) -> Guess | None:
+    """Asks again after an answer that is no guess, before anything else is asked."""
+    while answer := desk.ask(question):
         try:
-            guess = Guess(design, float(by.replace(",", ".")) if by else None)
+            guess = guess_of(answer)
             check_guess(guess, desk.setting)
         except UsageError as error:
             desk.say(str(error))
         except ValueError:
-            desk.say(f"{by} is not a number.")
+            desk.say(f"{answer} is not a number.")
         else:
             return guess
-        design = desk.ask(f"Least server CPU ({names}; Enter: no guess): ")
     return None

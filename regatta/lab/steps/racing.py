@@ -114,7 +114,8 @@ def run_row(number: int, values: Runs) -> list[str]:
 def run_figure(value: float | None, least: float) -> str:
     if value is None:
         return "failed"
-    return f"{short(value)} *" if value == least else short(value)
+    # The star stands first: behind it the figures would not end below one another.
+    return f"* {short(value)}" if value == least else short(value)
 
 
 class RaceThem(Racing):
@@ -127,6 +128,9 @@ class RaceThem(Racing):
         "alike; and each figure comes with an interval.",
         "A star says that a difference is more than noise: ★ for a winner, ☆ where several may be "
         "the best.",
+        "An interval of CPU per request is wider than Student's t makes it of the same blocks: a "
+        "slow block mostly has slow neighbours, so that ten say less than ten independent ones. In "
+        "a ratio within blocks that cancels.",
     )
     questions = (
         "What does the interval of a ratio say, and what does one mean that holds 1?",

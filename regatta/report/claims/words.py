@@ -101,7 +101,7 @@ def value(part: ClaimPart) -> str:
     if part.value is None:
         return part.reason or "not compared"
     if part.scale == "ratio":
-        return f"{times(part.value)} times"
+        return f"{times(part.value, part.low, part.high)} times"
     if part.scale == "exponent":
         return f"power {part.value:.2f}"
     return _end(part, part.value)

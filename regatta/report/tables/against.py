@@ -81,7 +81,7 @@ def _relative_figure(one: Against) -> RelativeFigure | None:
         interval = between(one.value, one.low, one.high)
         if interval == TOO_FEW_TO_SAY:
             return None
-        return RelativeFigure(f"×{times(one.value)}{alike}", interval)
+        return RelativeFigure(f"×{times(one.value, one.low, one.high)}{alike}", interval)
     return RelativeFigure(
         f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}"
     )

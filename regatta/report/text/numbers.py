@@ -9,6 +9,8 @@ from regatta.analysis.standings import seen
 DASH = "–"
 TOO_FEW_TO_SAY = "too few to say"
 """Of what a race counts by: blocks, or sittings."""
+MOST_OF_A_RATIO = 4
+"""Digits after the point."""
 
 
 def decimals(value: float, half_width: float | None = None) -> int:
@@ -90,26 +92,50 @@ def around(estimate: Estimate) -> tuple[str, str]:
     scale, letter = scale_of(value)
     digits = decimals(value / scale, None if half is None else half / scale)
     step = scale / 10**digits
-    # Rounded up: what has an interval has no half-width of 0.
-    further = math.ceil(max(value - estimate.low, estimate.high - value) / step - 1e-9) * step
+    further = rounded_up(max(value - estimate.low, estimate.high - value), step)
     if not value:
         return "0", short(further)
     return f"{fixed(value / scale, digits)}{letter}", f"{fixed(further / scale, digits)}{letter}"
+
+
+def rounded_up(width: float, step: float) -> float:
+    """What has an interval has no half-width of 0."""
+    return math.ceil(width / step - 1e-9) * step
 
 
 def ratio_around(one: Against) -> tuple[str, str] | None:
     """The same of a ratio to the best, as `1.24` and `.07`; None where it says nothing."""
     if one.scale != "ratio" or one.value is None or one.low is None or one.high is None:
         return None
-    value, half = around(Estimate(one.value, one.low, one.high, one.blocks, MEASURED))
-    return (value, half.removeprefix("0")) if half else None
+    if not bounded(Estimate(one.value, one.low, one.high, one.blocks, MEASURED)):
+        return None
+    digits = ratio_digits(one.value, one.low, one.high)
+    further = rounded_up(max(one.value - one.low, one.high - one.value), 10**-digits)
+    return fixed(one.value, digits), fixed(further, digits).removeprefix("0")
 
 
-def times(ratio: float) -> str:
-    """A ratio as `1.06`: two digits of what exceeds 1, at least two after the point."""
+def times(ratio: float, low: float | None = None, high: float | None = None) -> str:
+    """A ratio as `1.06`, with the digits of its interval.
+
+    Without one: two digits of what exceeds 1, at least two after the point.
+    """
+    if low is not None and high is not None:
+        return fixed(ratio, ratio_digits(ratio, low, high))
     excess = abs(ratio - 1)
     digits = 2 if excess >= 0.02 or excess < 5e-5 else min(4, 1 - math.floor(math.log10(excess)))
     return fixed(ratio, digits if ratio < 100 else 0)
+
+
+def ratio_digits(ratio: float, low: float, high: float) -> int:
+    """After the point, of a ratio and of both ends of its interval."""
+    half = half_width(Estimate(ratio, low, high, 0, MEASURED))
+    digits = decimals(max(ratio, 1.0), half)
+    if low <= 1 <= high:
+        return digits
+    # An interval without 1 must not look as if it held 1.
+    nearest = low if low > 1 else high
+    enough = (more for more in range(digits, MOST_OF_A_RATIO + 1) if round(nearest, more) != 1)
+    return next(enough, digits)
 
 
 def percent(share: float) -> str:
@@ -128,11 +154,12 @@ def more_than_one(ratio: float | None) -> str:
 def between(value: float, low: float, high: float) -> str:
     """A ratio's interval, `1.10–1.39`; an end that is further off than 1,000 % says nothing."""
     near, far = seen(value / low) is not None, seen(high / value) is not None
+    digits = ratio_digits(value, low, high)
     if near and far:
-        return f"{times(low)}{DASH}{times(high)}"
+        return f"{fixed(low, digits)}{DASH}{fixed(high, digits)}"
     if near:
-        return f"over {times(low)}"
-    return f"under {times(high)}" if far else TOO_FEW_TO_SAY
+        return f"over {fixed(low, digits)}"
+    return f"under {fixed(high, digits)}" if far else TOO_FEW_TO_SAY
 
 
 def plural(count: int, word: str, words: str = "") -> str:

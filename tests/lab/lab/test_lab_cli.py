@@ -1,5 +1,6 @@
 """The verb: mistakes are told before anything begins, and each word that may follow it works."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,12 @@ from regatta.cli.main import app
 from regatta.errors import LedgerError, RegattaError, UsageError
 from regatta.lab.begin import Wishes, agreed_state
 from regatta.lab.kept import Kept
+from regatta.lab.report.answers import FILE as ANSWERS
+from regatta.lab.report.answers import begin_answers
 from regatta.lab.setting import Setting
 from regatta.lab.state import FILE, Guess, State, load_state, save_state
 from regatta.lab.step import Desk
+from regatta.lab.steps import STEPS
 from regatta.machine.programs import discover
 from tests.lab.synthetic import make
 from tests.ledgers import change
@@ -122,3 +126,32 @@ def test_ledgers_are_collected_and_a_bad_one_is_told(tmp_path: Path) -> None:
     done = lab("collect", old)
     assert isinstance(done.exception, LedgerError)
     assert done.output == ""
+
+
+def test_a_line_that_says_how_to_go_on_can_be_copied(
+    programs_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert programs_folder.is_dir()
+    monkeypatch.setattr(sys, "argv", ["/somewhere/bin/regatta"])
+    folder = tmp_path / "my lab"
+    folder.mkdir()
+    save_state(folder, State(PAIR, Guess("select")))
+    called = "/somewhere/bin/regatta lab"
+    out = f"--out '{folder}'"
+    assert f"go on with it: {called} {out}, or" in str(lab("--out", folder, "--quick").exception)
+    done = lab("--out", folder, "--guess", "iterative", "--by", "1.5")
+    assert str(done.exception).endswith(
+        f": {called} --again guess --guess iterative --by 1.5 {out}"
+    )
+    done = lab("--status", "--out", tmp_path / "none")
+    assert str(done.exception).endswith(f": {called} --out {tmp_path / 'none'}")
+
+
+def test_the_file_of_answers_names_the_command_that_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["/somewhere/bin/regatta"])
+    begin_answers(tmp_path, STEPS)
+    assert f"call `/somewhere/bin/regatta lab --out {tmp_path}`" in (
+        (tmp_path / ANSWERS).read_text()
+    )

@@ -1,14 +1,20 @@
 """The report of a lab: the same in every form, with the person's answers, and never over them."""
 
+import json
 import re
+from dataclasses import asdict, replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import typst
 
 from regatta.lab.kept import Kept, Picture, Printed
 from regatta.lab.report.answers import FILE, read_answers
 from regatta.lab.report.files import write_report
 from regatta.lab.report.latex import WIDEST, coded, printed_lines, tex
+from regatta.lab.report.parts import LabReport, Part
+from regatta.lab.report.pdf import DATA, TEMPLATE
 from regatta.lab.step import Desk
 from regatta.lab.steps import STEPS
 from regatta.report.text.table import Table
@@ -48,6 +54,7 @@ def test_every_form_has_what_was_kept(desk: Desk) -> None:
         assert "1. One server, asked by hand" in text
         assert "There is only one CPU." in text
         assert "Not done yet: " in text
+        assert "the work classic? That is, for each request the server reads all processes" in text
     assert "one terminal. Ask it in another: `top 2` is the whole" in said
     assert "one terminal. Ask it in another: <code>top 2</code> is the whole" in page
     for text in (said, page):
@@ -96,6 +103,8 @@ def test_the_report_for_latex_is_whole_and_holds_no_command_of_anybody(desk: Des
     assert r"\textless{}b\textgreater{}a\textbar{}b" in said
     assert r"Ask it in another: \texttt{top 2} is" in said
     assert r"\includegraphics[width=0.8\linewidth]{pictures/first.pdf}" in said
+    head = said.partition(r"\begin{longtable}")[2].partition(r"\endfirsthead")[0]
+    assert r"\caption[]{\textbf{A table.} To be read.} \\" in head
     for begun in ("verbatim", "longtable", "center"):
         assert said.count(rf"\begin{{{begun}}}") == said.count(rf"\end{{{begun}}}") == 1
 
@@ -118,3 +127,25 @@ def test_the_pdf_is_one_that_others_can_read(desk: Desk) -> None:
     first = desk.path("report.pdf").read_bytes()
     write_report(desk, STEPS)
     assert desk.path("report.pdf").read_bytes() == first
+
+
+def test_no_page_comes_between_a_caption_and_its_table(tmp_path: Path) -> None:
+    template = files("regatta.lab.report") / "templates" / TEMPLATE
+    (tmp_path / TEMPLATE).write_text(template.read_text())
+    kept = replace(KEPT, pictures=())
+    report = LabReport("A title", (), (Part("A part", (), kept, ()),))
+    (tmp_path / DATA).write_text(json.dumps(asdict(report)))
+    probe = tmp_path / "probe.typ"
+    probe.write_text(
+        f'#import "{TEMPLATE}": ruled, report\n'
+        '#set page(paper: "a4", margin: 2cm)\n'
+        "#for gap in range(600, 728, step: 4) {\n"
+        "  pagebreak(weak: true); v(gap * 1pt); ruled(report.parts.at(0).kept.tables.at(0))\n"
+        "}\n"
+        "#let pages(what) = query(what).map(one => one.location().page())\n"
+        "#context [#metadata((pages(<caption>), pages(<ruled>))) <pages>]\n"
+    )
+    found = typst.query(probe, "<pages>", root=tmp_path, field="value", one=True)
+    captions, tables = json.loads(found)
+    assert len(captions) == 32
+    assert captions == tables

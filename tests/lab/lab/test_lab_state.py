@@ -1,15 +1,18 @@
 """The state of a lab: what is kept comes back, and what is damaged is told."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regatta.errors import RegattaError, UsageError
 from regatta.lab.kept import Kept, Picture, Printed
-from regatta.lab.setting import Setting, check_setting
+from regatta.lab.setting import Setting, check_setting, work_words
 from regatta.lab.state import FILE, Guess, State, load_state, save_state
 from regatta.report.text.table import Table
 from regatta.study.design import Design
+from regatta.study.limits import is_work
 from tests.lab.fake_programs import DESIGNS
 
 KEPT = Kept(
@@ -19,7 +22,11 @@ KEPT = Kept(
     pictures=(Picture("first", "a picture", "says", {"mark": "bar", "data": {"values": [1]}}),),
 )
 FULL = State(
-    Setting(("epoll", "select"), 3, "snapshot", True), Guess("epoll", 1.2), {"table": KEPT}, ("ab",)
+    Setting(("epoll", "select"), 3, "snapshot", True),
+    Guess("epoll", 1.2),
+    {"table": KEPT},
+    ("ab",),
+    {"table": False},
 )
 
 
@@ -75,3 +82,31 @@ def test_work_that_every_client_can_wait_for_is_taken(connections: int, work: st
     check_setting(
         Setting(("iterative", "select"), connections, work), [Design(**one) for one in DESIGNS]
     )
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        ("scan", "reads all processes in /proc anew"),
+        ("classic", "reads all processes in /proc anew, with opendir, fopen and fscanf"),
+        ("snapshot", "answers from a reading of /proc that requests share"),
+        ("wait=5ms", "sleeps 5ms as if for a database, then answers from a reading of /proc"),
+        ("spin=50us", "computes for 50us, then answers from a reading of /proc"),
+        ("scan+spin=1s", "computes for 1s, then reads all processes in /proc anew"),
+        (
+            "classic+spin=1s",
+            "computes for 1s, then reads all processes in /proc anew, with opendir",
+        ),
+    ],
+)
+def test_each_work_is_explained(work: str, words: str) -> None:
+    assert is_work(work)
+    assert work_words(work).startswith(words)
+
+
+def test_a_lab_of_before_does_not_know_who_typed_what(tmp_path: Path) -> None:
+    save_state(tmp_path, FULL)
+    plain = json.loads((tmp_path / FILE).read_text())
+    del plain["by_hand"]
+    (tmp_path / FILE).write_text(json.dumps(plain))
+    assert load_state(tmp_path) == replace(FULL, by_hand={})

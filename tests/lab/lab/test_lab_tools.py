@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regatta.lab import tools as having
-from regatta.lab.tools import Tools, can_end, find_tools, typed
+from regatta.lab.tools import Tools, can_end, find_tools
 from regatta.machine.perf import without_perf
 from regatta.machine.programs import Programs, discover
 
@@ -87,17 +87,3 @@ def test_an_nc_that_cannot_end_sending_is_not_used(
     nc.chmod(0o755)
     assert can_end(str(nc)) == knows
     assert not can_end(None)
-
-
-@pytest.mark.parametrize(
-    ("inside", "words"),
-    [(".", "bin/regatta-server"), ("bin", "./regatta-server"), ("elsewhere", None)],
-)
-def test_a_program_is_typed_so_that_a_shell_finds_it(
-    inside: str, words: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = tmp_path / inside
-    here.mkdir(exist_ok=True)
-    monkeypatch.chdir(here)
-    program = tmp_path / "bin" / "regatta-server"
-    assert typed(program) == (words or str(program))

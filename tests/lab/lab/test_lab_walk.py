@@ -121,6 +121,7 @@ def test_what_was_typed_is_taken_as_it_is(tmp_path: Path) -> None:
     walk(desk_in(tmp_path), talk)
     assert "one: typed by hand" in talk.shown
     assert Numbered.ran == []
+    assert load_state(tmp_path).by_hand == {"one": True}
 
 
 @pytest.mark.parametrize("content", [None, ""])
@@ -130,6 +131,14 @@ def test_what_was_not_typed_is_asked_for(content: str | None, tmp_path: Path) ->
     talk = Scripted(Choice.GO, Choice.RUN, Choice.STOP)
     walk(desk_in(tmp_path), talk)
     assert talk.shown[:3] == ["1 one", "missing one.txt", "one: one"]
+    assert load_state(tmp_path).by_hand == {"one": False}
+
+
+def test_who_did_a_step_is_forgotten_with_it(tmp_path: Path) -> None:
+    desk = desk_in(tmp_path)
+    walk(desk, Scripted(Choice.RUN, Choice.STOP))
+    do_again(desk, "one")
+    assert load_state(tmp_path).by_hand == {}
 
 
 def test_doing_a_step_again_forgets_what_rests_on_it_and_deletes_nothing(tmp_path: Path) -> None:
