@@ -1,5 +1,6 @@
 """The command line: errors are one line and an exit status, and help teaches."""
 
+import json
 import os
 import signal
 import subprocess
@@ -58,11 +59,13 @@ def lab(tmp_path: Path) -> CommandLine:
         (["race", "tiny.toml", "--blocks", "0"], 2, ["--blocks", "0"]),
         (["race", "tiny.toml", "--blocks", "-1"], 2, ["--blocks", "-1"]),
         (["race", "tiny.toml", "--blocks", "many"], 2, ["--blocks", "integer"]),
+        (["race", "tiny.toml", "--quick", "--blocks", "3"], 2, ["--quick and --blocks cannot"]),
         (["race", "tiny.toml", "--seed", "-1"], 2, ["--seed", "-1"]),
         (["race", "tiny.toml", "--placement", "moon"], 2, ["--placement", "moon", "netns"]),
         (["race", "tiny.toml", "--server-cpus", "x"], 2, ["--server-cpus", "x"]),
         (["race", "tiny.toml", "--server-cpus", "9999"], 2, ["CPU 9999", "allowed"]),
         (["race", "--resume", "--seed", "1"], 2, ["--resume"]),
+        (["race", "--resume", "--quick"], 2, ["--resume"]),
         (["race", "--resume", "tiny.toml"], 1, ["unfinished", "tiny"]),
         (["race", "--resume", "bin"], 1, ["no ledger"]),
         (["race", "bad.toml"], 2, ["bad.toml", "cells[1].designs", "mill", "iterative"]),
