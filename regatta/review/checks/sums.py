@@ -56,7 +56,7 @@ def other_sum(record: Record, summary: Record) -> Iterator[Finding]:
             continue
         low, high = sorted((sum_.value, whole.value))
         if not sum_.same_as(whole) and high > SLACK * low:
-            says = f"The intervals add up to {sum_.words}, but {whole.words} is printed of all."
+            says = f"The intervals add up to {sum_.words}; the summary says {whole.words}."
             yield SUM.found(record, says, line=whole.line, printed=whole.value, computed=sum_.value)
 
 

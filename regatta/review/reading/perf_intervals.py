@@ -18,7 +18,8 @@ from regatta.review.reading.runs import Run
 
 FORM = "perf stat -I"
 LONGEST_LINE = 1000
-STAMPED = re.compile(r"\s*(?P<time>\d{1,9}\.\d{9})(?:[,;|:]|\s+)(?P<rest>.*)")
+STAMPED = re.compile(r"\s*(?P<time>\d{1,9}\.\d{9})(?:[,;|:]|\s+)(?!\s|seconds)(?P<rest>.*)")
+"""`12.035832585 seconds time elapsed` is no interval."""
 STAMPED_JSON = re.compile(
     r'\s*\{\s*"interval"\s*:\s*(?P<time>\d{1,9}\.\d{1,9})\s*,(?P<rest>.*)', re.DOTALL
 )
