@@ -36,7 +36,7 @@ def test_standard_input_and_several_files_are_read() -> None:
 def test_intervals_and_markdown_are_read_as_people_have_them() -> None:
     intervals = run(*REVIEW, FIXTURES / "intervals.txt")
     assert (intervals.returncode, intervals.stderr) == (1, "")
-    says = "intervals.txt:6: idle intervals among those under load (bash load.sh)\n"
+    says = "intervals.txt:4: idle intervals among those under load (bash load.sh)\n"
     assert says in intervals.stdout
     assert "59 figures of 1 run in 1 file: 0 contradictions, " in intervals.stdout
     rows = "| design | cycles |\n| --- | --- |\n| a | 5 |\n| b | 6 | 7 |\n"

@@ -5,7 +5,7 @@ from statistics import median
 
 from regatta.analysis.numbers import digits
 from regatta.review.checks.groups import in_intervals, records
-from regatta.review.figures import CORE, Interval, Reading, Record
+from regatta.review.figures import Interval, Reading, Record
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Check, Finding, and_others
 from regatta.review.names import CLOCKS, COUNTS
 
@@ -41,9 +41,7 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
             yield from other_sum(record, record.summary)
     for record in in_intervals(readings):
         yield from gap(record)
-        # A kind of core on which nothing ran lacks nothing.
-        if CORE not in record.keys:
-            yield from lacking(record)
+        yield from lacking(record)
 
 
 def other_sum(record: Record, summary: Record) -> Iterator[Finding]:

@@ -38,8 +38,7 @@ def read(path: str) -> Reading:
 
 def read_lines(file: str, lines: list[str]) -> Reading | None:
     """A report has tables beside what perf printed; a file of CSV is a table and nothing else."""
-    tables, others = read_markdown(file, lines)
-    perf = read_perf(file, others, Path(file).stem)
+    tables, perf = read_markdown(file, lines), read_perf(file, lines, Path(file).stem)
     if tables.is_empty:
         return perf or read_table(file, lines)
     if perf is None or perf.is_empty:

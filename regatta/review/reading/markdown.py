@@ -19,13 +19,11 @@ MARKS = re.compile(r"\*+|`+|~~|<br */?>|(?<!\w)_+|(?<!_)_++(?!\w)")
 LONGEST_LINE = 20_000
 
 
-def read_markdown(file: str, lines: list[str]) -> tuple[Reading, list[str]]:
-    """What all tables hold, and the other lines, with empty ones in place of theirs."""
+def read_markdown(file: str, lines: Sequence[str]) -> Reading:
+    """What all of its tables hold."""
     found: list[Reading] = []
     torn: list[Torn] = []
-    others = list(lines)
     for at, end in tables_in(lines):
-        others[at:end] = [""] * (end - at)
         header = cells_of(lines[at])
         rows = [(index + 1, cells_of(lines[index])) for index in range(at + 2, end)]
         for number, row in rows:
@@ -40,7 +38,7 @@ def read_markdown(file: str, lines: list[str]) -> tuple[Reading, list[str]]:
             ]
     records = tuple(record for table in found for record in table.records)
     unread = tuple(one for table in found for one in table.unread)
-    return Reading(file, FORM, records, unread, tuple(torn)), others
+    return Reading(file, FORM, records, unread, tuple(torn))
 
 
 def tables_in(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
