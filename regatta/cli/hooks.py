@@ -3,7 +3,7 @@
 from regatta.analysis.running.foretell import foretold
 from regatta.analysis.running.foretell_claims import claims_foretold
 from regatta.analysis.running.width import widest_lead
-from regatta.analysis.statistics.blocks_needed import too_few_note
+from regatta.analysis.statistics.blocks_needed import quick_note, too_few_note
 from regatta.calibrate import store
 from regatta.doctor import RaceSetup, serious
 from regatta.machine.placement import Placement
@@ -29,7 +29,7 @@ def spoilers(study: Study, placement: Placement) -> dict[str, str]:
 
 def unseen(study: Study) -> tuple[str, ...]:
     """What the study's verdicts cannot show."""
-    notes = (too_few_note(study), foretold(study), claims_foretold(study))
+    notes = (quick_note(study), too_few_note(study), foretold(study), claims_foretold(study))
     return tuple(note for note in notes if note)
 
 

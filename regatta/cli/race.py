@@ -34,6 +34,7 @@ def positive(option: str, value: int | None, high: int, low: int = 1) -> None:
 def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
     seed: int | None,
     blocks: int | None,
+    quick: bool,
     sittings: int | None,
     pause: str | None,
     out: Path | None,
@@ -45,6 +46,8 @@ def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
 ) -> Options:
     positive("--seed", seed, MAX_SEED, low=0)
     positive("--blocks", blocks, MAX_BLOCKS)
+    if quick and blocks is not None:
+        raise UsageError("--quick and --blocks cannot be combined: --quick says how many blocks")
     positive("--sittings", sittings, MAX_SITTINGS)
     for option, value, allowed in (
         ("--placement", placement, PLACEMENTS),
@@ -63,6 +66,7 @@ def read_options(  # noqa: PLR0913, PLR0917  (one for each option of the verb)
         client_cpus=cpus_option(client_cpus, "--client-cpus"),
         steering=steering,
         use_perf=use_perf,
+        quick=quick,
     )
 
 
@@ -87,6 +91,14 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     blocks: Annotated[
         int | None, typer.Option(help="Timed trials per cell; overrides the study.")
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="A first look: all cells, in the fewest blocks that give intervals, and in one "
+            "sitting.",
+        ),
+    ] = False,
     sittings: Annotated[
         int | None,
         typer.Option(
@@ -134,7 +146,8 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     [bold]Examples[/]
 
       regatta race                            the quick race, about a minute
-      regatta race reports --blocks 5         a shipped study, with fewer trials
+      regatta race reports --quick            a shipped study, in a fifth of its trials
+      regatta race reports --blocks 12        the same, in as many blocks as you say
       regatta race mine.toml --seed 7         your own study, in a fixed random order
       regatta race reports --sittings 5       does it hold for other builds and hours?
       regatta race --server-cpus 2 --client-cpus 3
@@ -146,6 +159,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
     options = read_options(
         seed,
         blocks,
+        quick,
         sittings,
         pause,
         out,

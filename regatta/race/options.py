@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from regatta.study import Study
+from regatta.study import Study, cut_blocks
 
 MAX_CHOSEN_SEED = 2**31 - 1
 
@@ -23,6 +23,7 @@ class Options:
     client_cpus: tuple[int, ...] | None = None
     steering: str | None = None
     use_perf: bool = True
+    quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Setting:
 
 def apply(study: Study, options: Options) -> Study:
     """The study with the command line's overrides."""
+    study = cut_blocks(study) if options.quick else study
     sittings = options.sittings or study.sittings
     # An explicit number of blocks or sittings wins over a width.
     keeps_width = options.blocks is None and sittings == 1

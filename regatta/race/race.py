@@ -24,7 +24,7 @@ from regatta.race.hooks import NO_HOOKS, Hooks
 from regatta.race.matched.run import find_cells
 from regatta.race.notes import notes, warnings
 from regatta.race.options import Options, Setting, apply, choose_seed
-from regatta.race.resume import keep_accounts, keep_sittings, restore_placement, settled
+from regatta.race.resume import NUMBERS, keep_accounts, keep_options, restore_placement, settled
 from regatta.race.sittings import run_sittings
 from regatta.study import Study, parse_study
 from regatta.study.plan import AloneBlocks, make_plan
@@ -64,11 +64,16 @@ def about(setting: Setting) -> dict[str, str]:
         "study_toml": study.toml,
         "study_folder": str(study.folder),
         "seed": str(setting.seed),
-        "sittings": str(study.sittings),
-        "pause_s": str(study.pause_s),
-        "use_perf": "yes" if setting.use_perf else "no",
+        **{name: str(getattr(study, name)) for name in NUMBERS},
+        "ends_by_width": yes_or_no(study.width_percent is not None),
+        "quick": yes_or_no(study.quick),
+        "use_perf": yes_or_no(setting.use_perf),
         "disturbance_limit_percent": f"{study.disturbance_limit_percent:g}",
     }
+
+
+def yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
 
 
 def place_sides(study: Study) -> Placement:
@@ -111,13 +116,14 @@ def reopen(
                 f"by its folder: `regatta race --resume {folder}`, or start a new race"
             )
         folder_then = Path(ledger.meta("study_folder") or "")
-        recorded = parse_study(text, programs.designs, folder_then, with_claims=False)
+        written = parse_study(text, programs.designs, folder_then, with_claims=False)
+        recorded = keep_options(ledger, written)
         ledger.check_searches(recorded.cells)
         if ledger.settled():
             recorded = settled(ledger, recorded)
             ledger.check_cells(recorded.cells)
         setting = Setting(
-            study=restore_placement(keep_sittings(ledger, recorded), ledger),
+            study=restore_placement(recorded, ledger),
             seed=int(ledger.meta("seed") or 0),
             use_perf=ledger.meta("use_perf") == "yes",
         )

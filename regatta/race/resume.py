@@ -1,4 +1,4 @@
-"""A resumed race is the race that was begun: as many sittings, the same accounts."""
+"""A resumed race is the race that was begun: as many blocks and sittings, the same accounts."""
 
 from dataclasses import replace
 
@@ -12,12 +12,17 @@ from regatta.machine.steering import NONE, OWN_SIDE
 from regatta.race.matched.held import held_by
 from regatta.study import Study, with_rates
 
+NUMBERS = ("blocks", "counted_blocks", "alone_blocks", "search_blocks", "sittings", "pause_s")
+"""What of a study options may override, as the ledger says it: its plan may be yet to be made."""
 
-def keep_sittings(ledger: Ledger, study: Study) -> Study:
-    """The study in as many sittings as the race was started with."""
-    sittings, pause_s = (int(ledger.meta(name) or 0) for name in ("sittings", "pause_s"))
-    same = study.but(sittings=sittings, pause_s=pause_s)
-    return same if sittings == 1 else same.but(width_percent=None, most_blocks=None)
+
+def keep_options(ledger: Ledger, study: Study) -> Study:
+    """The study as the command line had it; an older ledger says less of that."""
+    said = {name: ledger.meta(name) for name in NUMBERS}
+    numbers = {name: int(text) for name, text in said.items() if text is not None}
+    same = study.but(quick=ledger.meta("quick") == "yes", **numbers)
+    keeps_width = same.sittings == 1 and ledger.meta("ends_by_width") != "no"
+    return same if keeps_width else same.but(width_percent=None, most_blocks=None)
 
 
 def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:

@@ -27,6 +27,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "title": analysis.names.heading,
         "regatta_version": analysis.meta.get("regatta_version"),
         "seed": analysis.meta.get("seed"),
+        "quick": analysis.meta.get("quick") == "yes",
         "created_at": analysis.meta.get("created_at"),
         "finished_at": analysis.meta.get("finished_at"),
         "trials": {

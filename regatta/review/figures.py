@@ -1,11 +1,12 @@
 """The one record that every reader makes and every check reads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 DESIGN, CONNECTIONS, SIDE, CORE = "design", "connections", "side", "core"
 """Keys with a meaning of their own. Others tell records apart, and that is all."""
 CLIENT = "client"
+INTERVAL = "interval"
 LONGEST_LABEL = 80
 
 
@@ -27,6 +28,10 @@ class Figure:
     """Share of the time for which the counter ran, in %."""
     user_only: bool = False
 
+    def same_as(self, other: "Figure") -> bool:
+        """Two roundings of one number are."""
+        return abs(self.value - other.value) <= (self.half + other.half) * 1.001
+
     @property
     def words(self) -> str:
         """`416,830,285 cycles`, `102.63 msec`."""
@@ -43,7 +48,12 @@ class Record:
     figures: Mapping[str, Figure]
     repeated: bool = False
     """It is a mean of several runs, with how far they differ."""
-    in_table: bool = False
+    table: int | None = None
+    """On which line its table begins: a file may hold several. None: perf printed it."""
+    intervals: tuple["Interval", ...] = ()
+    """Its parts, where perf printed these: then its figures are their sums."""
+    summary: "Record | None" = None
+    """What perf printed of all intervals together."""
 
     @property
     def label(self) -> str:
@@ -51,13 +61,21 @@ class Record:
         return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
     @property
-    def place(self) -> tuple[str, int]:
-        """Of its run: records of two kinds of core share it."""
-        return self.file, self.line
+    def place(self) -> tuple[object, ...]:
+        """Of its run: records of two kinds of core share it, and columns of a table do not."""
+        return self.file, self.line, *(value for key, value in self.keys.items() if key != CORE)
 
     @property
     def design(self) -> str:
         return self.keys.get(DESIGN, "")
+
+    @property
+    def printed(self) -> tuple["Record", ...]:
+        """What stands there of it: where there are intervals its sums do not."""
+        if not self.intervals:
+            return (self,)
+        parts = tuple(one.record for one in self.intervals if one.record.figures)
+        return parts if self.summary is None else (*parts, self.summary)
 
     def same_but(self, *names: str) -> tuple[object, ...]:
         """What it shares with those that differ from it in these keys alone.
@@ -65,7 +83,21 @@ class Record:
         Rows of different tables are not compared; outputs of perf are, in however many files.
         """
         rest = tuple((name, value) for name, value in self.keys.items() if name not in names)
-        return (self.file if self.in_table else None, *rest)
+        return (None if self.table is None else (self.file, self.table), *rest)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A part of a run: what was counted since perf last printed."""
+
+    record: Record
+    """Without figures if nothing ran meanwhile."""
+    begins_s: float
+    ends_s: float
+
+    @property
+    def length_s(self) -> float:
+        return self.ends_s - self.begins_s
 
 
 @dataclass(frozen=True)
@@ -78,6 +110,15 @@ class Unread:
 
 
 @dataclass(frozen=True)
+class Torn:
+    """A row that has not one cell for each heading: which is whose nobody knows."""
+
+    line: int
+    cells: tuple[str, ...]
+    headings: int
+
+
+@dataclass(frozen=True)
 class Reading:
     """All that one file holds."""
 
@@ -85,4 +126,9 @@ class Reading:
     form: str
     """In words."""
     records: tuple[Record, ...]
-    unread: tuple[Unread, ...] = field(default=())
+    unread: tuple[Unread, ...] = ()
+    torn: tuple[Torn, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.records or self.unread or self.torn)

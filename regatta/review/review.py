@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from regatta.errors import UsageError
 from regatta.report.text.plain import printable
 from regatta.review.checks import CHECKS
+from regatta.review.checks.groups import as_printed
 from regatta.review.figures import Reading
 from regatta.review.finding import KINDS, Finding
 from regatta.review.reading.files import read
@@ -23,7 +24,7 @@ class Review:
 
     @property
     def figures(self) -> int:
-        return sum(len(one.figures) for reading in self.readings for one in reading.records)
+        return sum(len(one.figures) for one in as_printed(self.readings))
 
 
 def review(paths: Sequence[str]) -> Review:

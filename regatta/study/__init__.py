@@ -13,6 +13,7 @@ from regatta.study.limits import MAX_BLOCKS, MAX_SEED, MAX_SITTINGS, PLACEMENTS,
 from regatta.study.matched import with_rates
 from regatta.study.parse import Study, load_study, parse_study
 from regatta.study.pause import parse_pause
+from regatta.study.quick import cut_blocks
 
 __all__ = [
     "MAX_BLOCKS",
@@ -26,6 +27,7 @@ __all__ = [
     "Source",
     "Study",
     "cpus_option",
+    "cut_blocks",
     "find_study",
     "load_study",
     "parse_pause",

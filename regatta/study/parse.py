@@ -41,6 +41,8 @@ class Study(RaceForm, PlacementForm):
     """Where the study lies: what it names beside itself is found from there."""
     claims: tuple[Claim, ...] = ()
     sources: Mapping[str, Source] = {}
+    quick: bool = False
+    """Whether a first look was asked for: its blocks are cut (quick.py)."""
 
     def but(self, **changes: Any) -> Study:
         """The same with other values."""

@@ -33,6 +33,18 @@ def test_standard_input_and_several_files_are_read() -> None:
     assert "in 2 files" in done.stdout
 
 
+def test_intervals_and_markdown_are_read_as_people_have_them() -> None:
+    intervals = run(*REVIEW, FIXTURES / "intervals.txt")
+    assert (intervals.returncode, intervals.stderr) == (1, "")
+    says = "intervals.txt:4: idle intervals among those under load (bash load.sh)\n"
+    assert says in intervals.stdout
+    assert "59 figures of 1 run in 1 file: 0 contradictions, " in intervals.stdout
+    rows = "| design | cycles |\n| --- | --- |\n| a | 5 |\n| b | 6 | 7 |\n"
+    table = run(*REVIEW, "-", stdin=rows)
+    assert table.returncode == 1
+    assert "standard input:4: a row that is torn\n" in table.stdout
+
+
 def test_nothing_found_is_said_and_ends_well() -> None:
     done = run(*REVIEW, FIXTURES / "runs.txt")
     assert (done.returncode, done.stderr) == (0, "")

@@ -51,6 +51,25 @@ def too_few_note(study: Study) -> str:
     return f"too few blocks for a verdict, which needs {FEWEST_BLOCKS}: {', '.join(lacking)}"
 
 
+def quick_note(study: Study) -> str:
+    """What a quick race gives up; empty of any other."""
+    if not study.quick:
+        return ""
+    blocks = f"a quick race: {study.blocks} timed and {study.counted_blocks} counted blocks"
+    blocks += f" in each of {study.sittings} sittings" if study.sittings > 1 else ""
+    lost = undecidable(study)
+    if not lost:
+        return blocks
+    return f"{blocks}; {lost} of {len(study.claims)} claims cannot be decided with so few"
+
+
+def undecidable(study: Study) -> int:
+    """How many claims have too few blocks, or sittings, for a verdict."""
+    if study.sittings > 1:
+        return 0 if study.sittings >= FEWEST_SITTINGS else len(study.claims)
+    return sum(blocks < FEWEST_BLOCKS for blocks in _blocks_of_claims(study).values())
+
+
 def _blocks_of_claims(study: Study) -> dict[str, int]:
     """Of each claim, in the scope that decides it: of a window's trials only one kind counts."""
     found = {}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from textwrap import shorten
 
+from regatta.analysis.claims.result import TOO_FEW
 from regatta.analysis.results import Analysis, Group
 from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
 from regatta.analysis.statistics.opposed import Opposed
@@ -54,6 +55,19 @@ class SoundnessNote:
 def notes(analysis: Analysis) -> list[SoundnessNote]:
     found = (note(analysis) for note in NOTES)
     return [one for one in found if one.sentence]
+
+
+def _quick(analysis: Analysis) -> SoundnessNote:
+    """Of a race whose blocks were cut: which answers it cannot have."""
+    if analysis.meta.get("quick") != "yes":
+        return SoundnessNote("")
+    lost = sum(claim.verdict == TOO_FEW for claim in analysis.claims)
+    says = what = "A quick race sees only large differences"
+    if lost:
+        lose = f"{plural(lost, 'claim')} cannot be decided"
+        says, what = f"A quick race: {lose} with so few blocks", f"{lose} in a quick race"
+    sentence = f"{says}. Race the study without --quick to know more."
+    return SoundnessNote(sentence, what, "leave out --quick")
 
 
 def _progress(analysis: Analysis) -> SoundnessNote:
@@ -238,6 +252,7 @@ def _few_requests(analysis: Analysis) -> SoundnessNote:
 
 
 NOTES: tuple[Callable[[Analysis], SoundnessNote], ...] = (
+    _quick,
     _inversions,
     _progress,
     _failures,

@@ -20,7 +20,8 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
     for found in by_file(readings):
         those = [
             (record, one)
-            for record in found
+            for whole in found
+            for record in whole.printed
             for one in record.figures.values()
             if is_indian(one.text)
         ]

@@ -12,6 +12,21 @@ def records(readings: Sequence[Reading]) -> Iterator[Record]:
         yield from reading.records
 
 
+def as_printed(readings: Sequence[Reading]) -> Iterator[Record]:
+    """As they stand there: a run in intervals as these, and not as their sum."""
+    for record in records(readings):
+        yield from record.printed
+
+
+def in_intervals(readings: Sequence[Reading]) -> Iterator[Record]:
+    """The runs that are in several intervals; of several kinds of core the first."""
+    seen: set[object] = set()
+    for record in records(readings):
+        if len(record.intervals) > 1 and record.place not in seen:
+            seen.add(record.place)
+            yield record
+
+
 def by_file(readings: Sequence[Reading]) -> Iterator[list[Record]]:
     """The records of each file that has any."""
     for reading in readings:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import records
+from regatta.review.checks.groups import as_printed
 from regatta.review.figures import Reading, Record
 from regatta.review.finding import CONTRADICTION, Check, Finding
 from regatta.review.names import BRANCH_MISSES, BRANCHES, CYCLES, INSTRUCTIONS, TASK_CLOCK
@@ -35,7 +35,7 @@ CLOCK = Check(
 
 
 def check(readings: Sequence[Reading]) -> Iterator[Finding]:
-    for record in records(readings):
+    for record in as_printed(readings):
         yield from parts(record)
         yield from clock(record)
 

@@ -20,7 +20,7 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
     """One finding for each column of a file."""
     for found in by_file(readings):
         columns: dict[str, list[tuple[Record, Figure]]] = {}
-        for record in found:
+        for record in (one for whole in found for one in whole.printed):
             for name, figure in record.figures.items():
                 if name.endswith(MISTAKEN_RATE):
                     columns.setdefault(name, []).append((record, figure))

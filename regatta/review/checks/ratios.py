@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import records
+from regatta.review.checks.groups import as_printed
 from regatta.review.figures import Figure, Reading, Record
 from regatta.review.finding import CONTRADICTION, Check, Finding
 from regatta.review.names import (
@@ -60,7 +60,7 @@ RATIOS = (
 
 
 def check(readings: Sequence[Reading]) -> Iterator[Finding]:
-    for record in records(readings):
+    for record in as_printed(readings):
         for ratio in () if record.repeated else RATIOS:
             printed, parts = record.figures.get(ratio.name), parts_of(ratio, record)
             if printed is not None and parts is not None and not agrees(printed, *parts, ratio):

@@ -29,4 +29,6 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
         if 2 * len(once) > len(runs):
             who = "It" if len(runs) == 1 else f"{len(once):,} of {len(runs):,}"
             says = f"{who} ran once: no difference is shown to be more than chance."
+            if any(record.intervals for record in once):
+                says += " Intervals are parts of a run, and no runs."
             yield ONE_RUN.found(once[0], says)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import records
+from regatta.review.checks.groups import as_printed
 from regatta.review.figures import Reading
 from regatta.review.finding import CONTRADICTION, Check, Finding
 from regatta.review.names import TOPDOWN
@@ -19,7 +19,7 @@ SUM = Check(
 
 def check(readings: Sequence[Reading]) -> Iterator[Finding]:
     """Less than 100 % is no contradiction: AMD has a fifth share, for the other SMT thread."""
-    for record in records(readings):
+    for record in as_printed(readings):
         parts = [record.figures[name] for name in TOPDOWN if name in record.figures]
         total = sum(part.value for part in parts)
         if total > 100 + SLACK + sum(part.half for part in parts):

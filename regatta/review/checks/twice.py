@@ -32,7 +32,7 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
         first = same_run(record, seen)
         if first is None:
             continue
-        others = [one for one in shared(first, record) if differ(*one)]
+        others = [one for one in shared(first, record) if not one[0].same_as(one[1])]
         for earlier, later in others:
             yield two_values(first, record, earlier, later)
         if not others:
@@ -49,7 +49,7 @@ def same_run(record: Record, seen: dict[tuple[object, ...], Record]) -> Record |
     if cycles is None or not is_large(cycles):
         return None
     first = seen.setdefault((*record.keys.values(), cycles.value), record)
-    same = [one for one in shared(first, record) if is_large(one[0]) and not differ(*one)]
+    same = [one for one in shared(first, record) if is_large(one[0]) and one[0].same_as(one[1])]
     return first if first is not record and len(same) >= FEWEST_SAME else None
 
 
@@ -63,11 +63,6 @@ def shared(first: Record, second: Record) -> list[tuple[Figure, Figure]]:
         for name, figure in first.figures.items()
         if name in second.figures
     ]
-
-
-def differ(first: Figure, second: Figure) -> bool:
-    """More than two roundings of one number do."""
-    return abs(first.value - second.value) > (first.half + second.half) * 1.001
 
 
 def two_values(first: Record, record: Record, earlier: Figure, later: Figure) -> Finding:

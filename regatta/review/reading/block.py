@@ -1,6 +1,6 @@
 """One output of perf while it is read, and its records: one for each kind of core."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from regatta.review.figures import CORE, DESIGN, Figure, Record
@@ -54,18 +54,26 @@ class Block:
         if metric is not None and printed.metric is not None:
             self.add(core, figure_of(metric, printed.metric, printed.metric_text, printed.line))
 
-    def records(self) -> list[Record]:
-        cores = list(dict.fromkeys(core for core, _ in self.figures if core))
-        if len(cores) < 2:
+    @property
+    def cores(self) -> list[str]:
+        return list(dict.fromkeys(core for core, _ in self.figures if core))
+
+    def records(self, cores: Sequence[str] = ()) -> list[Record]:
+        """`cores`: the kinds that its run has, of which it may lack some."""
+        if len(cores or self.cores) < 2:
             return [self._record(self.keys, list(self.figures.values()))] if self.figures else []
-        common = [figure for (core, _), figure in self.figures.items() if not core]
+        own: dict[str, list[Figure]] = {}
+        for (core, _), figure in self.figures.items():
+            own.setdefault(core, []).append(figure)
+        common = own.pop("", [])
         clocks = [figure for figure in common if figure.name in CLOCKS]
+        if common and not own:
+            own = {cores[0]: []}
         found: list[Record] = []
-        for core in cores:
-            own = [figure for (of, _), figure in self.figures.items() if of == core]
+        for core, figures in own.items():
             # Rates and GHz of every kind are over the same clock; the rest is said once.
             shared = clocks if found else common
-            found.append(self._record({**self.keys, CORE: core}, [*shared, *own]))
+            found.append(self._record({**self.keys, CORE: core}, [*shared, *figures]))
         return found
 
     def _record(self, keys: Mapping[str, str], figures: list[Figure]) -> Record:

@@ -6,9 +6,13 @@ from pathlib import Path
 
 from regatta.errors import UsageError
 from regatta.review.figures import Reading
+from regatta.review.reading.markdown import read_markdown
 from regatta.review.reading.perf_csv import pattern_of, read_perf_csv
+from regatta.review.reading.perf_intervals import FORM as INTERVALS
+from regatta.review.reading.perf_intervals import read_intervals
 from regatta.review.reading.perf_json import looks_like_json, read_perf_json
 from regatta.review.reading.perf_text import looks_like_perf, read_perf_text
+from regatta.review.reading.runs import with_summaries
 from regatta.review.reading.table import read_table
 
 STANDARD_INPUT = "-"
@@ -24,23 +28,40 @@ def read(path: str) -> Reading:
     text = decoded(file, content(path, file))
     lines = [line.rstrip("\n") for line in io.StringIO(text, newline=None)]
     reading = read_lines(file, lines)
-    if reading is None or not (reading.records or reading.unread):
+    if reading is None or reading.is_empty:
         raise UsageError(
-            f"{file} holds no figures: it must be output of perf stat, or a CSV table with a "
-            "heading such as task_clock_ms, cycles, branch_misses"
+            f"{file} holds no figures: it must be output of perf stat, or a table (CSV or "
+            "Markdown) with a heading such as task_clock_ms, cycles, branch_misses"
         )
     return reading
 
 
 def read_lines(file: str, lines: list[str]) -> Reading | None:
-    design = Path(file).stem
+    """A report has tables beside what perf printed; a file of CSV is a table and nothing else."""
+    tables, perf = read_markdown(file, lines), read_perf(file, lines, Path(file).stem)
+    if tables.is_empty:
+        return perf or read_table(file, lines)
+    if perf is None or perf.is_empty:
+        return tables
+    records = sorted([*tables.records, *perf.records], key=lambda one: one.line)
+    form = f"{perf.form}, {tables.form}"
+    return Reading(file, form, tuple(records), tables.unread, tables.torn)
+
+
+def read_perf(file: str, lines: list[str], design: str) -> Reading | None:
+    runs, others = read_intervals(file, lines, design)
+    found = read_outputs(file, others, design)
+    if not runs:
+        return found
+    return Reading(file, INTERVALS, with_summaries(runs, found.records if found else ()))
+
+
+def read_outputs(file: str, lines: list[str], design: str) -> Reading | None:
     if looks_like_json(lines):
         return read_perf_json(file, lines, design)
     if pattern := pattern_of(lines):
         return read_perf_csv(file, lines, pattern, design)
-    if looks_like_perf(lines):
-        return read_perf_text(file, lines)
-    return read_table(file, lines)
+    return read_perf_text(file, lines) if looks_like_perf(lines) else None
 
 
 def content(path: str, file: str) -> bytes:
@@ -65,7 +86,7 @@ def decoded(file: str, found: bytes) -> str:
     if found.startswith(UTF_16):
         return found.decode("utf-16", "replace")
     if b"\0" in found:
-        raise UsageError(f"{file} is binary; give text: perf stat, perf stat -j, or a CSV table")
+        raise UsageError(f"{file} is binary; give text: perf stat, perf stat -j, or a table")
     try:
         return found.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -40,10 +40,14 @@ def read_perf_csv(
 ) -> Reading:
     blocks = Blocks(file, design)
     for number, line in enumerate(lines, start=1):
-        found = pattern.fullmatch(line.strip()) if len(line) <= LONGEST_LINE else None
-        if found is not None:
-            blocks.take(printed_in(found, number))
+        if printed := csv_line(pattern, line, number):
+            blocks.take(printed)
     return Reading(file, FORM, blocks.records())
+
+
+def csv_line(pattern: re.Pattern[str], line: str, number: int) -> Printed | None:
+    found = pattern.fullmatch(line.strip()) if len(line) <= LONGEST_LINE else None
+    return printed_in(found, number) if found else None
 
 
 def printed_in(found: re.Match[str], line: int) -> Printed:

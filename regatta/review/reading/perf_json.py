@@ -23,13 +23,18 @@ def looks_like_json(lines: list[str]) -> bool:
 def read_perf_json(file: str, lines: list[str], design: str) -> Reading:
     blocks = Blocks(file, design)
     for number, line in enumerate(lines, start=1):
-        try:
-            fields = parse_line(DECIMAL_COMMA.sub(r"\1.\2", line))
-            if fields is not None:
-                blocks.take(printed_in(line, number, fields))
-        except CounterError as error:
-            raise UsageError(f"{file}:{number}: {error}; leave that line out") from error
+        if printed := json_line(file, line, number):
+            blocks.take(printed)
     return Reading(file, FORM, blocks.records())
+
+
+def json_line(file: str, line: str, number: int) -> Printed | None:
+    """None: it holds no figure."""
+    try:
+        fields = parse_line(DECIMAL_COMMA.sub(r"\1.\2", line))
+        return None if fields is None else printed_in(line, number, fields)
+    except CounterError as error:
+        raise UsageError(f"{file}:{number}: {error}; leave that line out") from error
 
 
 def printed_in(line: str, number: int, fields: dict[str, object]) -> Printed:

@@ -1,4 +1,4 @@
-"""A table as CSV: a row for each run with a column for each metric, or a row for each figure.
+"""A table: a row for each run with a column for each metric, the reverse, or a row for each figure.
 
 Which column is what its heading says. Columns of text, and those that name a design, a number of
 connections and the like, tell rows apart; other columns are nothing that is checked.
@@ -39,6 +39,8 @@ CELL = re.compile(
 )
 NOTHING = frozenset(("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?"))
 LONGEST_KEY = 200
+Numbered = tuple[int, list[str]]
+"""A row with the line on which it begins."""
 
 
 @dataclass(frozen=True)
@@ -62,19 +64,26 @@ class Row:
 
 
 def read_table(file: str, lines: Sequence[str]) -> Reading | None:
-    """None if no heading says what anything is."""
-    rows = list(rows_of(file, lines))
+    """Of CSV. None if no heading says what anything is."""
+    return table_of(file, list(rows_of(file, lines)))
+
+
+def table_of(file: str, rows: Sequence[Numbered]) -> Reading | None:
+    """The first row has the headings."""
     if not rows:
         return None
-    header, body = [cell.strip() for cell in rows[0][1]], rows[1:]
+    line, header = rows[0][0], [cell.strip() for cell in rows[0][1]]
     names = [heading.lower() for heading in header]
+    table = Table(file, line, header, rows[1:])
     if METRIC in names and VALUE in names:
-        return Table(file, header, body).figure_rows(names.index(METRIC), names.index(VALUE))
-    table = Table(file, header, body)
-    return table.run_rows() if table.metrics else None
+        return table.figure_rows(names.index(METRIC), names.index(VALUE))
+    if table.metrics:
+        return table.run_rows()
+    found = table.run_columns()
+    return found if found.records or found.unread else None
 
 
-def rows_of(file: str, lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def rows_of(file: str, lines: Sequence[str]) -> Iterator[Numbered]:
     """Each row with the line on which it begins; comments and empty lines are none."""
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     delimiter = max(DELIMITERS, key=first.count)
@@ -93,17 +102,25 @@ def rows_of(file: str, lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         if not row:
             continue
         count += 1
-        if count > MOST_ROWS or len(row) > MOST_COLUMNS:
-            raise UsageError(
-                f"{file}:{start}: a table may have {MOST_ROWS:,} rows and {MOST_COLUMNS} columns; "
-                "shorten it"
-            )
+        check_size(file, start, count, row)
         yield start, row
 
 
+def check_size(file: str, line: int, rows: int, row: Sequence[str]) -> None:
+    if rows > MOST_ROWS or len(row) > MOST_COLUMNS:
+        raise UsageError(
+            f"{file}:{line}: a table may have {MOST_ROWS:,} rows and {MOST_COLUMNS} columns; "
+            "shorten it"
+        )
+
+
 class Table:
-    def __init__(self, file: str, header: list[str], rows: list[tuple[int, list[str]]]) -> None:
+    def __init__(
+        self, file: str, line: int, header: Sequence[str], rows: Sequence[Numbered]
+    ) -> None:
         self.file = file
+        self.line = line
+        self.header = header
         self.rows = rows
         columns = [column_of(index, heading) for index, heading in enumerate(header)]
         self.metrics = [column for column in columns if column.quantity]
@@ -147,6 +164,23 @@ class Table:
             self.read_cell(record, metric, cell_at(row, value_at), line, point)
         return self.reading(found)
 
+    def run_columns(self) -> Reading:
+        """A column for each run: what its figures are, the first column says."""
+        rows = [(line, row, column_of(0, cell_at(row, 0))) for line, row in self.rows]
+        metrics = [one for one in rows if one[2].quantity]
+        point = point_of(numbers_in([cell for _, row, _ in metrics for cell in row[1:]]))
+        found = []
+        for index, heading in enumerate(self.header[1:], start=1):
+            if not any(numbers_in([cell_at(row, index) for _, row, _ in metrics])):
+                continue
+            keys = {DESIGN: heading[:LONGEST_KEY]}
+            keys |= {one.key: cell_at(row, index)[:LONGEST_KEY] for _, row, one in rows if one.key}
+            record = Row(self.line, keys, self.spread)
+            for line, row, metric in metrics:
+                self.read_cell(record, metric, cell_at(row, index), line, point)
+            found.append(record)
+        return self.reading(found)
+
     def keys_of(self, row: list[str]) -> dict[str, str]:
         """Of two columns that mean the same the second goes by its heading."""
         keys: dict[str, str] = {}
@@ -170,7 +204,7 @@ class Table:
 
     def reading(self, rows: list[Row]) -> Reading:
         records = tuple(
-            Record(self.file, row.line, row.keys, row.figures, row.repeated, in_table=True)
+            Record(self.file, row.line, row.keys, row.figures, row.repeated, self.line)
             for row in rows
             if row.figures
         )

@@ -1,5 +1,6 @@
 """The command line: errors are one line and an exit status, and help teaches."""
 
+import json
 import os
 import signal
 import subprocess
@@ -58,11 +59,13 @@ def lab(tmp_path: Path) -> CommandLine:
         (["race", "tiny.toml", "--blocks", "0"], 2, ["--blocks", "0"]),
         (["race", "tiny.toml", "--blocks", "-1"], 2, ["--blocks", "-1"]),
         (["race", "tiny.toml", "--blocks", "many"], 2, ["--blocks", "integer"]),
+        (["race", "tiny.toml", "--quick", "--blocks", "3"], 2, ["--quick and --blocks cannot"]),
         (["race", "tiny.toml", "--seed", "-1"], 2, ["--seed", "-1"]),
         (["race", "tiny.toml", "--placement", "moon"], 2, ["--placement", "moon", "netns"]),
         (["race", "tiny.toml", "--server-cpus", "x"], 2, ["--server-cpus", "x"]),
         (["race", "tiny.toml", "--server-cpus", "9999"], 2, ["CPU 9999", "allowed"]),
         (["race", "--resume", "--seed", "1"], 2, ["--resume"]),
+        (["race", "--resume", "--quick"], 2, ["--resume"]),
         (["race", "--resume", "tiny.toml"], 1, ["unfinished", "tiny"]),
         (["race", "--resume", "bin"], 1, ["no ledger"]),
         (["race", "bad.toml"], 2, ["bad.toml", "cells[1].designs", "mill", "iterative"]),
@@ -170,6 +173,17 @@ def test_a_race_ends_with_one_screen_and_explains_on_request(lab: CommandLine) -
     assert explained.splitlines()[-1] == "report: one/report.html"
     also = lab.run("race", "tiny.toml", "--out", "two", "--quiet", "--explain", "--blocks", "1")
     assert "throughput" in also.stdout
+
+
+def test_a_quick_race_says_so_before_and_after(lab: CommandLine) -> None:
+    (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 50"))
+    raced = lab.run("race", "tiny.toml", "--quick", "--out", "one")
+    assert raced.returncode == 0
+    assert "note: a quick race: 6 timed and 2 counted blocks\n" in raced.stdout
+    assert "A quick race sees only large differences: leave out --quick\n" in raced.stdout
+    assert "**A quick race sees only" in (lab.folder / "one/summary.md").read_text()
+    told = json.loads(lab.run("report", "one", "--json").stdout)
+    assert (told["quick"], told["trials"]["ok"]) == (True, {"timed": 6, "counted": 2})
 
 
 def test_an_existing_race_is_not_overwritten(lab: CommandLine) -> None:

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from regatta.analysis.analyse import analyse
+from regatta.analysis.claims.result import TOO_FEW
 from regatta.analysis.columns import Against
 from regatta.analysis.estimates import Estimate
 from regatta.analysis.results import Analysis
@@ -27,7 +28,7 @@ from regatta.report.text.verdicts import headline, verdict_sentence
 from tests.lab import reports
 from tests.lab.designs import every_design
 from tests.lab.synthetic import make
-from tests.lab.synthetic_claims import all_kinds
+from tests.lab.synthetic_claims import all_kinds, claim
 from tests.ledgers import change
 
 COLUMNS = 80
@@ -260,6 +261,18 @@ def test_claims_are_one_line_that_counts_them(tmp_path: Path) -> None:
     assert not any(claim.says in " ".join(lines) for claim in all_kinds())
 
 
+def test_a_quick_race_says_what_it_cannot_decide(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path)
+    quick = replace(analysis, meta=analysis.meta | {"quick": "yes"})
+    (note,) = notes(quick)
+    assert note.line == "A quick race sees only large differences: leave out --quick"
+    few = [claim(name, "So it is.", TOO_FEW) for name in "abc"]
+    (note,) = notes(replace(quick, claims=[*few, *all_kinds()]))
+    assert note.line == "3 claims cannot be decided in a quick race: leave out --quick"
+    assert note.sentence.startswith("A quick race: 3 claims cannot be decided with so few blocks.")
+    assert notes(replace(analysis, claims=few)) == [], "not every short race is a quick one"
+
+
 def test_where_nothing_is_wrong_there_is_no_note(tmp_path: Path) -> None:
     disturbed = {("select", 10, 2), ("select", 10, 3)}
     analysis = analysis_of(tmp_path, disturbed=disturbed)
@@ -325,7 +338,7 @@ def test_what_to_do_is_never_cut_however_many_names_there_are(tmp_path: Path) ->
         for name in names
     ]
     found = notes(replace(analysis, groups=groups, warm_ups=cold, planned=analysis.trials + 1))
-    nameless = 6  # nothing was repeated, timed by a canary or raced alone; three ask for nothing
+    nameless = 7  # not quick; none repeated, timed by a canary or alone; three ask for nothing
     assert len(found) == len(NOTES) - nameless
     for note in found:
         assert note.do

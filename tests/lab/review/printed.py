@@ -1,6 +1,6 @@
 """What perf stat would print of these figures: by its format, in the way of a locale."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -65,10 +65,21 @@ def perf_text(
 ) -> str:
     """`figures`: task_clock_ms, elapsed_s and counts. `replaced`: what stands after # instead."""
     lines = [f"\n Performance counter stats for '{command}':\n"]
+    lines += event_lines(figures, locale, running, replaced or {})
+    lines.append("")
+    for name, words in TIMES.items():
+        if name in figures:
+            lines.append(f"  {locale.decimal(figures[name], 9)} seconds {words}")
+    return "\n".join(lines) + "\n"
+
+
+def event_lines(
+    figures: Mapping[str, float], locale: Locale, running: str, metrics: Mapping[str, str]
+) -> list[str]:
+    lines = []
     task_s, elapsed = figures["task_clock_ms"] / 1e3, figures["elapsed_s"]
     clock = locale.decimal(figures["task_clock_ms"], 2)
     used = f"{locale.decimal(task_s / elapsed, 3)} CPUs utilized"
-    metrics = replaced or {}
     lines.append(f"  {clock} msec task-clock   #  {metrics.get('task_clock_ms', used)}")
     for name, event in COUNTS.items():
         if name in figures:
@@ -76,10 +87,24 @@ def perf_text(
             lines.append(
                 f"  {locale.whole(int(figures[name]))}      {event}   #  {metric}  {running}"
             )
-    lines.append("")
-    for name, words in TIMES.items():
-        if name in figures:
-            lines.append(f"  {locale.decimal(figures[name], 9)} seconds {words}")
+    return lines
+
+
+def intervals_text(
+    ends_s: Sequence[float],
+    parts: Sequence[Mapping[str, float]],
+    locale: Locale = LOCALES["C"],
+    replaced: Mapping[str, str] | None = None,
+) -> str:
+    """What -I prints of these parts; nothing ran in one that is empty."""
+    lines = ["#           time             counts unit events"]
+    events = ["msec task-clock", *(COUNTS[name] for one in parts for name in one if name in COUNTS)]
+    for end, figures in zip(ends_s, parts, strict=True):
+        printed = [f"  <not counted> {event}" for event in dict.fromkeys(events)]
+        if figures:
+            printed = event_lines(figures, locale, "", replaced or {})
+        # Its point is one in every locale.
+        lines += [f"{end:15.9f} {line}" for line in printed]
     return "\n".join(lines) + "\n"
 
 

@@ -6,60 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from regatta.review import Finding
-from regatta.review.checks import CHECKS
-from regatta.review.figures import Reading
-from regatta.review.finding import CONTRADICTION
-from regatta.review.reading.files import read_lines
+from tests.lab.review.drawn import counted, locales
+from tests.lab.review.found import contradictions, findings, named
 from tests.lab.review.printed import LOCALES, perf_text
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "review"
 QUIET = {"task_clock_ms": 9000.0, "elapsed_s": 10.0, "user_s": 1.0, "system_s": 8.0}
-
-
-def reading(text: str, file: str = "a file") -> Reading:
-    found = read_lines(file, text.splitlines())
-    assert found is not None
-    return found
-
-
-def findings(*texts: str) -> list[Finding]:
-    readings = [reading(text, f"file {index}") for index, text in enumerate(texts)]
-    return [found for check in CHECKS for found in check(readings)]
-
-
-def named(name: str, *texts: str) -> list[Finding]:
-    return [found for found in findings(*texts) if found.check.name == name]
-
-
-def contradictions(*texts: str) -> list[Finding]:
-    return [found for found in findings(*texts) if found.check.kind == CONTRADICTION]
-
-
-@st.composite
-def counted(draw: st.DrawFn) -> dict[str, float]:
-    """What one run of any program counted."""
-    cycles = draw(st.integers(1_000_000, 10**12))
-    task_s = cycles / draw(st.floats(0.5, 6)) / 1e9
-    instructions = int(cycles * draw(st.floats(0.1, 5)))
-    branches = int(instructions * draw(st.floats(0.02, 0.4)))
-    references = draw(st.integers(1, cycles))
-    return {
-        "task_clock_ms": task_s * 1e3,
-        "elapsed_s": task_s * draw(st.floats(0.25, 1000)),
-        "context_switches": draw(st.integers(0, 10**6)),
-        "page_faults": draw(st.integers(0, 10**6)),
-        "cycles": cycles,
-        "instructions": instructions,
-        "branches": branches,
-        "branch_misses": int(branches * draw(st.floats(0, 0.2))),
-        "cache_references": references,
-        "cache_misses": draw(st.integers(0, references)),
-        "stalled_cycles_backend": draw(st.integers(0, cycles)),
-    }
-
-
-locales = st.sampled_from(sorted(LOCALES)).map(LOCALES.__getitem__)
 
 
 @given(counted(), locales)

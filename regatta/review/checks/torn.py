@@ -1,0 +1,24 @@
+"""A row of a table that has more cells than headings, or fewer: its figures stand elsewhere."""
+
+from collections.abc import Iterator, Sequence
+
+from regatta.review.figures import Reading
+from regatta.review.finding import CONTRADICTION, Check, Finding, and_others
+
+LONGEST = 60
+TORN = Check(
+    "torn",
+    CONTRADICTION,
+    "a row that is torn",
+    "give each heading one cell in each row; a pipe within a cell is written \\|.",
+)
+
+
+def check(readings: Sequence[Reading]) -> Iterator[Finding]:
+    for reading in readings:
+        if reading.torn:
+            first = reading.torn[0]
+            row = " | ".join(first.cells)[:LONGEST]
+            says = f"{len(first.cells)} cells under {first.headings} headings: `{row}`."
+            says += and_others(len(reading.torn) - 1, "row")
+            yield Finding(TORN, reading.file, first.line, "", says)

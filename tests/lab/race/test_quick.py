@@ -1,0 +1,101 @@
+"""A quick race: all cells in few blocks, said before its first trial and kept by its ledger."""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, quick_note, too_few_note
+from regatta.analysis.statistics.serial import reach_of
+from regatta.ledger.files import open_ledger
+from regatta.ledger.planned import COUNTED_TRIAL, TIMED
+from regatta.ledger.schema import FILE_NAME
+from regatta.race.events import Event, TrialFinished
+from regatta.race.options import Options, apply
+from regatta.race.race import plan_of
+from regatta.race.resume import keep_options
+from regatta.study import Study, find_study, load_study
+from regatta.study.design import Design
+from regatta.study.quick import BLOCKS, COUNTED_BLOCKS
+from tests.lab import faked
+from tests.lab.fake_programs import DESIGNS
+
+CELLS = f"{faked.PAIR}connections = [3]\nrequests = 6\n"
+
+
+def reports() -> Study:
+    return load_study(find_study("reports"), tuple(Design(**one) for one in DESIGNS))
+
+
+def quick(study: Study, **asked: Any) -> Study:
+    return apply(study, Options(quick=True, **asked))
+
+
+def test_blocks_are_cut_and_never_cells() -> None:
+    whole, few = reports(), quick(reports())
+    assert few.cells == whole.cells
+    plan = plan_of(few, seed=1)
+    assert Counter(planned.kind for planned in plan) == {TIMED: 6 * 72, COUNTED_TRIAL: 2 * 72}
+    assert len({planned.cell_id for planned in plan}) == 72
+    assert len(plan_of(whole, seed=1)) > 4.8 * len(plan), "3 minutes where it takes 15"
+
+
+def test_no_fewer_blocks_would_give_intervals() -> None:
+    assert BLOCKS == FEWEST_BLOCKS
+    values = np.array([1.0, 2.0, 3.0])
+    assert reach_of(values[:COUNTED_BLOCKS]) is not None
+    assert reach_of(values[: COUNTED_BLOCKS - 1]) is None
+
+
+def test_a_study_of_fewer_blocks_gets_no_more() -> None:
+    few = quick(faked.parse(faked.on_one_cpu(CELLS, blocks=3, counted_blocks=1)))
+    assert (few.blocks, few.counted_blocks, few.search_blocks) == (3, 1, 2)
+
+
+def test_it_has_one_sitting_and_no_rest_unless_more_are_asked_for() -> None:
+    study = faked.parse(faked.on_one_cpu(CELLS, sittings=5, pause='"10min"'))
+    assert (quick(study).sittings, quick(study).pause_s) == (1, 0)
+    asked = quick(study, sittings=3, pause_s=60)
+    assert (asked.sittings, asked.pause_s) == (3, 60)
+    assert quick_note(asked).endswith("6 timed and 2 counted blocks in each of 3 sittings")
+
+
+def test_what_it_cannot_decide_is_said_before_its_first_trial() -> None:
+    whole, few = reports(), quick(reports())
+    assert quick_note(whole) == ""
+    said = re.fullmatch(
+        r"a quick race: 6 timed and 2 counted blocks; (\d+) of (\d+) claims cannot be decided with "
+        "so few",
+        quick_note(few),
+    )
+    assert said is not None
+    assert int(said[2]) == len(whole.claims)
+    named = re.search(r"the claims \w+, \w+, \w+, \w+ and (\d+) more have 2$", too_few_note(few))
+    assert named is not None
+    assert int(said[1]) == 4 + int(named[1])
+    in_sittings = quick(reports(), sittings=2)
+    assert f"; {len(whole.claims)} of {len(whole.claims)} claims" in quick_note(in_sittings)
+
+
+@pytest.mark.usefixtures("programs_folder")
+@pytest.mark.parametrize("asked", [{"quick": True}, {"blocks": 3}, {"sittings": 2}, {}])
+def test_a_race_goes_on_as_it_was_asked_for_and_not_as_its_study_says(
+    tmp_path: Path, asked: dict[str, Any]
+) -> None:
+    """A width too: with a number of blocks of its own it would otherwise end early."""
+    text = faked.on_one_cpu(CELLS, blocks=7, counted_blocks=3, width_percent=3, most_blocks=20)
+    study = faked.parse(text)
+
+    def stop(event: Event) -> None:
+        if isinstance(event, TrialFinished):
+            raise faked.StopError
+
+    with pytest.raises(faked.StopError):
+        faked.race(study, tmp_path, stop, use_perf=False, **asked)
+    with open_ledger(tmp_path / FILE_NAME) as ledger:
+        kept = keep_options(ledger, study)
+    assert dict(kept) == dict(apply(study, Options(**asked)))
+    assert kept.quick == asked.get("quick", False)

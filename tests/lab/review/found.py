@@ -1,0 +1,26 @@
+"""What the checks find in texts."""
+
+from regatta.review import Finding
+from regatta.review.checks import CHECKS
+from regatta.review.figures import Reading
+from regatta.review.finding import CONTRADICTION
+from regatta.review.reading.files import read_lines
+
+
+def reading(text: str, file: str = "a file") -> Reading:
+    found = read_lines(file, text.splitlines())
+    assert found is not None
+    return found
+
+
+def findings(*texts: str) -> list[Finding]:
+    readings = [reading(text, f"file {index}") for index, text in enumerate(texts)]
+    return [found for check in CHECKS for found in check(readings)]
+
+
+def named(name: str, *texts: str) -> list[Finding]:
+    return [found for found in findings(*texts) if found.check.name == name]
+
+
+def contradictions(*texts: str) -> list[Finding]:
+    return [found for found in findings(*texts) if found.check.kind == CONTRADICTION]
