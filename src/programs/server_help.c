@@ -31,6 +31,9 @@ static const char HELP[] =
     "      --max-connections N  clients at a time; more are refused (default: 65536)\n"
     "      --allow NETWORKS     who may connect, such as 10.0.0.0/8,2001:db8::/32,192.0.2.7\n"
     "                           (default: any address)\n"
+    "      --host NAMES         by which names HTTP clients without a token may ask for this\n"
+    "                           host, such as metrics.example,db1 (always: any address,\n"
+    "                           localhost and its own name)\n"
     "      --token-file FILE    clients must send the token in this file: one line of 16 to 256\n"
     "                           characters, readable by the file's owner only\n"
     "      --no-token           clients need no token. Listening where other hosts can connect\n"
@@ -50,7 +53,9 @@ static const char HELP[] =
     "      --list-designs       list the designs (with --json as JSON) and exit\n"
     "      --list-sandbox       list what is given up here (with --json as JSON) and exit\n"
     "      --version            show the version and exit\n"
-    "  -h, --help               show this help and exit\n"
+    "  -h, --help               show this help and exit\n";
+
+static const char HELP_END[] =
     "\n"
     "Try it:\n"
     "  regatta-server --design thread-per-client    in one terminal, and in another\n"
@@ -64,4 +69,5 @@ static const char HELP[] =
 
 void server_help(void) {
     fputs(HELP, stdout);
+    fputs(HELP_END, stdout);
 }
