@@ -14,7 +14,7 @@ _regatta_server() {
         -l | --listen) words='127.0.0.1 0.0.0.0' ;;
         -w | --work) words='scan classic snapshot wait=5ms spin=50us scan+spin=50us classic+spin=50us' ;;
         --source) words='auto procfs bpf' ;;
-        --sandbox) words='on off' ;;
+        --sandbox) words='on off require' ;;
         --user) words=$(compgen -u) ;;
         --summary | --token-file)
             compopt -o filenames 2>/dev/null

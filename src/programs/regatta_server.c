@@ -165,6 +165,25 @@ static void warn_of_hidden(const struct server *server) {
               stderr);
 }
 
+static int sandbox_failure(const struct server_command *command, const struct sandbox *sandbox) {
+    if (command->user != NULL)
+        fprintf(stderr, "regatta-server: --user %s: %s\n", command->user, sandbox->user.what);
+    else
+        fprintf(stderr, "regatta-server: sandbox without user: %s\n", sandbox->user.what);
+    return EXIT_FAILURE;
+}
+
+/* Returns 0 or the exit status. */
+static int check_required(const struct sandbox *sandbox) {
+    char space[5 * SANDBOX_WHAT_LIMIT];
+    struct text missing = text_fixed(space, sizeof space);
+    if (!sandbox_missing(sandbox, &missing))
+        return 0;
+    fprintf(stderr, "regatta-server: --sandbox require: %.*s\n", (int)missing.length,
+            missing.bytes);
+    return EXIT_FAILURE;
+}
+
 /* Gives up the rights that serving does not need. Returns 0 or the exit status. */
 static int enter_sandbox(struct server *server, const struct server_command *command) {
     const struct design *design = command->options.design;
@@ -175,11 +194,10 @@ static int enter_sandbox(struct server *server, const struct server_command *com
     if (error != 0) /* a manager that does not listen does not wait either */
         fprintf(stderr, "regatta-server: cannot reach the service manager (NOTIFY_SOCKET): %s\n",
                 strerror(-error));
-    error = sandbox_enter(&sandbox, &wanted);
-    if (error != 0) {
-        fprintf(stderr, "regatta-server: --user %s: %s\n", command->user, sandbox.user.what);
+    if (sandbox_enter(&sandbox, &wanted) != 0)
+        return sandbox_failure(command, &sandbox);
+    if (command->requires_sandbox && check_required(&sandbox) != 0)
         return EXIT_FAILURE;
-    }
     if (command->has_sandbox)
         sandbox_describe(&sandbox, "regatta-server: sandbox ", &server->ready.sandbox_note);
     warn_of_hidden(server);

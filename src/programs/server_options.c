@@ -54,9 +54,10 @@ static void read_source(const char *name, void *into) {
 
 static void read_sandbox(const char *text, void *into) {
     struct server_command *command = into;
-    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-        wrong("--sandbox", text, "expected on or off");
-    command->has_sandbox = strcmp(text, "on") == 0;
+    command->requires_sandbox = strcmp(text, "require") == 0;
+    command->has_sandbox = command->requires_sandbox || strcmp(text, "on") == 0;
+    if (!command->has_sandbox && strcmp(text, "off") != 0)
+        wrong("--sandbox", text, "expected on, off or require");
 }
 
 static void read_listen(const char *text, void *into) {
