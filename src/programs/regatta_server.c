@@ -3,6 +3,7 @@
 #include "designs/find_design.h"
 #include "programs/option.h"
 #include "programs/server_options.h"
+#include "programs/server_rights.h"
 #include "server/log.h"
 #include "server/recorder.h"
 #include "server/server.h"
@@ -163,67 +164,13 @@ static int open_listeners(struct server *server, struct options *options) {
     return error != 0 ? listen_failure(options, error) : 0;
 }
 
-/* Warns if processes are hidden: if process 1 can be read, all can. */
-static void warn_of_hidden(const struct server *server) {
-    int fd = open("/proc/1/stat", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    else if (strcmp(service_source(server->service), "procfs") == 0)
-        fputs("regatta-server: processes of other users are hidden (/proc is mounted with "
-              "hidepid): mount it with gid= of a group of the server's user, or use --source bpf\n",
-              stderr);
-}
-
-static int sandbox_failure(const struct server_command *command, const struct sandbox *sandbox) {
-    if (command->user != NULL)
-        fprintf(stderr, "regatta-server: --user %s: %s\n", command->user, sandbox->user.what);
-    else
-        fprintf(stderr, "regatta-server: sandbox without user: %s\n", sandbox->user.what);
-    return EXIT_FAILURE;
-}
-
-/* Returns 0 or the exit status. */
-static int check_required(const struct sandbox *sandbox) {
-    char space[5 * SANDBOX_WHAT_LIMIT];
-    struct text missing = text_fixed(space, sizeof space);
-    if (!sandbox_missing(sandbox, &missing))
-        return 0;
-    fprintf(stderr, "regatta-server: --sandbox require: %.*s\n", (int)missing.length,
-            missing.bytes);
-    return EXIT_FAILURE;
-}
-
-/* Gives up the rights that serving does not need. Returns 0 or the exit status. */
-static int enter_sandbox(struct server *server, const struct server_command *command) {
-    const struct design *design = command->options.design;
-    struct sandbox_options wanted = server_options_sandbox(command);
-    struct sandbox sandbox;
-    wanted.uses_bpf = strcmp(service_source(server->service), "bpf") == 0;
-    int error = notify_open(&server->ready.manager_fd);
-    if (error != 0) /* a manager that does not listen does not wait either */
-        fprintf(stderr, "regatta-server: cannot reach the service manager (NOTIFY_SOCKET): %s\n",
-                strerror(-error));
-    if (sandbox_enter(&sandbox, &wanted) != 0)
-        return sandbox_failure(command, &sandbox);
-    if (command->requires_sandbox && check_required(&sandbox) != 0)
-        return EXIT_FAILURE;
-    if (command->has_sandbox)
-        sandbox_describe(&sandbox, "regatta-server: sandbox ", &server->ready.sandbox_note);
-    warn_of_hidden(server);
-    const char *missing = design_missing(design); /* perhaps only for this user */
-    if (missing == NULL)
-        return 0;
-    fprintf(stderr, "regatta-server: --design %s: %s\n", design->name, missing);
-    return EXIT_FAILURE;
-}
-
 /* When everything that needs rights is open. */
 static int serve_without_rights(struct server *server, const struct server_command *command) {
     const char *path = command->summary;
     int summary = path != NULL ? summary_open(path) : -1;
     if (path != NULL && summary < 0)
         return fail(path, summary, NULL);
-    int status = enter_sandbox(server, command);
+    int status = server_give_up_rights(server, command);
     if (status == 0)
         status = serve(server, command->records);
     if (path == NULL || status != 0)
@@ -266,6 +213,7 @@ static int open_and_serve(struct server_command *command) {
         status = serve_without_rights(&server, command);
         listener_close(&server.listener);
         free(server.other_listeners);
+        free(server.prepared);
     }
     stats_destroy(server.stats);
     service_close(server.service);

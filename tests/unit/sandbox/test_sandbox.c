@@ -159,7 +159,11 @@ static int try_calls_of(const struct sandbox_options *options) {
     EXPECT(15, fails(unlink("/tmp/regatta-no-such-file"), EPERM));
     EXPECT(16, fails(prctl(PR_SET_DUMPABLE, 1UL, 0UL, 0UL, 0UL), EPERM));
     EXPECT(17, fails(syscall(SYS_bpf, BPF_PROG_TEST_RUN, NULL, 0), EPERM) == !options->uses_bpf);
-    EXPECT(18, fails(syscall(SYS_io_uring_setup, 0, NULL), EPERM) == !options->uses_rings);
+    EXPECT(18, fails(syscall(SYS_io_uring_setup, 0, NULL), EPERM));
+    EXPECT(19,
+           fails(syscall(SYS_io_uring_enter, -1, 0, 0, 0, NULL, 0), EPERM) == !options->uses_rings);
+    EXPECT(20,
+           fails(syscall(SYS_io_uring_register, -1, 0, NULL, 0), EPERM) == !options->uses_rings);
     return HELD;
 }
 
@@ -167,8 +171,7 @@ static int try_calls(void) {
     return try_calls_of(&(struct sandbox_options){.is_on = true});
 }
 
-/* A call with 0 entries shows whether the kernel allows rings: its error differs from the filter's.
- */
+/* -1 is no ring: the error of the kernel differs from that of the filter. */
 static int try_calls_with_rings(void) {
     return try_calls_of(&(struct sandbox_options){.is_on = true, .uses_rings = true});
 }
@@ -177,7 +180,7 @@ TEST(seccomp_refuses_what_serving_does_not_take) {
     in_a_child(try_calls);
 }
 
-TEST(seccomp_lets_only_a_design_on_io_uring_make_one) {
+TEST(seccomp_lets_only_a_design_on_io_uring_use_rings_and_nobody_make_one) {
     in_a_child(try_calls_with_rings);
 }
 
