@@ -10,7 +10,7 @@ import socket
 import sys
 
 TIMEOUT_S = 20
-REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: bench\r\n\r\n"
+REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 # Made and asked together: a server that looks at all its connections each time it wakes should not
 # have to wake for each.
 BATCH = 100

@@ -246,7 +246,7 @@ class HalfOpen(Load):
         return {LATE: read_lateness(printed)}
 
 
-ALL = b"GET /top?n=1&format=json HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n"
+ALL = b"GET /top?n=1&format=json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
 def processes_read(testbed: Testbed, serving: Serving) -> int:

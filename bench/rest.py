@@ -119,7 +119,7 @@ class Footprint(Load):
         return f"{self.requests} requests and {self.seconds} s"
 
     def run(self, testbed: Testbed, _: Server, serving: Serving) -> Figures:
-        request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: bench\r\n\r\n"
+        request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
         for _batch in range(self.requests // PIPELINED):
             if not testbed.ask(serving.port, request * PIPELINED):
                 raise TrialError("the server does not answer")

@@ -17,7 +17,7 @@ from regatta.trial.serve import wait_ready
 from regatta.trial.side import Side
 
 PATH = "/top?n=2"
-HTTP_GET = f"GET {PATH} HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
+HTTP_GET = f"GET {PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 # Of redis and memcached.
 KEY = "regatta"
 # A snapshot is taken once: replies keep their length, by which get-client knows them.

@@ -156,7 +156,8 @@ def ask_line(server: RunningServer, parameters: list[str]) -> Answer:
 
 def ask_http(server: RunningServer, parameters: list[str]) -> Answer:
     target = "/top?" + "&".join(parameters)
-    (reply,) = parse_replies(server.ask(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode()))
+    request = f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    (reply,) = parse_replies(server.ask(request.encode()))
     assert reply.status == 200, reply.body
     is_json = reply.headers["content-type"] == "application/json"
     assert is_json == ("format=json" in parameters)

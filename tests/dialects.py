@@ -50,6 +50,10 @@ def split_http(received: bytes) -> list[bytes]:
 
 LINE = Dialect("line", b"top %d\n", b"error: ", split_lines, read_reply)
 HTTP = Dialect(
-    "http", b"GET /top?n=%d HTTP/1.1\r\nHost: x\r\n\r\n", b"HTTP/1.1 4", split_http, read_http_reply
+    "http",
+    b"GET /top?n=%d HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"HTTP/1.1 4",
+    split_http,
+    read_http_reply,
 )
 DIALECTS = (LINE, HTTP)

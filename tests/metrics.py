@@ -23,7 +23,7 @@ def labels(**values: str) -> Labels:
 def fetch(server: RunningServer, accept: str | None = None, method: str = "GET") -> Reply:
     """The reply to one request for /metrics."""
     header = f"Accept: {accept}\r\n" if accept is not None else ""
-    received = server.ask(f"{method} /metrics HTTP/1.1\r\nHost: x\r\n{header}\r\n".encode())
+    received = server.ask(f"{method} /metrics HTTP/1.1\r\nHost: localhost\r\n{header}\r\n".encode())
     (reply,) = parse_replies(received, [method])
     return reply
 

@@ -14,22 +14,22 @@ _regatta_server() {
         -l | --listen) words='127.0.0.1 0.0.0.0' ;;
         -w | --work) words='scan classic snapshot wait=5ms spin=50us scan+spin=50us classic+spin=50us' ;;
         --source) words='auto procfs bpf' ;;
-        --sandbox) words='on off' ;;
+        --sandbox) words='on off require' ;;
         --user) words=$(compgen -u) ;;
         --summary | --token-file)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        --max-age | --backlog | --max-connections | --allow | --idle-timeout | --workers | --cpus | --ready-fd)
+        --max-age | --backlog | --max-connections | --allow | --host | --idle-timeout | --workers | --cpus | --ready-fd)
             COMPREPLY=() # a number or a list: nothing to offer
             return
             ;;
         *)
             words='--design --listen --work --max-age --source --no-recorder --backlog
-                --defer-accept --max-connections --allow --token-file --no-token --idle-timeout
-                --workers --cpus --user --sandbox --ready-fd --summary --verbose --quiet
-                --list-designs --list-sandbox --json --version --help'
+                --defer-accept --max-connections --allow --host --token-file --no-token
+                --idle-timeout --workers --cpus --user --sandbox --ready-fd --summary --verbose
+                --quiet --list-designs --list-sandbox --json --version --help'
             ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

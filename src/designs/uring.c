@@ -15,5 +15,6 @@ const struct design design_uring = {
     .summary = "one io_uring: multishot accept and receive, provided buffers",
     .uses_rings = true,
     .missing = uring_missing,
+    .prepare = uring_prepare,
     .run = run,
 };

@@ -16,5 +16,6 @@ const struct design design_uring_reactors = {
     .shares_port = true,
     .uses_rings = true,
     .missing = uring_missing,
+    .prepare = uring_prepare,
     .run = run,
 };

@@ -25,8 +25,8 @@ HOT void exchange_drop_output(struct exchange *exchange) {
     exchange->output_sent = 0;
 }
 
-void exchange_ask_token(struct exchange *exchange, const struct token *token) {
-    exchange->token = token;
+void exchange_admit(struct exchange *exchange, const struct admission *admission) {
+    exchange->admission = admission;
 }
 
 HOT void exchange_close(struct exchange *exchange) {

@@ -18,11 +18,18 @@
 #include "base/text.h"
 #include "base/token.h"
 #include "exchange/buffers.h"
+#include "exchange/hosts.h"
 #include "service/request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What clients need to be answered; health checks need nothing. */
+struct admission {
+    struct token token; /* of length 0: none, and HTTP clients may ask for these hosts only */
+    struct hosts hosts;
+};
 
 struct exchange {
     struct buffers *buffers; /* the store that its own come from */
@@ -31,7 +38,7 @@ struct exchange {
     uint32_t input_from;     /* consumed up to here */
     uint32_t input_to;
     struct text output;
-    const struct token *token; /* that clients must present; NULL: none */
+    const struct admission *admission; /* NULL: clients need nothing */
     uint32_t output_sent;
     uint32_t reply_from; /* in the output: where the reply being made has room for its head */
     uint8_t dialect;
@@ -53,9 +60,10 @@ struct span {
 void exchange_open(struct exchange *exchange, struct buffers *buffers);
 void exchange_close(struct exchange *exchange);
 
-/* Requires this token from now on: in the line dialect once ("auth TOKEN"), in HTTP with each
- * request. Health checks need none. NULL: none is required. The token stays the caller's. */
-void exchange_ask_token(struct exchange *exchange, const struct token *token);
+/* Requires from now on the token, in the line dialect once ("auth TOKEN"), in HTTP with each
+ * request; or where there is none, in HTTP, that no other host is named. NULL: nothing. What it
+ * points to stays the caller's. */
+void exchange_admit(struct exchange *exchange, const struct admission *admission);
 
 /* Where to read into. Empty: read nothing now (replies are waiting to be sent, or it is closing,
  * also for lack of memory). */

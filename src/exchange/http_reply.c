@@ -60,6 +60,8 @@ static const char *status_line(enum status status) {
         return "HTTP/1.1 408 Request Timeout\r\n";
     case STATUS_URI_TOO_LONG:
         return "HTTP/1.1 414 URI Too Long\r\n";
+    case STATUS_MISDIRECTED:
+        return "HTTP/1.1 421 Misdirected Request\r\n";
     case STATUS_HEAD_TOO_LARGE:
         return "HTTP/1.1 431 Request Header Fields Too Large\r\n";
     case STATUS_UNAVAILABLE:

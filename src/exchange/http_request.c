@@ -137,6 +137,7 @@ static void parse_target(struct slice target, struct parse *parse) {
         struct slice authority = {target.bytes, (size_t)(slash - target.bytes)};
         if (authority.length == 0 || !is_all(authority, &host))
             refuse_and_close(head, "malformed request line");
+        head->host = authority;
         target = slice_after(target, authority.length);
     }
     struct slice path = slice_next(&target, '?');
@@ -197,6 +198,8 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
         parse->hosts++;
         if (!is_all(value, &host)) /* excludes control characters */
             refuse_and_close(head, "malformed Host header");
+        if (head->host.bytes == NULL) /* the host in a target counts alone (RFC 9112, 3.2.2) */
+            head->host = value;
     } else if (!is_all(value, &printed)) {
         refuse_and_close(head, "control character in a header");
     } else if (slice_equals_any_case(name, "authorization")) {

@@ -12,6 +12,7 @@ struct http_head {
     bool keep_alive;     /* the connection stays open after the reply */
     bool says_keep;      /* HTTP/1.0 that asked for keep-alive: the reply must grant it */
     struct slice bearer; /* the token presented; empty: none, or several */
+    struct slice host;   /* that is asked for, perhaps with a port; NULL bytes: none (HTTP/1.0) */
 };
 
 /* Length of the head at the start of the text, with its empty last line; 0 if incomplete. A head

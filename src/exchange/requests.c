@@ -29,23 +29,28 @@ static enum dialect tell_dialect(char first) {
     return first >= 'A' && first <= 'Z' ? DIALECT_HTTP : DIALECT_LINE;
 }
 
-/* Without the token a client gets nothing but health checks. */
-static void deny(struct request *request, const char *problem) {
+/* A client that may not ask gets nothing but health checks. */
+static void deny(struct request *request, enum status status, const char *problem) {
     if (request->kind == REQUEST_INVALID || request->kind == REQUEST_HEALTH)
         return;
-    *request = (struct request){
-        .kind = REQUEST_INVALID, .status = STATUS_UNAUTHORIZED, .problem = problem};
+    *request = (struct request){.kind = REQUEST_INVALID, .status = status, .problem = problem};
+}
+
+/* NULL: none. */
+static const struct token *asked_token(const struct exchange *exchange) {
+    const struct admission *admission = exchange->admission;
+    return admission != NULL && admission->token.length > 0 ? &admission->token : NULL;
 }
 
 /* "auth TOKEN": from here on the client may ask. */
 static void take_auth(struct exchange *exchange, struct slice given, struct request *request) {
     if (given.length > 0 && given.bytes[given.length - 1] == '\r')
         given.length--;
-    exchange->has_token =
-        exchange->token == NULL || token_is(exchange->token, given.bytes, given.length);
+    const struct token *token = asked_token(exchange);
+    exchange->has_token = token == NULL || token_is(token, given.bytes, given.length);
     *request = (struct request){.kind = REQUEST_AUTH, .status = STATUS_OK};
     if (!exchange->has_token)
-        deny(request, "this is not the token");
+        deny(request, STATUS_UNAUTHORIZED, "this is not the token");
 }
 
 HOT static bool next_line(struct exchange *exchange, struct slice waiting,
@@ -65,12 +70,29 @@ HOT static bool next_line(struct exchange *exchange, struct slice waiting,
         take_auth(exchange, slice_after(line, auth_length), request);
     } else {
         line_parse(line, request);
-        if (exchange->token != NULL && !exchange->has_token)
-            deny(request, "this server asks for a token; say first: auth TOKEN");
+        if (asked_token(exchange) != NULL && !exchange->has_token)
+            deny(request, STATUS_UNAUTHORIZED,
+                 "this server asks for a token; say first: auth TOKEN");
     }
     exchange->keeps_open = request->kind != REQUEST_INVALID;
     consume(exchange, line.length + 1);
     return true;
+}
+
+/* Whoever has the token may ask by any name: no stranger's page has it. */
+HOT static void check_asker(const struct exchange *exchange, const struct http_head *head,
+                            struct request *request) {
+    const struct token *token = asked_token(exchange);
+    if (token != NULL) {
+        if (!token_is(token, head->bearer.bytes, head->bearer.length))
+            deny(request, STATUS_UNAUTHORIZED,
+                 "this server asks for a token; send: Authorization: Bearer TOKEN");
+    } else if (exchange->admission != NULL && head->host.bytes != NULL &&
+               !hosts_know(&exchange->admission->hosts, head->host)) {
+        deny(request, STATUS_MISDIRECTED,
+             "this server is not known by that host name; ask by its address, or start it with "
+             "--host NAME");
+    }
 }
 
 HOT static bool next_head(struct exchange *exchange, struct slice waiting,
@@ -89,9 +111,7 @@ HOT static bool next_head(struct exchange *exchange, struct slice waiting,
     struct http_head head;
     http_parse_head(text, &head);
     *request = head.request;
-    if (exchange->token != NULL &&
-        !token_is(exchange->token, head.bearer.bytes, head.bearer.length))
-        deny(request, "this server asks for a token; send: Authorization: Bearer TOKEN");
+    check_asker(exchange, &head, request);
     exchange->is_head = head.is_head;
     exchange->keeps_open = head.keep_alive;
     exchange->says_keep = head.says_keep;

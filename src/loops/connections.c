@@ -54,7 +54,7 @@ struct connection *connections_add(struct connections *connections, int fd, int6
     connection->fd = fd;
     connection->active_ns = now_ns;
     exchange_open(&connection->exchange, &connections->buffers);
-    exchange_ask_token(&connection->exchange, access_token(&connections->server->options->access));
+    exchange_admit(&connection->exchange, &connections->server->options->access.admission);
     append(connections, connection);
     connections->count++;
     stats_add(&connections->server->counts->connections);

@@ -3,6 +3,7 @@
 #include "designs/find_design.h"
 #include "programs/option.h"
 #include "programs/server_options.h"
+#include "programs/server_rights.h"
 #include "server/log.h"
 #include "server/recorder.h"
 #include "server/server.h"
@@ -33,27 +34,36 @@ static void raise_hard_limit(struct rlimit *limit, rlim_t wanted) {
         *limit = raised;
 }
 
+/* Divides so many descriptors among connections and what the sources keep open. Connections that
+ * were asked for come first. */
+static void divide_descriptors(struct server_command *command, rlim_t room) {
+    struct options *options = &command->options;
+    rlim_t kept = options->design->keeps_nothing ? 0 : source_kept_most();
+    if (options->max_connections > room && command->wants_connections)
+        fprintf(stderr,
+                "regatta-server: the limit of open files allows %u connections, not %u; raise it "
+                "(see: ulimit -Hn)\n",
+                (unsigned)room, options->max_connections);
+    rlim_t most = command->wants_connections ? room : room - kept;
+    if (options->max_connections > most)
+        options->max_connections = (unsigned)most;
+    if (kept > room - options->max_connections)
+        kept = room - options->max_connections;
+    command->kept_descriptors = (uint32_t)kept;
+}
+
 /* Each connection takes a descriptor: raises the soft limit to the hard one. The last few
  * descriptors are reserved, so that a scan is always possible. */
 static void budget_descriptors(struct server_command *command) {
-    struct options *options = &command->options;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
     if (command->wants_connections)
-        raise_hard_limit(&limit, options->max_connections + SPARE_DESCRIPTORS);
+        raise_hard_limit(&limit, command->options.max_connections + SPARE_DESCRIPTORS);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    rlim_t spare = limit.rlim_cur > 2 * SPARE_DESCRIPTORS ? SPARE_DESCRIPTORS : limit.rlim_cur / 2;
-    unsigned allowed = (unsigned)(limit.rlim_cur - spare);
-    if (options->max_connections <= limit.rlim_cur - spare)
-        return;
-    if (command->wants_connections)
-        fprintf(stderr,
-                "regatta-server: the limit of open files allows %u connections, not %u; raise it "
-                "(see: ulimit -Hn)\n",
-                allowed, options->max_connections);
-    options->max_connections = allowed;
+    bool is_low = limit.rlim_cur <= 2 * SPARE_DESCRIPTORS;
+    divide_descriptors(command, limit.rlim_cur - (is_low ? limit.rlim_cur / 2 : SPARE_DESCRIPTORS));
 }
 
 /* After pinning: a pool with a worker per CPU counts the CPUs that it may use. */
@@ -154,49 +164,13 @@ static int open_listeners(struct server *server, struct options *options) {
     return error != 0 ? listen_failure(options, error) : 0;
 }
 
-/* Warns if processes are hidden: if process 1 can be read, all can. */
-static void warn_of_hidden(const struct server *server) {
-    int fd = open("/proc/1/stat", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    else if (strcmp(service_source(server->service), "procfs") == 0)
-        fputs("regatta-server: processes of other users are hidden (/proc is mounted with "
-              "hidepid): mount it with gid= of a group of the server's user, or use --source bpf\n",
-              stderr);
-}
-
-/* Gives up the rights that serving does not need. Returns 0 or the exit status. */
-static int enter_sandbox(struct server *server, const struct server_command *command) {
-    const struct design *design = command->options.design;
-    struct sandbox_options wanted = server_options_sandbox(command);
-    struct sandbox sandbox;
-    wanted.uses_bpf = strcmp(service_source(server->service), "bpf") == 0;
-    int error = notify_open(&server->ready.manager_fd);
-    if (error != 0) /* a manager that does not listen does not wait either */
-        fprintf(stderr, "regatta-server: cannot reach the service manager (NOTIFY_SOCKET): %s\n",
-                strerror(-error));
-    error = sandbox_enter(&sandbox, &wanted);
-    if (error != 0) {
-        fprintf(stderr, "regatta-server: --user %s: %s\n", command->user, sandbox.user.what);
-        return EXIT_FAILURE;
-    }
-    if (command->has_sandbox)
-        sandbox_describe(&sandbox, "regatta-server: sandbox ", &server->ready.sandbox_note);
-    warn_of_hidden(server);
-    const char *missing = design_missing(design); /* perhaps only for this user */
-    if (missing == NULL)
-        return 0;
-    fprintf(stderr, "regatta-server: --design %s: %s\n", design->name, missing);
-    return EXIT_FAILURE;
-}
-
 /* When everything that needs rights is open. */
 static int serve_without_rights(struct server *server, const struct server_command *command) {
     const char *path = command->summary;
     int summary = path != NULL ? summary_open(path) : -1;
     if (path != NULL && summary < 0)
         return fail(path, summary, NULL);
-    int status = enter_sandbox(server, command);
+    int status = server_give_up_rights(server, command);
     if (status == 0)
         status = serve(server, command->records);
     if (path == NULL || status != 0)
@@ -223,7 +197,7 @@ static int open_and_serve(struct server_command *command) {
         .source = command->source,
         .max_age_ms = command->max_age_ms,
         .records = command->records,
-        .source_flags = options->design->keeps_nothing ? SOURCE_KEEPS_NOTHING : 0,
+        .kept_descriptors = command->kept_descriptors,
         .is_over = stop_is_over,
     };
     /* Before the service's snapshot, which then lies beside it: see shared_memory.h. */
@@ -239,6 +213,7 @@ static int open_and_serve(struct server_command *command) {
         status = serve_without_rights(&server, command);
         listener_close(&server.listener);
         free(server.other_listeners);
+        free(server.prepared);
     }
     stats_destroy(server.stats);
     service_close(server.service);

@@ -31,6 +31,9 @@ static const char HELP[] =
     "      --max-connections N  clients at a time; more are refused (default: 65536)\n"
     "      --allow NETWORKS     who may connect, such as 10.0.0.0/8,2001:db8::/32,192.0.2.7\n"
     "                           (default: any address)\n"
+    "      --host NAMES         by which names HTTP clients without a token may ask for this\n"
+    "                           host, such as metrics.example,db1 (always: any address,\n"
+    "                           localhost and its own name)\n"
     "      --token-file FILE    clients must send the token in this file: one line of 16 to 256\n"
     "                           characters, readable by the file's owner only\n"
     "      --no-token           clients need no token. Listening where other hosts can connect\n"
@@ -41,7 +44,8 @@ static const char HELP[] =
     "      --cpus LIST          pin to these CPUs, for instance 0 or 0,2-3\n"
     "      --user NAME          user to become when started by root (default: regatta-server if\n"
     "                           it exists, else nobody; root: stay root)\n"
-    "      --sandbox on|off     give up all rights that serving does not need (default: on)\n"
+    "      --sandbox MODE       on: give up all rights that serving does not need (default);\n"
+    "                           require: serve only if all can be given up; off: none\n"
     "      --ready-fd FD        write `ready HOST:PORT` to this descriptor when serving\n"
     "      --summary FILE       write what was served, and what it cost, as JSON at exit\n"
     "  -v, --verbose            show of each client, by number and address, that it connected,\n"
@@ -50,7 +54,9 @@ static const char HELP[] =
     "      --list-designs       list the designs (with --json as JSON) and exit\n"
     "      --list-sandbox       list what is given up here (with --json as JSON) and exit\n"
     "      --version            show the version and exit\n"
-    "  -h, --help               show this help and exit\n"
+    "  -h, --help               show this help and exit\n";
+
+static const char HELP_END[] =
     "\n"
     "Try it:\n"
     "  regatta-server --design thread-per-client    in one terminal, and in another\n"
@@ -64,4 +70,5 @@ static const char HELP[] =
 
 void server_help(void) {
     fputs(HELP, stdout);
+    fputs(HELP_END, stdout);
 }

@@ -54,9 +54,10 @@ static void read_source(const char *name, void *into) {
 
 static void read_sandbox(const char *text, void *into) {
     struct server_command *command = into;
-    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-        wrong("--sandbox", text, "expected on or off");
-    command->has_sandbox = strcmp(text, "on") == 0;
+    command->requires_sandbox = strcmp(text, "require") == 0;
+    command->has_sandbox = command->requires_sandbox || strcmp(text, "on") == 0;
+    if (!command->has_sandbox && strcmp(text, "off") != 0)
+        wrong("--sandbox", text, "expected on, off or require");
 }
 
 static void read_listen(const char *text, void *into) {
@@ -73,9 +74,16 @@ static void read_allow(const char *list, void *into) {
         wrong("--allow", list, problem);
 }
 
+static void read_host(const char *list, void *into) {
+    struct server_command *command = into;
+    const char *problem;
+    if (hosts_add(&command->options.access.admission.hosts, list, &problem) != 0)
+        wrong("--host", list, problem);
+}
+
 static void read_token(const char *path, void *into) {
     struct server_command *command = into;
-    option_token(PROGRAM, path, &command->options.access.token);
+    option_token(PROGRAM, path, &command->options.access.admission.token);
 }
 
 static void read_ready_fd(const char *text, void *into) {
@@ -86,7 +94,8 @@ static void read_ready_fd(const char *text, void *into) {
 }
 
 /* Options that do not go together. */
-static void check(const struct options *options, const struct lists *lists) {
+static void check(const struct options *options, const struct lists *lists,
+                  const struct option_row *rows) {
     const struct access *access = &options->access;
     char listen[ADDRESS_TEXT_LIMIT];
     if (options->workers != 0 && options->design->workers == NO_POOL)
@@ -96,8 +105,12 @@ static void check(const struct options *options, const struct lists *lists) {
         option_wrong(PROGRAM, "--json goes with --list-designs or --list-sandbox");
     if (lists->designs || lists->sandbox)
         return;
-    if (access->token.length > 0 && access->wants_no_token)
+    if (access->admission.token.length > 0 && access->wants_no_token)
         option_wrong(PROGRAM, "--no-token and --token-file exclude each other");
+    if (access->admission.token.length > 0 && option_is_given(rows, "host"))
+        option_wrong(PROGRAM,
+                     "--host is for clients without a token; with --token-file they may ask by "
+                     "any name");
     const char *missing = access_missing(access, &options->listen.storage);
     address_format(&options->listen, listen);
     if (missing != NULL)
@@ -133,6 +146,7 @@ void server_options_read(int count, char *arguments[], struct server_command *co
         {"max-connections", .number = &options->max_connections, .low = 1,
          .high = CONNECTION_LIMIT},
         {"allow", .read = read_allow},
+        {"host", .read = read_host},
         {"token-file", .read = read_token},
         {"no-token", .set = &options->access.wants_no_token},
         {"idle-timeout", .amount = &options->idle_timeout_ms, .unit = 1, .low = 1, .high = MAX_MS},
@@ -149,13 +163,14 @@ void server_options_read(int count, char *arguments[], struct server_command *co
         {"json", .set = &lists.json},
         {NULL},
     };
+    access_open(&options->access);
     read_listen("127.0.0.1", command);
     int first = options_read(&program, count, arguments, rows, command);
     if (first < count)
         option_wrong(PROGRAM, "no argument is expected, and there is '%s'; see --help",
                      arguments[first]);
     command->wants_connections = option_is_given(rows, "max-connections");
-    check(options, &lists);
+    check(options, &lists, rows);
     if (!lists.designs && !lists.sandbox)
         return;
     if (lists.designs)

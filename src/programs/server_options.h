@@ -11,6 +11,8 @@ struct server_command {
     bool records;           /* a reading every second */
     bool wants_connections; /* --max-connections was given */
     bool has_sandbox;
+    bool requires_sandbox;     /* ... and does not serve without any of its layers */
+    uint32_t kept_descriptors; /* what the sources may keep open: none of the connections' */
     bool verbose;
     int ready_fd;        /* -1: nobody waits */
     const char *cpus;    /* NULL: not pinned */

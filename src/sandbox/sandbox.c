@@ -41,6 +41,8 @@ int sandbox_enter(struct sandbox *sandbox, const struct sandbox_options *options
     int error = user_change(&sandbox->user, options->user);
     if (error != 0 || !options->is_on)
         return error;
+    if (options->has_secret)
+        user_hide_memory(&sandbox->user);
     capabilities_drop(&sandbox->capabilities);
     tzset(); /* it reads a file, once */
     landlock_enter(&sandbox->landlock);
@@ -62,6 +64,17 @@ void sandbox_describe(const struct sandbox *sandbox, const char *prefix, struct 
         if (!layer->holds)
             text_addf(out, "%swithout %s: %s\n", prefix, layers[i].name, layer->what);
     }
+}
+
+bool sandbox_missing(const struct sandbox *sandbox, struct text *out) {
+    bool is_any = false;
+    for (unsigned i = 0; i < LAYERS; i++) {
+        const struct layer *layer = layer_of(sandbox, i);
+        if (!layer->holds)
+            text_addf(out, "%swithout %s: %s", is_any ? "; " : "", layers[i].name, layer->what);
+        is_any |= !layer->holds;
+    }
+    return is_any;
 }
 
 void sandbox_list(const struct sandbox *sandbox, bool as_json, struct text *out) {

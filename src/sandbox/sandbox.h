@@ -3,7 +3,8 @@
  *
  * Four independent layers: a user other than root (user.h), no capabilities (capabilities.h), only
  * the system calls that serving needs (seccomp.h), only the files that it reads and no outgoing
- * connections (landlock.h). An unavailable layer is reported, and the server runs without it.
+ * connections (landlock.h). An unavailable layer is reported; the server decides whether to run
+ * without it.
  *
  * Enter it while the process has one thread: later threads and processes are in it too. There is no
  * way out. */
@@ -27,17 +28,22 @@ struct sandbox {
 struct sandbox_options {
     bool is_on;       /* otherwise only `user` is applied, if named */
     const char *user; /* NULL: an unprivileged user if started by root; otherwise unchanged */
-    bool uses_rings;  /* it will use io_uring */
+    bool uses_rings;  /* it will use the rings of io_uring that it has */
     bool uses_bpf;    /* it will run loaded BPF programs */
+    bool has_secret;  /* its memory is nobody's to read, not even by processes of its own user */
 };
 
-/* Returns 0 and what holds now; -errno if the process cannot become the named user; `user` says
- * why. */
+/* Returns 0 and what holds now; -errno if the process cannot become the named user, or became half
+ * of one: then it must end. `user` says why. */
 int sandbox_enter(struct sandbox *sandbox, const struct sandbox_options *options);
 
 /* One line for a log: what holds. Then a line for each layer that does not, and why. Each line
  * begins with `prefix`. */
 void sandbox_describe(const struct sandbox *sandbox, const char *prefix, struct text *out);
+
+/* Appends which layers do not hold, and why, in one line without its end. Returns whether there are
+ * any. */
+bool sandbox_missing(const struct sandbox *sandbox, struct text *out);
 
 /* A line for each layer, or all as JSON. */
 void sandbox_list(const struct sandbox *sandbox, bool as_json, struct text *out);

@@ -6,8 +6,9 @@
  * costs no client its answer. Forbidden are: opening sockets, connecting, running programs,
  * tracing, changing identity, mounting, loading BPF programs, executable memory.
  *
- * Operations of an io_uring bypass the filter; Landlock and the user still apply. Only the designs
- * on it may create one. */
+ * Operations of an io_uring bypass the filter; Landlock and the user still apply. So no ring can be
+ * made any more. The designs on io_uring have made theirs, which do what serving needs and no more
+ * (uring/ring.h). */
 #pragma once
 #include "sandbox/sandbox.h"
 

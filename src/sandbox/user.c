@@ -16,17 +16,25 @@ enum { GROUPS_LIMIT = 256 };
 
 static const char own_user[] = "regatta-server", last_resort[] = "nobody";
 
+/* A change of ids. The kernel may refuse any of its steps. */
+struct change {
+    const struct passwd *user;
+    bool is_half; /* it failed, and the ids are neither the user's nor what they were */
+};
+
 /* Whether this process may become that user: not if its user namespace does not map the number, or
  * forbids changing groups. Tries it on the saved ids only, which gives nothing up, and restores
  * them. */
-static int try_change(const struct passwd *user) {
+static int try_change(struct change *change) {
     int error = 0;
-    if (setresgid((gid_t)-1, (gid_t)-1, user->pw_gid) != 0 ||
-        setresuid((uid_t)-1, (uid_t)-1, user->pw_uid) != 0)
+    if (setresgid((gid_t)-1, (gid_t)-1, change->user->pw_gid) != 0 ||
+        setresuid((uid_t)-1, (uid_t)-1, change->user->pw_uid) != 0)
         error = -errno;
     if (setresuid((uid_t)-1, (uid_t)-1, geteuid()) != 0 ||
-        setresgid((gid_t)-1, (gid_t)-1, getegid()) != 0)
+        setresgid((gid_t)-1, (gid_t)-1, getegid()) != 0) {
+        change->is_half = true;
         return -errno;
+    }
     return error;
 }
 
@@ -39,20 +47,25 @@ static int take_groups(const struct passwd *user) {
 }
 
 /* Groups first: it takes root to change them. */
-static int become(const struct passwd *user) {
+static int become(struct change *change) {
+    const struct passwd *user = change->user;
     int last_signal = 0;
     pid_t parent = getppid();
     prctl(PR_GET_PDEATHSIG, &last_signal);
     int error = take_groups(user);
-    if (error == 0 && (setresgid(user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
-                       setresuid(user->pw_uid, user->pw_uid, user->pw_uid) != 0))
-        error = -errno;
-    if (error == 0 && last_signal != 0) {
+    if (error != 0)
+        return error;
+    if (setresgid(user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
+        setresuid(user->pw_uid, user->pw_uid, user->pw_uid) != 0) {
+        change->is_half = true;
+        return -errno;
+    }
+    if (last_signal != 0) {
         prctl(PR_SET_PDEATHSIG, last_signal);
         if (getppid() != parent) /* it died in between */
             raise(last_signal);
     }
-    return error;
+    return 0;
 }
 
 /* Reads this host's files only: other name services are libraries that stay loaded, a quarter of a
@@ -95,14 +108,26 @@ int user_change(struct layer *layer, const char *name) {
     }
     char shown[64];
     snprintf(shown, sizeof shown, "%s", user->pw_name);
-    int error = try_change(user);
+    struct change change = {.user = user};
+    int error = try_change(&change);
     if (error == 0)
-        error = become(user);
+        error = become(&change);
     if (error == 0)
         layer_say(layer, true, "%s", shown);
+    else if (change.is_half)
+        layer_say(layer, false, "it became only half of %s (%s)", shown, strerror(-error));
     else if (error == -EINVAL)
         layer_say(layer, false, "it stays root: its user namespace does not know %s", shown);
     else
         layer_say(layer, false, "it stays root: it cannot become %s (%s)", shown, strerror(-error));
-    return name != NULL ? error : 0;
+    return name != NULL || change.is_half ? error : 0;
+}
+
+void user_hide_memory(struct layer *layer) {
+    size_t length = strlen(layer->what);
+    if (prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 0)
+        layer_say(layer, false, "others of its user can read its memory (%s)", strerror(errno));
+    else if (layer->holds)
+        snprintf(layer->what + length, sizeof layer->what - length,
+                 ", whose other processes cannot read its memory");
 }

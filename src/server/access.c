@@ -2,6 +2,16 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+void access_open(struct access *access) {
+    char own[HOST_NAME_LIMIT + 1] = "";
+    const char *ignored;
+    *access = (struct access){.count = 0};
+    hosts_add(&access->admission.hosts, "localhost", &ignored);
+    if (gethostname(own, sizeof own - 1) == 0)
+        hosts_add(&access->admission.hosts, own, &ignored); /* unless no client could ask for it */
+}
 
 int access_allow(struct access *access, const char *list, const char **problem) {
     for (const char *next = list; next != NULL;) {
@@ -20,7 +30,7 @@ int access_allow(struct access *access, const char *list, const char **problem) 
 
 const char *access_missing(const struct access *access, const struct sockaddr_storage *listen) {
     bool is_ip = listen->ss_family == AF_INET || listen->ss_family == AF_INET6;
-    bool has_token = access->token.length > 0 || access->wants_no_token;
+    bool has_token = access->admission.token.length > 0 || access->wants_no_token;
     /* Access to a socket in the file system is controlled by its permissions. */
     if (!is_ip || network_is_loopback(listen) || (access->count > 0 && has_token))
         return NULL;

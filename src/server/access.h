@@ -1,7 +1,7 @@
-/* Who may send requests: from which networks, and with which token. */
+/* Who may send requests: from which networks, with which token, and to which host. */
 #pragma once
 #include "base/network.h"
-#include "base/token.h"
+#include "exchange/exchange.h"
 
 #include <stdbool.h>
 
@@ -9,10 +9,13 @@ enum { ALLOW_LIMIT = 64 }; /* networks */
 
 struct access {
     struct network networks[ALLOW_LIMIT];
-    unsigned count;      /* 0: any address may ask */
-    struct token token;  /* of length 0: none is required */
-    bool wants_no_token; /* ... and the user said so */
+    unsigned count; /* 0: any address may ask */
+    struct admission admission;
+    bool wants_no_token; /* it has none, and the user said so */
 };
+
+/* A struct of zeroes, but for the names that this host always has: its own, and localhost. */
+void access_open(struct access *access);
 
 /* Adds the networks of a list such as "10.0.0.0/8,::1". Returns 0, or -EINVAL and what is wrong. */
 int access_allow(struct access *access, const char *list, const char **problem);
@@ -23,8 +26,3 @@ const char *access_missing(const struct access *access, const struct sockaddr_st
 
 /* Whether the peer of this connection may ask. No system call if everybody may. */
 bool access_admits(const struct access *access, int fd);
-
-/* The required token; NULL: none. */
-static inline const struct token *access_token(const struct access *access) {
-    return access->token.length > 0 ? &access->token : NULL;
-}

@@ -11,6 +11,7 @@
 static enum error_kind kind_of(enum status status) {
     switch (status) {
     case STATUS_UNAUTHORIZED:
+    case STATUS_MISDIRECTED:
         return ERROR_DENIED;
     case STATUS_NOT_FOUND:
         return ERROR_NOT_FOUND;

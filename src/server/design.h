@@ -28,12 +28,16 @@ struct design {
      * lost with each process and copied for the next: it is off. */
     bool keeps_nothing;
 
-    /* It uses io_uring, which the sandbox then allows. */
+    /* It uses io_uring, which the sandbox then allows for the rings that there are. */
     bool uses_rings;
 
     /* Why it cannot run here (this build, this kernel), in words; NULL: it can. The pointer is NULL
      * for a design that runs everywhere. */
     const char *(*missing)(void);
+
+    /* Opens what the sandbox would forbid to open, as server->prepared, which is freed at the end.
+     * Returns 0 or -errno. NULL: there is nothing. Not called without a sandbox. */
+    int (*prepare)(struct server *server);
 
     /* Serves until told to stop (stop.h), then drains: stops accepting, finishes what was asked,
      * returns. Returns 0 or -errno. */

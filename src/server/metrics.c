@@ -166,7 +166,7 @@ static void expose_connections(const struct server *server, struct exposition *e
                    "Connections refused because the server was full.",
                    stats_read(&stats->errors[ERROR_REFUSED]));
     exposition_one(exposition, METRIC_COUNTER, "regatta_denials", NULL,
-                   "Clients refused for their address, or a missing or wrong token.",
+                   "Clients refused for their address, the host they named, or their token.",
                    stats_read(&stats->errors[ERROR_DENIED]));
     exposition_one(exposition, METRIC_COUNTER, "regatta_connections_lost", NULL,
                    "Clients that went away before their reply was sent.",

@@ -17,6 +17,7 @@ struct server {
     struct stats *stats;
     struct log *log;             /* NULL: not --verbose */
     struct worker_stats *counts; /* of this worker */
+    void *prepared;              /* by the design, for each worker (design.h); NULL: nothing */
     struct ready ready;
 };
 
@@ -25,6 +26,11 @@ static inline struct server server_for_worker(const struct server *server, unsig
     struct server copy = *server;
     copy.counts = &server->stats->workers[worker];
     return copy;
+}
+
+/* The number of the worker that a copy is for. */
+static inline unsigned server_worker(const struct server *server) {
+    return (unsigned)(server->counts - server->stats->workers);
 }
 
 /* Copies for all workers, each with its own listener if it has one. Made before the first thread

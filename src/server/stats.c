@@ -60,10 +60,9 @@ uint64_t stats_open(const struct stats *stats) {
 }
 
 const enum status stats_statuses[STATS_STATUSES] = {
-    STATUS_OK,          STATUS_BAD_REQUEST,  STATUS_UNAUTHORIZED,
-    STATUS_FORBIDDEN,   STATUS_NOT_FOUND,    STATUS_METHOD_NOT_ALLOWED,
-    STATUS_TIMEOUT,     STATUS_URI_TOO_LONG, STATUS_HEAD_TOO_LARGE,
-    STATUS_UNAVAILABLE, STATUS_VERSION,
+    STATUS_OK,          STATUS_BAD_REQUEST,        STATUS_UNAUTHORIZED, STATUS_FORBIDDEN,
+    STATUS_NOT_FOUND,   STATUS_METHOD_NOT_ALLOWED, STATUS_TIMEOUT,      STATUS_URI_TOO_LONG,
+    STATUS_MISDIRECTED, STATUS_HEAD_TOO_LARGE,     STATUS_UNAVAILABLE,  STATUS_VERSION,
 };
 
 unsigned stats_index(enum status status) {
@@ -84,12 +83,14 @@ unsigned stats_index(enum status status) {
         return 6;
     case STATUS_URI_TOO_LONG:
         return 7;
-    case STATUS_HEAD_TOO_LARGE:
+    case STATUS_MISDIRECTED:
         return 8;
-    case STATUS_UNAVAILABLE:
+    case STATUS_HEAD_TOO_LARGE:
         return 9;
-    case STATUS_VERSION:
+    case STATUS_UNAVAILABLE:
         return 10;
+    case STATUS_VERSION:
+        return 11;
     }
     return 1;
 }

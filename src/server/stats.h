@@ -15,14 +15,14 @@ enum error_kind {
     ERROR_REFUSED,      /* a connection turned away at a limit */
     ERROR_ACCEPT,       /* accept failed */
     ERROR_UNAVAILABLE,  /* the work failed */
-    ERROR_DENIED,       /* a client that may not ask: by its address, or without the right token */
+    ERROR_DENIED,       /* a client that may not ask: its address, its token, the host it named */
     ERROR_KINDS
 };
 
 extern const char *const error_names[ERROR_KINDS];
 
 /* Replies are counted by status and dialect. */
-enum { STATS_STATUSES = 11, STATS_DIALECTS = 2 };
+enum { STATS_STATUSES = 12, STATS_DIALECTS = 2 };
 
 /* What one worker of a pool served; a design without a pool counts as one worker. On its own cache
  * line, because it is written for each request. Successful replies are on the first line. */

@@ -17,6 +17,7 @@
 #include "uring/surplus.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* A multishot accept ends when it fails. listener_accept deals with the failure, once a client
  * waits again: with no descriptor left, another accept would fail at once. */
@@ -92,7 +93,10 @@ static void complete(struct uring_loop *loop, char *data, int result, uint32_t f
 
 static int open_ring(struct loop *base) {
     struct uring_loop *loop = (struct uring_loop *)base;
-    int error = uring_open(&loop->uring);
+    const struct uring *prepared = base->server->prepared;
+    if (prepared != NULL)
+        loop->uring = prepared[server_worker(base->server)];
+    int error = prepared != NULL ? uring_begin(&loop->uring) : uring_open(&loop->uring);
     if (error != 0)
         return error;
     uring_accept(loop);
@@ -167,6 +171,15 @@ static const struct loop_kind kind = {
     .turn = turn,
     .stop_accepting = stop_accepting,
 };
+
+int uring_prepare(struct server *server) {
+    struct uring *rings = calloc(server->options->workers, sizeof *rings);
+    int error = rings == NULL ? -ENOMEM : 0;
+    for (unsigned worker = 0; error == 0 && worker < server->options->workers; worker++)
+        error = uring_make(&rings[worker]);
+    server->prepared = rings;
+    return error;
+}
 
 int uring_run(struct server *server, pthread_barrier_t *opening) {
     struct uring_loop loop = {.base = {.kind = &kind, .server = server, .opening = opening}};

@@ -7,6 +7,11 @@ const char *uring_missing(void) {
     return "this build has no liburing";
 }
 
+int uring_prepare(struct server *server) {
+    (void)server;
+    return -ENOSYS;
+}
+
 int uring_run(struct server *server, pthread_barrier_t *opening) {
     (void)server, (void)opening;
     return -ENOSYS;

@@ -14,11 +14,13 @@ enum {
 };
 
 /* Only one thread submits, and it runs what is to be done for a completion when it waits for one,
- * not whenever an interrupt or another system call would: that is what makes it cheap. */
-static int open_ring(struct io_uring *ring, unsigned submissions, unsigned completions) {
+ * not whenever an interrupt or another system call would: that is what makes it cheap. `flags` are
+ * further ones. */
+static int open_ring(struct io_uring *ring, unsigned submissions, unsigned completions,
+                     unsigned flags) {
     struct io_uring_params params = {
         .flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SUBMIT_ALL |
-                 IORING_SETUP_CQSIZE,
+                 IORING_SETUP_CQSIZE | flags,
         .cq_entries = completions,
     };
     return io_uring_queue_init_params(submissions, ring, &params);
@@ -54,16 +56,54 @@ static int provide_buffers(struct uring *uring) {
     return 0;
 }
 
-int uring_open(struct uring *uring) {
-    int error = open_ring(&uring->ring, SUBMISSIONS, COMPLETIONS);
-    if (error != 0)
-        return error;
+/* For the thread that uses it. */
+static int complete_ring(struct uring *uring) {
     /* Saves looking the ring up in the table of descriptors at every call; without it, it works. */
     io_uring_register_ring_fd(&uring->ring);
-    error = provide_buffers(uring);
+    int error = provide_buffers(uring);
     if (error != 0)
         io_uring_queue_exit(&uring->ring);
     return error;
+}
+
+int uring_open(struct uring *uring) {
+    int error = open_ring(&uring->ring, SUBMISSIONS, COMPLETIONS, 0);
+    return error == 0 ? complete_ring(uring) : error;
+}
+
+/* What entries.c asks for, and what is registered here. */
+static int restrict_ring(struct io_uring *ring) {
+    static const uint8_t operations[] = {IORING_OP_ACCEPT,  IORING_OP_RECV,
+                                         IORING_OP_SEND,    IORING_OP_POLL_ADD,
+                                         IORING_OP_TIMEOUT, IORING_OP_ASYNC_CANCEL};
+    static const uint8_t registrations[] = {IORING_REGISTER_RING_FDS, IORING_UNREGISTER_RING_FDS,
+                                            IORING_REGISTER_PBUF_RING, IORING_REGISTER_SYNC_CANCEL};
+    struct io_uring_restriction rules[sizeof operations + sizeof registrations + 1] = {
+        {.opcode = IORING_RESTRICTION_SQE_FLAGS_ALLOWED,
+         .sqe_flags = IOSQE_BUFFER_SELECT | IOSQE_CQE_SKIP_SUCCESS}};
+    unsigned count = 1;
+    for (size_t i = 0; i < sizeof operations; i++)
+        rules[count++] = (struct io_uring_restriction){.opcode = IORING_RESTRICTION_SQE_OP,
+                                                       .sqe_op = operations[i]};
+    for (size_t i = 0; i < sizeof registrations; i++)
+        rules[count++] = (struct io_uring_restriction){.opcode = IORING_RESTRICTION_REGISTER_OP,
+                                                       .register_op = registrations[i]};
+    return io_uring_register_restrictions(ring, rules, count);
+}
+
+int uring_make(struct uring *uring) {
+    int error = open_ring(&uring->ring, SUBMISSIONS, COMPLETIONS, IORING_SETUP_R_DISABLED);
+    if (error != 0)
+        return error;
+    error = restrict_ring(&uring->ring);
+    if (error != 0)
+        io_uring_queue_exit(&uring->ring);
+    return error;
+}
+
+int uring_begin(struct uring *uring) {
+    int error = io_uring_enable_rings(&uring->ring);
+    return error == 0 ? complete_ring(uring) : error;
 }
 
 void uring_close(struct uring *uring) {
@@ -89,7 +129,7 @@ static int read_disabled(void) {
 const char *uring_missing(void) {
     static char reason[96];
     struct io_uring ring;
-    int error = open_ring(&ring, 1, 2);
+    int error = open_ring(&ring, 1, 2, 0);
     if (error == 0) {
         io_uring_queue_exit(&ring);
         return NULL;

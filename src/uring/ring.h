@@ -19,8 +19,15 @@ struct uring {
     char *buffers;
 };
 
-/* Returns 0 or -errno. */
+/* For the calling thread. Returns 0 or -errno. */
 int uring_open(struct uring *uring);
+
+/* The same in two steps: where the thread that uses it may no longer set up a ring. It can never do
+ * more than our designs need: no operation that opens a file or a socket. Between the two it may be
+ * moved. Return 0 or -errno. */
+int uring_make(struct uring *uring);
+int uring_begin(struct uring *uring);
+
 /* Cancels what is under way; the kernel touches no buffer afterwards. */
 void uring_close(struct uring *uring);
 

@@ -52,7 +52,7 @@ HOT bool converse(struct server *server, int fd) {
     int64_t begun_ns = 0;
     int error = 0;
     exchange_open(&exchange, &buffers);
-    exchange_ask_token(&exchange, access_token(&server->options->access));
+    exchange_admit(&exchange, &server->options->access.admission);
     stats_add(&server->counts->connections);
     while (error == 0 && !exchange_is_done(&exchange)) {
         error = take_turn(server, fd, &exchange);

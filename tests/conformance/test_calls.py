@@ -15,7 +15,7 @@ from tests.servers import ListedDesign, RunningServer, Start, read_all
 
 CLIENTS = 64
 WORKERS = 8
-REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 WATCHED = 3
 """What each loop watches from its start: the listener, what it is told to stop by, and answers."""
 SINGLES = 15

@@ -37,7 +37,7 @@ def test_what_goes_wrong_is_counted_by_its_kind(start: Start) -> None:
     server = start("--work", "snapshot")
     server.ask(b"hello\n")
     server.ask(b"t" * 500)
-    server.ask(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+    server.ask(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2)
     errors = server.stop()["errors"]
     assert {kind: count for kind, count in errors.items() if count} == {
         "malformed": 1,

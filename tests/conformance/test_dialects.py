@@ -11,7 +11,7 @@ from tests.http_replies import parse_replies
 from tests.servers import RunningServer, read_all, rows_of
 from tests.sockets import wait_until_read
 
-GET = b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n"
+GET = b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LINE_LIMIT = 128
 HEAD_LIMIT = 8192
 
@@ -95,9 +95,9 @@ def test_a_connection_is_closed_where_its_client_says_so_or_cannot_be_understood
 ) -> None:
     """The client does not end first."""
     for request in (
-        b"GET /top HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        b"GET /top HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
         b"GET /top HTTP/1.0\r\n\r\n",
-        b"GET /top HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
+        b"GET /top HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n",
         b"hello\n",
     ):
         with server.connect() as connection:
@@ -120,7 +120,7 @@ def test_json_is_valid_and_says_where_from_and_how_old(server: RunningServer) ->
 
 
 def test_head_is_get_without_the_body(server: RunningServer) -> None:
-    request = b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + GET % b"/healthz"
+    request = b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + GET % b"/healthz"
     head, get = parse_replies(server.ask(request), ["HEAD", "GET"])
     for reply in (head, get):
         assert reply.headers.pop("date")  # a second may have begun between the two
@@ -133,14 +133,14 @@ def test_head_is_get_without_the_body(server: RunningServer) -> None:
     [
         (GET % b"/nothing", 404),
         (GET % b"/top?n=0", 400),
-        (b"DELETE /top HTTP/1.1\r\nHost: x\r\n\r\n", 405),
+        (b"DELETE /top HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
         (b"GET /top HTTP/1.1\r\n\r\n", 400),
-        (b"GET /top HTTP/1.1\nHost: x\n\n", 400),
-        (b"GET /top HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n", 400),
-        (b"GET /top HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 400),
-        (b"GET /top HTTP/3.0\r\nHost: x\r\n\r\n", 505),
+        (b"GET /top HTTP/1.1\nHost: localhost\n\n", 400),
+        (b"GET /top HTTP/1.1\r\nHost: localhost\r\nA: \0\r\n\r\n", 400),
+        (b"GET /top HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx", 400),
+        (b"GET /top HTTP/3.0\r\nHost: localhost\r\n\r\n", 505),
         (GET % (b"/" + b"a" * 5000), 414),
-        (b"GET /top HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 50000 + b"\r\n\r\n", 431),
+        (b"GET /top HTTP/1.1\r\nHost: localhost\r\nA: " + b"a" * 50000 + b"\r\n\r\n", 431),
     ],
     ids=lambda value: repr(value[:40]) if isinstance(value, bytes) else None,
 )
@@ -175,7 +175,7 @@ def test_a_bad_line_is_answered_with_an_error(server: RunningServer, request_byt
 def test_a_head_as_long_as_may_be_is_served_and_a_byte_more_is_too_long(
     server: RunningServer,
 ) -> None:
-    head = b"GET /top HTTP/1.1\r\nHost: x\r\nA: %s\r\n\r\n"
+    head = b"GET /top HTTP/1.1\r\nHost: localhost\r\nA: %s\r\n\r\n"
     for length, status in ((HEAD_LIMIT, 200), (HEAD_LIMIT + 1, 431)):
         request = head % (b"a" * (length - len(head) + len(b"%s")))
         assert len(request) == length

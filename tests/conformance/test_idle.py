@@ -118,7 +118,7 @@ def test_the_kernel_keeps_nothing_for_a_client_that_was_given_up(
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect(receive_buffer=1, segment=segment) as greedy:
         with stopped(server.process.pid):
-            greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 25)
+            greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 25)
             wait_until_arrived(greedy)
         reset = select.poll()
         reset.register(greedy, 0)

@@ -18,10 +18,10 @@ def test_replies_are_counted_by_dialect_and_status(start: Start) -> None:
     server = start("--work", "snapshot")
     for _ in range(10):
         server.ask(b"top 1\n" * 3)
-        server.ask(b"GET /top HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+        server.ask(b"GET /top HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2)
     server.ask(b"hello\n")
-    server.ask(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
-    server.ask(b"PUT /top HTTP/1.1\r\nHost: x\r\n\r\n")
+    server.ask(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    server.ask(b"PUT /top HTTP/1.1\r\nHost: localhost\r\n\r\n")
     for accept in (None, OPENMETRICS):
         found = samples(server, accept)
         counted = {key: count for key, count in found["regatta_requests_total"].items() if count}
@@ -63,7 +63,7 @@ def test_a_client_is_counted_before_a_worker_has_it(
     with server.connect() as before:
         ask_over(before)
         with server.connect() as asking:
-            asking.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            asking.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             before.close()
             (reply,) = parse_replies(read_all(asking), ["GET"])
     assert 1 <= samples_of(reply)["regatta_connections_open"][labels()] <= 2
@@ -101,7 +101,7 @@ def test_the_time_of_all_workers_is_told_and_never_falls(
 def test_both_formats_are_well_formed(server: RunningServer, accept: str | None) -> None:
     with server.connect() as connection:  # as Prometheus: one connection for all its requests
         for _ in range(3):
-            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             read_http_reply(connection)
     reply = fetch(server, accept)
     found = families(reply)

@@ -19,7 +19,7 @@ BODY = b"rank pid name\n1 7 x\n"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d" % len(BODY)
 REPLY = HEAD + b"\r\n\r\n" + BODY
 LAST_REPLY = HEAD + b"\r\nConnection: close\r\n\r\n" + BODY
-REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: twin\r\n\r\n"
+REQUEST = b"GET /top?n=2 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LAST_REQUEST = REQUEST[:-2] + b"Connection: close\r\n\r\n"
 REQUESTS, CONNECTIONS, WORKERS = 50, 50, 16
 

@@ -192,3 +192,20 @@ def test_curl_is_told_and_answered(server: RunningServer) -> None:
     for options, status in (((), "401"), (("-H", header), "200")):
         printed = run_well(needs("curl"), "-sS", "-w", "\n%{http_code}", *options, url)
         assert printed.splitlines()[-1] == status
+
+
+def test_names_are_told_without_a_port_and_not_beside_a_token(token_file: Path) -> None:
+    assert "without a port" in refusal("--host", "db1:7342")
+    assert "expected names" in refusal("--host", "")
+    assert "by any name" in refusal("--host", "db1", "--token-file", str(token_file))
+
+
+def test_a_strangers_name_that_leads_here_reads_nothing(tmp_path: Path) -> None:
+    """As in a browser whose name server is a stranger's."""
+    with running(tmp_path, "--host", "db1") as server:
+        for host, status in (("evil.example", "421"), ("localhost", "200"), ("db1", "200")):
+            resolve = ("--resolve", f"{host}:{server.port}:{server.host}")
+            url = f"http://{host}:{server.port}/top?command=1"
+            printed = run_well(needs("curl"), "-sS", "-w", "\n%{http_code}", *resolve, url)
+            assert printed.splitlines()[-1] == status
+            assert printed.startswith("rank ") == (status == "200")

@@ -121,7 +121,7 @@ def test_wrk_finds_no_error(tmp_path: Path, design: str) -> None:
         (["--cpus", "x"], 2, "list of CPUs"),
         (["--cpus", "1000"], 2, "no such CPU"),
         (["--json"], 2, "--list-designs"),
-        (["--sandbox", "half"], 2, "on or off"),
+        (["--sandbox", "half"], 2, "on, off or require"),
         (["--user", "no-such-user", "--listen", "127.0.0.1:0"], 1, "no such user"),
         (["surplus"], 2, "--help"),
         (["--nosuch"], 2, "--nosuch"),

@@ -33,7 +33,7 @@ from tests.servers import (
     runnable,
     running,
 )
-from tests.users import as_user, runnable_by_all
+from tests.users import as_user, opened, runnable_by_all
 
 IS_ROOT = os.geteuid() == 0
 SECCOMP_FILTER = "2"
@@ -291,12 +291,7 @@ def test_what_a_service_manager_gives_is_gone_when_it_serves(
     if show.returncode != 0 or version.returncode != 0:
         pytest.skip("capabilities cannot be given here, or another user cannot run the server")
     assert "CapEff:\t" + "0" * 16 not in show.stdout
-    open_to_all = tmp_path / "open"
-    open_to_all.mkdir(mode=0o777)
-    open_to_all.chmod(0o777)
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(folder.stat().st_mode | 0o011)
-    with running(open_to_all, prefix=prefix) as server:
+    with running(opened(tmp_path), prefix=prefix) as server:
         assert rows_of(server.ask(b"top 2\n"))
         assert_sandboxed(server.process.pid, {**layers, "user": False})
 

@@ -55,7 +55,7 @@ def server(scanner: Scanner, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def ask_json(server: RunningServer) -> dict[int, str]:
     """The names in a JSON reply by pid; every byte of it must be UTF-8."""
-    reply = server.ask(b"GET /top?n=64&format=json HTTP/1.1\r\nHost: x\r\n\r\n")
+    reply = server.ask(b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
     rows = json.loads(reply.partition(b"\r\n\r\n")[2].decode("utf-8"))["processes"]
     return {row["pid"]: row["name"] for row in rows}
 

@@ -31,7 +31,7 @@ def server(scanner: Scanner, tmp_path: Path) -> Iterator[RunningServer]:
 
 def ask(server: RunningServer, query: str) -> dict[str, Any]:
     """What was used recently is known from the second reading on: until then it is a 503."""
-    request = f"GET /top?{query}&format=json HTTP/1.1\r\nHost: x\r\n\r\n"
+    request = f"GET /top?{query}&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     deadline = time.monotonic() + PATIENCE_S
     while True:
         head, _, body = server.ask(request.encode()).partition(b"\r\n\r\n")

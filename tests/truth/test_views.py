@@ -123,7 +123,7 @@ def test_without_what_bpf_needs_procfs_answers_and_says_why(how: str) -> None:
 
 
 def ask(server: RunningServer) -> dict[str, object]:
-    reply = server.ask(b"GET /top?n=64&format=json HTTP/1.1\r\nHost: x\r\n\r\n")
+    reply = server.ask(b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
     answer = json.loads(reply.partition(b"\r\n\r\n")[2])
     assert isinstance(answer, dict)
     return answer

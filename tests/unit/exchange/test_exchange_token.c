@@ -1,4 +1,4 @@
-/* The exchange with a token: who is answered, and what others are told. */
+/* The exchange with a token, and without: who is answered, and what others are told. */
 #include "exchange_play.h"
 
 #include "base/limits.h"
@@ -9,18 +9,18 @@
 
 #define SECRET "correct-horse-battery"
 
-static const struct token token = {.length = sizeof SECRET - 1, .bytes = SECRET};
+static const struct admission admission = {.token = {.length = sizeof SECRET - 1, .bytes = SECRET}};
 
 /* Sends `input` in pieces of at most `piece` bytes; writes for each request its kind's letter (Top,
  * Health, Auth, Invalid) and the status of invalid ones. Returns whether the connection is closed
  * afterwards. */
-static bool converse(const char *input, size_t piece, const struct token *asked, char *came) {
+static bool converse(const char *input, size_t piece, const struct admission *asked, char *came) {
     struct exchange exchange;
     struct request request;
     char space[128];
     bool is_done = false;
     exchange_open(&exchange, &buffers);
-    exchange_ask_token(&exchange, asked);
+    exchange_admit(&exchange, asked);
     for (size_t left = strlen(input); left > 0 && !is_done;) {
         size_t n = left < piece ? left : piece;
         memcpy(exchange_space(&exchange).bytes, input, n);
@@ -42,13 +42,18 @@ static bool converse(const char *input, size_t piece, const struct token *asked,
     return is_done;
 }
 
-static void expect(const char *input, const char *expected, bool closes) {
+static void expect_of(const struct admission *asked, const char *input, const char *expected,
+                      bool closes) {
     const size_t pieces[] = {1, 2, 7, 64, 600};
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         char came[256] = "";
-        assert_true(converse(input, pieces[i], &token, came) == closes);
+        assert_true(converse(input, pieces[i], asked, came) == closes);
         assert_string_equal(came, expected);
     }
+}
+
+static void expect(const char *input, const char *expected, bool closes) {
+    expect_of(&admission, input, expected, closes);
 }
 
 TEST(in_lines_the_token_is_said_once) {
@@ -67,9 +72,9 @@ TEST(in_lines_who_has_not_said_it_is_told_so_and_closed) {
 }
 
 TEST(a_line_as_long_as_the_longest_token_needs_is_taken) {
-    static struct token longest = {.length = TOKEN_LIMIT};
+    static struct admission longest = {.token = {.length = TOKEN_LIMIT}};
     char line[TOKEN_LIMIT + 16] = "auth ", came[64] = "";
-    memset(longest.bytes, 'x', TOKEN_LIMIT);
+    memset(longest.token.bytes, 'x', TOKEN_LIMIT);
     memset(line + 5, 'x', TOKEN_LIMIT);
     memcpy(line + 5 + TOKEN_LIMIT, "\r\n", 3);
     assert_false(converse(line, 64, &longest, came));
@@ -114,7 +119,7 @@ TEST(a_401_says_what_to_send) {
     struct text body = text_fixed(space, sizeof space);
     static const char input[] = GET("/top", "");
     exchange_open(&exchange, &buffers);
-    exchange_ask_token(&exchange, &token);
+    exchange_admit(&exchange, &admission);
     memcpy(exchange_space(&exchange).bytes, input, sizeof input - 1);
     exchange_received(&exchange, sizeof input - 1);
     assert_true(exchange_next(&exchange, &request));
@@ -133,6 +138,37 @@ TEST(without_a_token_to_know_all_are_answered) {
     came[0] = '\0';
     assert_false(converse(GET("/top", "Authorization: Bearer x\r\n"), 64, NULL, came));
     assert_string_equal(came, "T ");
+}
+
+static const struct admission open_to_all = {.hosts = {.names = "localhost", .length = 10}};
+
+#define ASK(target, host) "GET " target " HTTP/1.1\r\nHost: " host "\r\n\r\n"
+
+TEST(without_a_token_http_is_answered_for_the_hosts_that_are_known) {
+    expect_of(&open_to_all, ASK("/top", "localhost:7342") ASK("/top", "[::1]"), "T T ", false);
+    expect_of(&open_to_all, ASK("/top", "evil.example") ASK("/top", "127.0.0.1"), "I421 T ", false);
+    expect_of(&open_to_all, ASK("/metrics", "evil.example"), "I421 ", false);
+    expect_of(&open_to_all, ASK("/top", ""), "I421 ", false);
+    expect_of(&open_to_all, ASK("/healthz", "evil.example"), "H ", false);
+    expect_of(&open_to_all, ASK("/no-such-page", "evil.example"), "I404 ", false);
+    expect_of(&open_to_all, "top 2\n", "T ", false);
+}
+
+TEST(the_host_in_a_target_counts_alone) {
+    expect_of(&open_to_all, ASK("http://evil.example/top", "localhost"), "I421 ", false);
+    expect_of(&open_to_all, ASK("HTTP://LocalHost:7342/top", "evil.example"), "T ", false);
+    expect_of(&open_to_all, "GET http://evil.example/top HTTP/1.0\r\n\r\n", "I421 ", true);
+}
+
+TEST(only_http_1_0_may_name_no_host) {
+    expect_of(&open_to_all, "GET /top HTTP/1.0\r\n\r\n", "T ", true);
+    expect_of(&open_to_all, "GET /top HTTP/1.0\r\nHost: evil.example\r\n\r\n", "I421 ", true);
+    expect_of(&open_to_all, "GET /top HTTP/1.1\r\n\r\n", "I400 ", true);
+}
+
+TEST(with_the_token_any_host_will_do) {
+    expect("GET /top HTTP/1.1\r\nHost: evil.example\r\n" RIGHT "\r\n", "T ", false);
+    expect(ASK("/top", "evil.example"), "I401 ", false);
 }
 
 TEST(refusals_are_as_long_as_they_say) {

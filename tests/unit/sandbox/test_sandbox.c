@@ -1,13 +1,11 @@
-#include "unit.h"
+#include "child.h"
 
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/seccomp.h"
-#include "sandbox/user.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
@@ -21,35 +19,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-enum { HELD = 0, NOT_HERE = 100 }; /* what a child ends with; between: the line that failed */
-
-/* There is no way out of a sandbox, so each test runs in its own process. */
-static void in_a_child(int (*attempt)(void)) {
-    int status = 0;
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(attempt());
-    assert_true(pid > 0);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == NOT_HERE)
-        skip();
-    assert_int_equal(WEXITSTATUS(status), HELD);
-}
-
-/* The child's exit status says which expectation failed. */
-#define EXPECT(number, condition)                                                                  \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            return number;                                                                         \
-    } while (0)
-
-static bool fails(long result, int error) {
-    return result < 0 && errno == error;
-}
 
 static bool can_read(const char *path) {
     char byte;
@@ -190,7 +159,11 @@ static int try_calls_of(const struct sandbox_options *options) {
     EXPECT(15, fails(unlink("/tmp/regatta-no-such-file"), EPERM));
     EXPECT(16, fails(prctl(PR_SET_DUMPABLE, 1UL, 0UL, 0UL, 0UL), EPERM));
     EXPECT(17, fails(syscall(SYS_bpf, BPF_PROG_TEST_RUN, NULL, 0), EPERM) == !options->uses_bpf);
-    EXPECT(18, fails(syscall(SYS_io_uring_setup, 0, NULL), EPERM) == !options->uses_rings);
+    EXPECT(18, fails(syscall(SYS_io_uring_setup, 0, NULL), EPERM));
+    EXPECT(19,
+           fails(syscall(SYS_io_uring_enter, -1, 0, 0, 0, NULL, 0), EPERM) == !options->uses_rings);
+    EXPECT(20,
+           fails(syscall(SYS_io_uring_register, -1, 0, NULL, 0), EPERM) == !options->uses_rings);
     return HELD;
 }
 
@@ -198,8 +171,7 @@ static int try_calls(void) {
     return try_calls_of(&(struct sandbox_options){.is_on = true});
 }
 
-/* A call with 0 entries shows whether the kernel allows rings: its error differs from the filter's.
- */
+/* -1 is no ring: the error of the kernel differs from that of the filter. */
 static int try_calls_with_rings(void) {
     return try_calls_of(&(struct sandbox_options){.is_on = true, .uses_rings = true});
 }
@@ -208,11 +180,11 @@ TEST(seccomp_refuses_what_serving_does_not_take) {
     in_a_child(try_calls);
 }
 
-TEST(seccomp_lets_only_a_design_on_io_uring_make_one) {
+TEST(seccomp_lets_only_a_design_on_io_uring_use_rings_and_nobody_make_one) {
     in_a_child(try_calls_with_rings);
 }
 
-/* capabilities and user */
+/* capabilities */
 
 static bool has_capabilities(void) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -239,38 +211,6 @@ static int try_capabilities(void) {
 
 TEST(roots_capabilities_are_gone_from_every_set) {
     in_a_child(try_capabilities);
-}
-
-static int try_user(void) {
-    struct layer layer;
-    if (geteuid() != 0)
-        return NOT_HERE;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    int error = user_change(&layer, "nobody");
-    if (error == -EINVAL || error == -EPERM) /* in a user namespace that maps only root */
-        return NOT_HERE;
-    EXPECT(1, error == 0 && layer.holds);
-    int last_signal = 0;
-    uid_t real = 0, effective = 0, saved = 0;
-    EXPECT(2, getresuid(&real, &effective, &saved) == 0 && real != 0 && effective != 0);
-    EXPECT(3, saved != 0 && getegid() != 0);
-    EXPECT(4, prctl(PR_GET_PDEATHSIG, &last_signal) == 0 && last_signal == SIGTERM);
-    EXPECT(5, fails(setresuid(0, 0, 0), EPERM));
-    return HELD;
-}
-
-TEST(root_becomes_another_user_for_good_and_still_ends_with_its_parent) {
-    in_a_child(try_user);
-}
-
-static int try_unknown_user(void) {
-    struct layer layer;
-    EXPECT(1, user_change(&layer, "no-such-user") == -ENOENT && !layer.holds);
-    return HELD;
-}
-
-TEST(an_unknown_user_is_refused) {
-    in_a_child(try_unknown_user);
 }
 
 /* all of it */
@@ -303,4 +243,19 @@ static int try_none(void) {
 
 TEST(turned_off_it_takes_nothing_away) {
     in_a_child(try_none);
+}
+
+TEST(what_is_missing_is_said_in_one_line) {
+    char space[256];
+    struct text out = text_fixed(space, sizeof space);
+    const struct layer held = {true, "it holds"};
+    struct sandbox sandbox = {held, held, held, held};
+    assert_false(sandbox_missing(&sandbox, &out));
+    assert_int_equal(out.length, 0);
+    sandbox.user = (struct layer){false, "it stays root"};
+    sandbox.landlock = (struct layer){false, "this kernel has none"};
+    assert_true(sandbox_missing(&sandbox, &out));
+    text_add(&out, "", 1);
+    assert_string_equal(out.bytes,
+                        "without user: it stays root; without landlock: this kernel has none");
 }

@@ -106,11 +106,11 @@ TEST(only_a_public_address_needs_to_be_told_who_may_ask) {
     const char *problem = NULL;
     const char *const own[] = {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"};
     const char *const public[] = {"0.0.0.0", "::", "192.0.2.7", "2001:db8::1", "::ffff:0.0.0.0"};
-    struct access none = {0}, networks = {0}, token = {.token = {.length = 16}};
+    struct access none = {0}, networks = {0}, token = {.admission = {.token = {.length = 16}}};
     struct access open = {.wants_no_token = true};
     assert_int_equal(access_allow(&networks, "10.0.0.0/8", &problem), 0);
     struct access both = networks, meant = networks;
-    both.token = token.token;
+    both.admission = token.admission;
     meant.wants_no_token = true;
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         struct address listen = address_of(own[i]);
@@ -245,4 +245,15 @@ TEST(a_credential_of_systemd_is_taken) {
     unsetenv("CREDENTIALS_DIRECTORY");
     unlink(path);
     rmdir(folder);
+}
+
+TEST(a_host_always_knows_its_own_names) {
+    char own[HOST_NAME_LIMIT + 1] = "";
+    struct access access;
+    access_open(&access);
+    assert_int_equal(gethostname(own, sizeof own - 1), 0);
+    const struct hosts *hosts = &access.admission.hosts;
+    assert_true(hosts_know(hosts, (struct slice){own, strlen(own)}));
+    assert_true(hosts_know(hosts, (struct slice){"localhost:7342", 14}));
+    assert_false(hosts_know(hosts, (struct slice){"evil.example", 12}));
 }

@@ -1,0 +1,105 @@
+/* A ring that was made before the sandbox: what it can do in it. */
+#include "unit.h"
+
+#include "uring/loop.h"
+#include "uring/ring.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+static struct uring uring;
+
+/* The result of the one entry, which `prepare` fills in. */
+static int result_of(void (*prepare)(struct io_uring_sqe *entry), unsigned flags) {
+    struct io_uring_cqe *completion = NULL;
+    struct io_uring_sqe *entry = io_uring_get_sqe(&uring.ring);
+    assert_non_null(entry);
+    prepare(entry);
+    entry->flags |= (uint8_t)flags;
+    io_uring_submit(&uring.ring);
+    assert_int_equal(io_uring_wait_cqe(&uring.ring, &completion), 0);
+    int result = completion->res;
+    io_uring_cqe_seen(&uring.ring, completion);
+    return result;
+}
+
+static void open_file(struct io_uring_sqe *entry) {
+    io_uring_prep_openat(entry, -1, "/dev/null", 0, 0);
+}
+
+static void open_socket(struct io_uring_sqe *entry) {
+    io_uring_prep_socket(entry, AF_INET, SOCK_STREAM, 0, 0);
+}
+
+static void join(struct io_uring_sqe *entry) {
+    static const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    io_uring_prep_connect(entry, -1, &nobody, sizeof nobody);
+}
+
+static void nothing(struct io_uring_sqe *entry) {
+    io_uring_prep_nop(entry);
+}
+
+static void take_client(struct io_uring_sqe *entry) {
+    io_uring_prep_multishot_accept(entry, -1, NULL, NULL, 0);
+}
+
+static void receive(struct io_uring_sqe *entry) {
+    io_uring_prep_recv(entry, -1, NULL, 0, 0);
+}
+
+static void reply(struct io_uring_sqe *entry) {
+    io_uring_prep_send(entry, -1, "x", 1, 0);
+}
+
+static void make(void) {
+    if (uring_missing() != NULL)
+        skip();
+    assert_int_equal(uring_make(&uring), 0);
+}
+
+TEST(a_ring_that_was_made_before_does_what_serving_needs) {
+    make();
+    assert_int_equal(uring_begin(&uring), 0);
+    assert_int_equal(result_of(take_client, 0), -EBADF);
+    assert_int_equal(result_of(receive, 0), -EBADF);
+    assert_int_equal(result_of(reply, 0), -EBADF);
+    uring_close(&uring);
+}
+
+TEST(and_nothing_else) {
+    make();
+    assert_int_equal(uring_begin(&uring), 0);
+    assert_int_equal(result_of(open_file, 0), -EACCES);
+    assert_int_equal(result_of(open_socket, 0), -EACCES);
+    assert_int_equal(result_of(join, 0), -EACCES);
+    assert_int_equal(result_of(nothing, 0), -EACCES);
+    assert_int_equal(result_of(reply, IOSQE_ASYNC), -EACCES);
+    assert_int_equal(io_uring_register_files(&uring.ring, (int[]){0}, 1), -EACCES);
+    uring_close(&uring);
+}
+
+TEST(before_it_has_begun_it_does_nothing) {
+    make();
+    take_client(io_uring_get_sqe(&uring.ring));
+    assert_int_equal(io_uring_submit(&uring.ring), -EBADFD);
+    io_uring_queue_exit(&uring.ring);
+}
+
+static void *begin(void *result) {
+    *(int *)result = uring_begin(&uring);
+    if (*(int *)result == 0)
+        *(int *)result = result_of(reply, 0);
+    return NULL;
+}
+
+TEST(another_thread_may_begin_with_it) {
+    pthread_t thread;
+    int result = 0;
+    make();
+    assert_int_equal(pthread_create(&thread, NULL, begin, &result), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(result, -EBADF);
+    io_uring_queue_exit(&uring.ring);
+}
