@@ -14,7 +14,7 @@ from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
 from regatta.report.charts.charts import far_rows, metric_chart, metric_rows
 from regatta.report.files import write_files
-from regatta.report.tables.against import relative_figures
+from regatta.report.tables.against import ALIKE, relative_figures
 from regatta.report.text.numbers import interval_of, plural, short, value_of
 from regatta.report.text.table import Table
 from regatta.report.text.verdicts import LEGEND, mark, verdict_sentence
@@ -173,12 +173,19 @@ def race_table(title: str, group: Group) -> Table:
                 f"{name} {mark(verdict, name)}".strip(),
                 value_of(estimate),
                 interval_of(estimate),
-                against.value if against else "",
+                alike_first(against.value) if against else "",
                 against.interval if against else "",
             ]
         )
     header = ["design", f"CPU per request, {PRIMARY.unit}", "95 % interval"]
-    return Table(title, LEGEND, [*header, "times the best", "its interval"], rows)
+    says = f"{LEGEND} {ALIKE} not distinguishable from the best."
+    return Table(title, says, [*header, "times the best", "its interval"], rows)
+
+
+def alike_first(figure: str) -> str:
+    """Figures end below one another only where nothing stands behind them."""
+    bare = figure.removesuffix(ALIKE).strip()
+    return f"{ALIKE} {bare}" if figure.endswith(ALIKE) else bare
 
 
 def notes_of(analysis: Analysis) -> list[str]:

@@ -181,6 +181,16 @@ def test_the_race_says_who_won_with_its_interval(tmp_path: Path) -> None:
     assert (desk.path("race") / "report.html").exists()
 
 
+def test_what_is_not_told_from_the_best_is_marked_before_its_figure(tmp_path: Path) -> None:
+    desk = desk_in(tmp_path)
+    race_made_up(desk, cpu_us={"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0})
+    (table,) = RaceThem().keep(desk).tables
+    figures = [row[3] for row in table.rows]
+    assert sum(figure.startswith("≈ ×1.0") for figure in figures) == 1
+    assert all(figure[-1] in "0123456789t" for figure in figures), "nothing stands behind one"
+    assert "≈ not distinguishable from the best" in table.says
+
+
 @pytest.mark.parametrize(
     ("guess", "words"),
     [
