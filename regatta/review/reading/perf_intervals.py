@@ -4,7 +4,7 @@ Lines without a time are of no interval: another run's output, or a --summary of
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from regatta.errors import UsageError
@@ -40,21 +40,29 @@ class Line:
 
 
 def read_intervals(file: str, lines: list[str], design: str) -> tuple[list[Run], list[str]]:
-    """The runs that are in intervals, and all other lines, with empty ones in place of theirs."""
+    """The runs that are in intervals, and all other lines, with empty ones in place of theirs.
+
+    One begins where time runs back, and behind another output.
+    """
     found = [taken(number, line) for number, line in enumerate(lines, start=1)]
     parse = parser(file, [line.rest for line in found if line.ends_s is not None])
     if parse is None:
         return [], lines
-    runs: list[Run] = []
+    keys = {DESIGN: design}  # perf says nothing of the command here
+    runs = [Run(file, keys)]
+    for line in found:
+        # One that is torn is passed over: what its interval then lacks is found later.
+        printed = None if line.ends_s is None else parse(line.rest, line.number)
+        if line.ends_s is None:
+            again = begins_output(line.rest)
+        else:
+            again = printed is not None and line.ends_s < runs[-1].ends_s
+        if again and runs[-1].parts:
+            runs.append(Run(file, keys))
+        if line.ends_s is not None and printed is not None:
+            take(runs[-1], line.ends_s, printed)
     others = ["" if line.ends_s is not None else line.rest for line in found]
-    for run in split(found):
-        # perf says nothing of the command here.
-        begun = Run(file, {DESIGN: design})
-        for line in run:
-            take(begun, line, parse)
-        if begun.parts:
-            runs.append(begun)
-    return runs, others
+    return [run for run in runs if run.parts], others
 
 
 def taken(number: int, line: str) -> Line:
@@ -80,35 +88,17 @@ def parser(file: str, rests: list[str]) -> Parse | None:
     return None
 
 
-def split(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """One run after the other: where time runs back, or another output stands between."""
-    run: list[Line] = []
-    for line in lines:
-        if line.ends_s is None:
-            again = line.rest.startswith(BEGINS) or is_header(line.rest)
-        else:
-            again = bool(run) and line.ends_s < (run[-1].ends_s or 0)
-        if again and run:
-            yield run
-            run = []
-        if line.ends_s is not None:
-            run.append(line)
-    yield run
-
-
-def is_header(line: str) -> bool:
+def begins_output(line: str) -> bool:
+    if line.startswith(BEGINS):
+        return True
     return len(line) <= LONGEST_LINE and HEADER.fullmatch(line) is not None
 
 
-def take(run: Run, line: Line, parse: Parse) -> None:
-    """A line that is torn is passed over; what its interval then lacks is found later."""
-    printed = parse(line.rest, line.number)
-    if printed is None or line.ends_s is None:
-        return
-    block = run.at(line.ends_s, line.number)
+def take(run: Run, ends_s: float, printed: Printed) -> None:
+    block = run.at(ends_s, printed.line)
     if printed.event and printed.event in block.events:
         raise UsageError(
-            f"{run.file}:{line.number}: {printed.event[:40]} stands twice at {line.ends_s:.9f} s; "
+            f"{run.file}:{printed.line}: {printed.event[:40]} stands twice at {ends_s:.9f} s; "
             "give one count for all CPUs (perf without -A, --per-core and the like)"
         )
     block.take(printed)

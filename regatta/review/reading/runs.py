@@ -35,12 +35,15 @@ class Run:
     keys: Mapping[str, str]
     parts: list[Part] = field(default_factory=list)
 
+    @property
+    def ends_s(self) -> float:
+        return self.parts[-1].ends_s if self.parts else 0.0
+
     def at(self, ends_s: float, line: int) -> Block:
         """The interval that ends then."""
-        begins_s = self.parts[-1].ends_s if self.parts else 0.0
-        if not self.parts or ends_s != begins_s:
+        if not self.parts or ends_s != self.ends_s:
             keys = {**self.keys, INTERVAL: f"interval to {ends_s:.3f} s"}
-            self.parts.append(Part(begins_s, ends_s, Block(self.file, line, keys)))
+            self.parts.append(Part(self.ends_s, ends_s, Block(self.file, line, keys)))
         return self.parts[-1].block
 
     def records(self, summaries: Sequence[Record] = ()) -> list[Record]:

@@ -189,6 +189,10 @@ def test_where_time_runs_back_another_run_begins() -> None:
     assert [len(one.intervals) for one in reading(text).records] == [2, 2]
     later = seconds(part(0.8)) + "# started on Thu\n" + intervals_text([5.0], [part(0.7)])
     assert [len(one.intervals) for one in reading(later).records] == [1, 1]
+    other = seconds(part(0.8)) + "0.123456789 said the program\n" + intervals_text([2], [part(0.7)])
+    assert [len(one.intervals) for one in reading(other).records] == [2]
+    torn = seconds(part(0.8)) + "     2.000000000 page-faults\n" + intervals_text([3], [part(0.7)])
+    assert [values(one)["page_faults"] for one in reading(torn).records] == [14]
 
 
 def test_intervals_are_no_runs() -> None:
