@@ -14,9 +14,9 @@ from regatta.lab.report.answers import FILE, read_answers
 from regatta.lab.report.files import write_report
 from regatta.lab.report.latex import WIDEST, coded, printed_lines, tex
 from regatta.lab.report.parts import LabReport, Part
-from regatta.lab.report.pdf import DATA, TEMPLATE
 from regatta.lab.step import Desk
 from regatta.lab.steps import STEPS
+from regatta.report.paper.pdf import DATA, TEMPLATE
 from regatta.report.text.table import Table
 from tests.lab.labs import desk_in
 
