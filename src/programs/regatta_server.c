@@ -34,36 +34,27 @@ static void raise_hard_limit(struct rlimit *limit, rlim_t wanted) {
         *limit = raised;
 }
 
-/* Divides so many descriptors among connections and what the sources keep open. Connections that
- * were asked for come first. */
-static void divide_descriptors(struct server_command *command, rlim_t room) {
-    struct options *options = &command->options;
-    rlim_t kept = options->design->keeps_nothing ? 0 : source_kept_most();
-    if (options->max_connections > room && command->wants_connections)
-        fprintf(stderr,
-                "regatta-server: the limit of open files allows %u connections, not %u; raise it "
-                "(see: ulimit -Hn)\n",
-                (unsigned)room, options->max_connections);
-    rlim_t most = command->wants_connections ? room : room - kept;
-    if (options->max_connections > most)
-        options->max_connections = (unsigned)most;
-    if (kept > room - options->max_connections)
-        kept = room - options->max_connections;
-    command->kept_descriptors = (uint32_t)kept;
-}
-
 /* Each connection takes a descriptor: raises the soft limit to the hard one. The last few
  * descriptors are reserved, so that a scan is always possible. */
 static void budget_descriptors(struct server_command *command) {
+    struct options *options = &command->options;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
     if (command->wants_connections)
-        raise_hard_limit(&limit, command->options.max_connections + SPARE_DESCRIPTORS);
+        raise_hard_limit(&limit, options->max_connections + SPARE_DESCRIPTORS);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    bool is_low = limit.rlim_cur <= 2 * SPARE_DESCRIPTORS;
-    divide_descriptors(command, limit.rlim_cur - (is_low ? limit.rlim_cur / 2 : SPARE_DESCRIPTORS));
+    rlim_t spare = limit.rlim_cur > 2 * SPARE_DESCRIPTORS ? SPARE_DESCRIPTORS : limit.rlim_cur / 2;
+    unsigned allowed = (unsigned)(limit.rlim_cur - spare);
+    if (options->max_connections <= limit.rlim_cur - spare)
+        return;
+    if (command->wants_connections)
+        fprintf(stderr,
+                "regatta-server: the limit of open files allows %u connections, not %u; raise it "
+                "(see: ulimit -Hn)\n",
+                allowed, options->max_connections);
+    options->max_connections = allowed;
 }
 
 /* After pinning: a pool with a worker per CPU counts the CPUs that it may use. */
@@ -197,7 +188,7 @@ static int open_and_serve(struct server_command *command) {
         .source = command->source,
         .max_age_ms = command->max_age_ms,
         .records = command->records,
-        .kept_descriptors = command->kept_descriptors,
+        .source_flags = options->design->keeps_nothing ? SOURCE_KEEPS_NOTHING : 0,
         .is_over = stop_is_over,
     };
     /* Before the service's snapshot, which then lies beside it: see shared_memory.h. */

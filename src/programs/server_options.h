@@ -12,7 +12,6 @@ struct server_command {
     bool wants_connections; /* --max-connections was given */
     bool has_sandbox;
     bool requires_sandbox;     /* ... and does not serve without any of its layers */
-    uint32_t kept_descriptors; /* what the sources may keep open: none of the connections' */
     bool verbose;
     int ready_fd;        /* -1: nobody waits */
     const char *cpus;    /* NULL: not pinned */

@@ -4,23 +4,16 @@
 #include "base/hot.h"
 #include "top/classic.h"
 
-static int open_source(struct source **source, const struct readings_options *options,
-                       unsigned flags) {
+int readings_open(struct readings *readings, const struct readings_options *options) {
+    unsigned flags = options->source_flags | (options->has_recorder ? SOURCE_PAIRED : 0);
     /* A server that scans in the classic way shall load no BPF programs that it does not use. */
     enum source_kind wanted =
         options->is_classic && options->source == SOURCE_AUTO ? SOURCE_PROCFS : options->source;
-    int error = source_open(source, wanted, flags);
-    if (error == 0)
-        source_keep(*source, options->kept_descriptors / (options->has_recorder ? 2 : 1));
-    return error;
-}
-
-int readings_open(struct readings *readings, const struct readings_options *options) {
     *readings = (struct readings){.is_classic = options->is_classic};
-    int error = open_source(&readings->source, options, 0);
+    int error = source_open(&readings->source, wanted, flags);
     readings->recorded = readings->source;
     if (error == 0 && options->has_recorder)
-        error = open_source(&readings->recorded, options, SOURCE_ENDED);
+        error = source_open(&readings->recorded, wanted, flags | SOURCE_ENDED);
     if (error == 0)
         error = shared_snapshot_open(&readings->shared);
     if (error == 0)

@@ -13,9 +13,9 @@
 
 struct readings_options {
     enum source_kind source;
-    uint32_t kept_descriptors; /* open between readings, of all sources together */
-    bool is_classic;           /* fresh ones are taken as top/classic.h does */
-    bool has_recorder;         /* readings_record will be called: it gets a source of its own */
+    unsigned source_flags; /* of source_flag */
+    bool is_classic;       /* fresh ones are taken as top/classic.h does */
+    bool has_recorder;     /* readings_record will be called: it gets a source of its own */
 };
 
 struct readings {

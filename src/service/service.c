@@ -37,7 +37,7 @@ static bool scans_afresh(enum work_kind kind) {
 int service_open(struct service **opened, const struct service_options *options) {
     const enum work_kind kind = options->work.kind;
     const struct readings_options readings = {.source = options->source,
-                                              .kept_descriptors = options->kept_descriptors,
+                                              .source_flags = options->source_flags,
                                               .is_classic = is_classic(kind),
                                               .has_recorder = options->records};
     struct service *service = calloc(1, sizeof *service);

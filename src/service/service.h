@@ -19,9 +19,9 @@ struct service;
 struct service_options {
     struct work work;
     enum source_kind source;
-    uint32_t kept_descriptors; /* open between readings, of all sources together */
-    int64_t max_age_ms;        /* of the shared snapshot */
-    bool records;              /* service_record will be called: it gets a source of its own */
+    unsigned source_flags; /* of source_flag */
+    int64_t max_age_ms;    /* of the shared snapshot */
+    bool records;          /* service_record will be called: it gets a source of its own */
     bool (*is_over)(void); /* asked twice a second while a work waits or computes: whether to give
                               that up and answer; NULL: never */
 };

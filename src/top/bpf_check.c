@@ -59,7 +59,7 @@ int bpf_complete(struct bpf *bpf, const char **reason) {
     int error = procfs_open(&once, "/proc");
     if (error != 0)
         return error;
-    scan_cache_keep(&once.cache, 0);
+    scan_cache_forgo(&once.cache);
     error = compare_all(bpf, &once, reason);
     procfs_close(&once);
     return error;

@@ -6,27 +6,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-uint32_t scan_cache_most(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= 2 * SCAN_CACHE_FLOOR)
-        return 0;
-    rlim_t above = limit.rlim_cur - SCAN_CACHE_FLOOR;
-    return (uint32_t)(above < INT32_MAX ? above : INT32_MAX) / 2;
-}
-
 void scan_cache_open(struct scan_cache *cache) {
+    struct rlimit limit;
     pthread_rwlockattr_t attributes;
-    *cache = (struct scan_cache){.is_collecting = ATOMIC_FLAG_INIT, .limit = scan_cache_most()};
+    *cache = (struct scan_cache){.is_collecting = ATOMIC_FLAG_INIT};
     /* Otherwise a scan with news, and its client, would wait until no scan is running. */
     pthread_rwlockattr_init(&attributes);
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&cache->lock, &attributes);
     pthread_rwlockattr_destroy(&attributes);
-}
-
-void scan_cache_keep(struct scan_cache *cache, uint32_t most) {
-    if (cache->limit > most)
-        cache->limit = most;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 2 * SCAN_CACHE_FLOOR)
+        cache->limit = (uint32_t)(limit.rlim_cur - SCAN_CACHE_FLOOR < INT32_MAX
+                                      ? (limit.rlim_cur - SCAN_CACHE_FLOOR) / 2
+                                      : INT32_MAX / 2);
 }
 
 static uint32_t descriptors_of(const struct scan_cache_entry *entry) {
@@ -48,6 +40,14 @@ void scan_cache_close(struct scan_cache *cache) {
         close_both(&cache->entries[i]);
     free(cache->entries);
     pthread_rwlock_destroy(&cache->lock);
+}
+
+void scan_cache_share(struct scan_cache *cache) {
+    cache->limit /= 2;
+}
+
+void scan_cache_forgo(struct scan_cache *cache) {
+    cache->limit = 0;
 }
 
 void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news) {

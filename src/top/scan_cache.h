@@ -57,16 +57,17 @@ struct scan_cache_news {
     uint32_t next;        /* index where the next process is expected */
 };
 
-/* How many descriptors a table may hold: half of those that the limit allows above the floor; with
- * a low limit, none. */
-uint32_t scan_cache_most(void);
-
-/* An empty table. */
+/* An empty table. It may hold half of the descriptors that the limit allows above the floor;
+ * with a low limit, none. */
 void scan_cache_open(struct scan_cache *cache);
 void scan_cache_close(struct scan_cache *cache);
 
-/* Lets it hold so many descriptors at most. Before the first scan. */
-void scan_cache_keep(struct scan_cache *cache, uint32_t most);
+/* Keeps half as much: this process has two tables, and its connections need descriptors. Before
+ * the first scan. */
+void scan_cache_share(struct scan_cache *cache);
+
+/* Keeps nothing. Before the first scan. */
+void scan_cache_forgo(struct scan_cache *cache);
 
 /* Around the functions below. Empties the news. */
 void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news);

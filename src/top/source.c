@@ -101,16 +101,12 @@ int source_open(struct source **opened, enum source_kind wanted, unsigned flags)
         free(source);
         return error;
     }
+    if ((flags & SOURCE_PAIRED) != 0)
+        scan_cache_share(&source->procfs.cache);
+    if ((flags & SOURCE_KEEPS_NOTHING) != 0)
+        scan_cache_forgo(&source->procfs.cache);
     *opened = source;
     return 0;
-}
-
-uint32_t source_kept_most(void) {
-    return scan_cache_most();
-}
-
-void source_keep(struct source *source, uint32_t most) {
-    scan_cache_keep(&source->procfs.cache, most);
 }
 
 void source_close(struct source *source) {

@@ -8,7 +8,6 @@
 #include "top/scan.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum source_kind { SOURCE_AUTO, SOURCE_PROCFS, SOURCE_BPF };
 
@@ -16,7 +15,11 @@ enum source_kind { SOURCE_AUTO, SOURCE_PROCFS, SOURCE_BPF };
 int source_kind_parse(const char *name, enum source_kind *kind);
 
 enum source_flag {
-    SOURCE_ENDED = 1, /* source_ended will be called; costs a little for each process that ends */
+    SOURCE_ENDED = 1,  /* source_ended will be called; costs a little for each process that ends */
+    SOURCE_PAIRED = 2, /* one of two that are used at once: keeps half as much open */
+    /* Keeps nothing open from one scan to the next (top/scan_cache.h): for a design whose
+     * processes live for one client. */
+    SOURCE_KEEPS_NOTHING = 4,
 };
 
 struct source;
@@ -26,13 +29,6 @@ struct source;
  * capabilities and needs only the system calls of a scan. */
 int source_open(struct source **opened, enum source_kind wanted, unsigned flags);
 void source_close(struct source *source);
-
-/* How many descriptors a source keeps open from one scan to the next, at most; it follows from the
- * limit on descriptors (top/scan_cache.h). */
-uint32_t source_kept_most(void);
-
-/* Lets it keep no more than so many: others need descriptors too. Before the first scan. */
-void source_keep(struct source *source, uint32_t most);
 
 /* Why source_open failed, in this thread, in a few words. */
 const char *source_problem(void);

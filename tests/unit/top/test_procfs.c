@@ -153,24 +153,22 @@ TEST(with_few_descriptors_none_is_kept) {
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
-TEST(a_table_keeps_as_much_as_it_is_told_and_never_more_than_half) {
-    struct rlimit before;
-    getrlimit(RLIMIT_NOFILE, &before);
-    open_with_descriptors(SCAN_CACHE_FLOOR + 2000);
-    assert_int_equal(scan_cache_most(), 1000);
-    assert_int_equal(procfs.cache.limit, 1000);
-    scan_cache_keep(&procfs.cache, 1001);
-    assert_int_equal(procfs.cache.limit, 1000);
-    scan_cache_keep(&procfs.cache, 3);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(take(&snapshot), 0);
-        assert_int_equal(snapshot.scan.seen, 3);
-        assert_true(procfs.cache.descriptors > 0 && procfs.cache.descriptors <= 3);
-    }
-    setrlimit(RLIMIT_NOFILE, &before);
+/* More than one scan may add to the table, in an order that is not that of the pids. */
+TEST(two_tables_leave_half_of_the_descriptors_to_connections) {
+    struct scan_cache one, two;
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    scan_cache_open(&one);
+    scan_cache_open(&two);
+    uint32_t alone = one.limit;
+    scan_cache_share(&one);
+    scan_cache_share(&two);
+    assert_true(limit.rlim_cur <= 2 * SCAN_CACHE_FLOOR || alone > 0);
+    assert_true(one.limit + two.limit <= alone && one.limit + two.limit + 1 >= alone);
+    scan_cache_close(&one);
+    scan_cache_close(&two);
 }
 
-/* More than one scan may add to the table, in an order that is not that of the pids. */
 TEST(many_processes_are_all_kept_in_the_end) {
     enum { MANY = 3 * SCAN_CACHE_NEWS_LIMIT };
     char pid[16], path[64];
