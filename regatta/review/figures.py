@@ -50,6 +50,8 @@ class Record:
     """It is a mean of several runs, with how far they differ."""
     table: int | None = None
     """On which line its table begins: a file may hold several. None: perf printed it."""
+    column: int | None = None
+    """Of a table with a column for each run: which is this one's."""
     intervals: tuple["Interval", ...] = ()
     """Its parts, where perf printed these: then its figures are their sums."""
     summary: "Record | None" = None
@@ -63,7 +65,8 @@ class Record:
     @property
     def place(self) -> tuple[object, ...]:
         """Of its run: records of two kinds of core share it, and columns of a table do not."""
-        return self.file, self.line, *(value for key, value in self.keys.items() if key != CORE)
+        own = (value for key, value in self.keys.items() if key != CORE)
+        return self.file, self.line, self.column, *own
 
     @property
     def design(self) -> str:
@@ -111,7 +114,7 @@ class Unread:
 
 @dataclass(frozen=True)
 class Torn:
-    """A row that has not one cell for each heading: which is whose nobody knows."""
+    """A row with more cells than headings: which is whose nobody knows."""
 
     line: int
     cells: tuple[str, ...]

@@ -7,50 +7,42 @@ connections and the like, tell rows apart; other columns are nothing that is che
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from regatta.errors import UsageError
-from regatta.review.figures import CONNECTIONS, DESIGN, SIDE, Figure, Reading, Record, Unread
-from regatta.review.names import METRICS, SCALES, SECONDS, Quantity, heading_of
+from regatta.review.figures import Figure, Reading, Record, Unread
 from regatta.review.numbers import NUMBER, parse_number, point_of
-from regatta.review.reading.making import figure_of, mistaken
+from regatta.review.reading.headings import (
+    LONGEST_KEY,
+    MEANS,
+    NOTES,
+    RUN_NUMBERS,
+    SPREADS,
+    UNITS,
+    Column,
+    column_of,
+    runs_under,
+    words,
+)
+from regatta.review.reading.making import figure_of
+from regatta.review.reading.units import in_column_unit, in_unit
 
 FORM = "table"
 DELIMITERS = ",;\t"
 MOST_ROWS = 100_000
 MOST_COLUMNS = 200
-KEYS = {
-    **dict.fromkeys(
-        ("design", "server", "implementation", "variant", "approach", "model", "strategy"), DESIGN
-    ),
-    **dict.fromkeys(("connections", "clients", "conns", "concurrency", "n"), CONNECTIONS),
-    **dict.fromkeys(("side", "role"), SIDE),
-}
-"""What people call the columns that have a meaning of their own."""
-PARAMETERS = frozenset(("threads", "workers", "requests", "rate", "cpus", "port", "size", "pool"))
-"""Numbers that tell rows apart."""
-NOTES = frozenset(("note", "notes", "comment", "comments", "remark", "line", "source"))
-RUN_NUMBERS = frozenset(("run", "trial", "repetition", "rep", "iteration", "block", "sample"))
-SPREADS = re.compile(r".*\b(?:sd|std|stddev|stdev|sem|ci|ci95|error|variance|low|high|runs)")
 METRIC, VALUE = "metric", "value"
+NO_KEYS = NOTES | UNITS | RUN_NUMBERS | {METRIC, VALUE}
 CELL = re.compile(
     rf"(?P<number>{NUMBER}(?:[eE][+-]?\d{{1,3}})?)\s*(?P<unit>[^\d\s±+-][^\d±+-]*?)?\s*"
     r"(?P<spread>(?:±|\+/?-).*)?"
 )
-NOTHING = frozenset(("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?"))
-LONGEST_KEY = 200
+NOTHING = frozenset(
+    ("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?")
+    + ("not supported", "not counted", "failed")
+)
 Numbered = tuple[int, list[str]]
 """A row with the line on which it begins."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """What a column is for: one of these, or nothing."""
-
-    index: int
-    heading: str
-    quantity: Quantity | None = None
-    key: str = ""
 
 
 @dataclass
@@ -60,6 +52,7 @@ class Row:
     line: int
     keys: Mapping[str, str]
     repeated: bool
+    column: int | None = None
     figures: dict[str, Figure] = field(default_factory=dict)
 
 
@@ -126,11 +119,12 @@ class Table:
         self.metrics = [column for column in columns if column.quantity]
         self.keys = [column for column in columns if column.key or self._is_text(column)]
         self.spread = any(SPREADS.fullmatch(words(heading)) for heading in header)
+        self.unit_at = next((at for at, text in enumerate(header) if words(text) in UNITS), None)
         self.unread: list[Unread] = []
 
     def _is_text(self, column: Column) -> bool:
         """A column of words tells rows apart, whatever it is called."""
-        if column.quantity or words(column.heading) in NOTES | RUN_NUMBERS | {METRIC, VALUE}:
+        if column.quantity or words(column.heading) in NO_KEYS:
             return False
         cells = [cell_at(row, column.index) for _, row in self.rows]
         return any(cell for cell in cells) and not any(parse_number(cell) for cell in cells)
@@ -152,7 +146,7 @@ class Table:
         point, found = point_of(numbers_in(cells)), []
         newest: dict[tuple[str, ...], Row] = {}
         for line, row in self.rows:
-            metric = column_of(metric_at, cell_at(row, metric_at))
+            metric = self.metric_in(row, metric_at)
             if metric.quantity is None:
                 continue
             keys = self.keys_of(row)
@@ -166,20 +160,29 @@ class Table:
 
     def run_columns(self) -> Reading:
         """A column for each run: what its figures are, the first column says."""
-        rows = [(line, row, column_of(0, cell_at(row, 0))) for line, row in self.rows]
+        rows = [(line, row, self.metric_in(row, 0)) for line, row in self.rows]
         metrics = [one for one in rows if one[2].quantity]
-        point = point_of(numbers_in([cell for _, row, _ in metrics for cell in row[1:]]))
-        found = []
-        for index, heading in enumerate(self.header[1:], start=1):
+        runs = runs_under(self.header)
+        cells = [cell_at(row, index) for _, row, _ in metrics for index in runs]
+        point, found = point_of(numbers_in(cells)), []
+        for index, told in runs.items():
             if not any(numbers_in([cell_at(row, index) for _, row, _ in metrics])):
                 continue
-            keys = {DESIGN: heading[:LONGEST_KEY]}
-            keys |= {one.key: cell_at(row, index)[:LONGEST_KEY] for _, row, one in rows if one.key}
-            record = Row(self.line, keys, self.spread)
+            keys = {one.key: cell_at(row, index)[:LONGEST_KEY] for _, row, one in rows if one.key}
+            is_mean = self.spread or words(self.header[index]) in MEANS
+            record = Row(self.line, {**told, **keys}, is_mean, index)
             for line, row, metric in metrics:
                 self.read_cell(record, metric, cell_at(row, index), line, point)
             found.append(record)
         return self.reading(found)
+
+    def metric_in(self, row: list[str], at: int) -> Column:
+        """What the figures of this row are, in the unit that its column of units names."""
+        column = column_of(at, cell_at(row, at))
+        if column.quantity is None or self.unit_at is None:
+            return column
+        unit = cell_at(row, self.unit_at)
+        return replace(column, quantity=in_column_unit(column.quantity, unit))
 
     def keys_of(self, row: list[str]) -> dict[str, str]:
         """Of two columns that mean the same the second goes by its heading."""
@@ -190,7 +193,7 @@ class Table:
         return keys
 
     def read_cell(self, row: Row, column: Column, text: str, line: int, point: str) -> None:
-        if text.lower() in NOTHING or text.startswith("<not "):
+        if is_nothing(text):
             return
         cell = CELL.fullmatch(text)
         number = parse_number(cell["number"], point) if cell else None
@@ -204,41 +207,21 @@ class Table:
 
     def reading(self, rows: list[Row]) -> Reading:
         records = tuple(
-            Record(self.file, row.line, row.keys, row.figures, row.repeated, self.line)
+            Record(self.file, row.line, row.keys, row.figures, row.repeated, self.line, row.column)
             for row in rows
             if row.figures
         )
         return Reading(self.file, FORM, records, tuple(self.unread))
 
 
-def words(heading: str) -> str:
-    return re.sub(r"[^a-z0-9]+", " ", heading.lower()).strip()
-
-
-def column_of(index: int, heading: str) -> Column:
-    """A heading that names a key is no metric: `server`, `rate`."""
-    name = words(heading)
-    key = KEYS.get(name) or (name if name in PARAMETERS else "")
-    return Column(index, heading, None if key else heading_of(heading), key)
-
-
 def cell_at(row: list[str], index: int) -> str:
     return row[index].strip() if index < len(row) else ""
 
 
+def is_nothing(text: str) -> bool:
+    """What perf prints in angle brackets loses these where Markdown is shown."""
+    return text.startswith("<not ") or " ".join(text.lower().strip("<>").split()) in NOTHING
+
+
 def numbers_in(cells: list[str]) -> Iterator[str]:
     return (found["number"] for cell in cells if (found := CELL.fullmatch(cell)))
-
-
-def in_unit(quantity: Quantity | None, unit: str) -> Quantity | None:
-    """With the unit of the cell, if it has one; None if that is none of this quantity's."""
-    if quantity is None or unit in ("", quantity.unit) or METRICS.get(unit) == quantity:
-        return quantity
-    letter, slash, _ = unit.lower().partition("/")
-    if quantity.unit in SECONDS:
-        return Quantity(quantity.name, SECONDS[unit], unit) if unit in SECONDS else None
-    if quantity.is_count and slash:
-        return mistaken(quantity.name, unit)
-    if letter in SCALES and (quantity.is_count or (slash and quantity.is_rate)):
-        return Quantity(quantity.name, SCALES[letter], unit)
-    return None

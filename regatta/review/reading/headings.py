@@ -1,0 +1,138 @@
+"""What headings say: those of the columns of a table, and those over the runs of a turned one."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regatta.review.figures import CONNECTIONS, DESIGN, SIDE
+from regatta.review.names import Quantity, heading_of
+from regatta.review.numbers import parse_number
+
+KEYS = {
+    **dict.fromkeys(
+        ("design", "server", "implementation", "variant", "approach", "model", "strategy"), DESIGN
+    ),
+    **dict.fromkeys(("connections", "clients", "conns", "concurrency", "n"), CONNECTIONS),
+    **dict.fromkeys(("side", "role"), SIDE),
+}
+"""What people call the columns that have a meaning of their own."""
+PARAMETERS = frozenset(("threads", "workers", "requests", "rate", "cpus", "port", "size", "pool"))
+"""Numbers that tell rows apart."""
+NOTES = frozenset(("note", "notes", "comment", "comments", "remark", "line", "source"))
+UNITS = frozenset(("unit", "units"))
+RUN_NUMBERS = frozenset(("run", "trial", "repetition", "rep", "iteration", "block", "sample"))
+SPREADS = re.compile(r".*\b(?:sd|std|stddev|stdev|sem|ci|ci95|error|variance|low|high|runs)")
+COMPUTED = frozenset(("ratio", "ratios", "change", "diff", "difference", "delta", "δ", "speedup"))
+"""Begin or end the heading of a column that is made of others."""
+MEANS = frozenset(("mean", "average", "avg", "median"))
+OF_ALL = MEANS | {"total", "sum"}
+QUOTIENT = re.compile(r"(.+?)\s*(?:/|÷|\bvs\b\.?)\s*(.+)")
+NUMBERED_RUN = re.compile(
+    rf"(?P<what>.*?)[\s,(_-]*(?<![a-z0-9])(?:{'|'.join(sorted(RUN_NUMBERS))})[\s#_-]*\d+\)?",
+    re.IGNORECASE,
+)
+SIDES = r"server|client"
+OF_A_SIDE = re.compile(
+    rf"(?:(?P<what>.+?)\s*[(\[,:/]\s*)?(?P<side>{SIDES})\s*[)\]]?", re.IGNORECASE
+)
+"""`server`, `select (server)`. In `thread-per-client` no side is meant."""
+COUNTED = re.compile(r"(?P<number>\d[\d., ]*?)\s*(?P<word>[a-z]+)|(?P<name>[a-z]+)\W*(?P<of>\d+)")
+"""`100 clients`, `n=100`."""
+LONGEST_KEY = 200
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column is for: one of these, or nothing."""
+
+    index: int
+    heading: str
+    quantity: Quantity | None = None
+    key: str = ""
+
+
+def words(heading: str) -> str:
+    return re.sub(r"[^a-z0-9]+", " ", heading.lower()).strip()
+
+
+def column_of(index: int, heading: str) -> Column:
+    """A heading that names a key is no metric: `server`, `rate`."""
+    name = words(heading)
+    key = KEYS.get(name) or (name if name in PARAMETERS else "")
+    return Column(index, heading, None if key else heading_of(heading), key)
+
+
+def runs_under(header: Sequence[str]) -> dict[int, dict[str, str]]:
+    """Of a turned table: the columns that hold a run, and what each heading tells of it.
+
+    Columns that are made of others are none, unless there are no others.
+    """
+    held = [index for index, text in enumerate(header) if index and not is_computed(text, header)]
+    runs = [index for index in held if words(header[index]) not in OF_ALL]
+    if not runs:
+        return {index: {} for index in held}
+    numbers = [whole(header[index]) for index in runs]
+    key = numbers_are(header[0], numbers)
+    return {
+        index: ({key: number} if key else {}) if number else keys_in(header[index])
+        for index, number in zip(runs, numbers, strict=True)
+    }
+
+
+def is_computed(heading: str, header: Sequence[str]) -> bool:
+    """Whether it is over no run: a ratio of others, a spread, a unit, a note."""
+    name, parts = words(heading), re.findall(r"\w+", heading[:LONGEST_KEY].lower())
+    if name in NOTES | UNITS or SPREADS.fullmatch(name[:LONGEST_KEY]):
+        return True
+    if heading and not parts:
+        return True  # `%`, `±`
+    quotient = QUOTIENT.fullmatch(heading[:LONGEST_KEY])
+    if quotient and all(part in header for part in quotient.groups()):
+        return True
+    return bool(parts) and (parts[0] in COMPUTED or parts[-1] in COMPUTED)
+
+
+def numbers_are(first: str, numbers: Sequence[str]) -> str:
+    """The key of headings that are numbers; empty: they number the runs.
+
+    If the first heading does not say what they are, 1, 2, 3 number the runs.
+    """
+    key, name = column_of(0, first).key, words(first)
+    if key and key != DESIGN:
+        return key
+    counted_up = [str(number) for number in range(1, len(numbers) + 1)]
+    is_run = name in RUN_NUMBERS or (len(numbers) > 1 and list(numbers) == counted_up)
+    return "" if is_run else CONNECTIONS
+
+
+def keys_in(heading: str) -> dict[str, str]:
+    """Of a heading in words: a side, a number of something, a repetition; else a design."""
+    text = heading[:LONGEST_KEY]
+    if found := NUMBERED_RUN.fullmatch(text):
+        return {DESIGN: found["what"].strip()} if found["what"].strip() else {}
+    if found := OF_A_SIDE.fullmatch(text):
+        design = {DESIGN: found["what"]} if found["what"] else {}
+        return {**design, SIDE: found["side"].lower()}
+    if found := COUNTED.fullmatch(text.lower()):
+        key = number_key(found["name"] or found["word"], is_behind=found["word"] is not None)
+        number = whole(found["of"] or found["number"])
+        if key and number:
+            return {key: number}
+    return {DESIGN: text}
+
+
+def number_key(word: str, is_behind: bool) -> str:
+    """`1 client` is a number of clients; `client 1` is none."""
+    for name in (word, f"{word}s") if is_behind else (word,):
+        key = column_of(0, name).key
+        if key and key not in (DESIGN, SIDE):
+            return key
+    return ""
+
+
+def whole(text: str) -> str:
+    """As digits alone; empty if it is no whole number."""
+    number = parse_number(text)
+    if number is None or number.value < 0 or number.value % 1:
+        return ""
+    return f"{number.value:.0f}"
