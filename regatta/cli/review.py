@@ -27,11 +27,11 @@ def review(
 
     Contradictions: GHz, rates and shares that do not follow from their counts; a rate in the place
     of a total; counts of another line or core; one run with two values; intervals that do not add
-    up; torn rows.
+    up.
 
     Not shown: time and cycles that rank designs otherwise; one run only; mostly start and end; idle
     intervals among those under load; a server that hardly ran; elapsed time that is waiting;
-    counters that took turns; user space alone; digits grouped by lakh.
+    counters that took turns; user space alone; digits grouped by lakh; torn rows.
 
     Exit status: 0 nothing found, 1 findings, 2 a file that cannot be read.
 

@@ -28,13 +28,15 @@ def read_markdown(file: str, lines: Sequence[str]) -> Reading:
         rows = [(index + 1, cells_of(lines[index])) for index in range(at + 2, end)]
         for number, row in rows:
             check_size(file, number, number - at - 2, row)
-        table = table_of(file, [(at + 1, header), *(r for r in rows if len(r[1]) == len(header))])
+        # A short row is a whole one: its last cells are empty.
+        whole = [one for one in rows if len(one[1]) <= len(header)]
+        table = table_of(file, [(at + 1, header), *whole])
         if table is not None:
             found.append(table)
             torn += [
                 Torn(number, tuple(row), len(header))
                 for number, row in rows
-                if len(row) != len(header)
+                if len(row) > len(header)
             ]
     records = tuple(record for table in found for record in table.records)
     unread = tuple(one for table in found for one in table.unread)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from regatta.errors import UsageError
 from regatta.review import review
 from regatta.review.figures import Record
+from regatta.review.finding import NOT_SHOWN
 from regatta.review.reading.files import read, read_lines
 from regatta.review.reading.markdown import cells_of
 from tests.lab.review.found import contradictions, findings, named, reading
@@ -73,14 +74,29 @@ def test_a_pipe_within_a_cell_is_no_end_of_it() -> None:
     assert (record.label, values(record)["cycles"]) == ("select | epoll", 5e6)
 
 
-def test_rows_that_are_torn_are_named_and_not_guessed_at() -> None:
-    text = table("| a | 10 | 5 |", "| b | 1 | 0 | 6 |", "| c | 10 |", "| d | 10 | 7 |")
+def test_rows_with_more_cells_than_headings_are_named_and_not_guessed_at() -> None:
+    text = table("| a | 10 | 5 |", "| b | 1 | 0 | 6 |", "| c | 1 | 0 | 7 |", "| d | 10 | 7 |")
     assert [one.label for one in reading(text).records] == ["a", "d"]
-    (found,) = contradictions(text)
-    assert (found.check.name, found.line) == ("torn", 4)
-    assert found.says == "4 cells under 3 headings: `b | 1 | 0 | 6`. 1 other row too."
-    (found,) = contradictions(table("| c | 10"))
-    assert found.says.startswith("2 cells under 3 headings")
+    assert contradictions(text) == []
+    (found,) = named("torn", text)
+    assert (found.check.kind, found.line) == (NOT_SHOWN, 4)
+    assert found.says == (
+        "4 cells under 3 headings: `b | 1 | 0 | 6`. None of them was judged. 1 other row too."
+    )
+
+
+def test_a_row_with_fewer_cells_than_headings_ends_in_empty_ones() -> None:
+    text = table("| a | 10 | 5 |", "| c | 10 |", "| d | 20", "|")
+    first, short, last = reading(text).records
+    assert values(first) == {"task_clock": pytest.approx(0.01), "cycles": 5}
+    assert (short.label, values(short)) == ("c", {"task_clock": pytest.approx(0.01)})
+    assert (last.label, values(last)) == ("d", {"task_clock": pytest.approx(0.02)})
+    assert {one.check.name for one in findings(text)} == {"one-run"}
+    turned = "| Counter | a | b |\n|---|---|---|\n| cycles | 5 |\n| branches | 1 | 2 |\n"
+    assert [values(one) for one in reading(turned).records] == [
+        {"cycles": 5, "branches": 1},
+        {"branches": 2},
+    ]
 
 
 @pytest.mark.parametrize("huge", ["9" * 70, "1e30", "9" * 400, "1e-300"])
