@@ -18,6 +18,8 @@ USED = (TASK_CLOCK, CYCLES, INSTRUCTIONS)
 """What tells how much of a CPU an interval used: the first of these that was counted."""
 LEAST_SHARE = 0.1
 """Of the busiest: who used less was idle."""
+LEAST_DIFFERENCE = 1.05
+"""Between the mean of those under load and that of all: less changes nothing."""
 FEWEST_BETWEEN = 3
 DIFFERS = 1.25
 CHANGED = 2.0
@@ -69,7 +71,7 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
         busiest = max((one.value for one in paces), default=0.0)
         idle = [one.value < LEAST_SHARE * busiest for one in paces]
         if any(idle):
-            yield idle_among(record, paces, idle)
+            yield from idle_among(record, paces, idle)
         around = [True, *idle, True]
         at_end = [any(around[at : at + 3]) for at in range(len(paces))]
         between = [one for one, is_end in zip(paces, at_end, strict=True) if not is_end]
@@ -95,14 +97,16 @@ def paces_of(record: Record) -> list[Pace]:
     return found
 
 
-def idle_among(record: Record, paces: list[Pace], idle: list[bool]) -> Finding:
+def idle_among(record: Record, paces: list[Pace], idle: list[bool]) -> Iterator[Finding]:
+    loaded = [one for one, is_idle in zip(paces, idle, strict=True) if not is_idle]
+    over_all, under_load = mean(paces), mean(loaded)
+    if under_load <= LEAST_DIFFERENCE * over_all:
+        return
     first = len(list(takewhile(bool, idle)))
     last = len(list(takewhile(bool, reversed(idle))))
     places = {"at the start": first, "at the end": last, "between": sum(idle) - first - last}
     where = ", ".join(f"{number:,} {place}" for place, number in places.items() if number)
     busiest = max(paces, key=lambda one: one.value)
-    loaded = [one for one, is_idle in zip(paces, idle, strict=True) if not is_idle]
-    over_all, under_load = mean(paces), mean(loaded)
     name = paces[0].name
     says = (
         f"{sum(idle):,} of {len(paces):,} intervals used less than a tenth of the busiest's "
@@ -110,7 +114,7 @@ def idle_among(record: Record, paces: list[Pace], idle: list[bool]) -> Finding:
         f"{pace_words(name, under_load)}."
     )
     line = paces[idle.index(True)].line
-    return IDLE.found(record, says, line=line, printed=over_all, computed=under_load)
+    yield IDLE.found(record, says, line=line, printed=over_all, computed=under_load)
 
 
 def ends(record: Record, at_an_end: list[Pace], between: list[Pace]) -> Iterator[Finding]:
