@@ -30,6 +30,8 @@ TOPDOWN = tuple(one.claimed_as for one in COUNTERS if one.unit == PERCENT)
 EVENTS = {one.perf: one.claimed_as for one in COUNTERS if one.perf}
 """By what perf calls them."""
 CLOCKS = frozenset(one.claimed_as for one in COUNTERS if one.perf and one.unit == NS)
+SOFTWARE = CLOCKS | {"context_switches", "cpu_migrations", "page_faults", "syscalls"}
+"""What the kernel counts, on whichever kind of core."""
 
 SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "seconds"), 1.0),

@@ -5,9 +5,9 @@ from statistics import median
 
 from regatta.analysis.numbers import digits
 from regatta.review.checks.groups import in_intervals, records
-from regatta.review.figures import Interval, Reading, Record
+from regatta.review.figures import CORE, Interval, Reading, Record
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Check, Finding, and_others
-from regatta.review.names import CLOCKS, COUNTS
+from regatta.review.names import CLOCKS, COUNTS, SOFTWARE
 
 SLACK = 1.01
 ALL_THE_TIME = 99.0
@@ -78,18 +78,25 @@ def gap(record: Record) -> Iterator[Finding]:
 def lacking(record: Record) -> Iterator[Finding]:
     """One finding for a run; an interval in which nothing ran lacks nothing."""
     ran = [one for one in record.intervals if one.record.figures]
-    found: list[tuple[str, list[Interval]]] = []
+    # Where there are two kinds of core it may have run on the other alone.
+    on_core = [one for one in ran if CORE not in record.keys or counted_on_core(one.record)]
+    found: list[tuple[str, list[Interval], int]] = []
     for name in record.figures:
         if name in COUNTS | CLOCKS:
-            without = [one for one in ran if name not in one.record.figures]
+            having_run = ran if name in SOFTWARE else on_core
+            without = [one for one in having_run if name not in one.record.figures]
             if without:
-                found.append((name, without))
+                found.append((name, without, len(having_run)))
     if found:
-        name, without = max(found, key=lambda one: len(one[1]))
+        name, without, count = max(found, key=lambda one: len(one[1]))
         figure, first = record.figures[name], without[0]
         says = (
-            f"{name.replace('_', ' ')} are missing in {len(without):,} of {len(ran):,} intervals, "
+            f"{name.replace('_', ' ')} are missing in {len(without):,} of {count:,} intervals, "
             f"first in that to {first.ends_s:.3f} s: {figure.words} are the sum of the others."
         )
         says += and_others(len(found) - 1, "counter")
         yield LACKING.found(record, says, line=first.record.line, printed=figure.value)
+
+
+def counted_on_core(record: Record) -> bool:
+    return any(name in COUNTS and name not in SOFTWARE for name in record.figures)

@@ -59,21 +59,20 @@ class Block:
         return list(dict.fromkeys(core for core, _ in self.figures if core))
 
     def records(self, cores: Sequence[str] = ()) -> list[Record]:
-        """`cores`: the kinds that its run has, of which it may lack some."""
+        """`cores`: the kinds that its run has; on some of them it may not have run meanwhile."""
         if len(cores or self.cores) < 2:
             return [self._record(self.keys, list(self.figures.values()))] if self.figures else []
-        own: dict[str, list[Figure]] = {}
+        own: dict[str, list[Figure]] = {core: [] for core in ("", *(cores or self.cores))}
         for (core, _), figure in self.figures.items():
-            own.setdefault(core, []).append(figure)
-        common = own.pop("", [])
+            own[core].append(figure)
+        common = own.pop("")
         clocks = [figure for figure in common if figure.name in CLOCKS]
-        if common and not own:
-            own = {cores[0]: []}
         found: list[Record] = []
         for core, figures in own.items():
             # Rates and GHz of every kind are over the same clock; the rest is said once.
             shared = clocks if found else common
-            found.append(self._record({**self.keys, CORE: core}, [*shared, *figures]))
+            if shared or figures:
+                found.append(self._record({**self.keys, CORE: core}, [*shared, *figures]))
         return found
 
     def _record(self, keys: Mapping[str, str], figures: list[Figure]) -> Record:

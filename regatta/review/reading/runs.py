@@ -58,9 +58,13 @@ class Run:
             if ELAPSED in told.figures:
                 whole.figures["", ELAPSED] = told.figures[ELAPSED]
         by_core = {record.keys.get(CORE): record for record in summaries}
-        parts = self._parts_by_core()
+        cores = self._cores()
+        parts = [
+            (part, {record.keys.get(CORE): record for record in part.block.records(cores)})
+            for part in self.parts
+        ]
         found = []
-        for record in whole.records():
+        for record in whole.records(cores):
             core = record.keys.get(CORE)
             intervals = tuple(self._interval(part, of.get(core)) for part, of in parts)
             found.append(replace(record, intervals=intervals, summary=by_core.get(core)))
@@ -79,7 +83,7 @@ class Run:
         block.figures["", ELAPSED] = Figure(ELAPSED, last.ends_s, 0, text, "s", last.block.line)
         return block
 
-    def _parts_by_core(self) -> list[tuple[Part, dict[str | None, Record]]]:
+    def _cores(self) -> list[str]:
         cores = list(dict.fromkeys(core for part in self.parts for core in part.block.cores))
         if len(cores) > MOST_CORES:
             line = self.parts[0].block.line
@@ -87,10 +91,7 @@ class Run:
                 f"{self.file}:{line}: a run has {len(cores):,} kinds of core; a machine has at "
                 f"most {MOST_CORES}"
             )
-        return [
-            (part, {record.keys.get(CORE): record for record in part.block.records(cores)})
-            for part in self.parts
-        ]
+        return cores
 
     def _interval(self, part: Part, record: Record | None) -> Interval:
         nothing = Record(self.file, part.block.line, part.block.keys, {})
