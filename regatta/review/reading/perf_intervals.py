@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from regatta.errors import UsageError
 from regatta.review.figures import DESIGN
 from regatta.review.numbers import point_of
-from regatta.review.reading.block import Printed
+from regatta.review.reading.block import Block, Printed
 from regatta.review.reading.perf_csv import csv_line, pattern_of
 from regatta.review.reading.perf_json import json_line, looks_like_json
 from regatta.review.reading.perf_text import HEADER, decimals, looks_like_perf, take_apart
@@ -25,6 +25,8 @@ STAMPED_JSON = re.compile(
 )
 SUMMARY = re.compile(r"\s*summary[,;|:\t](?P<rest>.*)")
 """How each line of a summary begins with -x."""
+PLACED = re.compile(r'"(?:cpu|core|die|cluster|cache|socket|node|thread|cgroup)"\s*:')
+"""Fields of JSON that say of which part of the machine, or of the program, a line is."""
 BEGINS = "# started on"
 """What perf writes over each output in a file."""
 
@@ -60,7 +62,7 @@ def read_intervals(file: str, lines: list[str], design: str) -> tuple[list[Run],
         if again and runs[-1].parts:
             runs.append(Run(file, keys))
         if line.ends_s is not None and printed is not None:
-            take(runs[-1], line.ends_s, printed)
+            take(runs[-1].at(line.ends_s, line.number), line, printed, file)
     others = ["" if line.ends_s is not None else line.rest for line in found]
     return [run for run in runs if run.parts], others
 
@@ -94,11 +96,14 @@ def begins_output(line: str) -> bool:
     return len(line) <= LONGEST_LINE and HEADER.fullmatch(line) is not None
 
 
-def take(run: Run, ends_s: float, printed: Printed) -> None:
-    block = run.at(ends_s, printed.line)
+def take(block: Block, line: Line, printed: Printed, file: str) -> None:
+    """Of an event that was asked for twice, in two groups, the first stays."""
     if printed.event and printed.event in block.events:
-        raise UsageError(
-            f"{run.file}:{printed.line}: {printed.event[:40]} stands twice at {ends_s:.9f} s; "
-            "give one count for all CPUs (perf without -A, --per-core and the like)"
-        )
+        if PLACED.search(line.rest):
+            raise UsageError(
+                f"{file}:{line.number}: {printed.event[:40]} stands twice at {line.ends_s:.9f} s; "
+                "give one count for all CPUs (perf without -A, --per-core and the like)"
+            )
+        # perf computes its ratios of the mean of both, as with -r of that of all runs.
+        block.repeated = True
     block.take(printed)

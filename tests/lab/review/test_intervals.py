@@ -130,6 +130,18 @@ def test_a_last_interval_is_judged_by_what_it_used_a_second() -> None:
     )
 
 
+def test_a_tiny_last_interval_changes_no_mean() -> None:
+    """Ten seconds of load, and half a millisecond of exit."""
+    ends_s = [*range(1, 11), 10.0005]
+    text = intervals_text(ends_s, [*[part(0.8)] * 10, part(0.00001)])
+    assert [one.check.name for one in findings(text)] == ["one-run"]
+
+
+@pytest.mark.parametrize(("loaded", "said"), [(18, True), (22, False)])
+def test_idle_intervals_are_named_where_they_change_the_mean(loaded: int, said: bool) -> None:
+    assert bool(named("idle-intervals", seconds(*[part(0.8)] * loaded, NOTHING))) == said
+
+
 def test_intervals_beside_idle_ones_are_ends_and_no_change_of_the_load() -> None:
     load = [part(0.2), part(0.8), part(0.8), part(0.7), part(0.3)]
     (found,) = named("end-intervals", seconds(NOTHING, *load, NOTHING, part(0.8)))
@@ -220,10 +232,73 @@ def test_each_kind_of_core_has_its_sum_and_its_share_of_the_time() -> None:
     assert {one.check.name for one in findings(HYBRID)} == {"one-run", "two-kinds-of-core"}
 
 
+OTHER_CORE = """
+     1.000000000     800.00 msec task-clock
+     1.000000000             7 page-faults
+     1.000000000     1,000,000 cpu_core/cycles/    (80.00%)
+     1.000000000       200,000 cpu_atom/cycles/    (20.00%)
+     2.000000000     800.00 msec task-clock
+     2.000000000             9 page-faults
+     2.000000000   <not counted> cpu_core/cycles/
+     2.000000000     3,000,000 cpu_atom/cycles/
+"""
+
+
+def test_an_interval_on_the_other_kind_of_core_is_not_idle_and_lacks_nothing() -> None:
+    big, small = reading(OTHER_CORE).records
+    assert [one.record.figures["task_clock"].value for one in big.intervals] == [0.8, 0.8]
+    assert [one.record.figures["page_faults"].value for one in big.intervals] == [7, 9]
+    assert (big.figures["cycles"].value, small.figures["cycles"].value) == (1_000_000, 3_200_000)
+    assert {one.check.name for one in findings(OTHER_CORE)} == {"one-run"}
+
+
+def test_what_is_missing_of_a_kind_of_core_that_counted_is_lacking() -> None:
+    torn = OTHER_CORE.replace("<not counted> cpu_core/cycles/", "5 cpu_core/branches/")
+    (found,) = named("lacking", torn)
+    assert found.says.startswith("cycles are missing in 1 of 2 intervals, first in that to 2.000 s")
+    (found,) = named("lacking", OTHER_CORE.replace("        9 page", "<not counted> page"))
+    assert found.says.startswith("page faults are missing in 1 of 2 intervals")
+
+
+TWICE = """
+     1.000000000     500.00 msec task-clock
+     1.000000000     1,000,000 cycles          #  0.002 GHz
+     1.000000000     2,000,000 instructions    #  1.82  insn per cycle
+     1.000000000     1,200,000 cycles          #  0.002 GHz
+     1.000000000        30,000 cache-misses
+     2.000000000     500.00 msec task-clock
+     2.000000000     1,000,000 cycles          #  0.002 GHz
+     2.000000000     1,000,000 instructions    #  1.00  insn per cycle
+     2.000000000     1,000,000 cycles          #  0.002 GHz
+     2.000000000        30,000 cache-misses
+"""
+
+
+def test_of_an_event_in_two_groups_the_first_is_taken() -> None:
+    (record,) = reading(TWICE).records
+    assert values(record) == {
+        "task_clock": pytest.approx(1),
+        "cycles": 2_000_000,
+        "instructions": 3_000_000,
+        "cache_misses": 60_000,
+        "elapsed": 2,
+    }
+    assert contradictions(TWICE) == [], "perf divided by the mean of both"
+    once = "\n".join(line for line in TWICE.splitlines() if "1,200,000" not in line)
+    assert [one.check.name for one in contradictions(once)] == ["ratio"]
+
+
+def of_a_cpu(cpu: int) -> str:
+    return (
+        f'{{"interval" : 1.000000000, "cpu" : "{cpu}", "counter-value" : "5.000000", "unit" : "", '
+        '"event" : "cycles", "event-runtime" : 9, "pcnt-running" : 100.00}\n'
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("     1.000000000 5 cycles\n" * 2, ":2: cycles stands twice at 1.000000000 s;"),
+        (of_a_cpu(0) + of_a_cpu(1), ":2: cycles stands twice at 1.000000000 s;"),
         (
             "".join(f"     1.000000000 5 core{n}/cycles/\n" for n in range(17)),
             ":1: a run has 17 kinds of core",

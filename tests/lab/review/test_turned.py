@@ -73,7 +73,10 @@ def test_numbers_of_connections_are_no_designs() -> None:
                 {"design": "thread-per-client", "side": "client"},
             ],
         ),
-        ("Counter | thread-per-client | epoll", [{"design": "thread-per-client"}, {"design": "epoll"}]),
+        (
+            "Counter | thread-per-client | epoll",
+            [{"design": "thread-per-client"}, {"design": "epoll"}],
+        ),
         ("Counter | Run 1 | run #2 | trial 3", [{}, {}, {}]),
         ("Counter | 1 | 2 | 3", [{}, {}, {}]),
         ("Run | 7 | 8", [{}, {}]),
