@@ -1,7 +1,7 @@
 """The same study in the fewest blocks that still give intervals: a first look.
 
-Blocks are cut, and never cells: what is raced stays what the study says, and how sure it is tells
-the report.
+Blocks are cut, and never cells: what is raced stays what the study says. The report tells
+how sure its results are.
 """
 
 from regatta.study.parse import Study
