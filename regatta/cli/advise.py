@@ -21,7 +21,7 @@ from regatta.report.files import write_files
 
 STUDY = Path("advise.toml")
 WORK = "classic"
-"""The real work of the quick race. The help and the first line say it."""
+"""The real work of the study quick. The help and the first line say it."""
 
 
 def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may know)

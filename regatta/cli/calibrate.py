@@ -18,7 +18,7 @@ from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.ledger.given.calibration import NOT_MEASURED, Calibration, to_plain
-from regatta.machine.programs import called, discover
+from regatta.machine.programs import called_with, discover, shown
 from regatta.race.folder import new_folder
 from regatta.race.once import race_with
 from regatta.race.options import Options
@@ -150,18 +150,19 @@ def measure(session: CalibrationSession, only: list[str], inject: str | None) ->
         return run(parts, make_context(session, inject), session.say)
     except KeyboardInterrupt as error:
         raise InterruptedRaceError(
-            f"interrupted; what was finished is kept. Go on with: {called()} calibrate "
-            f"{repeated_options(session, only)}--out {session.folder}"
+            "interrupted; what was finished is kept. Go on with: "
+            f"{called_with('calibrate', *repeated_options(session, only))}"
         ) from error
 
 
-def repeated_options(session: CalibrationSession, only: list[str]) -> str:
+def repeated_options(session: CalibrationSession, only: list[str]) -> list[str | Path]:
     """The options that a calibration which goes on needs once more."""
-    words = ["--quick"] if session.quick else []
-    words += [f"--only {name}" for name in only]
-    words += [] if session.races is None else [f"--races {session.races}"]
-    words += [] if session.shape == SHAPE else [f"--shape {session.shape}"]
-    return "".join(f"{word} " for word in words)
+    assert session.folder is not None
+    words: list[str | Path] = ["--quick"] if session.quick else []
+    words += [word for name in only for word in ("--only", name)]
+    words += [] if session.races is None else ["--races", str(session.races)]
+    words += [] if session.shape == SHAPE else ["--shape", session.shape]
+    return [*words, "--out", shown(session.folder)]
 
 
 def make_context(session: CalibrationSession, inject: str | None) -> Context:

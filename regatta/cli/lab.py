@@ -11,7 +11,6 @@ from rich.console import Console
 
 from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
-from regatta.cli.session import shown
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
 from regatta.lab import commands
 from regatta.lab.begin import Wishes, agreed_state, lay_out, status_lines
@@ -24,7 +23,7 @@ from regatta.lab.step import Desk
 from regatta.lab.steps import STEPS
 from regatta.lab.talk import Log, Terminal
 from regatta.lab.walk import check_step, do_again, next_step, walk
-from regatta.machine.programs import Programs, discover
+from regatta.machine.programs import Programs, discover, shown
 from regatta.race.folder import locked
 from regatta.race.once import RaceOnce, race_with
 from regatta.race.options import Options

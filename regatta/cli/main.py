@@ -82,7 +82,7 @@ def regatta(
 
     [bold]Examples[/]
 
-      regatta race                      the quick race: three designs, a minute
+      regatta race                      the study quick: three designs, a minute
       regatta race reports              a longer study that ships with the project
       regatta race mine.toml --seed 7   your own study, in a fixed random order
       regatta race --resume             continue the newest unfinished race

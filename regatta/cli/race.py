@@ -95,7 +95,7 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
         bool,
         typer.Option(
             "--quick",
-            help="A first look: all cells, in the fewest blocks that give intervals, and in one "
+            help="A first look: all cells, in few blocks that still give intervals, and in one "
             "sitting.",
         ),
     ] = False,
@@ -145,13 +145,13 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
 
     [bold]Examples[/]
 
-      regatta race                            the quick race, about a minute
-      regatta race reports --quick            a shipped study, in a fifth of its trials
+      regatta race                            the study quick, about a minute
+      regatta race reports --quick            a first look: a quarter of its trials
       regatta race reports --blocks 12        the same, in as many blocks as you say
       regatta race mine.toml --seed 7         your own study, in a fixed random order
       regatta race reports --sittings 5       does it hold for other builds and hours?
       regatta race --server-cpus 2 --client-cpus 3
-      regatta race --resume                   the newest unfinished quick race
+      regatta race --resume                   the newest unfinished race of the study quick
       regatta race --resume races/reports-20260101-120000
       regatta race --json --quiet > result.json
     """

@@ -14,7 +14,7 @@ from regatta.errors import InterruptedRaceError, UsageError
 from regatta.ledger.files import find_unfinished
 from regatta.ledger.read import read, read_failures
 from regatta.ledger.schema import FILE_NAME
-from regatta.machine.programs import Programs, called, discover
+from regatta.machine.programs import Programs, called_with, discover, shown
 from regatta.race.events import Display, Event, SearchStarted, Started
 from regatta.race.folder import RACES
 from regatta.race.options import Options
@@ -23,6 +23,7 @@ from regatta.report.files import write_files
 from regatta.report.json_summary import to_dict
 from regatta.report.terminal.explain import print_standings
 from regatta.report.terminal.screen import print_screen
+from regatta.report.text.trials import unfinished
 from regatta.study import find_study, load_study
 
 EXPLAIN = typer.Option(
@@ -82,17 +83,10 @@ def run_race(study: str | None, resumes: bool, options: Options, session: RaceSe
     except KeyboardInterrupt as error:
         if session.folder is None:
             raise InterruptedRaceError("interrupted before anything started") from error
-        folder = shown(session.folder)
         raise InterruptedRaceError(
             "interrupted; finished trials are kept. Continue with: "
-            f"{called()} race --resume {folder}"
+            f"{called_with('race', '--resume', shown(session.folder))}"
         ) from error
-
-
-def shown(path: Path) -> Path:
-    """The path as a person would type it here."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def analysis_of(folder: Path) -> Analysis:
@@ -109,7 +103,9 @@ def show_results(analysis: Analysis, folder: Path, session: RaceSession) -> None
         print_standings(analysis, session.console)
     else:
         print_screen(analysis, session.console)
-        session.say(f"more:   {called()} report {shown(folder)} --explain")
+        session.say(f"more:   {called_with('report', shown(folder), '--explain')}")
+    if unfinished(analysis):
+        session.say(f"resume: {called_with('race', '--resume', shown(folder))}")
     session.say(f"report: {shown(folder) / 'report.html'}")
 
 

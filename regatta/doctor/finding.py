@@ -16,7 +16,7 @@ FINE = "fine"
 LEVELS = (SERIOUS, MINOR, UNKNOWN, FINE)
 """The worst first. Serious: results would be wrong, or too noisy to decide anything."""
 
-# A trial of the quick race differs from the next by 3 to 5 % here: what takes more than that is
+# A trial of the study quick differs from the next by 3 to 5 % here: what takes more than that is
 # larger than all that repeating is meant for, and what takes less than 1 % drowns in it.
 SERIOUS_PERCENT = 5.0
 NEGLIGIBLE_PERCENT = 1.0

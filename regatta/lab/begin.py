@@ -49,8 +49,8 @@ def agreed_state(
     setting = replace(known, **wishes.of_setting)  # type: ignore[arg-type]
     if state is not None and setting != state.setting:
         raise UsageError(
-            f"{folder} holds a lab with another setting ({in_short(state.setting)}); go "
-            f"on with it: {commands.lab(folder)}, or name another --out"
+            f"{folder} holds a lab with another setting ({in_short(state.setting)}). Name "
+            f"another --out for a new lab, or go on with this one: {commands.lab(folder)}"
         )
     check_setting(setting, programs.designs)
     if wishes.guess is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from regatta.lab.step import Desk, Typed
 from regatta.lab.tools import PORT
-from regatta.machine.programs import called
+from regatta.machine.programs import called_with
 
 HERE = f"127.0.0.1:{PORT}"
 CTRL_C = "Ctrl-C"
@@ -17,7 +17,7 @@ FOLDER = Path("lab")
 def lab(folder: Path, *options: str) -> str:
     """The lab of this folder, as a person calls it here."""
     out = [] if folder == FOLDER else ["--out", str(folder)]
-    return shlex.join([called(), "lab", *options, *out])
+    return called_with("lab", *options, *out)
 
 
 def server(desk: Desk, design: str) -> list[str]:

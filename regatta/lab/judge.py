@@ -16,7 +16,7 @@ def judged_guess(guess: Guess, group: Group) -> list[str]:
     if guess.by is None or verdict.lead is None or verdict.low is None or verdict.high is None:
         return [who]
     lead = (verdict.lead, verdict.low, verdict.high)
-    found = f"{times(*lead)} times ({between(*lead)})"
+    found = f"{times(*lead, guess.by)} times ({between(*lead, guess.by)})"
     within = verdict.low <= guess.by <= verdict.high
     placed = "lies within the interval" if within else "lies outside the interval"
     return [who, f"The guess was {guess.by:g} times; the race found {found}: it {placed}."]

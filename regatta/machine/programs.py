@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -132,6 +133,17 @@ def called() -> str:
     known = shutil.which(NAME)
     in_path = known is not None and Path(known).resolve() == program.resolve()
     return NAME if in_path else typed(program)
+
+
+def called_with(*words: str | Path) -> str:
+    """This program with these words, as a line that can be copied into a shell."""
+    return shlex.join([called(), *map(str, words)])
+
+
+def shown(path: Path) -> Path:
+    """The path as a person would type it here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def need_tool(name: str, package: str) -> str:

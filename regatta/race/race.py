@@ -16,7 +16,7 @@ from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
 from regatta.machine import environment, perf
 from regatta.machine.placement import Placement, make_placement
-from regatta.machine.programs import Programs, find_tool
+from regatta.machine.programs import Programs, called_with, find_tool, shown
 from regatta.race.events import About, Finished, SearchStarted, Started, Tell
 from regatta.race.folder import locked, new_folder
 from regatta.race.given import given_to
@@ -43,8 +43,7 @@ def begin(
     folder = (options.out or new_folder(study.name)).absolute()
     if (folder / FILE_NAME).exists():
         raise UsageError(
-            f"{folder} holds a race already; resume it with `regatta race --resume {folder}`, "
-            "or name another --out"
+            f"{folder} holds a race already; name another --out, or resume it: {resuming(folder)}"
         )
     check_programs(study)
     given = given_to(study, hooks)
@@ -54,6 +53,11 @@ def begin(
         with create(folder, start) as ledger:
             run(ledger, setting, programs, placement, tell, hooks)
     return folder
+
+
+def resuming(folder: Path) -> str:
+    """What goes on with the race of this folder."""
+    return called_with("race", "--resume", shown(folder))
 
 
 def about(setting: Setting) -> dict[str, str]:
@@ -112,8 +116,8 @@ def reopen(
         text = ledger.meta("study_toml") or ""
         if study is not None and study.toml != text:
             raise UsageError(
-                f"{folder} is a race of another study, or the study was changed since; resume it "
-                f"by its folder: `regatta race --resume {folder}`, or start a new race"
+                f"{folder} is a race of another study, or the study was changed since; start a "
+                f"new race, or resume this one as it was: {resuming(folder)}"
             )
         folder_then = Path(ledger.meta("study_folder") or "")
         written = parse_study(text, programs.designs, folder_then, with_claims=False)

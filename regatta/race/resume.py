@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from regatta.errors import UsageError
+from regatta.errors import LedgerError, UsageError
 from regatta.ledger.cell import matched_cells
+from regatta.ledger.given.claim import Claim
+from regatta.ledger.given.tables import read_claims
 from regatta.ledger.write import Ledger
 from regatta.machine import sleep
 from regatta.machine.perf import GROUP, Perf
@@ -17,12 +19,23 @@ NUMBERS = ("blocks", "counted_blocks", "alone_blocks", "search_blocks", "sitting
 
 
 def keep_options(ledger: Ledger, study: Study) -> Study:
-    """The study as the command line had it; an older ledger says less of that."""
+    """The study as the command line had it, with its claims; an older ledger says less of that."""
     said = {name: ledger.meta(name) for name in NUMBERS}
     numbers = {name: int(text) for name, text in said.items() if text is not None}
-    same = study.but(quick=ledger.meta("quick") == "yes", **numbers)
+    claims = recorded_claims(ledger)
+    same = study.but(quick=ledger.meta("quick") == "yes", claims=claims, **numbers)
     keeps_width = same.sittings == 1 and ledger.meta("ends_by_width") != "no"
     return same if keeps_width else same.but(width_percent=None, most_blocks=None)
+
+
+def recorded_claims(ledger: Ledger) -> tuple[Claim, ...]:
+    """What the race tests: their sources may be gone since it began."""
+    try:
+        return tuple(recorded.claim for recorded in read_claims(ledger.database))
+    except ValueError as error:
+        raise LedgerError(
+            f"{ledger.path}: its claims cannot be read ({error}); is the file complete?"
+        ) from error
 
 
 def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:

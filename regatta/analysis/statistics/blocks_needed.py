@@ -52,10 +52,10 @@ def too_few_note(study: Study) -> str:
 
 
 def quick_note(study: Study) -> str:
-    """What a quick race gives up; empty of any other."""
+    """What a first look gives up; empty of any other race."""
     if not study.quick:
         return ""
-    blocks = f"a quick race: {study.blocks} timed and {study.counted_blocks} counted blocks"
+    blocks = f"a first look: {study.blocks} timed and {study.counted_blocks} counted blocks"
     blocks += f" in each of {study.sittings} sittings" if study.sittings > 1 else ""
     lost = undecidable(study)
     if not lost:

@@ -23,7 +23,7 @@ TASKS = Subject(
 SHIPPED_CONNECTIONS = 10_100
 SPARE = 64
 FEWEST = 256
-"""With fewer connections than this not even the quick race fits well."""
+"""With fewer connections than this not even the study quick fits well."""
 
 
 def inspect_descriptors(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
@@ -152,7 +152,7 @@ BACKLOG = Subject(
     "latency, and no design caused it.",
 )
 USUAL_BURST = 100
-"""Connections at a time in the largest burst of the quick race."""
+"""Connections at a time in the largest burst of the study quick."""
 DEFAULT_BACKLOG = 4096
 OLD_BACKLOG = 128
 RAISED_IN = (5, 4)

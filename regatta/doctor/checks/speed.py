@@ -86,7 +86,7 @@ TURBO = Subject(
     "CPUs busy, or is raced later, gets a slower machine.",
 )
 STEADY_PERCENT = 2.0
-"""Half of what trials of the quick race differ by: speed is then not what makes them differ."""
+"""Half of what trials of the study quick differ by: speed is then not what makes them differ."""
 NO_SWITCH = "The firmware or the host decides: more blocks even it out."
 # Where the kernel keeps it, and what it says when turbo is on.
 SWITCHES = ((f"{CPU}/intel_pstate/no_turbo", "0"), (f"{CPU}/cpufreq/boost", "1"))

@@ -20,8 +20,8 @@ PATIENCE_MS = 1000
 SUMMARY = re.compile(r"^\d+ requests? to ", re.MULTILINE)
 UNANSWERED = re.compile(r": 0 answered, \d+ timeout$", re.MULTILINE)
 NOBODY_SERVED = (
-    "The last request failed, and that was to be seen: nobody is served behind the silent client. "
-    "The server is well, and goes on when that client has gone."
+    "The last request failed, as it should: nobody is served behind the silent client. The server "
+    "is well, and goes on when that client has gone."
 )
 NOBODY_SILENT = (
     "The last request was not kept waiting by a silent client: that one must be connected while "

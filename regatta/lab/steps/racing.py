@@ -128,9 +128,9 @@ class RaceThem(Racing):
         "alike; and each figure comes with an interval.",
         "A star says that a difference is more than noise: ★ for a winner, ☆ where several may be "
         "the best.",
-        "An interval of CPU per request is wider than Student's t makes it of the same blocks: a "
-        "slow block mostly has slow neighbours, so that ten say less than ten independent ones. In "
-        "a ratio within blocks that cancels.",
+        "An interval of CPU per request is wider than the usual one, Student's t: a slow block "
+        "mostly has slow neighbours, so that ten say less than ten independent ones. In a ratio "
+        "within blocks that cancels.",
     )
     questions = (
         "What does the interval of a ratio say, and what does one mean that holds 1?",

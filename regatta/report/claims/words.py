@@ -101,7 +101,7 @@ def value(part: ClaimPart) -> str:
     if part.value is None:
         return part.reason or "not compared"
     if part.scale == "ratio":
-        return f"{times(part.value, part.low, part.high)} times"
+        return f"{times(part.value, part.low, part.high, *_claimed(part))} times"
     if part.scale == "exponent":
         return f"power {part.value:.2f}"
     return _end(part, part.value)
@@ -116,9 +116,14 @@ def interval(part: ClaimPart) -> str:
     if part.low is None:
         return f"under {_end(part, part.high)}"
     if part.scale == "ratio":
-        return between(part.value, part.low, part.high)
+        return between(part.value, part.low, part.high, *_claimed(part))
     link = "–" if part.scale != "difference" else " to "
     return f"{_end(part, part.low)}{link}{_end(part, part.high)}"
+
+
+def _claimed(part: ClaimPart) -> tuple[float, ...]:
+    """The bounds that its figures must not look as if they lay on the other side of."""
+    return tuple(end for end in (part.claimed_low, part.claimed_high) if end is not None)
 
 
 def detectable(part: ClaimPart) -> str:

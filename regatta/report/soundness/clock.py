@@ -1,7 +1,7 @@
 """Clock speed of each contender: a table, and a sentence where it differs."""
 
 from regatta.analysis.results import Analysis
-from regatta.report.text.numbers import DASH, times
+from regatta.report.text.numbers import between, times
 from regatta.report.text.table import Table
 
 TITLE = "Clock speed"
@@ -21,12 +21,13 @@ def clock_table(analysis: Analysis) -> Table | None:
         [
             ran.contender,
             f"{ran.trials}",
-            f"{times(ran.clock)}\n{times(ran.low)}{DASH}{times(ran.high)}",
+            f"{times(*clock)}\n{between(*clock)}",
             f"{ran.low_ns / 1000:.1f} µs",
             times(ran.median_ns / ran.low_ns),
             "differs" if ran.differs else "no difference seen",
         ]
         for ran in analysis.clocks
+        for clock in [(ran.clock, ran.low, ran.high)]
     ]
     header = ["design", "trials", "clock", "the instructions took", "median ÷ that", ""]
     return Table(TITLE, SAYS, header, rows)
@@ -35,9 +36,10 @@ def clock_table(analysis: Analysis) -> Table | None:
 def clock_sentence(analysis: Analysis) -> str:
     """Empty where all ran at the same clock, as far as this race can see."""
     ran_at = [
-        f"{ran.contender} ran at {times(ran.clock)} ({times(ran.low)} to {times(ran.high)})"
+        f"{ran.contender} ran at {times(*clock)} ({between(*clock)})"
         for ran in analysis.clocks
         if ran.differs
+        for clock in [(ran.clock, ran.low, ran.high)]
     ]
     if not ran_at:
         return ""

@@ -1,7 +1,7 @@
 """What running side by side costs: a table, and a sentence where it changes a comparison."""
 
 from regatta.analysis.results import Analysis
-from regatta.report.text.numbers import DASH, plural, times
+from regatta.report.text.numbers import between, plural, times
 from regatta.report.text.table import Table
 
 TITLE = "Alone and side by side"
@@ -20,11 +20,12 @@ def company_table(analysis: Analysis) -> Table | None:
         [
             one.contender,
             f"{one.blocks}",
-            f"{times(one.ratio)}\n{times(one.low)}{DASH}{times(one.high)}",
+            f"{times(*ratio)}\n{between(*ratio)}",
             times(one.beside),
             "changes it" if one.differs else "no difference seen",
         ]
         for one in analysis.company
+        for ratio in [(one.ratio, one.low, one.high)]
     ]
     header = ["design", "blocks alone", "alone ÷ side by side", "÷ mean of all", "a comparison"]
     return Table(TITLE, SAYS, header, rows)
@@ -33,10 +34,11 @@ def company_table(analysis: Analysis) -> Table | None:
 def company_sentence(analysis: Analysis) -> str:
     """Empty unless company costs somebody more than it costs the others."""
     costs = [
-        f"raced alone, {one.contender} costs {times(one.ratio)} ({times(one.low)} to "
-        f"{times(one.high)}) of what it costs side by side, {times(one.beside)} relative to all "
+        f"raced alone, {one.contender} costs {times(*ratio)} ({between(*ratio)}) "
+        f"of what it costs side by side, {times(one.beside)} relative to all "
         f"({plural(one.blocks, 'block')})"
         for one in analysis.company
         if one.differs
+        for ratio in [(one.ratio, one.low, one.high)]
     ]
     return f"Running side by side changes a comparison: {'; '.join(costs)}." if costs else ""

@@ -23,6 +23,7 @@ from regatta.report.text.trials import (
     left_out_sentence,
     progress_sentence,
     rate_words,
+    unfinished,
     warm_up_sentence,
 )
 
@@ -58,14 +59,14 @@ def notes(analysis: Analysis) -> list[SoundnessNote]:
 
 
 def _quick(analysis: Analysis) -> SoundnessNote:
-    """Of a race whose blocks were cut: which answers it cannot have."""
+    """Of a first look: which answers it cannot have. While it runs nobody knows which claims."""
     if analysis.meta.get("quick") != "yes":
         return SoundnessNote("")
     lost = sum(claim.verdict == TOO_FEW for claim in analysis.claims)
-    says = what = "A quick race sees only large differences"
-    if lost:
+    says = what = "A first look sees only large differences"
+    if lost and not unfinished(analysis):
         lose = f"{plural(lost, 'claim')} cannot be decided"
-        says, what = f"A quick race: {lose} with so few blocks", f"{lose} in a quick race"
+        says, what = f"A first look: {lose} with so few blocks", f"{lose} in a first look"
     sentence = f"{says}. Race the study without --quick to know more."
     return SoundnessNote(sentence, what, "leave out --quick")
 
@@ -73,7 +74,7 @@ def _quick(analysis: Analysis) -> SoundnessNote:
 def _progress(analysis: Analysis) -> SoundnessNote:
     done, planned = analysis.trials, analysis.planned
     what = f"Not finished, {done} of {plural(planned, 'trial')}" if done < planned else ""
-    return SoundnessNote(progress_sentence(analysis), what, "continue with `regatta race --resume`")
+    return SoundnessNote(progress_sentence(analysis), what, "resume it")
 
 
 def _left_out(analysis: Analysis) -> SoundnessNote:
@@ -252,8 +253,8 @@ def _few_requests(analysis: Analysis) -> SoundnessNote:
 
 
 NOTES: tuple[Callable[[Analysis], SoundnessNote], ...] = (
-    _quick,
     _inversions,
+    _quick,
     _progress,
     _failures,
     _client_bound,

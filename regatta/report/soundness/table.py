@@ -9,7 +9,7 @@ from regatta.report.soundness.clock import clock_table
 from regatta.report.soundness.company import company_table
 from regatta.report.soundness.repeated import repeated_table
 from regatta.report.soundness.sittings import sittings_tables
-from regatta.report.text.numbers import DASH, percent, plural, short, times
+from regatta.report.text.numbers import between, percent, plural, short, times
 from regatta.report.text.table import Table
 
 MOST = 25
@@ -88,10 +88,11 @@ def warm_up_table(analysis: Analysis) -> Table | None:
             f"{one.late}",
             "" if one.share is None else f"first {percent(one.share)}",
             "" if one.ratio is None else f"{times(one.ratio)} times",
-            f"{times(one.first)} times\n{times(one.first_low)}{DASH}{times(one.first_high)}",
+            f"{times(*first)} times\n{between(*first)}",
             "too short" if one.too_short else "warm",
         ]
         for one in analysis.warm_ups
+        for first in [(one.first, one.first_low, one.first_high)]
     ]
     header = [
         "design",

@@ -2,7 +2,7 @@
 
 from regatta.analysis.results import Analysis, Group
 from regatta.analysis.twins import TwinShare, twin_shares
-from regatta.report.text.numbers import percent, short, times
+from regatta.report.text.numbers import between, percent, short, times
 from regatta.report.text.table import Table
 
 
@@ -32,11 +32,12 @@ def twin_table(analysis: Analysis, group: Group, step: int) -> Table | None:
     rows = [
         [
             share.design,
-            f"{times(share.ratio)}\n{times(share.low)}–{times(share.high)}",
+            f"{times(*ratio)}\n{between(*ratio)}",
             short(share.us),
             short(share.twin_us),
         ]
         for share in found
+        for ratio in [(share.ratio, share.low, share.high)]
     ]
     says = (
         f"{'; '.join(map(twin_sentence, found))}. Server CPU per request; the ratio is paired "

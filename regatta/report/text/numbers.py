@@ -11,6 +11,8 @@ TOO_FEW_TO_SAY = "too few to say"
 """Of what a race counts by: blocks, or sittings."""
 MOST_OF_A_RATIO = 4
 """Digits after the point."""
+SMALL_RATIO = 0.1
+"""Below it the digits of 1 would show a ratio as 0."""
 
 
 def decimals(value: float, half_width: float | None = None) -> int:
@@ -104,38 +106,57 @@ def rounded_up(width: float, step: float) -> float:
 
 
 def ratio_around(one: Against) -> tuple[str, str] | None:
-    """The same of a ratio to the best, as `1.24` and `.07`; None where it says nothing."""
+    """The same of a ratio to the best, as `1.24` and `.07`; None where it says nothing.
+
+    Of an interval without 1 the end towards 1 counts: a star never stands at what reaches 1.
+    """
     if one.scale != "ratio" or one.value is None or one.low is None or one.high is None:
         return None
     if not bounded(Estimate(one.value, one.low, one.high, one.blocks, MEASURED)):
         return None
     digits = ratio_digits(one.value, one.low, one.high)
-    further = rounded_up(max(one.value - one.low, one.high - one.value), 10**-digits)
-    return fixed(one.value, digits), fixed(further, digits).removeprefix("0")
+    step = 10**-digits
+    if one.low <= 1 <= one.high:
+        half = rounded_up(max(one.value - one.low, one.high - one.value), step)
+    else:
+        written = round(one.value, digits)
+        towards_one = round(one.low if one.low > 1 else one.high, digits)
+        half = max(step, min(abs(written - towards_one), abs(written - 1)))
+    return fixed(one.value, digits), fixed(half, digits).removeprefix("0")
 
 
-def times(ratio: float, low: float | None = None, high: float | None = None) -> str:
+def times(
+    ratio: float, low: float | None = None, high: float | None = None, *claimed: float
+) -> str:
     """A ratio as `1.06`, with the digits of its interval.
 
     Without one: two digits of what exceeds 1, at least two after the point.
     """
     if low is not None and high is not None:
-        return fixed(ratio, ratio_digits(ratio, low, high))
+        return fixed(ratio, ratio_digits(ratio, low, high, *claimed))
     excess = abs(ratio - 1)
     digits = 2 if excess >= 0.02 or excess < 5e-5 else min(4, 1 - math.floor(math.log10(excess)))
     return fixed(ratio, digits if ratio < 100 else 0)
 
 
-def ratio_digits(ratio: float, low: float, high: float) -> int:
-    """After the point, of a ratio and of both ends of its interval."""
+def ratio_digits(ratio: float, low: float, high: float, *claimed: float) -> int:
+    """After the point, of a ratio and of both ends of its interval.
+
+    Enough to see on which side of 1, and of each claimed bound, the interval lies.
+    """
     half = half_width(Estimate(ratio, low, high, 0, MEASURED))
-    digits = decimals(max(ratio, 1.0), half)
-    if low <= 1 <= high:
-        return digits
-    # An interval without 1 must not look as if it held 1.
-    nearest = low if low > 1 else high
-    enough = (more for more in range(digits, MOST_OF_A_RATIO + 1) if round(nearest, more) != 1)
-    return next(enough, digits)
+    digits = decimals(ratio if ratio < SMALL_RATIO else max(ratio, 1.0), half)
+    tried = range(digits, max(MOST_OF_A_RATIO, digits + 1) + 1)
+    for more in tried:
+        if all(_written_as_it_is(low, high, bound, more) for bound in (1.0, *claimed)):
+            return more
+    # No digits show that end (`between` says so in words); the value at least is not 1.
+    return next((more for more in tried if round(ratio, more) != 1), digits)
+
+
+def _written_as_it_is(low: float, high: float, bound: float, digits: int) -> bool:
+    """Whether an interval with these digits holds the bound only if it does."""
+    return (low <= bound <= high) == (round(low, digits) <= bound <= round(high, digits))
 
 
 def percent(share: float) -> str:
@@ -151,15 +172,25 @@ def more_than_one(ratio: float | None) -> str:
     return percent(abs(ratio - 1))
 
 
-def between(value: float, low: float, high: float) -> str:
-    """A ratio's interval, `1.10–1.39`; an end that is further off than 1,000 % says nothing."""
+def between(value: float, low: float, high: float, *claimed: float) -> str:
+    """A ratio's interval, `1.10–1.39`; an end that is further off than 1,000 % says nothing.
+
+    An end that no digits tell from 1, or from a claimed bound, is `over 1` or `under 1`.
+    """
     near, far = seen(value / low) is not None, seen(high / value) is not None
-    digits = ratio_digits(value, low, high)
+    digits = ratio_digits(value, low, high, *claimed)
+    bounds = (1.0, *claimed)
+    over = next((f"{bound:g}" for bound in bounds if low > bound >= round(low, digits)), "")
+    under = next((f"{bound:g}" for bound in bounds if high < bound <= round(high, digits)), "")
+    least, most = fixed(low, digits), fixed(high, digits)
     if near and far:
-        return f"{fixed(low, digits)}{DASH}{fixed(high, digits)}"
+        if not over and not under:
+            return f"{least}{DASH}{most}"
+        first = f"over {over}" if over else f"at least {least}"
+        return f"{first}, {f'under {under}' if under else f'at most {most}'}"
     if near:
-        return f"over {fixed(low, digits)}"
-    return f"under {fixed(high, digits)}" if far else TOO_FEW_TO_SAY
+        return f"over {over or least}"
+    return f"under {under or most}" if far else TOO_FEW_TO_SAY
 
 
 def plural(count: int, word: str, words: str = "") -> str:

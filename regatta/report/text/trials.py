@@ -132,12 +132,18 @@ def left_out_sentence(analysis: Analysis) -> str:
     return f"Left out, as this machine cannot run it: {', '.join(parts)}."
 
 
+def unfinished(analysis: Analysis) -> bool:
+    """Whether trials are left; while searches run it is not known which."""
+    searching = bool(analysis.held) and not analysis.planned
+    return searching or analysis.trials < analysis.planned
+
+
 def progress_sentence(analysis: Analysis) -> str:
     """Empty if the race ran all that was planned."""
     if analysis.held and not analysis.planned:
         return (
             "This race is not finished: what each contender holds is not known yet. Finish it with "
-            "`regatta race --resume`."
+            "`regatta race --resume` and its folder."
         )
     early = analysis.meta.get("ended_early")
     if early and analysis.trials >= analysis.planned:
@@ -146,5 +152,5 @@ def progress_sentence(analysis: Analysis) -> str:
         return ""
     return (
         f"This race is not finished: {analysis.trials} of {plural(analysis.planned, 'trial')} "
-        "so far. Finish it with `regatta race --resume`."
+        "so far. Finish it with `regatta race --resume` and its folder."
     )

@@ -175,15 +175,15 @@ def test_a_race_ends_with_one_screen_and_explains_on_request(lab: CommandLine) -
     assert "throughput" in also.stdout
 
 
-def test_a_quick_race_says_so_before_and_after(lab: CommandLine) -> None:
+def test_a_first_look_says_so_before_and_after(lab: CommandLine) -> None:
     (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 50"))
     raced = lab.run("race", "tiny.toml", "--quick", "--out", "one")
     assert raced.returncode == 0
-    assert "note: a quick race: 6 timed and 2 counted blocks\n" in raced.stdout
-    assert "A quick race sees only large differences: leave out --quick\n" in raced.stdout
-    assert "**A quick race sees only" in (lab.folder / "one/summary.md").read_text()
+    assert "note: a first look: 7 timed and 2 counted blocks\n" in raced.stdout
+    assert "A first look sees only large differences: leave out --quick\n" in raced.stdout
+    assert "**A first look sees only" in (lab.folder / "one/summary.md").read_text()
     told = json.loads(lab.run("report", "one", "--json").stdout)
-    assert (told["quick"], told["trials"]["ok"]) == (True, {"timed": 6, "counted": 2})
+    assert (told["quick"], told["trials"]["ok"]) == (True, {"timed": 7, "counted": 2})
 
 
 def test_an_existing_race_is_not_overwritten(lab: CommandLine) -> None:

@@ -1,5 +1,6 @@
 """The steps: what they say of made-up figures whose truth is known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,18 @@ def test_a_guess_is_held_against_a_clear_race(
     assert len(said) == len(words)
     for sentence, word in zip(said, words, strict=True):
         assert word in sentence
+
+
+def test_a_guess_outside_the_interval_is_not_seen_within_it(tmp_path: Path) -> None:
+    path = make(tmp_path / "clear.sqlite", connections=(10,), blocks=20, cpu_us=FAR)
+    group = analyse(read(path)).groups[0]
+    for guess, low, words in (
+        (1.0, 1.000001, "1.06 times (over 1, at most 1.12): it lies outside"),
+        (1.02, 1.023, "1.060 times (1.023–1.120): it lies outside"),
+    ):
+        verdict = replace(group.overall, lead=1.06, low=low, high=1.12)
+        said = judged_guess(Guess("select", guess), replace(group, overall=verdict))
+        assert words in said[1]
 
 
 def test_a_guess_is_neither_right_nor_wrong_where_nobody_can_say(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.programs import called, typed
+from regatta.machine.programs import called, called_with, shown, typed
 
 
 @pytest.fixture
@@ -47,3 +47,15 @@ def test_who_called_it_by_its_name_alone_is_told_that_name(
 def test_python_runs_it_under_the_name_of_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["/somewhere/regatta/__main__.py"])
     assert called() == "regatta"
+
+
+def test_a_line_to_go_on_with_can_be_copied_into_a_shell(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(clone)
+    monkeypatch.setattr(sys, "argv", [str(clone / "bin" / "regatta")])
+    folder = clone / "my races" / "one"
+    assert shown(folder) == Path("my races/one")
+    assert called_with("race", "--resume", shown(folder)) == (
+        "bin/regatta race --resume 'my races/one'"
+    )

@@ -127,7 +127,7 @@ def test_the_search_is_told_and_comes_before_the_race(tmp_path: Path) -> None:
     assert {event.turns for event in ended} == {9}
 
 
-def test_a_quick_race_that_is_stopped_in_mid_search_goes_on_as_quick(
+def test_a_first_look_that_is_stopped_in_mid_search_goes_on_as_one(
     tmp_path: Path, simulated: Simulated
 ) -> None:
     longer = ONE.replace("blocks = 1\ncounted_blocks = 0", "blocks = 9\ncounted_blocks = 3")
@@ -138,7 +138,7 @@ def test_a_quick_race_that_is_stopped_in_mid_search_goes_on_as_quick(
     faked.resume(tmp_path)
     assert rows(tmp_path, "SELECT max(block) FROM probe") == [(2,)]
     kinds = "SELECT kind, count(DISTINCT block) FROM trial GROUP BY kind ORDER BY kind"
-    assert rows(tmp_path, kinds) == [("counted", 2), ("timed", 6)]
+    assert rows(tmp_path, kinds) == [("counted", 2), ("timed", 7)]
 
 
 def test_a_race_that_is_stopped_in_mid_search_goes_on_and_repeats_nothing(

@@ -253,3 +253,8 @@ def test_a_race_without_claims_writes_no_claims(analysis: Analysis) -> None:
     assert 'id="claims"' not in to_html(without)
     assert "## Claims" not in to_markdown(without)
     assert claim_pictures(without) == {}
+
+
+def test_figures_of_a_claim_lie_on_the_written_side_of_its_bound() -> None:
+    more = replace(part("a", 2.3, 0.1, SUPPORTED, claimed_low=2.0), low=2.003, high=2.6)
+    assert (words.value(more), words.interval(more)) == ("2.300 times", "2.003–2.600")

@@ -22,7 +22,10 @@ from tests.lab.synthetic import make
         (1.016, 1.012, 1.021, "1.016", "1.012–1.021"),
         (1.06, 1.003, 1.12, "1.060", "1.003–1.120"),
         (0.97, 0.94, 0.998, "0.970", "0.940–0.998"),
-        (1.06, 1.000001, 1.12, "1.06", "1.00–1.12"),
+        (1.06, 1.000001, 1.12, "1.06", "over 1, at most 1.12"),
+        (0.97, 0.94, 1 - 1e-9, "0.97", "at least 0.94, under 1"),
+        (1.0004, 1.000001, 1.0008, "1.0004", "over 1, at most 1.0008"),
+        (0.0004, 0.0003, 0.0005, "0.00040", "0.00030–0.00050"),
         (12.34, 11.1, 13.7, "12.3", "11.1–13.7"),
     ],
 )
@@ -34,6 +37,32 @@ def test_a_ratio_has_the_digits_that_its_interval_supports(
     at = (10, PRIMARY.name, "server", "select", "epoll")
     one = Against(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
     assert ratio_around(one)[0] == written
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "words"),
+    [
+        (1.284, 1.010, 1.632, ("1.28", ".27")),
+        (1.06, 1.000001, 1.12, ("1.06", ".06")),
+        (0.96, 0.70, 0.998, ("0.960", ".038")),
+        (1.016, 0.983, 1.051, ("1.02", ".04")),
+    ],
+)
+def test_a_half_width_beside_a_star_never_reaches_over_1(
+    value: float, low: float, high: float, words: tuple[str, str]
+) -> None:
+    at = (10, PRIMARY.name, "server", "select", "epoll")
+    one = Against(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
+    assert ratio_around(one) == words
+
+
+def test_an_interval_lies_on_the_written_side_of_what_is_claimed() -> None:
+    interval = (0.0100, 0.0096, 0.0104)
+    assert (times(*interval, 0.01), between(*interval, 0.01)) == ("0.0100", "0.0096–0.0104")
+    assert between(2.3, 2.003, 2.6) == "2.00–2.60"
+    assert between(2.3, 2.003, 2.6, 2.0) == "2.003–2.600"
+    assert times(2.3, 2.003, 2.6, 2.0) == "2.300"
+    assert between(2.3, 2.000001, 2.6, 2.0) == "over 2, at most 2.60"
 
 
 @pytest.mark.parametrize("select_us", [606.0, 640.0, 1900.0])

@@ -19,6 +19,7 @@ from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE
 from regatta.analysis.statistics.opposed import Opposed
+from regatta.cli.session import RaceSession, show_results
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
 from regatta.report.soundness.notes import NOTES, notes
@@ -261,16 +262,28 @@ def test_claims_are_one_line_that_counts_them(tmp_path: Path) -> None:
     assert not any(claim.says in " ".join(lines) for claim in all_kinds())
 
 
-def test_a_quick_race_says_what_it_cannot_decide(tmp_path: Path) -> None:
+def test_a_first_look_says_what_it_cannot_decide(tmp_path: Path) -> None:
     analysis = analysis_of(tmp_path)
     quick = replace(analysis, meta=analysis.meta | {"quick": "yes"})
     (note,) = notes(quick)
-    assert note.line == "A quick race sees only large differences: leave out --quick"
+    assert note.line == "A first look sees only large differences: leave out --quick"
     few = [claim(name, "So it is.", TOO_FEW) for name in "abc"]
     (note,) = notes(replace(quick, claims=[*few, *all_kinds()]))
-    assert note.line == "3 claims cannot be decided in a quick race: leave out --quick"
-    assert note.sentence.startswith("A quick race: 3 claims cannot be decided with so few blocks.")
-    assert notes(replace(analysis, claims=few)) == [], "not every short race is a quick one"
+    assert note.line == "3 claims cannot be decided in a first look: leave out --quick"
+    assert note.sentence.startswith("A first look: 3 claims cannot be decided with so few blocks.")
+    running = replace(quick, claims=few, planned=quick.trials + 1)
+    assert [note.line for note in notes(running) if "claim" in note.line] == [], "not yet known"
+    assert notes(replace(analysis, claims=few)) == [], "not every short race is a first look"
+
+
+def test_that_the_clock_differed_comes_before_all_else(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path)
+    (first, *others) = analysis.groups
+    inverted = replace(first, inversions=[Opposed(1, "select", "iterative", 1.2, 0.8)])
+    quick = analysis.meta | {"quick": "yes"}
+    told = notes(replace(analysis, meta=quick, groups=[inverted, *others]))
+    assert [note.line.split()[0] for note in told] == ["The", "A"]
+    assert told[0].line.startswith("The clock differed")
 
 
 def test_where_nothing_is_wrong_there_is_no_note(tmp_path: Path) -> None:
@@ -375,4 +388,13 @@ def test_an_unfinished_race_says_how_to_go_on(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", **QUICK)
     change(path, "DELETE FROM trial WHERE block > 4")
     text = printed(analyse(read(path)))
-    assert "Not finished, 72 of 108 trials: continue with `regatta race --resume`" in text
+    assert "Not finished, 72 of 108 trials: resume it" in text
+    session = RaceSession(as_json=False, quiet=True)
+    folder = tmp_path / "my race"
+    folder.mkdir()
+    with session.console.capture() as captured:
+        show_results(analyse(read(path)), folder, session)
+    assert f" race --resume '{folder}'\n" in captured.get()
+    with session.console.capture() as captured:
+        show_results(analysis_of(folder), folder, session)
+    assert "--resume" not in captured.get()

@@ -24,7 +24,7 @@ from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.company import TITLE, company_sentence, company_table
 from regatta.report.soundness.notes import notes
-from regatta.report.text.numbers import times
+from regatta.report.text.numbers import between, times
 from regatta.study.plan import AloneBlocks, block_kinds, make_plan
 from regatta.trial.setup import TrialSetup
 from tests.lab import faked
@@ -116,7 +116,9 @@ def test_what_company_costs_one_and_not_the_others_is_told(tmp_path: Path) -> No
     assert found["select"].ratio == pytest.approx(0.9, abs=0.03)
     assert found["select"].differs
     said = company_sentence(analysis)
-    assert f"raced alone, select costs {times(found['select'].ratio)} (" in said
+    one = found["select"]
+    ratio = (one.ratio, one.low, one.high)
+    assert f"raced alone, select costs {times(*ratio)} ({between(*ratio)}) of" in said
     assert said in [note.sentence for note in notes(analysis)]
     for text in (to_markdown(analysis), to_html(analysis)):
         assert TITLE in text
