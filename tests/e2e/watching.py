@@ -54,8 +54,8 @@ def body(content: dict[str, Any]) -> bytes:
 
 
 class ScriptedServer:
-    """A scripted server: answers as `reply` is at the moment, and keeps what it was asked, and by which
-    name."""
+    """A scripted server: answers as `reply` is at the moment, and keeps what it was asked
+    and by which name."""
 
     def __init__(self, reply: bytes) -> None:
         self.reply = reply
