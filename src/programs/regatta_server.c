@@ -96,14 +96,6 @@ static int listen_failure(const struct options *options, int error) {
                                           : NULL);
 }
 
-static int run_failure(const struct options *options, int error) {
-    bool is_full = options->design->workers != NO_POOL && (error == -EAGAIN || error == -ENOMEM);
-    return fail(options->design->name, error,
-                is_full ? "the system allows no more processes or threads: fewer --workers, or "
-                          "see: ulimit -u"
-                        : NULL);
-}
-
 /* Runs the design and the recorder. Returns 0 or -errno. */
 static int run(struct server *server, bool records) {
     struct recorder recorder;
@@ -128,7 +120,7 @@ static int serve(struct server *server, bool records) {
         return fail("cannot start", error, NULL);
     error = run(server, records);
     if (error != 0)
-        return run_failure(options, error);
+        return server_design_failure(options, error);
     summary_print(server);
     return EXIT_SUCCESS;
 }

@@ -45,7 +45,8 @@ static const char HELP[] =
     "      --user NAME          user to become when started by root (default: regatta-server if\n"
     "                           it exists, else nobody; root: stay root)\n"
     "      --sandbox MODE       on: give up all rights that serving does not need (default);\n"
-    "                           require: serve only if all can be given up; off: none\n"
+    "                           require: serve only if all can be given up, with Landlock of\n"
+    "                           any version (else it ends with status 78); off: none\n"
     "      --ready-fd FD        write `ready HOST:PORT` to this descriptor when serving\n"
     "      --summary FILE       write what was served, and what it cost, as JSON at exit\n"
     "  -v, --verbose            show of each client, by number and address, that it connected,\n"
@@ -66,7 +67,7 @@ static const char HELP_END[] =
     "  curl 'http://127.0.0.1:7342/top?n=5&format=json'\n"
     "\n"
     "SIGTERM and Ctrl-C stop it after pending requests are answered. Exit status: 0 stopped on\n"
-    "request, 1 failed, 2 wrong usage.\n";
+    "request, 1 failed, 2 wrong usage, 78 a required sandbox is not whole.\n";
 
 void server_help(void) {
     fputs(HELP, stdout);

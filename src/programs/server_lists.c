@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "designs/find_design.h"
-#include "programs/option.h"
+#include "programs/server_rights.h"
 
 #include <stdio.h>
 
@@ -36,13 +36,15 @@ struct sandbox_options server_options_sandbox(const struct server_command *comma
                                     .has_secret = options->access.admission.token.length > 0};
 }
 
-void server_list_sandbox(const struct server_command *command, bool as_json) {
+int server_list_sandbox(const struct server_command *command, bool as_json) {
     char space[2048];
     struct text out = text_fixed(space, sizeof space);
     struct sandbox sandbox;
     const struct sandbox_options wanted = server_options_sandbox(command);
-    if (sandbox_enter(&sandbox, &wanted) != 0 && command->user != NULL)
-        option_wrong("regatta-server", "--user '%s': %s", command->user, sandbox.user.what);
+    int status = server_enter_sandbox(command, &wanted, &sandbox);
+    if (status != 0)
+        return status;
     sandbox_list(&sandbox, as_json, &out);
     fwrite(out.bytes, 1, out.length, stdout);
+    return server_check_sandbox(command, &sandbox);
 }

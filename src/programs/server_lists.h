@@ -4,5 +4,5 @@
 
 void server_list_designs(bool as_json);
 
-/* Enters the sandbox: what is printed holds for this process. */
-void server_list_sandbox(const struct server_command *command, bool as_json);
+/* Enters the sandbox: what is printed holds for this process. Returns the exit status. */
+int server_list_sandbox(const struct server_command *command, bool as_json);

@@ -81,8 +81,10 @@ static void read_host(const char *list, void *into) {
         wrong("--host", list, problem);
 }
 
-static void read_token(const char *path, void *into) {
-    struct server_command *command = into;
+/* When all options are known: the memory that holds it is hidden before, if it is to be. */
+static void read_token(const char *path, struct server_command *command) {
+    if (command->has_sandbox)
+        sandbox_hide_memory();
     option_token(PROGRAM, path, &command->options.access.admission.token);
 }
 
@@ -120,6 +122,7 @@ static void check(const struct options *options, const struct lists *lists,
 void server_options_read(int count, char *arguments[], struct server_command *command) {
     static const struct option_program program = {PROGRAM, "--help", server_help};
     struct lists lists = {false, false, false};
+    const char *token_file = NULL;
     *command = (struct server_command){
         .options = {.design = design_find("select"),
                     .work = {.kind = WORK_SCAN, .text = "scan"},
@@ -147,7 +150,7 @@ void server_options_read(int count, char *arguments[], struct server_command *co
          .high = CONNECTION_LIMIT},
         {"allow", .read = read_allow},
         {"host", .read = read_host},
-        {"token-file", .read = read_token},
+        {"token-file", .text = &token_file},
         {"no-token", .set = &options->access.wants_no_token},
         {"idle-timeout", .amount = &options->idle_timeout_ms, .unit = 1, .low = 1, .high = MAX_MS},
         {"workers", .number = &options->workers, .low = 1, .high = WORKER_LIMIT},
@@ -169,13 +172,14 @@ void server_options_read(int count, char *arguments[], struct server_command *co
     if (first < count)
         option_wrong(PROGRAM, "no argument is expected, and there is '%s'; see --help",
                      arguments[first]);
+    if (token_file != NULL)
+        read_token(token_file, command);
     command->wants_connections = option_is_given(rows, "max-connections");
     check(options, &lists, rows);
-    if (!lists.designs && !lists.sandbox)
-        return;
-    if (lists.designs)
+    if (lists.designs) {
         server_list_designs(lists.json);
-    else
-        server_list_sandbox(command, lists.json);
-    exit(EXIT_SUCCESS);
+        exit(EXIT_SUCCESS);
+    }
+    if (lists.sandbox)
+        exit(server_list_sandbox(command, lists.json));
 }

@@ -4,6 +4,7 @@
 #include "server/server.h"
 #include "server/service_manager.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,10 @@ static void warn_of_hidden(const struct server *server) {
               stderr);
 }
 
-static int sandbox_failure(const struct server_command *command, const struct sandbox *sandbox) {
+int server_enter_sandbox(const struct server_command *command, const struct sandbox_options *wanted,
+                         struct sandbox *sandbox) {
+    if (sandbox_enter(sandbox, wanted) == 0)
+        return 0;
     if (command->user != NULL)
         fprintf(stderr, "regatta-server: --user %s: %s\n", command->user, sandbox->user.what);
     else
@@ -29,14 +33,22 @@ static int sandbox_failure(const struct server_command *command, const struct sa
     return EXIT_FAILURE;
 }
 
-/* Returns 0 or the exit status. */
-static int check_required(const struct sandbox *sandbox) {
+int server_check_sandbox(const struct server_command *command, const struct sandbox *sandbox) {
     char space[5 * SANDBOX_WHAT_LIMIT];
     struct text missing = text_fixed(space, sizeof space);
-    if (!sandbox_missing(sandbox, &missing))
+    if (!command->requires_sandbox || !sandbox_missing(sandbox, &missing))
         return 0;
     fprintf(stderr, "regatta-server: --sandbox require: %.*s\n", (int)missing.length,
             missing.bytes);
+    return EXIT_SANDBOX;
+}
+
+int server_design_failure(const struct options *options, int error) {
+    bool is_full = options->design->workers != NO_POOL && (error == -EAGAIN || error == -ENOMEM);
+    fprintf(stderr, "regatta-server: %s: %s%s\n", options->design->name, strerror(-error),
+            is_full ? "; the system allows no more processes or threads: fewer --workers, or "
+                      "see: ulimit -u"
+                    : "");
     return EXIT_FAILURE;
 }
 
@@ -50,10 +62,7 @@ static int open_the_last(struct server *server, const struct server_command *com
     if (!command->has_sandbox || design->prepare == NULL)
         return 0;
     error = design->prepare(server);
-    if (error == 0)
-        return 0;
-    fprintf(stderr, "regatta-server: %s: %s\n", design->name, strerror(-error));
-    return EXIT_FAILURE;
+    return error != 0 ? server_design_failure(server->options, error) : 0;
 }
 
 /* What was prepared needs no right any more; else it is perhaps missing only for this user. */
@@ -70,12 +79,13 @@ int server_give_up_rights(struct server *server, const struct server_command *co
     struct sandbox_options wanted = server_options_sandbox(command);
     struct sandbox sandbox;
     wanted.uses_bpf = strcmp(service_source(server->service), "bpf") == 0;
-    if (open_the_last(server, command) != 0)
-        return EXIT_FAILURE;
-    if (sandbox_enter(&sandbox, &wanted) != 0)
-        return sandbox_failure(command, &sandbox);
-    if (command->requires_sandbox && check_required(&sandbox) != 0)
-        return EXIT_FAILURE;
+    int status = open_the_last(server, command);
+    if (status == 0)
+        status = server_enter_sandbox(command, &wanted, &sandbox);
+    if (status == 0)
+        status = server_check_sandbox(command, &sandbox);
+    if (status != 0)
+        return status;
     if (command->has_sandbox)
         sandbox_describe(&sandbox, "regatta-server: sandbox ", &server->ready.sandbox_note);
     warn_of_hidden(server);

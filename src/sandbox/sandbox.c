@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 enum { LAYERS = 4 };
@@ -48,6 +49,10 @@ int sandbox_enter(struct sandbox *sandbox, const struct sandbox_options *options
     landlock_enter(&sandbox->landlock);
     seccomp_enter(&sandbox->seccomp, options);
     return 0;
+}
+
+void sandbox_hide_memory(void) {
+    prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL);
 }
 
 void sandbox_describe(const struct sandbox *sandbox, const char *prefix, struct text *out) {

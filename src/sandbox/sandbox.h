@@ -37,6 +37,11 @@ struct sandbox_options {
  * of one: then it must end. `user` says why. */
 int sandbox_enter(struct sandbox *sandbox, const struct sandbox_options *options);
 
+/* From now on no process of the same user may trace this one or read its memory, and it leaves no
+ * core: for a secret that is read before sandbox_enter, which does it again, for a change of user
+ * may undo it, and says whether it could. */
+void sandbox_hide_memory(void);
+
 /* One line for a log: what holds. Then a line for each layer that does not, and why. Each line
  * begins with `prefix`. */
 void sandbox_describe(const struct sandbox *sandbox, const char *prefix, struct text *out);

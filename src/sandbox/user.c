@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <nss.h>
 #include <pwd.h>
 #include <signal.h>
@@ -80,9 +81,31 @@ static const struct passwd *find(const char *name) {
     return user != NULL ? user : getpwnam(last_resort);
 }
 
+/* Whether any of the process's users and groups is root, or cannot be told. */
+static bool has_root(void) {
+    static gid_t groups[NGROUPS_MAX]; /* costs only the pages written to */
+    uid_t user[3];
+    gid_t group[3];
+    int count = getgroups(NGROUPS_MAX, groups);
+    if (count < 0 || getresuid(&user[0], &user[1], &user[2]) != 0 ||
+        getresgid(&group[0], &group[1], &group[2]) != 0)
+        return true;
+    for (int i = 0; i < count; i++)
+        if (groups[i] == 0)
+            return true;
+    for (int i = 0; i < 3; i++)
+        if (user[i] == 0 || group[i] == 0)
+            return true;
+    return false;
+}
+
 /* Not started by root: nothing to give up, and no way to change. */
 static int stay(struct layer *layer, const char *name, const struct passwd *user) {
-    layer_say(layer, true, "not started by root, but by user %u", (unsigned)geteuid());
+    if (has_root())
+        layer_say(layer, false, "it runs as user %u, but keeps root or root's group",
+                  (unsigned)geteuid());
+    else
+        layer_say(layer, true, "not started by root, but by user %u", (unsigned)geteuid());
     if (name == NULL || (user != NULL && user->pw_uid == geteuid()))
         return 0;
     layer_say(layer, false, "only root can change its user");
@@ -112,7 +135,9 @@ int user_change(struct layer *layer, const char *name) {
     int error = try_change(&change);
     if (error == 0)
         error = become(&change);
-    if (error == 0)
+    if (error == 0 && has_root())
+        layer_say(layer, false, "%s is in root's group", shown);
+    else if (error == 0)
         layer_say(layer, true, "%s", shown);
     else if (change.is_half)
         layer_say(layer, false, "it became only half of %s (%s)", shown, strerror(-error));

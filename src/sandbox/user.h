@@ -8,7 +8,8 @@
 
 /* name: NULL: the service's own user if it exists, otherwise nobody. Returns 0, also if the process
  * keeps its user because none was named; -errno if it cannot become the named user, and nothing
- * changed, or if it became half of a user: then it must end. */
+ * changed, or if it became half of a user: then it must end. The layer does not hold while
+ * any of the process's users and groups is root. */
 int user_change(struct layer *layer, const char *name);
 
 /* No process of the same user may trace this one or read its memory, and it leaves no core. After

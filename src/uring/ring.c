@@ -103,13 +103,17 @@ int uring_make(struct uring *uring) {
 
 int uring_begin(struct uring *uring) {
     int error = io_uring_enable_rings(&uring->ring);
-    return error == 0 ? complete_ring(uring) : error;
+    if (error == 0)
+        return complete_ring(uring);
+    io_uring_queue_exit(&uring->ring);
+    return error;
 }
 
 void uring_close(struct uring *uring) {
     struct io_uring_sync_cancel_reg all = {
         .fd = -1, .flags = IORING_ASYNC_CANCEL_ANY, .timeout = {.tv_sec = -1, .tv_nsec = -1}};
-    io_uring_register_sync_cancel(&uring->ring, &all);
+    int error = io_uring_register_sync_cancel(&uring->ring, &all);
+    assert(error != -EACCES); /* the ring may: else the kernel would write where nothing is left */
     io_uring_queue_exit(&uring->ring);
     munmap(uring->buffers, buffers_size());
 }

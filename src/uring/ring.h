@@ -24,7 +24,7 @@ int uring_open(struct uring *uring);
 
 /* The same in two steps: where the thread that uses it may no longer set up a ring. It can never do
  * more than our designs need: no operation that opens a file or a socket. Between the two it may be
- * moved. Return 0 or -errno. */
+ * moved. Return 0, or -errno and the ring is gone. */
 int uring_make(struct uring *uring);
 int uring_begin(struct uring *uring);
 

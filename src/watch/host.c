@@ -27,7 +27,7 @@ const char *host_open(struct host *host, const char *wanted) {
     host->request = text_growing(REQUEST_LIMIT);
     host->body = text_growing(ANSWER_LIMIT);
     for (const char *at = wanted; *at != '\0'; at++)
-        if (*at <= ' ' || *at > '~') /* it goes into the request's Host header */
+        if (*at <= ' ' || *at > '~') /* it is shown as it is */
             return "the name must be of printable ASCII, without spaces";
     int count =
         address_parse_all(wanted, DEFAULT_PORT, true, host->found.list, ADDRESSES_LIMIT, &problem);
@@ -71,6 +71,14 @@ static bool fail(struct host *host, enum health health, const char *reason, cons
     return true;
 }
 
+/* By its address, which every server knows itself by: the name may be one that it does not know. */
+static void write_request(struct host *host, const struct pace *pace) {
+    char where[ADDRESS_TEXT_LIMIT];
+    host_where(host, where);
+    text_release(&host->request);
+    question_write(&host->question, where, &pace->token, &host->request);
+}
+
 /* Connects to the first address, from the current one on, that does not fail at once. */
 static bool connect_next(struct host *host, int error, const struct pace *pace, int64_t now_ns) {
     for (; host->tried < host->found.count; host->tried++) {
@@ -82,8 +90,10 @@ static bool connect_next(struct host *host, int error, const struct pace *pace, 
             continue;
         host->phase = PHASE_CONNECTING;
         if (connect(host->fd, (const struct sockaddr *)&address->storage, address->length) == 0 ||
-            errno == EINPROGRESS)
+            errno == EINPROGRESS) {
+            write_request(host, pace);
             return false;
+        }
         error = errno;
         give_up_attempt(host);
     }
@@ -94,9 +104,8 @@ static bool connect_next(struct host *host, int error, const struct pace *pace, 
 void host_ask(struct host *host, const struct question *question, const struct pace *pace,
               int64_t now_ns) {
     give_up_attempt(host);
-    text_release(&host->request);
     text_release(&host->body);
-    question_write(question, host->wanted, &pace->token, &host->request);
+    host->question = *question;
     reply_begin(&host->reply, DIALECT_HTTP, 0, &host->body);
     host->refused = false;
     host->sent = 0;

@@ -38,6 +38,7 @@ struct host {
     int fd;    /* −1: none */
     pid_t resolver;
     int64_t deadline_ns; /* of the attempt */
+    struct question question;
     uint32_t sent;
     struct text request, body;
     struct reply reply;

@@ -119,6 +119,18 @@ def test_every_address_of_a_name_is_tried(tmp_path: Path) -> None:
     assert f"(127.0.0.1:{server.port}): ok" in result.stdout
 
 
+def test_a_host_is_asked_by_its_address_however_it_was_typed(tmp_path: Path) -> None:
+    """A server answers nobody without a token who asks by a name that it does not know."""
+    asked = ScriptedServer(body(answer("x")))
+    with serving(asked) as server:
+        port = server.address.rpartition(":")[2]
+        assert watch("--count", "1", f"localhost:{port}").returncode == 0
+    assert asked.hosts == [f"127.0.0.1:{port}"]
+    with running(tmp_path) as ours:
+        result = watch("--count", "1", "--by", "total", f"127.1:{ours.port}")
+    assert result.returncode == 0, result.stdout
+
+
 def last(asked: ScriptedServer) -> str:
     return asked.targets[-1]
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,11 +54,13 @@ def body(content: dict[str, Any]) -> bytes:
 
 
 class ScriptedServer:
-    """A scripted server: answers as `reply` is at the moment, and keeps what it was asked."""
+    """A scripted server: answers as `reply` is at the moment, and keeps what it was asked
+    and by which name."""
 
     def __init__(self, reply: bytes) -> None:
         self.reply = reply
         self.targets: list[str] = []
+        self.hosts: list[str] = []
 
     def __call__(self, connection: socket.socket, _number: int) -> None:
         request = b""
@@ -67,6 +70,8 @@ class ScriptedServer:
                 return
             request += piece
         self.targets.append(request.split()[1].decode())
+        named = re.search(rb"\r\nHost: (.*)\r\n", request)
+        self.hosts.append(named[1].decode() if named else "")
         connection.sendall(self.reply)
 
 

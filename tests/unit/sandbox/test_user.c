@@ -3,6 +3,7 @@
 #include "sandbox/sandbox.h"
 #include "sandbox/user.h"
 
+#include <grp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -54,6 +55,43 @@ TEST(an_unknown_user_is_refused) {
     in_a_child(try_unknown_user);
 }
 
+/* As `setpriv --euid` starts it: another user, with what it could become root again by. */
+static int try_remains(uid_t real_user, gid_t real_group, size_t group_count) {
+    static const gid_t roots[] = {0};
+    struct layer layer;
+    if (geteuid() != 0 || setgroups(group_count, roots) != 0 ||
+        setresgid(real_group, NOBODY, NOBODY) != 0 || setresuid(real_user, NOBODY, NOBODY) != 0)
+        return NOT_HERE;
+    bool is_free = real_user != 0 && real_group != 0 && group_count == 0;
+    EXPECT(1, user_change(&layer, NULL) == 0);
+    EXPECT(2, layer.holds == is_free);
+    EXPECT(3, (strstr(layer.what, "keeps root") == NULL) == is_free);
+    return HELD;
+}
+
+static int try_no_remains(void) {
+    return try_remains(NOBODY, NOBODY, 0);
+}
+
+static int try_real_user(void) {
+    return try_remains(0, NOBODY, 0);
+}
+
+static int try_real_group(void) {
+    return try_remains(NOBODY, 0, 0);
+}
+
+static int try_other_group(void) {
+    return try_remains(NOBODY, NOBODY, 1);
+}
+
+TEST(who_keeps_a_user_or_group_of_root_has_not_given_it_up) {
+    in_a_child(try_no_remains);
+    in_a_child(try_real_user);
+    in_a_child(try_real_group);
+    in_a_child(try_other_group);
+}
+
 /* Whoever serves as half a user has neither the rights of the one nor those of the other. */
 static int try_half(unsigned call, const char *name) {
     struct layer layer;
@@ -94,7 +132,8 @@ static bool may_be_traced(void) {
 
 static int try_memory(bool has_secret) {
     struct sandbox sandbox;
-    if (geteuid() == 0 && setresuid(NOBODY, NOBODY, NOBODY) != 0)
+    if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
+                           setresuid(NOBODY, NOBODY, NOBODY) != 0))
         return NOT_HERE;
     prctl(PR_SET_DUMPABLE, 1UL, 0UL, 0UL, 0UL);
     EXPECT(1, may_be_traced());

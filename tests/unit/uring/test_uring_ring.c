@@ -5,6 +5,8 @@
 #include "uring/ring.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -53,6 +55,19 @@ static void reply(struct io_uring_sqe *entry) {
     io_uring_prep_send(entry, -1, "x", 1, 0);
 }
 
+static void wait_for_clients(struct io_uring_sqe *entry) {
+    io_uring_prep_poll_add(entry, -1, POLLIN);
+}
+
+static void set_timer(struct io_uring_sqe *entry) {
+    static struct __kernel_timespec now;
+    io_uring_prep_timeout(entry, &now, 0, 0);
+}
+
+static void cancel(struct io_uring_sqe *entry) {
+    io_uring_prep_cancel64(entry, 7, 0);
+}
+
 static void make(void) {
     if (uring_missing() != NULL)
         skip();
@@ -64,7 +79,14 @@ TEST(a_ring_that_was_made_before_does_what_serving_needs) {
     assert_int_equal(uring_begin(&uring), 0);
     assert_int_equal(result_of(take_client, 0), -EBADF);
     assert_int_equal(result_of(receive, 0), -EBADF);
+    assert_int_equal(result_of(receive, IOSQE_BUFFER_SELECT), -EBADF);
     assert_int_equal(result_of(reply, 0), -EBADF);
+    assert_int_equal(result_of(reply, IOSQE_CQE_SKIP_SUCCESS), -EBADF);
+    assert_int_equal(result_of(wait_for_clients, 0), -EBADF);
+    assert_int_equal(result_of(set_timer, 0), -ETIME);
+    assert_int_equal(result_of(cancel, 0), -ENOENT);
+    /* By the number that it got when it was registered. */
+    assert_int_not_equal(uring.ring.enter_ring_fd, uring.ring.ring_fd);
     uring_close(&uring);
 }
 
@@ -85,6 +107,14 @@ TEST(before_it_has_begun_it_does_nothing) {
     take_client(io_uring_get_sqe(&uring.ring));
     assert_int_equal(io_uring_submit(&uring.ring), -EBADFD);
     io_uring_queue_exit(&uring.ring);
+}
+
+TEST(what_cannot_begin_is_closed) {
+    make();
+    int fd = uring.ring.ring_fd;
+    assert_int_equal(io_uring_enable_rings(&uring.ring), 0);
+    assert_int_equal(uring_begin(&uring), -EACCES); /* not twice */
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
 static void *begin(void *result) {
