@@ -82,8 +82,6 @@ def test_as_a_service_of_systemd_it_is_required() -> None:
     (command,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
     assert " ".join(REQUIRED) in command
     assert f"\nRestartPreventExitStatus={MISSING}\n" in unit
-    listening = (REPOSITORY / "deploy/systemd/regatta-server.socket").read_text()
-    assert "\nFlushPending=yes\n" in listening
 
 
 AS_OTHER = as_user(NOBODYS) if IS_ROOT else []
