@@ -1,4 +1,4 @@
-"""A server that accepts late and lets few wait: the others' kernels ask again after a second."""
+"""A server that accepts late and lets few wait: the others' kernels ask again later."""
 
 from pathlib import Path
 
@@ -7,6 +7,8 @@ from tests.ledgers import rows
 
 CLIENTS = 12
 SERVED_S = 0.02
+LATER_S = 0.1
+"""Whom a SYN cookie had believe that it is connected asks again after 0.2 s, others after 1 s."""
 CELLS = f"""
 [[cells]]
 designs = ["iterative"]
@@ -20,7 +22,7 @@ rounds = 1
 pytestmark = needs_programs
 
 
-def test_clients_that_find_the_queue_full_ask_again_after_a_second(tmp_path: Path) -> None:
+def test_clients_that_find_the_queue_full_ask_again_later(tmp_path: Path) -> None:
     """Only 3 + 1 wait beside the one who is served, which takes longer than all need to come."""
     folder = race(tmp_path, study(f"{CELLS}backlog = 3\n{CELLS}", 2), "--no-perf")
     query = (
@@ -28,11 +30,10 @@ def test_clients_that_find_the_queue_full_ask_again_after_a_second(tmp_path: Pat
         "FROM trial JOIN cell ON cell.id = cell_id"
     )
     found = rows(folder, query)
-    assert len(found) == 4
-    for backlog, status, reason, elapsed_s in found:
-        assert (status, reason) == ("ok", None)
-        assert isinstance(elapsed_s, float)
-        if backlog is None:
-            assert CLIENTS * SERVED_S < elapsed_s < 0.95
-        else:
-            assert elapsed_s > 0.95
+    assert [row[1:3] for row in found] == [("ok", None)] * 4
+    took_s: dict[object, list[float]] = {}
+    for backlog, _, _, elapsed_s in found:
+        took_s.setdefault(backlog, []).append(float(elapsed_s))
+    assert min(took_s[None]) > CLIENTS * SERVED_S
+    # Of two, as a busy machine may hold up one.
+    assert min(took_s[3]) > min(took_s[None]) + LATER_S
