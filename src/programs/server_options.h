@@ -11,7 +11,7 @@ struct server_command {
     bool records;           /* a reading every second */
     bool wants_connections; /* --max-connections was given */
     bool has_sandbox;
-    bool requires_sandbox;     /* ... and does not serve without any of its layers */
+    bool requires_sandbox; /* ... and does not serve without any of its layers */
     bool verbose;
     int ready_fd;        /* -1: nobody waits */
     const char *cpus;    /* NULL: not pinned */
