@@ -7,7 +7,6 @@
 #include <string.h>
 
 static_assert(HOSTS_BYTES == 1024, "as the text here says");
-static_assert(HOST_NAME_LIMIT <= UINT8_MAX, "a name's length is a byte");
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -42,9 +41,9 @@ static int add(struct hosts *hosts, struct slice name, const char **problem) {
         *problem = "too many names: together they may have 1024 characters";
         return -EINVAL;
     }
-    hosts->names[hosts->length++] = (uint8_t)name.length;
     for (size_t i = 0; i < name.length; i++)
-        hosts->names[hosts->length++] = (uint8_t)to_small(name.bytes[i]);
+        hosts->names[hosts->length++] = to_small(name.bytes[i]);
+    hosts->names[hosts->length++] = '\0';
     return 0;
 }
 
@@ -107,14 +106,6 @@ static bool is_ipv6(struct slice host) {
     return colons >= 2;
 }
 
-/* By hand, as in slice.h. */
-HOT static bool is_same(struct slice host, const uint8_t *name) {
-    for (size_t i = 0; i < host.length; i++)
-        if ((uint8_t)to_small(host.bytes[i]) != name[i])
-            return false;
-    return true;
-}
-
 HOT bool hosts_know(const struct hosts *hosts, struct slice authority) {
     struct slice host;
     if (!cut_port(authority, &host))
@@ -122,8 +113,8 @@ HOT bool hosts_know(const struct hosts *hosts, struct slice authority) {
     host = without_last_dot(host);
     if (is_ipv4(host) || is_ipv6(host))
         return true;
-    for (const uint8_t *name = hosts->names; *name != 0; name += 1 + *name)
-        if (host.length == *name && is_same(host, name + 1))
+    for (const char *name = hosts->names; *name != '\0'; name += strlen(name) + 1)
+        if (slice_equals_any_case(host, name))
             return true;
     return false;
 }

@@ -11,7 +11,7 @@ enum { HOSTS_BYTES = 1024, HOST_NAME_LIMIT = 253 };
 
 /* A struct of zeroes: no names. */
 struct hosts {
-    uint8_t names[HOSTS_BYTES]; /* in small letters, each behind its length; 0 ends them */
+    char names[HOSTS_BYTES]; /* in small letters; a zero byte ends each, and one more the list */
     uint32_t length;
 };
 
