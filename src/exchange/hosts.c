@@ -12,10 +12,6 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static char to_small(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 /* "name." is "name", said to be complete. */
 static struct slice without_last_dot(struct slice name) {
     name.length -= name.length > 1 && name.bytes[name.length - 1] == '.';
@@ -24,7 +20,7 @@ static struct slice without_last_dot(struct slice name) {
 
 static bool is_name(struct slice name) {
     for (size_t i = 0; i < name.length; i++) {
-        char c = to_small(name.bytes[i]);
+        char c = slice_to_small(name.bytes[i]);
         if (!is_digit(c) && !(c >= 'a' && c <= 'z') && c != '-' && c != '.' && c != '_')
             return false;
     }
@@ -42,7 +38,7 @@ static int add(struct hosts *hosts, struct slice name, const char **problem) {
         return -EINVAL;
     }
     for (size_t i = 0; i < name.length; i++)
-        hosts->names[hosts->length++] = to_small(name.bytes[i]);
+        hosts->names[hosts->length++] = slice_to_small(name.bytes[i]);
     hosts->names[hosts->length++] = '\0';
     return 0;
 }
@@ -98,12 +94,19 @@ static bool is_ipv6(struct slice host) {
     if (host.length == 0 || host.bytes[0] != '[')
         return false;
     for (size_t i = 1; host.bytes[i] != ']' && host.bytes[i] != '%'; i++) {
-        char c = to_small(host.bytes[i]);
+        char c = slice_to_small(host.bytes[i]);
         if (!is_digit(c) && !(c >= 'a' && c <= 'f') && c != ':' && c != '.')
             return false;
         colons += c == ':';
     }
     return colons >= 2;
+}
+
+/* By hand: strlen's page would cost a short-lived process a page fault. */
+static const char *after_end(const char *name) {
+    while (*name != '\0')
+        name++;
+    return name + 1;
 }
 
 HOT bool hosts_know(const struct hosts *hosts, struct slice authority) {
@@ -113,7 +116,7 @@ HOT bool hosts_know(const struct hosts *hosts, struct slice authority) {
     host = without_last_dot(host);
     if (is_ipv4(host) || is_ipv6(host))
         return true;
-    for (const char *name = hosts->names; *name != '\0'; name += strlen(name) + 1)
+    for (const char *name = hosts->names; *name != '\0'; name = after_end(name))
         if (slice_equals_any_case(host, name))
             return true;
     return false;

@@ -5,11 +5,8 @@
 /* How many bytes of the word the slice begins with. */
 HOT static size_t begins_any_case(struct slice slice, const char *word) {
     size_t i = 0;
-    for (; i < slice.length && word[i] != '\0'; i++) {
-        char c = slice.bytes[i];
-        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i])
-            break;
-    }
+    while (i < slice.length && word[i] != '\0' && slice_to_small(slice.bytes[i]) == word[i])
+        i++;
     return i;
 }
 

@@ -18,6 +18,11 @@ static inline bool slice_equals(struct slice slice, const char *word) {
     return i == slice.length && word[i] == '\0';
 }
 
+/* An ASCII letter's small form, whatever the locale; any other byte as it is. */
+static inline char slice_to_small(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* The same ignoring case, whatever the locale; the word is in small letters. */
 bool slice_equals_any_case(struct slice slice, const char *word);
 bool slice_starts_any_case(struct slice slice, const char *word);

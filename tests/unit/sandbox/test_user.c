@@ -15,12 +15,12 @@ enum { NOBODY = 65534 };
 static unsigned refused_call; /* so many calls from now; 0: none */
 
 /* The kernel's, but for the one call that a test wants refused: none refuses it so late. */
-int setresuid(uid_t real, uid_t effective, uid_t saved) {
+int setresuid(uid_t ruid, uid_t euid, uid_t suid) {
     if (refused_call > 0 && --refused_call == 0) {
         errno = EAGAIN;
         return -1;
     }
-    return (int)syscall(SYS_setresuid, real, effective, saved);
+    return (int)syscall(SYS_setresuid, ruid, euid, suid);
 }
 
 static int try_user(void) {
