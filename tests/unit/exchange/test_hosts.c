@@ -15,6 +15,13 @@ static bool knows(const struct hosts *hosts, const char *authority) {
     return is_known;
 }
 
+static void expect_all(bool known, const struct hosts *hosts, const char *const names[],
+                       size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (knows(hosts, names[i]) != known)
+            fail_msg("%s is %s", names[i], known ? "not known" : "known");
+}
+
 static struct hosts listed(const char *list) {
     const char *problem = NULL;
     struct hosts hosts = {.length = 0};
@@ -45,9 +52,7 @@ TEST(addresses_are_known_and_so_are_the_names_of_the_list) {
         "db_1",
     };
     const struct hosts hosts = listed("localhost,METRICS.example.,db_1");
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (!knows(&hosts, known[i]))
-            fail_msg("%s is not known", known[i]);
+    expect_all(true, &hosts, known, sizeof known / sizeof known[0]);
 }
 
 TEST(what_only_looks_like_one_is_not_known) {
@@ -92,9 +97,7 @@ TEST(what_only_looks_like_one_is_not_known) {
         "db_1,localhost",
     };
     const struct hosts hosts = listed("localhost,db_1");
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
-        if (knows(&hosts, unknown[i]))
-            fail_msg("%s is known", unknown[i]);
+    expect_all(false, &hosts, unknown, sizeof unknown / sizeof unknown[0]);
 }
 
 TEST(without_a_list_addresses_alone_are_known) {
