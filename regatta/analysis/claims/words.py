@@ -1,5 +1,7 @@
 """The finding on a part of a claim, in words."""
 
+from dataclasses import replace
+
 from regatta.analysis.claims.comparisons import FACTOR, GAP, POWER, Comparison, Term
 from regatta.analysis.claims.result import ClaimPart
 from regatta.analysis.numbers import digits
@@ -37,6 +39,8 @@ NEEDS = {
 }
 CLOSE = 0.1
 """To 1: such ratios need three decimals."""
+NUMBER = ("more", "less")
+WIDTH = ("wider", "narrower")
 UNBOUNDED = 1e4
 """An interval of a ratio that spans more says nothing; its digits would."""
 
@@ -57,11 +61,11 @@ def _two(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     first, second = (name_of(comparison, half[0]) for half in comparison.halves)
     if comparison.quantity == FACTOR:
         if part.scale == "difference":
-            return f"{metric} grows by {_span(part)}{unit} more with {second} than with {first}"
+            return f"{metric} grows by {_amount(part, unit)} with {second} than with {first}"
         return f"{metric} grows {_span(part)} times as much with {second} as with {first}"
     if part.scale == "difference":
-        more = words_of(comparison.terms[0].metric.removesuffix(OVER_ITERATIVE))
-        return f"{second} has {_span(part)}{unit} more {more} than {first}"
+        what = words_of(comparison.terms[0].metric.removesuffix(OVER_ITERATIVE))
+        return f"{second} has {_amount(part, unit)} {what} than {first}"
     if comparison.terms[0].metric.endswith(OVER_ITERATIVE):
         return f"{second}'s {metric} is {_span(part)} times {first}'s"
     return f"{second} has {_span(part)} times the {metric} of {first}"
@@ -72,8 +76,9 @@ def _gap(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     first, second = f"to {narrow.design}", f"to {wide.design}"
     if over_connections(comparison):
         first, second = (f"at {one.connections:,}" for one in (narrow, wide))
-    wider = f"{unit} wider than that" if part.scale == "difference" else " times that"
-    return f"the gap {second} is {_span(part)}{wider} {first}"
+    if part.scale == "difference":
+        return f"the gap {second} is {_amount(part, unit, WIDTH)} than that {first}"
+    return f"the gap {second} is {_span(part)} times that {first}"
 
 
 def name_of(comparison: Comparison, term: Term) -> str:
@@ -96,6 +101,15 @@ def words_of(metric: str) -> str:
     base = metric.removesuffix(OVER_ITERATIVE)
     beyond = " beyond iterative's" if metric != base else ""
     return WORDS.get(base, base.replace("_", " ")) + beyond
+
+
+def _amount(part: ClaimPart, unit: str, words: tuple[str, str] = NUMBER) -> str:
+    """A difference, said in the direction in which it is: `28.2 (8.29 to 48.1) µs less`."""
+    more, less = words
+    if part.value is None or part.value >= 0:
+        return f"{_span(part)}{unit} {more}"
+    low, high = (None if end is None else -end for end in (part.high, part.low))
+    return f"{_span(replace(part, value=-part.value, low=low, high=high))}{unit} {less}"
 
 
 def _span(part: ClaimPart) -> str:

@@ -9,7 +9,7 @@ from regatta.lab.kept import Kept
 from regatta.lab.step import Desk, Step
 from regatta.lab.steps.counting import SERVER, counted_file, first_counts, first_spent, least
 from regatta.lab.steps.racing import RACE, SINGLE_RUNS, Runs, by_run, raced, winners
-from regatta.report.text.numbers import percent, plural, times
+from regatta.report.text.numbers import capitalized, percent, plural, times
 from regatta.report.text.verdicts import listed
 from regatta.review import review
 from regatta.review.names import TASK_CLOCK
@@ -111,6 +111,6 @@ def reviewed(desk: Desk) -> list[str]:
     for check, of_check in groupby(found, key=lambda one: one.check):
         alike = list(of_check)
         more = f" ({plural(len(alike), 'file')})" if len(alike) > 1 else ""
-        first = check.title[:1].upper() + check.title[1:]
+        first = capitalized(check.title)
         said.append(f"{first}{more}: {alike[0].says} Do: {check.do}")
     return said

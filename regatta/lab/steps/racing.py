@@ -15,7 +15,7 @@ from regatta.ledger.schema import FILE_NAME
 from regatta.report.charts.charts import far_rows, metric_chart, metric_rows
 from regatta.report.files import write_files
 from regatta.report.tables.against import ALIKE, relative_figures
-from regatta.report.text.numbers import interval_of, plural, short, value_of
+from regatta.report.text.numbers import capitalized, interval_of, plural, short, value_of
 from regatta.report.text.table import Table
 from regatta.report.text.verdicts import LEGEND, mark, verdict_sentence
 
@@ -194,4 +194,4 @@ def notes_of(analysis: Analysis) -> list[str]:
     placement = environment.get("placement")
     found = [placement.get("note") if isinstance(placement, dict) else None]
     found.append(environment.get("perf_note"))
-    return [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in found if note]
+    return [f"{capitalized(str(note))}." for note in found if note]

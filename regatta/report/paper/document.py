@@ -7,6 +7,7 @@ from regatta.report.paper.groups import PaperGroup, paper_groups
 from regatta.report.paper.plots import plots
 from regatta.report.paper.tables import designs_table, run_table
 from regatta.report.soundness.notes import notes
+from regatta.report.text.numbers import capitalized
 from regatta.report.text.verdicts import headline, verdict_sentence
 
 
@@ -26,7 +27,7 @@ def designs_sections(analysis: Analysis) -> tuple[Section, ...]:
 def designs_section(of: PaperGroup) -> Section:
     tables = (designs_table(of, step, side) for step in of.group.steps for side in SIDES)
     return Section(
-        title=of.group.title[:1].upper() + of.group.title[1:],
+        title=capitalized(of.group.title),
         text=(f"{headline(of.group)}.", verdict_sentence(of.group, of.group.overall)),
         tables=tuple(table for table in tables if table.rows),
         plots=plots(of),

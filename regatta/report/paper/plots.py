@@ -13,6 +13,7 @@ from regatta.report.paper.form import Plot, PlotPanel, file_name
 from regatta.report.paper.groups import PaperGroup
 from regatta.report.paper.published import Published, as_estimate, beside
 from regatta.report.paper.quantities import Quantity, of_event, of_metric
+from regatta.report.text.numbers import capitalized
 
 INTERVALS = "Of the server, with 95 % intervals."
 HOLLOW = "Hollow: published, of other machines: {}."
@@ -78,7 +79,10 @@ def _plot(of: PaperGroup, kind: PlotKind) -> Plot | None:
     if not panels:
         return None
     says = f"{INTERVALS} {HOLLOW.format('; '.join(sources))}" if sources else INTERVALS
-    title = f"{kind.title} against the {of.group.axis.quantity}{of.where}"
+    drawn = kind.title
+    if len(panels) < len(quantities):
+        drawn = capitalized(" and ".join(panel.label for panel in panels))
+    title = f"{drawn} against the {of.group.axis.quantity}{of.where}"
     return Plot(file_name(of.number, kind.name), title, says, tuple(panels))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from regatta.analysis.results import Analysis
 from regatta.ledger.given.calibration import Calibration, to_plain
 from regatta.report.text.calibration import aa_state, headline
+from regatta.report.text.numbers import capitalized
 from regatta.report.text.table import Table
 
 NONE = (
@@ -26,7 +27,7 @@ def calibration_sentence(analysis: Analysis) -> str:
         return f"The calibration of this machine could not be read: {calibration}."
     missed = ", ".join(goal.name for goal in calibration.missed)
     words = headline(calibration)
-    sentence = f"{words[0].upper()}{words[1:]}{f'; missed: {missed}' if missed else ''}"
+    sentence = f"{capitalized(words)}{f'; missed: {missed}' if missed else ''}"
     return f"{sentence}. {aa_state(calibration)}."
 
 

@@ -193,5 +193,10 @@ def between(value: float, low: float, high: float, *claimed: float) -> str:
     return f"under {under or most}" if far else TOO_FEW_TO_SAY
 
 
+def capitalized(words: str) -> str:
+    """With a large first letter; the others stay."""
+    return words[:1].upper() + words[1:]
+
+
 def plural(count: int, word: str, words: str = "") -> str:
     return f"{count:,} {word if count == 1 else words or f'{word}s'}"

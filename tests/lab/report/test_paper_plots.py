@@ -1,6 +1,7 @@
 """The plots of lab reports: bars and lines of ours, and hollow what others published."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -45,6 +46,14 @@ def test_clocks_switches_and_cache_are_plotted_for_each_scope(analysis: Analysis
     assert labels == ["cache-references per request", "cache-misses per request"]
     switches = [panel.label for panel in found(analysis, "2-switches").panels]
     assert {"context-switches", "instructions per cycle"} <= set(switches)
+
+
+def test_a_title_names_what_is_shown_and_nothing_else(analysis: Analysis, tmp_path: Path) -> None:
+    """Not the clock of a machine that does not count cycles."""
+    title = found(analysis, "2-switches").title
+    assert title.startswith("Context switches, the clock and instructions per cycle against")
+    title = found(raced(tmp_path, hardware=False), "2-switches").title
+    assert title.startswith("Context-switches against")
 
 
 def test_every_specification_is_valid(analysis: Analysis) -> None:

@@ -1,6 +1,7 @@
 """The verdicts on claims: on numbers made for each, and on made-up ledgers from end to end."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from regatta.analysis.claims.result import (
     ClaimPart,
 )
 from regatta.analysis.claims.single_runs import single_runs
+from regatta.analysis.claims.words import finding
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.joint import Mean, decide_jointly
 from regatta.ledger.cell import Cell
@@ -283,6 +285,21 @@ def test_an_overhead_may_be_equal_to_another_within_a_share() -> None:
     assert (found, parts[0].scale) == (SUPPORTED, "ratio")
     unequal = OVER + 'order = ["select~thread-per-client", "fork-per-client"]'
     assert judged(unequal, evidence(values))[1][0].verdict == REFUTED
+
+
+@pytest.mark.parametrize(("thread", "direction"), [(480.0, "more"), (320.0, "less")])
+def test_a_difference_is_said_in_the_direction_in_which_it_is(
+    thread: float, direction: str
+) -> None:
+    """No sentence says that one has -80 more."""
+    found = evidence(beyond_iterative({"select": 400.0, "thread-per-client": thread}, 0.01))
+    asked = comparisons(make_claim(OVER + 'order = ["select", "thread-per-client"]', (10,)))
+    ((_, (part,)),) = decide([(found, asked)])
+    said = finding(asked[0], part, " us")
+    assert re.search(
+        rf"thread-per-client has 80 \([\d.]+ to [\d.]+\) us {direction} CPU time than select$",
+        said,
+    )
 
 
 def test_no_difference_seen_makes_nothing_equal() -> None:
