@@ -234,7 +234,7 @@ def hundredfold() -> ClaimResult:
         connections=[5],
         published=[PublishedFigure(name, 5, value, **PROCESS_MS) for name, value in values.items()],
         scopes={"process": result, "window": result},
-        why="select's 3.19 ms served no request: its 0.003 s is start-up.",
+        why="select's 3.19 ms held no request: its 0.003 s is start-up.",
     )
 
 

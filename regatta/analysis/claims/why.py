@@ -164,7 +164,7 @@ def nobody_served(case: Case) -> str | None:
             continue
         each = median(others) / figure.connections
         text = (
-            f"{figure.design}'s published {digits(figure.value)} {figure.unit} served no request: "
+            f"{figure.design}'s published {digits(figure.value)} {figure.unit} held no request: "
             f"the others took {digits(each)} {figure.unit} for each"
         )
         start = fixed_cost(case.evidence, figure.design, figure.connections)

@@ -40,6 +40,7 @@ NEEDS = {
 CLOSE = 0.1
 """To 1: such ratios need three decimals."""
 NUMBER = ("more", "less")
+COUNT = ("more", "fewer")
 WIDTH = ("wider", "narrower")
 UNBOUNDED = 1e4
 """An interval of a ratio that spans more says nothing; its digits would."""
@@ -65,7 +66,8 @@ def _two(comparison: Comparison, part: ClaimPart, unit: str) -> str:
         return f"{metric} grows {_span(part)} times as much with {second} as with {first}"
     if part.scale == "difference":
         what = words_of(comparison.terms[0].metric.removesuffix(OVER_ITERATIVE))
-        return f"{second} has {_amount(part, unit)} {what} than {first}"
+        words = COUNT if what.endswith("s") and " of " not in what else NUMBER
+        return f"{second} has {_amount(part, unit, words)} {what} than {first}"
     if comparison.terms[0].metric.endswith(OVER_ITERATIVE):
         return f"{second}'s {metric} is {_span(part)} times {first}'s"
     return f"{second} has {_span(part)} times the {metric} of {first}"

@@ -104,7 +104,7 @@ def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Pat
         "report E",
         "select × 100 ≤ iterative ~ thread-per-client",
     )
-    assert "select's published 3.19 ms served no request" in first.why
+    assert "select's published 3.19 ms held no request" in first.why
     assert "start and end alone 1.2 ms here" in first.why
     window, process = (first.scopes[scope].figures for scope in ("window", "process"))
     assert {(figure.unit, figure.per) for figure in window} == {("µs", "request")}
