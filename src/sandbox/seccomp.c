@@ -18,9 +18,8 @@
 /* clang-format off */
 static const int allowed[] = {
     /* clients: accepted, read, answered, ended */
-    SCMP_SYS(accept4), SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg),
-    SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(shutdown),
-    SCMP_SYS(close), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
+    SCMP_SYS(accept4), SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(recvfrom), SCMP_SYS(write),
+    SCMP_SYS(writev), SCMP_SYS(shutdown), SCMP_SYS(close), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
     SCMP_SYS(setsockopt), SCMP_SYS(send), SCMP_SYS(recv),
     /* waiting for them */
     SCMP_SYS(select), SCMP_SYS(_newselect), SCMP_SYS(pselect6), SCMP_SYS(poll), SCMP_SYS(ppoll),
@@ -111,6 +110,17 @@ static void allow_without(struct filter *filter, int call, unsigned position, sc
                                        SCMP_CMP(position, SCMP_CMP_MASKED_EQ, bits, 0)));
 }
 
+/* A pair of sockets for each worker, also for one that replaces another. Not of datagrams: from
+ * there one could be sent to any name. */
+static void allow_passing(struct filter *filter) {
+    static const int receive[] = {SCMP_SYS(recvmsg)};
+    count(filter, seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 2,
+                                   SCMP_A0(SCMP_CMP_EQ, AF_UNIX),
+                                   SCMP_A1(SCMP_CMP_EQ, SOCK_STREAM | SOCK_CLOEXEC)));
+    allow(filter, receive, COUNT(receive));
+    allow_without(filter, SCMP_SYS(sendmsg), 2, MSG_FASTOPEN);
+}
+
 static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow(filter, allowed, COUNT(allowed));
     allow_without(filter, SCMP_SYS(clone), 0, namespaces);
@@ -120,8 +130,10 @@ static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow_without(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
     allow_with(filter, SCMP_SYS(prctl), 0, prctls, COUNT(prctls));
     allow_with(filter, SCMP_SYS(ioctl), 1, ioctls, COUNT(ioctls));
-    /* For fdpass: a replacement worker gets a pair of sockets. */
-    allow_with(filter, SCMP_SYS(socketpair), 0, &(scmp_datum_t){AF_UNIX}, 1);
+    /* To whoever it is connected to, not to an address: TCP's fast open would connect there. */
+    allow_with(filter, SCMP_SYS(sendto), 4, &(scmp_datum_t){0}, 1);
+    if (options->passes_clients)
+        allow_passing(filter);
     /* Reading limits, not setting them. */
     allow_with(filter, SCMP_SYS(prlimit64), 2, &(scmp_datum_t){0}, 1);
     if (options->uses_rings)
