@@ -19,8 +19,8 @@
 static const int allowed[] = {
     /* clients: accepted, read, answered, ended */
     SCMP_SYS(accept4), SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(recvfrom), SCMP_SYS(write),
-    SCMP_SYS(writev), SCMP_SYS(shutdown), SCMP_SYS(close), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
-    SCMP_SYS(setsockopt), SCMP_SYS(send), SCMP_SYS(recv),
+    SCMP_SYS(writev), SCMP_SYS(close), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+    SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(send), SCMP_SYS(recv),
     /* waiting for them */
     SCMP_SYS(select), SCMP_SYS(_newselect), SCMP_SYS(pselect6), SCMP_SYS(poll), SCMP_SYS(ppoll),
     SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
@@ -58,6 +58,10 @@ static const int allowed[] = {
 /* Every flag of clone that makes a namespace. */
 static const scmp_datum_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                        CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+
+/* With a ring only to end a reply: a listener that was shut down for reading is a socket that a
+ * send by the ring, which this filter does not see, could connect (fast open). */
+static const int shutdowns[] = {SCMP_SYS(shutdown)};
 
 /* Not io_uring_setup: a new ring could do what this filter forbids. */
 static const int rings[] = {SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)};
@@ -136,8 +140,12 @@ static void fill(struct filter *filter, const struct sandbox_options *options) {
         allow_passing(filter);
     /* Reading limits, not setting them. */
     allow_with(filter, SCMP_SYS(prlimit64), 2, &(scmp_datum_t){0}, 1);
-    if (options->uses_rings)
+    if (options->uses_rings) {
         allow(filter, rings, COUNT(rings));
+        allow_with(filter, SCMP_SYS(shutdown), 1, &(scmp_datum_t){SHUT_WR}, 1);
+    } else {
+        allow(filter, shutdowns, COUNT(shutdowns));
+    }
     if (options->uses_bpf)
         allow_with(filter, SCMP_SYS(bpf), 0, bpf_commands, COUNT(bpf_commands));
 }

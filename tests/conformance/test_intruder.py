@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 IS_ROOT = os.geteuid() == 0
 NOBODY = 65534
 REFUSALS = {errno.EPERM, errno.EACCES}
-HEAD, ATTEMPT = "=4i", "=28si"
+HEAD, ATTEMPT = "=5i", "=28si"
 
 FILES = {
     *("read_a_file", "read_by_its_root", "read_its_program", "list_a_folder"),
@@ -101,7 +101,8 @@ def intrude(
     with socket.create_server(("127.0.0.1", 0)) as outside, victim(user) as other:
         with running(notes.parent, *options, prefix=prefix, environment=environment) as server:
             with notes.open("r+b") as file:
-                file.write(struct.pack(HEAD, 0, 0, other.pid, outside.getsockname()[1]))
+                has_ring = any("uring" in option for option in options)
+                file.write(struct.pack(HEAD, 0, 0, other.pid, outside.getsockname()[1], has_ring))
                 file.seek(0)
                 file.write(struct.pack("=i", 1))
             assert rows_of(server.ask(b"top 2\n"))
