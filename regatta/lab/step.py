@@ -15,7 +15,6 @@ from regatta.lab.kept import Kept, Printed
 from regatta.lab.setting import Setting
 from regatta.lab.state import Guess, State, save_state
 from regatta.lab.tools import Tools
-from regatta.report.text.printable import LINES, printable
 
 EARLIER = "earlier"
 """The folder for what a step left that is done again."""
@@ -56,7 +55,7 @@ class Desk:
     def printed(self, command: str, name: str) -> Printed:
         """What a file of the lab holds of a command's output."""
         text = self.path(name).read_text(encoding="utf-8", errors="replace")
-        return Printed(command, printable(text.strip("\n"), LINES))
+        return Printed(command, text.strip("\n"))
 
     def remember(self, **changes: object) -> None:
         """In the state on the disk, at once."""
