@@ -1,16 +1,15 @@
 """`regatta advise`: which design for my situation, by what was measured here?"""
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from regatta import advise as advising
 from regatta.advise import MARK, Deciding
+from regatta.cli.output import Output, print_json
 from regatta.cli.session import RaceSession, analysis_of, run_race, show_results
 from regatta.errors import RegattaError, UsageError
 from regatta.machine import environment
@@ -80,7 +79,7 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
     advice = advising.advise(request)
     if advice.deciding is not None:
         write_study(study, advice.deciding)
-    console = Console(stderr=as_json)
+    console = Output(stderr=as_json)
     if not as_json:
         advising.print_advice(advice, study, console)
     if advice.deciding is not None and (run or confirmed(as_json, advice.deciding)):
@@ -90,7 +89,7 @@ def advise(  # noqa: PLR0913, PLR0917  (one for each thing that a person may kno
             console.print()
             advising.print_advice(advice, study, console)
     if as_json:
-        typer.echo(json.dumps(advising.to_dict(advice, study), ensure_ascii=False, indent=2))
+        print_json(advising.to_dict(advice, study))
 
 
 def write_study(path: Path, deciding: Deciding) -> None:

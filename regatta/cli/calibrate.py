@@ -1,6 +1,5 @@
 """`regatta calibrate`: how often this instrument is wrong, measured on this machine."""
 
-import json
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from regatta.calibrate.run import choose, newest_folder, run
 from regatta.calibrate.table import goals_table
 from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
+from regatta.cli.output import Output, print_json
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.ledger.given.calibration import NOT_MEASURED, Calibration, to_plain
 from regatta.machine.programs import called_with, discover, shown
@@ -126,7 +126,7 @@ class CalibrationSession:
     shape: str
     races: int | None
     # The standard output is for the table, or the JSON.
-    console: Console = field(default_factory=lambda: Console(stderr=True))
+    console: Console = field(default_factory=lambda: Output(stderr=True))
     folder: Path | None = None
 
     def say(self, text: str) -> None:
@@ -192,9 +192,9 @@ def show_stored(as_json: bool) -> None:
 
 def present(calibration: Calibration, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(to_plain(calibration), ensure_ascii=False, indent=2))
+        print_json(to_plain(calibration))
         return
-    console = Console()
+    console = Output()
     say(console, headline(calibration))
     console.print(goals_table(calibration.goals))
     for goal in calibration.goals:

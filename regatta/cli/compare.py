@@ -1,13 +1,12 @@
 """`regatta compare`: is anything worse than it was?"""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from regatta import compare as comparing
+from regatta.cli.output import Output, print_json
 from regatta.errors import UsageError
 
 DEFAULT_METRIC = "cpu_time_per_request_us"
@@ -69,7 +68,7 @@ def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pers
         )
     )
     if as_json:
-        typer.echo(json.dumps(comparing.to_dict(found), ensure_ascii=False, indent=2))
+        print_json(comparing.to_dict(found))
     else:
-        comparing.print_comparison(found, Console())
+        comparing.print_comparison(found, Output())
     raise typer.Exit(found.exit_status)

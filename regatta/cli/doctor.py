@@ -1,12 +1,11 @@
 """`regatta doctor`: what on this machine will spoil results, and the command that fixes it."""
 
-import json
 import os
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from regatta.cli.output import Output, print_json
 from regatta.doctor import EXAMINE_S, SERIOUS, Finding, Machine, RaceSetup, examine, watch
 from regatta.doctor.examine import measure as measure_findings
 from regatta.doctor.finding import as_json as plain
@@ -52,9 +51,9 @@ def doctor(
         findings = with_probes(findings, machine, setup)
     if as_json:
         document = plain(setup, findings, measure)
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        print_json(document)
     else:
-        console = Console()
+        console = Output()
         console.print(f"A race here would run: {setup.text()}.\n", markup=False, highlight=False)
         show(console, findings, measure)
     if any(finding.level == SERIOUS for finding in findings):
@@ -63,7 +62,7 @@ def doctor(
 
 def with_probes(findings: list[Finding], machine: Machine, setup: RaceSetup) -> list[Finding]:
     """Measures, and says on the standard error what it is at."""
-    console = Console(stderr=True)
+    console = Output(stderr=True)
     with console.status("measuring") as status:
 
         def say(what: str) -> None:

@@ -1,6 +1,5 @@
 """`regatta lab`: a guided hour, and the table of a class."""
 
-import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from rich.console import Console
 
 from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
+from regatta.cli.output import Output, print_json
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
 from regatta.lab import commands
 from regatta.lab.begin import Wishes, agreed_state, lay_out, status_lines
@@ -93,7 +93,7 @@ def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person m
         quick=quick or None,
         guess=read_guess(guess, by),
     )
-    console = Console()
+    console = Output()
     waits = console.is_terminal and sys.stdin.isatty() and not yes
     talk = Terminal(console) if waits else Log(console)
     programs = discover()
@@ -172,9 +172,9 @@ def collect(
     """
     found = collect_ledgers(ledgers)
     if as_json:
-        typer.echo(json.dumps(to_dict(found), ensure_ascii=False, indent=2))
+        print_json(to_dict(found))
     else:
-        print_collected(found, Console())
+        print_collected(found, Output())
     if found.refused:
         raise RegattaError("; ".join(found.refused))
 

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from regatta import __version__
 from regatta.errors import RegattaError, UsageError
+from regatta.report.text.printable import printable
 
 EXIT_INTERRUPTED = 130
 ANSWERING = (["compare"], ["review"])
@@ -102,7 +103,7 @@ for name, summary in VERBS.items():
 
 def fail(message: str, status: int) -> NoReturn:
     """One line on the standard error, whatever the message was."""
-    line = " ".join(message.split())
+    line = printable(" ".join(message.split()))
     print(f"regatta: {line}", file=sys.stderr)
     sys.exit(status)
 

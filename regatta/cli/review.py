@@ -1,12 +1,11 @@
 """`regatta review`: what cannot be concluded from these figures?"""
 
-import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from regatta import review as reviewing
+from regatta.cli.output import Output, print_json
 
 
 def review(
@@ -46,7 +45,7 @@ def review(
     """
     found = reviewing.review(files)
     if as_json:
-        typer.echo(json.dumps(reviewing.to_dict(found), indent=2))
+        print_json(reviewing.to_dict(found))
     else:
-        reviewing.print_review(found, Console())
+        reviewing.print_review(found, Output())
     raise typer.Exit(1 if found.findings else 0)

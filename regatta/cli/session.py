@@ -1,15 +1,14 @@
 """A race as a person sees it: begun or resumed, shown while it runs, and its results."""
 
-import json
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
 from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
+from regatta.cli.output import Output, print_json
 from regatta.errors import InterruptedRaceError, UsageError
 from regatta.ledger.files import find_unfinished
 from regatta.ledger.read import read, read_failures
@@ -41,7 +40,7 @@ class RaceSession:
         self.quiet = quiet
         self.explain = explain
         # With --json the standard output is for the JSON alone.
-        self.console = Console(stderr=as_json)
+        self.console = Output(stderr=as_json)
         self.folder: Path | None = None
 
     def say(self, line: str) -> None:
@@ -97,7 +96,7 @@ def show_results(analysis: Analysis, folder: Path, session: RaceSession) -> None
     """Writes the report, and prints the results and where to find more of them."""
     write_files(analysis, folder)
     if session.as_json:
-        typer.echo(json.dumps(to_dict(analysis), ensure_ascii=False, indent=2))
+        print_json(to_dict(analysis))
         return
     if session.explain:
         print_standings(analysis, session.console)

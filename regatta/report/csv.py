@@ -1,6 +1,7 @@
 """summary.csv: one row a cell, side and metric, and what each contender of a matched load holds."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 
@@ -8,6 +9,7 @@ from regatta.analysis.results import Analysis
 from regatta.ledger.cell import IDENTITY
 from regatta.ledger.metrics import metric_named
 from regatta.report.tables.held import held_rows
+from regatta.report.text.printable import printable
 from regatta.report.text.trials import cell_words
 
 FIRST = (
@@ -21,6 +23,9 @@ HEADER = (
     *("side", "metric", "unit", "value", "low", "high", "trials", "state"),
     *("started_share", "says"),
 )
+FORMULAS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")
+"""Also as wide letters. Those after a tab or a line's end are never first: these have numbers."""
+NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 Cells = dict[str, object]
 
 
@@ -56,4 +61,12 @@ def _rows(analysis: Analysis) -> Iterator[Cells]:
 def _text(cell: object) -> object:
     if cell is None:
         return ""
+    if isinstance(cell, str):
+        return _no_formula(printable(cell))
     return f"{cell:.9g}" if isinstance(cell, float) else cell
+
+
+def _no_formula(text: str) -> str:
+    """A spreadsheet would compute a text that begins so, and run what it names (OWASP, "CSV
+    Injection"); behind an apostrophe it shows it."""
+    return f"'{text}" if text.startswith(FORMULAS) and not NUMBER.fullmatch(text) else text

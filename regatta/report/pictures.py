@@ -23,7 +23,7 @@ from regatta.report.charts.charts import (
 from regatta.report.charts.knee import knee_charts
 from regatta.report.charts.theme import SCHEMES, config
 from regatta.report.claims.picture import claim_pictures
-from regatta.report.text.plain import printable
+from regatta.report.text.printable import all_printable
 
 WIDTH = 640
 SCALE = 2.0
@@ -76,20 +76,11 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
 
 
 def _draw(spec: Spec, scheme: Any, path: Path) -> Path:
-    drawn = vl_convert.vegalite_to_png(drawable(spec), scale=SCALE, config=config(scheme))
+    # Of a control character in a name vl-convert would end the program.
+    shown = all_printable(spec)
+    drawn = vl_convert.vegalite_to_png(shown, scale=SCALE, config=config(scheme))
     path.write_bytes(drawn)
     return path
-
-
-def drawable(part: Any) -> Any:
-    """The same without control characters: of one in a name vl-convert would end the program."""
-    if isinstance(part, str):
-        return printable(part)
-    if isinstance(part, list):
-        return [drawable(each) for each in part]
-    if isinstance(part, dict):
-        return {key: drawable(value) for key, value in part.items()}
-    return part
 
 
 def _alone(spec: Spec, title: str, under: str) -> Spec:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regatta.errors import UsageError
-from regatta.report.text.plain import printable
+from regatta.report.text.printable import printable
 from regatta.review.checks import CHECKS
 from regatta.review.checks.groups import as_printed
 from regatta.review.figures import Reading

@@ -7,7 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from regatta.report.text.plain import plain, printable
+from regatta.report.text.plain import plain
+from regatta.report.text.printable import printable
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Finding
 from regatta.review.review import Review
 

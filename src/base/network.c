@@ -98,3 +98,13 @@ bool network_is_loopback(const struct sockaddr_storage *address) {
     static const struct network v6 = {.prefix = 128, .bytes = {[15] = 1}};
     return network_holds(&v4, address) || network_holds(&v6, address);
 }
+
+bool network_of_peer(const struct sockaddr_storage *address, struct network *network) {
+    bool is_v4;
+    const uint8_t *bytes = bytes_of(address, &is_v4);
+    if (bytes == NULL)
+        return false;
+    *network = (struct network){.is_v4 = is_v4, .prefix = is_v4 ? 32 : 64};
+    memcpy(network->bytes, bytes, network->prefix / 8);
+    return true;
+}

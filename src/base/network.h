@@ -21,3 +21,7 @@ bool network_holds(const struct network *network, const struct sockaddr_storage 
 
 /* Whether it is a loopback address: 127.0.0.0/8, ::1. */
 bool network_is_loopback(const struct sockaddr_storage *address);
+
+/* What counts as one peer: an IPv4 address, or the first 64 bits of one of IPv6. Returns false for
+ * another family. */
+bool network_of_peer(const struct sockaddr_storage *address, struct network *network);

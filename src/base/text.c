@@ -93,17 +93,32 @@ static size_t plain(const char *bytes, size_t length) {
     return i;
 }
 
+uint32_t utf8_code(const char *bytes, size_t sequence) {
+    uint32_t code = (unsigned char)bytes[0];
+    if (sequence > 1)
+        code &= 0xFFU >> (sequence + 1);
+    for (size_t i = 1; i < sequence; i++)
+        code = code << 6 | ((unsigned char)bytes[i] & 0x3F);
+    return code;
+}
+
 bool utf8_is_obeyed(const char *bytes, size_t sequence) {
-    const unsigned char *b = (const unsigned char *)bytes;
-    if (sequence == 1)
-        return b[0] < 0x20 || b[0] == 0x7F;
-    if (sequence == 2)
-        return (b[0] == 0xC2 && b[1] < 0xA0) || (b[0] == 0xD8 && b[1] == 0x9C);
-    if (sequence != 3 || b[0] != 0xE2)
-        return false;
-    /* U+200E, 200F; U+2028 to 202E; U+2066 to 2069 */
-    return b[1] == 0x80 ? (b[2] >= 0x8E && b[2] <= 0x8F) || (b[2] >= 0xA8 && b[2] <= 0xAE)
-                        : b[1] == 0x81 && b[2] >= 0xA6 && b[2] <= 0xA9;
+    /* In order. Beside the control characters those that Unicode calls format characters, or
+     * ignorable: directions, joiners, fillers, separators, variants, tags. */
+    static const struct {
+        uint32_t first, last;
+    } obeyed[] = {
+        {0x0000, 0x001F},   {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x034F, 0x034F},
+        {0x061C, 0x061C},   {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},
+        {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0x3164, 0x3164},
+        {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
+        {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+    };
+    const uint32_t code = utf8_code(bytes, sequence);
+    for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed && code >= obeyed[i].first; i++)
+        if (code <= obeyed[i].last)
+            return true;
+    return false;
 }
 
 void text_add_escaped(struct text *text, const char *bytes, size_t length) {

@@ -59,7 +59,11 @@ void text_add_json_string(struct text *text, const char *bytes, size_t length);
  * surrogates, nothing over-long, nothing above U+10FFFF). */
 size_t utf8_sequence(const char *bytes, size_t length);
 
-/* Whether a terminal obeys a valid sequence instead of showing it: control characters, including C1
- * (U+0080 to 009F); marks that change the writing direction (U+061C, 200E, 200F, 202A to 202E, 2066
- * to 2069), which could disguise a name; line and paragraph separators (U+2028, 2029). */
+/* The number of the character that a valid sequence stands for. */
+uint32_t utf8_code(const char *bytes, size_t sequence);
+
+/* Whether a terminal obeys a valid sequence, or shows nothing of it, instead of showing it: control
+ * characters, including C1 (U+0080 to 009F); marks that change the writing direction (U+202A to
+ * 202E, 2066 to 2069 and others) or have no width (U+200B to 200D, FEFF and others), which could
+ * disguise a name; line and paragraph separators (U+2028, 2029). */
 bool utf8_is_obeyed(const char *bytes, size_t sequence);

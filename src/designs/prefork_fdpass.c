@@ -217,5 +217,6 @@ const struct design design_prefork_fdpass = {
     .summary = "the parent accepts and passes descriptors to children",
     .workers = POOL_WORKERS,
     .one_at_a_time = true,
+    .passes_clients = true,
     .run = run,
 };

@@ -105,7 +105,14 @@ bool exchange_is_answered(const struct exchange *exchange);
 /* Every request is answered and sent: closing loses nothing. */
 bool exchange_is_idle(const struct exchange *exchange);
 
-/* The bytes that refuse a connection before it is read: because the server is full
- * (STATUS_UNAVAILABLE) or the address is not allowed (STATUS_FORBIDDEN). The dialect is unknown
- * yet: this is HTTP with a body that clients of the line dialect show too. */
-struct span exchange_refusal(enum status status);
+/* Why a connection is refused before it is read. */
+enum refusal {
+    REFUSED_FULL,    /* the server is */
+    REFUSED_ADDRESS, /* it is not allowed */
+    REFUSED_GUESSES, /* too many wrong tokens came from there */
+    REFUSALS
+};
+
+/* The bytes that say so. The dialect is unknown yet: this is HTTP with a body that clients of the
+ * line dialect show too. */
+struct span exchange_refusal(enum refusal refusal);

@@ -93,9 +93,13 @@ void exchange_reply(struct exchange *exchange, const struct request *request, en
     "HTTP/1.1 " status "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " length    \
     "\r\nConnection: close\r\n\r\nerror: " problem "\n\n"
 
-struct span exchange_refusal(enum status status) {
+struct span exchange_refusal(enum refusal refusal) {
     static char full[] = REFUSAL("503 Service Unavailable", "27", "the server is full");
-    static char denied[] = REFUSAL("403 Forbidden", "36", "this address is not allowed");
-    return status == STATUS_FORBIDDEN ? (struct span){denied, sizeof denied - 1}
-                                      : (struct span){full, sizeof full - 1};
+    static char address[] = REFUSAL("403 Forbidden", "36", "this address is not allowed");
+    static char guesses[] =
+        REFUSAL("429 Too Many Requests", "53", "too many wrong tokens came from this address");
+    static const struct span spans[REFUSALS] = {[REFUSED_FULL] = {full, sizeof full - 1},
+                                                [REFUSED_ADDRESS] = {address, sizeof address - 1},
+                                                [REFUSED_GUESSES] = {guesses, sizeof guesses - 1}};
+    return spans[refusal];
 }

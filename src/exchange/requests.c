@@ -36,6 +36,12 @@ static void deny(struct request *request, enum status status, const char *proble
     *request = (struct request){.kind = REQUEST_INVALID, .status = status, .problem = problem};
 }
 
+/* The same for lack of the token; `given`: what came in its place, if anything. */
+static void deny_without(struct request *request, size_t given, const char *problem) {
+    deny(request, STATUS_UNAUTHORIZED, problem);
+    request->is_guess = given > 0 && request->status == STATUS_UNAUTHORIZED;
+}
+
 /* NULL: none. */
 static const struct token *asked_token(const struct exchange *exchange) {
     const struct admission *admission = exchange->admission;
@@ -50,7 +56,7 @@ static void take_auth(struct exchange *exchange, struct slice given, struct requ
     exchange->has_token = token == NULL || token_is(token, given.bytes, given.length);
     *request = (struct request){.kind = REQUEST_AUTH, .status = STATUS_OK};
     if (!exchange->has_token)
-        deny(request, STATUS_UNAUTHORIZED, "this is not the token");
+        deny_without(request, given.length, "this is not the token");
 }
 
 HOT static bool next_line(struct exchange *exchange, struct slice waiting,
@@ -71,8 +77,7 @@ HOT static bool next_line(struct exchange *exchange, struct slice waiting,
     } else {
         line_parse(line, request);
         if (asked_token(exchange) != NULL && !exchange->has_token)
-            deny(request, STATUS_UNAUTHORIZED,
-                 "this server asks for a token; say first: auth TOKEN");
+            deny_without(request, 0, "this server asks for a token; say first: auth TOKEN");
     }
     exchange->keeps_open = request->kind != REQUEST_INVALID;
     consume(exchange, line.length + 1);
@@ -85,8 +90,8 @@ HOT static void check_asker(const struct exchange *exchange, const struct http_h
     const struct token *token = asked_token(exchange);
     if (token != NULL) {
         if (!token_is(token, head->bearer.bytes, head->bearer.length))
-            deny(request, STATUS_UNAUTHORIZED,
-                 "this server asks for a token; send: Authorization: Bearer TOKEN");
+            deny_without(request, head->bearer.length,
+                         "this server asks for a token; send: Authorization: Bearer TOKEN");
     } else if (exchange->admission != NULL && head->host.bytes != NULL &&
                !hosts_know(&exchange->admission->hosts, head->host)) {
         deny(request, STATUS_MISDIRECTED,
@@ -113,7 +118,7 @@ HOT static bool next_head(struct exchange *exchange, struct slice waiting,
     *request = head.request;
     check_asker(exchange, &head, request);
     exchange->is_head = head.is_head;
-    exchange->keeps_open = head.keep_alive;
+    exchange->keeps_open = head.keep_alive && !request->is_guess; /* one guess a connection */
     exchange->says_keep = head.says_keep;
     consume(exchange, text.length);
     return true;

@@ -51,7 +51,7 @@ static int drain(struct loop *loop) {
     int error = 0;
     loop->kind->stop_accepting(loop);
     loop_accept(loop, CONNECTION_LIMIT);
-    connections_shut_reading(&loop->connections);
+    loop->kind->end_reading(loop);
     while (loop->connections.count > 0 && stop_left_ms() > 0 && error == 0)
         error = turn(loop, stop_left_ms());
     return error;

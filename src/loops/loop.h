@@ -25,6 +25,8 @@ struct loop_kind {
     int (*turn)(struct loop *loop, int wait_ms);
     /* Stops waiting for clients and for the stop. */
     void (*stop_accepting)(struct loop *loop);
+    /* From now on only what has already arrived is read, and then the end. */
+    void (*end_reading)(struct loop *loop);
 };
 
 struct loop {

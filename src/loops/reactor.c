@@ -225,6 +225,10 @@ static void stop_accepting(struct loop *loop) {
     reactor->poller->remove(reactor->set, reactor->handlers[STOP].fd);
 }
 
+static void end_reading(struct loop *loop) {
+    connections_shut_reading(&loop->connections);
+}
+
 static const struct loop_kind kind = {
     .connection_size = sizeof(struct polled),
     .open = open_reactor,
@@ -233,6 +237,7 @@ static const struct loop_kind kind = {
     .time_out = time_out,
     .turn = turn,
     .stop_accepting = stop_accepting,
+    .end_reading = end_reading,
 };
 
 struct reactor reactor_of(struct server *server, const struct poller *poller) {

@@ -190,6 +190,11 @@ static int open_and_serve(struct server_command *command) {
     int error = service_open(&server.service, &service);
     if (error != 0)
         return service_failure(command->source, error);
+    if (options->access.admission.token.length > 0) {
+        server.guesses = guesses_open();
+        if (server.guesses == NULL)
+            return fail("cannot start", -ENOMEM, NULL);
+    }
     server.counts = &server.stats->workers[0];
     int status = open_listeners(&server, options);
     if (status == 0) {
@@ -200,6 +205,7 @@ static int open_and_serve(struct server_command *command) {
     }
     stats_destroy(server.stats);
     service_close(server.service);
+    guesses_close(server.guesses);
     log_close(server.log);
     return status;
 }

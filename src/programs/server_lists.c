@@ -32,6 +32,7 @@ struct sandbox_options server_options_sandbox(const struct server_command *comma
     return (struct sandbox_options){.is_on = command->has_sandbox,
                                     .user = command->user,
                                     .uses_rings = options->design->uses_rings,
+                                    .passes_clients = options->design->passes_clients,
                                     .uses_bpf = command->source != SOURCE_PROCFS,
                                     .has_secret = options->access.admission.token.length > 0};
 }

@@ -26,11 +26,12 @@ struct sandbox {
 };
 
 struct sandbox_options {
-    bool is_on;       /* otherwise only `user` is applied, if named */
-    const char *user; /* NULL: an unprivileged user if started by root; otherwise unchanged */
-    bool uses_rings;  /* it will use the rings of io_uring that it has */
-    bool uses_bpf;    /* it will run loaded BPF programs */
-    bool has_secret;  /* its memory is nobody's to read, not even by processes of its own user */
+    bool is_on;          /* otherwise only `user` is applied, if named */
+    const char *user;    /* NULL: an unprivileged user if started by root; otherwise unchanged */
+    bool uses_rings;     /* it will use the rings of io_uring that it has */
+    bool passes_clients; /* its processes hand connections to each other */
+    bool uses_bpf;       /* it will run loaded BPF programs */
+    bool has_secret;     /* its memory is nobody's to read, not even by processes of its own user */
 };
 
 /* Returns 0 and what holds now; -errno if the process cannot become the named user, or became half

@@ -18,10 +18,9 @@
 /* clang-format off */
 static const int allowed[] = {
     /* clients: accepted, read, answered, ended */
-    SCMP_SYS(accept4), SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg),
-    SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(shutdown),
-    SCMP_SYS(close), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
-    SCMP_SYS(setsockopt), SCMP_SYS(send), SCMP_SYS(recv),
+    SCMP_SYS(accept4), SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(recvfrom), SCMP_SYS(write),
+    SCMP_SYS(writev), SCMP_SYS(close), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+    SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(send), SCMP_SYS(recv),
     /* waiting for them */
     SCMP_SYS(select), SCMP_SYS(_newselect), SCMP_SYS(pselect6), SCMP_SYS(poll), SCMP_SYS(ppoll),
     SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
@@ -59,6 +58,10 @@ static const int allowed[] = {
 /* Every flag of clone that makes a namespace. */
 static const scmp_datum_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                        CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+
+/* With a ring only to end a reply: a listener that was shut down for reading is a socket that a
+ * send by the ring, which this filter does not see, could connect (fast open). */
+static const int shutdowns[] = {SCMP_SYS(shutdown)};
 
 /* Not io_uring_setup: a new ring could do what this filter forbids. */
 static const int rings[] = {SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)};
@@ -111,6 +114,17 @@ static void allow_without(struct filter *filter, int call, unsigned position, sc
                                        SCMP_CMP(position, SCMP_CMP_MASKED_EQ, bits, 0)));
 }
 
+/* A pair of sockets for each worker, also for one that replaces another. Not of datagrams: from
+ * there one could be sent to any name. */
+static void allow_passing(struct filter *filter) {
+    static const int receive[] = {SCMP_SYS(recvmsg)};
+    count(filter, seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 2,
+                                   SCMP_A0(SCMP_CMP_EQ, AF_UNIX),
+                                   SCMP_A1(SCMP_CMP_EQ, SOCK_STREAM | SOCK_CLOEXEC)));
+    allow(filter, receive, COUNT(receive));
+    allow_without(filter, SCMP_SYS(sendmsg), 2, MSG_FASTOPEN);
+}
+
 static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow(filter, allowed, COUNT(allowed));
     allow_without(filter, SCMP_SYS(clone), 0, namespaces);
@@ -120,12 +134,18 @@ static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow_without(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
     allow_with(filter, SCMP_SYS(prctl), 0, prctls, COUNT(prctls));
     allow_with(filter, SCMP_SYS(ioctl), 1, ioctls, COUNT(ioctls));
-    /* For fdpass: a replacement worker gets a pair of sockets. */
-    allow_with(filter, SCMP_SYS(socketpair), 0, &(scmp_datum_t){AF_UNIX}, 1);
+    /* To whoever it is connected to, not to an address: TCP's fast open would connect there. */
+    allow_with(filter, SCMP_SYS(sendto), 4, &(scmp_datum_t){0}, 1);
+    if (options->passes_clients)
+        allow_passing(filter);
     /* Reading limits, not setting them. */
     allow_with(filter, SCMP_SYS(prlimit64), 2, &(scmp_datum_t){0}, 1);
-    if (options->uses_rings)
+    if (options->uses_rings) {
         allow(filter, rings, COUNT(rings));
+        allow_with(filter, SCMP_SYS(shutdown), 1, &(scmp_datum_t){SHUT_WR}, 1);
+    } else {
+        allow(filter, shutdowns, COUNT(shutdowns));
+    }
     if (options->uses_bpf)
         allow_with(filter, SCMP_SYS(bpf), 0, bpf_commands, COUNT(bpf_commands));
 }

@@ -13,8 +13,8 @@
 
 enum { PAUSE_MS = 10 }; /* after a failure that may last: do not spin */
 
-static void say_and_close(const struct server *server, int fd, enum status status) {
-    struct span answer = exchange_refusal(status);
+static void say_and_close(const struct server *server, int fd, enum refusal refusal) {
+    struct span answer = exchange_refusal(refusal);
     /* A new socket's buffer always has room for these few bytes. */
     (void)!send(fd, answer.bytes, answer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
     log_end(server, fd);
@@ -24,7 +24,7 @@ static void say_and_close(const struct server *server, int fd, enum status statu
 void listener_refuse(struct server *server, int fd) {
     stats_add(&server->stats->errors[ERROR_REFUSED]);
     log_connection(server, fd, "refused: full");
-    say_and_close(server, fd, STATUS_UNAVAILABLE);
+    say_and_close(server, fd, REFUSED_FULL);
 }
 
 /* Uses the descriptor that the stop signal replaces (stop.h) until the stop was noticed. It must
@@ -58,18 +58,23 @@ static int accept_with_reserve(struct server *server) {
     return -EAGAIN;
 }
 
+static int deny(const struct server *server, int fd, enum refusal refusal, const char *what) {
+    stats_add(&server->stats->errors[ERROR_DENIED]);
+    log_connection(server, fd, what);
+    say_and_close(server, fd, refusal);
+    return -EACCES;
+}
+
 HOT int listener_welcome(struct server *server, int fd) {
     if (server->listener.is_draining)
         atomic_fetch_sub(&server->listener.last_clients->left, 1);
     stats_add(&server->stats->connections);
-    if (access_admits(&server->options->access, fd)) {
-        log_connection(server, fd, "connected");
-        return fd;
-    }
-    stats_add(&server->stats->errors[ERROR_DENIED]);
-    log_connection(server, fd, "denied: not in --allow");
-    say_and_close(server, fd, STATUS_FORBIDDEN);
-    return -EACCES;
+    if (!access_admits(&server->options->access, fd))
+        return deny(server, fd, REFUSED_ADDRESS, "denied: not in --allow");
+    if (server->guesses != NULL && guesses_refuse_peer(server->guesses, fd))
+        return deny(server, fd, REFUSED_GUESSES, "denied: too many wrong tokens");
+    log_connection(server, fd, "connected");
+    return fd;
 }
 
 /* Whether to accept more after a stop was requested. Clients that connect after the stop are not

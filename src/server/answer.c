@@ -27,12 +27,21 @@ static enum error_kind kind_of(enum status status) {
     }
 }
 
+static void note_error(const struct server *server, int fd, const struct request *request,
+                       enum status status) {
+    stats_add(&server->stats->errors[kind_of(status)]);
+    if (!request->is_guess)
+        return;
+    stats_add(&server->stats->wrong_tokens);
+    guesses_add_peer(server->guesses, fd);
+}
+
 /* The reply is in the exchange, ready to be sent. */
 HOT static void note(struct server *server, int fd, const struct exchange *exchange,
                      const struct request *request, enum status status) {
     stats_add_reply(server->counts, status, exchange->dialect);
     if (status != STATUS_OK)
-        stats_add(&server->stats->errors[kind_of(status)]);
+        note_error(server, fd, request, status);
     log_answer(server, fd, request, status);
 }
 

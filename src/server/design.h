@@ -31,6 +31,9 @@ struct design {
     /* It uses io_uring, which the sandbox then allows for the rings that there are. */
     bool uses_rings;
 
+    /* Its processes hand connections to each other, which the sandbox then allows. */
+    bool passes_clients;
+
     /* Why it cannot run here (this build, this kernel), in words; NULL: it can. The pointer is NULL
      * for a design that runs everywhere. */
     const char *(*missing)(void);

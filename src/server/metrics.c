@@ -168,6 +168,9 @@ static void expose_connections(const struct server *server, struct exposition *e
     exposition_one(exposition, METRIC_COUNTER, "regatta_denials", NULL,
                    "Clients refused for their address, the host they named, or their token.",
                    stats_read(&stats->errors[ERROR_DENIED]));
+    exposition_one(exposition, METRIC_COUNTER, "regatta_wrong_tokens", NULL,
+                   "Wrong tokens; an address that many come from is refused for a while.",
+                   stats_read(&stats->wrong_tokens));
     exposition_one(exposition, METRIC_COUNTER, "regatta_connections_lost", NULL,
                    "Clients that went away before their reply was sent.",
                    stats_read(&stats->errors[ERROR_DISCONNECTED]));

@@ -1,6 +1,7 @@
 /* What a design is given: a listener, the service, and the counts. */
 #pragma once
 #include "server/accept.h"
+#include "server/guesses.h"
 #include "server/listener.h"
 #include "server/options.h"
 #include "server/ready.h"
@@ -15,6 +16,7 @@ struct server {
     struct listener *other_listeners; /* of all workers but the first (shares_port); else NULL */
     struct service *service;
     struct stats *stats;
+    struct guesses *guesses;     /* NULL: clients need no token */
     struct log *log;             /* NULL: not --verbose */
     struct worker_stats *counts; /* of this worker */
     void *prepared;              /* by the design, for each worker (design.h); NULL: nothing */

@@ -38,6 +38,7 @@ struct stats {
     _Atomic uint64_t open;        /* connections held now that no worker counts: where this counter
                                      enforces --max-connections, and clients that wait for a worker */
     _Atomic uint64_t replaced;    /* workers that died and were replaced */
+    _Atomic uint64_t wrong_tokens;
     _Atomic uint64_t errors[ERROR_KINDS];
     _Atomic int64_t reaped_ns;   /* CPU time of worker processes that have ended */
     _Atomic int64_t reported_ns; /* CPU time of the server as last reported */

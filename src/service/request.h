@@ -44,6 +44,7 @@ struct request {
     int64_t window_ns;  /* of BY_RECENT */
     bool wants_threads; /* each row's busiest threads */
     bool wants_command; /* ... and its command line */
+    bool is_guess;      /* invalid because it came with a token that is not the right one */
     enum status status;
     const char *problem; /* a constant string of one line; NULL unless invalid */
 };

@@ -25,8 +25,7 @@ static void finish(struct uring_loop *loop, struct uring_connection *connection)
     if (!connection->base.is_over) {
         connection->base.is_over = true;
         touch(loop, connection);
-        if (connection->under_way & RECEIVING)
-            uring_cancel(loop, data_of(connection, RECEIVE));
+        uring_stop_receiving(loop, connection);
         if (connection->under_way & SENDING_SLOWLY)
             uring_cancel(loop, data_of(connection, SEND_SLOWLY));
     }
@@ -81,6 +80,8 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
     bool was_partial = exchange_is_partial(exchange), is_kept = true;
     if (!(flags & IORING_CQE_F_MORE))
         connection->under_way &= (uint8_t)~RECEIVING;
+    if (result == -EAGAIN && loop->reads_no_more)
+        result = 0;
     if (flags & IORING_CQE_F_BUFFER) {
         if (result > 0 && !connection->base.is_over)
             is_kept = surplus_keep(&connection->surplus, exchange,
@@ -97,9 +98,8 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
         loop->is_hurried |= is_sending_now(connection);
         if (!(connection->under_way & SENDING))
             advance(loop, connection, was_partial);
-        else if (surplus_length(connection->surplus) > SURPLUS_LIMIT &&
-                 connection->under_way & RECEIVING)
-            uring_cancel(loop, data_of(connection, RECEIVE)); /* until those are answered */
+        else if (surplus_length(connection->surplus) > SURPLUS_LIMIT)
+            uring_stop_receiving(loop, connection); /* until those are answered */
     }
 }
 

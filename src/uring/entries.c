@@ -22,8 +22,9 @@ static struct io_uring_sqe *next_entry(struct uring_loop *loop) {
 
 void uring_receive(struct uring_loop *loop, struct uring_connection *connection, bool is_first) {
     struct io_uring_sqe *entry = next_entry(loop);
-    if (is_first)
-        io_uring_prep_recv(entry, connection->base.fd, NULL, BUFFER_BYTES, 0);
+    if (is_first || loop->reads_no_more)
+        io_uring_prep_recv(entry, connection->base.fd, NULL, BUFFER_BYTES,
+                           loop->reads_no_more ? MSG_DONTWAIT : 0);
     else
         io_uring_prep_recv_multishot(entry, connection->base.fd, NULL, 0, 0);
     entry->flags |= IOSQE_BUFFER_SELECT;
@@ -57,6 +58,11 @@ void uring_cancel(struct uring_loop *loop, uint64_t user_data) {
     io_uring_prep_cancel64(entry, user_data, 0);
     entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
     entry->user_data = CANCEL;
+}
+
+void uring_stop_receiving(struct uring_loop *loop, const struct uring_connection *connection) {
+    if (connection->under_way & RECEIVING)
+        uring_cancel(loop, data_of(connection, RECEIVE));
 }
 
 void uring_accept(struct uring_loop *loop) {

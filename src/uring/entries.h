@@ -41,6 +41,7 @@ struct uring_loop {
     bool is_hurried;                  /* ... which must not block: more is to be done then */
     uint64_t accepting;               /* user data of the listener's operation; 0: none */
     bool is_timing;
+    bool reads_no_more;                /* than what has already arrived */
     struct __kernel_timespec deadline; /* of the timer: CLOCK_MONOTONIC */
     int error;                         /* 0, or -errno: the ring is broken, the loop ends */
     struct io_uring_sqe nowhere;       /* ... and takes what it could not */
@@ -62,6 +63,7 @@ static inline struct uring_connection *connection_of(char *data) {
 /* Multishot, except the first: a client that asks once and leaves, as many do, then leaves no
  * receive to be cancelled. */
 void uring_receive(struct uring_loop *loop, struct uring_connection *connection, bool is_first);
+void uring_stop_receiving(struct uring_loop *loop, const struct uring_connection *connection);
 
 /* Sending never waits (MSG_DONTWAIT), so it is over when the entry is submitted. It gives a
  * completion only after an error or a short send (MSG_WAITALL), and then before the submitting call

@@ -162,6 +162,15 @@ static void stop_accepting(struct loop *base) {
         turn(base, stop_left_ms());
 }
 
+/* Without shutdown(2): the sandbox allows it no more here than to end a reply, for of a listener
+ * that was shut down the ring could make a connection (TCP's fast open). */
+static void end_reading(struct loop *base) {
+    struct uring_loop *loop = (struct uring_loop *)base;
+    loop->reads_no_more = true;
+    for (struct connection *c = base->connections.oldest; c != NULL; c = c->newer)
+        uring_stop_receiving(loop, (struct uring_connection *)c);
+}
+
 static const struct loop_kind kind = {
     .connection_size = sizeof(struct uring_connection),
     .open = open_ring,
@@ -170,6 +179,7 @@ static const struct loop_kind kind = {
     .time_out = time_out,
     .turn = turn,
     .stop_accepting = stop_accepting,
+    .end_reading = end_reading,
 };
 
 int uring_prepare(struct server *server) {

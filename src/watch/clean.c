@@ -7,39 +7,16 @@
 
 static bool is_utf8; /* whether the terminal shows UTF-8: of the process, like its locale */
 
-/* Invisible characters that change how others are shown, such as those that change the writing
- * direction. wcwidth gives them 0, as it does for accents. */
-static const struct {
-    uint32_t first, last;
-} FORMATTING[] = {
-    {0x00AD, 0x00AD}, {0x061C, 0x061C}, {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},
-    {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},
-    {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0xE0000, 0xE0FFF},
-};
-
 void clean_begin(void) {
     setlocale(LC_CTYPE, "");
     is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-/* Of a valid sequence. */
-static uint32_t code_of(const char *bytes, size_t length) {
-    uint32_t code = (unsigned char)bytes[0];
-    if (length > 1)
-        code &= 0xFFU >> (length + 1);
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | ((unsigned char)bytes[i] & 0x3F);
-    return code;
-}
-
+/* A valid sequence. */
 static bool is_shown(const char *bytes, size_t length) {
-    uint32_t code = code_of(bytes, length);
-    if (length == 1)
-        return code >= ' ' && code < 0x7F;
-    for (size_t i = 0; i < sizeof FORMATTING / sizeof *FORMATTING; i++)
-        if (code >= FORMATTING[i].first && code <= FORMATTING[i].last)
-            return false;
-    return is_utf8 && wcwidth((wchar_t)code) >= 0;
+    if (utf8_is_obeyed(bytes, length))
+        return false;
+    return length == 1 || (is_utf8 && wcwidth((wchar_t)utf8_code(bytes, length)) >= 0);
 }
 
 void clean_add(struct text *out, const char *string) {
@@ -62,7 +39,7 @@ void clean_add(struct text *out, const char *string) {
 unsigned clean_width(const char *bytes, size_t *length) {
     *length = utf8_sequence(bytes, strnlen(bytes, 4));
     *length += *length == 0;
-    int width = *length == 1 ? 1 : wcwidth((wchar_t)code_of(bytes, *length));
+    int width = *length == 1 ? 1 : wcwidth((wchar_t)utf8_code(bytes, *length));
     return width > 0 ? (unsigned)width : 0;
 }
 

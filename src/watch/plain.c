@@ -72,6 +72,13 @@ void plain_add_table(struct text *out, const struct host *hosts, unsigned count,
     text_add_string(out, "\n");
 }
 
+/* Of a character, as JSON has it: above U+FFFF in two halves. */
+static void add_number_of(struct text *out, uint32_t code) {
+    if (code > 0xFFFF)
+        text_addf(out, "\\u%04x", 0xD7C0 + (code >> 10));
+    text_addf(out, "\\u%04x", code > 0xFFFF ? 0xDC00 | (code & 0x3FF) : code);
+}
+
 static void add_string(struct text *out, const char *key, const char *string) {
     text_addf(out, "\"%s\": \"", key);
     for (size_t left = strlen(string); left > 0;) {
@@ -79,10 +86,8 @@ static void add_string(struct text *out, const char *key, const char *string) {
         unsigned char c = (unsigned char)*string;
         if (length == 0)
             text_addf(out, "\\\\x%02x", c); /* like the service writes such a byte */
-        else if (c < ' ' || c == 0x7F)
-            text_addf(out, "\\u%04x", c);
-        else if (c == 0xC2 && (unsigned char)string[1] < 0xA0)
-            text_addf(out, "\\u%04x", (unsigned char)string[1]);
+        else if (utf8_is_obeyed(string, length))
+            add_number_of(out, utf8_code(string, length));
         else if (c == '"' || c == '\\')
             text_add(out, (char[]){'\\', (char)c}, 2);
         else

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.dialects import HTTP, LINE, Dialect
 from tests.http_replies import Reply, parse_replies
+from tests.metrics import samples_of
 from tests.servers import (
     PATIENCE_S,
     ListedDesign,
@@ -21,6 +23,7 @@ from tests.servers import (
     rows_of,
     running,
 )
+from tests.waiting import wait_until
 
 TOKEN = "correct-horse-battery-staple"
 GET = "GET /top?n=2 HTTP/1.1\r\nHost: x\r\n%s\r\n"
@@ -56,11 +59,18 @@ def only_reply(received: bytes) -> Reply:
 def test_http_with_the_token_is_answered_and_each_request_is_asked_for_it(
     asking: RunningServer,
 ) -> None:
-    first, second, third = parse_replies(asking.ask(get(TOKEN) + get(f"{TOKEN}x") + get(TOKEN)))
+    first, second, third = parse_replies(asking.ask(get(TOKEN) + get(None) + get(TOKEN)))
     assert [first.status, second.status, third.status] == [200, 401, 200]
     assert second.body.count(b"\n") == 1
     assert b"rank" not in second.body
     assert len(rows_of(first.body + b"\n")) == 2
+
+
+def test_a_connection_is_good_for_one_wrong_token(asking: RunningServer) -> None:
+    """In lines as well: below."""
+    with asking.connect() as connection:
+        connection.sendall(get(f"{TOKEN}x") + get(TOKEN))
+        assert only_reply(read_all(connection)).status == 401  # it ends although we have not
 
 
 def test_the_metrics_are_asked_for_with_the_token_too(asking: RunningServer) -> None:
@@ -106,6 +116,57 @@ def test_denials_are_counted(start: Start, tmp_path: Path) -> None:
     assert sum(summary["errors"].values()) == 0
     assert summary["requests"] == 4
     assert TOKEN not in json.dumps(summary)
+
+
+GUESSER = "127.0.0.99"
+FREE_GUESSES = 10
+"""Of an address at once; then one a second."""
+
+
+def guess_until_refused(server: RunningServer, guess: bytes) -> tuple[int, Reply]:
+    """How many wrong tokens were answered, and what is then said."""
+    for answered in range(1000):
+        answer = ask_from(GUESSER, server, guess)
+        if not answer.startswith((b"error: this is not the token", b"HTTP/1.1 401 ")):
+            return answered, only_reply(answer)
+    pytest.fail("a thousand guesses were answered")
+
+
+@pytest.mark.parametrize("guess", [b"auth guessed\n", get("guessed")], ids=["line", "http"])
+def test_who_guesses_the_token_is_refused_before_others_are(
+    start: Start, tmp_path: Path, guess: bytes
+) -> None:
+    """For a second for each guess too many; and the guesses are counted."""
+    server = start("--work", "snapshot", "--token-file", str(token_file(tmp_path)))
+    began = time.monotonic()
+    answered, refusal = guess_until_refused(server, guess)
+    assert FREE_GUESSES < answered <= FREE_GUESSES + 2 + (time.monotonic() - began)
+    assert refusal.status == 429
+    assert refusal.body.startswith(b"error: too many wrong tokens")
+    assert only_reply(server.ask(get(TOKEN))).status == 200
+    page = server.ask(get(TOKEN).replace(b"/top?n=2", b"/metrics"))
+    (count,) = samples_of(only_reply(page))["regatta_wrong_tokens_total"].values()
+    assert count == answered
+    wait_until(
+        lambda: only_reply(ask_from(GUESSER, server, get(TOKEN))).status == 200,
+        "it is refused for good",
+    )
+
+
+def test_who_is_refused_keeps_the_connection_that_it_has(
+    start: Start, design: ListedDesign, tmp_path: Path
+) -> None:
+    """As a scraper does that knows the token, behind the same address."""
+    if design.serves == "one":
+        pytest.skip("it serves one client at a time")
+    options = ("--work", "snapshot", "--token-file", str(token_file(tmp_path)))
+    server = start(*options, *design.serving(2))
+    with socket.create_connection(
+        (server.host, server.port), PATIENCE_S, source_address=(GUESSER, 0)
+    ) as known:
+        assert ask_over(known, f"auth {TOKEN}\n".encode()) == b"ok\n\n"
+        guess_until_refused(server, b"auth guessed\n")
+        assert len(rows_of(ask_over(known))) == 2
 
 
 def ask_from(address: str, server: RunningServer, request: bytes, host: str | None = None) -> bytes:

@@ -7,7 +7,9 @@ import pytest
 
 from tests.servers import REPOSITORY
 
-PAGES = sorted([*REPOSITORY.glob("docs/*.md"), REPOSITORY / "README.md"])
+PAGES = sorted(
+    [*REPOSITORY.glob("docs/*.md"), *(REPOSITORY / f"{name}.md" for name in ("README", "SECURITY"))]
+)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 FOLDERS = ("bench", "contenders", "deploy", "docs", "regatta", "scripts", "src", "studies", "tests")
 FOLDER = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*)`")
@@ -51,3 +53,17 @@ def test_a_page_begins_with_what_it_is_for(page: Path) -> None:
     title, _, first = page.read_text().partition("\n\n")
     assert title.startswith("# ")
     assert re.match(r"[A-Z*]", first), "a sentence"
+
+
+def test_the_threat_model_says_by_which_test_each_statement_is_proven() -> None:
+    text = (REPOSITORY / "docs" / "threat-model.md").read_text()
+    proven, _, _ = text.partition("\n## What nothing stops")
+    tests = [
+        path for path in (REPOSITORY / "tests").rglob("*.[cp]*") if path.suffix in (".c", ".py")
+    ]
+    written = "\n".join(path.read_text() for path in tests)
+    names = re.findall(r"`([a-z]+(?:_[a-z0-9]+){2,})`", proven)
+    assert [name for name in names if not re.search(rf"(?:def |TEST\(){name}\(?\)?", written)] == []
+    bullets = re.findall(r"^- (?:.*\n)(?:  .*\n)*", proven, re.MULTILINE)
+    assert len(bullets) > 15
+    assert [bullet for bullet in bullets if not bullet.endswith("`\n")] == []

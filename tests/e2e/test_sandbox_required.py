@@ -6,11 +6,13 @@ import os
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.commands import assert_refused, run, run_well
-from tests.servers import REPOSITORY, needs, program, rows_of, running
+from tests.conformance.preload import preloaded
+from tests.servers import REPOSITORY, SANITIZER, needs, program, rows_of, running
 from tests.sockets import OWN_HOST, free_port
 from tests.users import NOBODYS, as_user, opened, runnable_by_all
 from tests.waiting import PATIENCE_S, wait_until
@@ -22,11 +24,11 @@ MISSING = 78
 """The status of a server that lacks a layer of the sandbox that it must have."""
 
 
-def refusal(*options: str, prefix: tuple[str, ...] = ()) -> str:
+def refusal(*options: str, prefix: tuple[str, ...] = (), **settings: Any) -> str:
     """The one line with which it ends instead of serving."""
     server = runnable_by_all(program("regatta-server"))
     where = ("--listen", "127.0.0.1:0", "--source", "procfs")
-    done = run(*prefix, server, "--quiet", *where, *REQUIRED, *options)
+    done = run(*prefix, server, "--quiet", *where, *REQUIRED, *options, **settings)
     assert_refused(done, status=MISSING)
     return done.stderr
 
@@ -59,6 +61,22 @@ def test_required_it_does_not_stay_root() -> None:
 def test_required_it_does_not_keep_what_it_could_become_root_by(kept: tuple[str, ...]) -> None:
     said = refusal(prefix=(needs("setpriv"), *kept))
     assert "without user: it runs as user 65534, but keeps root or root's group" in said
+
+
+@pytest.mark.skipif(bool(SANITIZER), reason="it would come after what is preloaded")
+@pytest.mark.parametrize(
+    ("lacks", "says"),
+    [
+        ("landlock", "without landlock: this kernel has none (needs Linux 5.13)"),
+        ("enabled", "without landlock: disabled in this kernel (see the boot option lsm=)"),
+        ("seccomp", "without seccomp: the kernel refused the filter (Invalid argument)"),
+    ],
+)
+def test_required_it_names_what_an_old_kernel_lacks(tmp_path: Path, lacks: str, says: str) -> None:
+    environment = {"LD_PRELOAD": str(preloaded("old_kernel", tmp_path)), "LACKS": lacks}
+    said = refusal(env={**os.environ, **environment})
+    assert said.startswith("regatta-server: --sandbox require: ")
+    assert says in said
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")

@@ -81,6 +81,7 @@ HOSTILE = [
     "back\b\b\b\rspace",
     "\u202eesrever",
     "zero\u200bwidth",
+    "tag\U000e0041ged",
     "nul\x00byte",
     "lone \ud800 half",
     "a) R 1 (b",
@@ -91,7 +92,7 @@ HOSTILE = [
 def check_clean(written: bytes) -> None:
     """No control character of the server's is in it, whatever the terminal's own sequences are."""
     text = written.decode("utf-8")
-    assert not re.search("[\x80-\x9f\u200b\u202e\x07\x00]", text)
+    assert not re.search("[\x80-\x9f\u200b\u202e\U000e0041\x07\x00]", text)
     assert "\x1b]" not in text
     assert "\x1b[2J\x1b[1;1H" not in text
 
@@ -107,6 +108,7 @@ def test_nothing_that_a_server_says_reaches_the_terminal_raw() -> None:
                 r"back\x08\x08\x08\x0dspace",
                 r"\xe2\x80\xaeesrever",
                 r"zero\xe2\x80\x8bwidth",
+                r"tag\xf3\xa0\x81\x81ged",
                 r"nul\xc0\x80byte",
                 r"lone \xed\xa0\x80 half",
                 "a) R 1 (b",
@@ -119,6 +121,10 @@ def test_nothing_that_a_server_says_reaches_the_terminal_raw() -> None:
         assert "\x1b" not in printed
         assert printed.isascii()  # of this locale, C, nothing else can be shown
         check_clean(printed.encode())
+        [line] = watch("--count", "1", "--json", server.address).stdout.splitlines()
+        check_clean(line.encode())
+        names = [row["name"] for row in json.loads(line)["processes"]]
+        assert {"\u202eesrever", "zero\u200bwidth", "tag\U000e0041ged"} <= set(names)
 
 
 def test_a_process_with_a_hostile_name_is_shown_escaped(pair: Pair) -> None:

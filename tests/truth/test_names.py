@@ -20,6 +20,10 @@ HOSTILE = {
     "backslash": (b"back\\sl\\", "back\\\\sl\\\\"),
     "invalid": (b"\xff\xfe!\xc3", "\\xff\\xfe!\\xc3"),
     "control": (b"\x1b[2J\x01\x7f", "\\x1b[2J\\x01\\x7f"),
+    "direction": ("\u202egnp.exe".encode(), "\\xe2\\x80\\xaegnp.exe"),
+    "invisible": ("ng\u200binx".encode(), "ng\\xe2\\x80\\x8binx"),
+    "formula": (b"=cmd|' /C'!A0", "=cmd|' /C'!A0"),
+    "markup": (b"<b onclick=x>", "<b onclick=x>"),
     "longest": (b"123456789012345", "123456789012345"),
     "empty": (b"", ""),
 }

@@ -1,15 +1,16 @@
 """The report as plain data: what every form of it writes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from regatta.lab.kept import Kept
+from regatta.lab.kept import Kept, Printed
 from regatta.lab.report.answers import Answers
 from regatta.lab.setting import Setting, work_words
 from regatta.lab.state import State
 from regatta.lab.step import Step
 from regatta.machine.environment import cpu_model, distribution, kernel, virtualisation
 from regatta.report.text.numbers import plural
+from regatta.report.text.printable import LINES, printable
 from regatta.report.text.verdicts import listed
 
 TITLE = "Which server design? A lab report"
@@ -67,7 +68,7 @@ def parts_of(
             Part(
                 f"{number}. {step.title}",
                 step.text,
-                state.done[step.name],
+                shown(state.done[step.name]),
                 tuple(
                     AnsweredQuestion(asked, answers.get((step.name, at), NO_ANSWER))
                     for at, asked in enumerate(step.questions, start=1)
@@ -77,6 +78,13 @@ def parts_of(
             if step.name in state.done
         ),
     )
+
+
+def shown(kept: Kept) -> Kept:
+    """What commands printed is printed again line by line; all else goes through each form's own
+    escaping."""
+    printed = (Printed(one.command, printable(one.output, LINES)) for one in kept.printed)
+    return replace(kept, printed=tuple(printed))
 
 
 def question_of(setting: Setting) -> str:

@@ -6,6 +6,7 @@ import vl_convert
 
 from regatta.lab.kept import Picture
 from regatta.report.charts.theme import LIGHT, config
+from regatta.report.text.printable import all_printable
 
 WIDTH = 560
 
@@ -23,4 +24,5 @@ def pdf(picture: Picture) -> bytes:
 def titled(picture: Picture) -> dict[str, Any]:
     """With its title, so that it explains itself wherever it is put."""
     title = {"text": picture.title, "subtitle": picture.says}
-    return {**picture.spec, "width": WIDTH, "title": title}
+    titled: dict[str, Any] = all_printable({**picture.spec, "width": WIDTH, "title": title})
+    return titled

@@ -32,6 +32,7 @@ from regatta.report.tables.counters import absent, counter_lines, elapsed
 from regatta.report.tables.environment import environment_rows
 from regatta.report.tables.estimates import tables, worker_columns
 from regatta.report.text.numbers import interval_of, plural, short, value_of
+from regatta.report.text.printable import LINES, all_printable, printable
 from regatta.report.text.trials import rate_words
 from regatta.report.text.verdicts import FAMILIES, LEGEND, headline, mark, verdict_sentence
 
@@ -83,10 +84,18 @@ def environment(package: str) -> Environment:
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _shown(value: Any) -> Any:
+    """Whatever a template is given; it escapes what is not markup already."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return printable(value, LINES)
 
 
 @cache
@@ -100,8 +109,9 @@ def _vega() -> str:
 
 def _json(value: Any) -> Markup:
     """JSON that cannot end the script element it stands in, whatever a contender's name is."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for char in "<>&\u2028\u2029":
+    shown = all_printable(value, LINES)  # as the page shows names outside of the charts
+    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return Markup(text)
 

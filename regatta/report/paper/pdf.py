@@ -11,14 +11,14 @@ import typst
 from regatta.report.paper.figures import both_in_one
 from regatta.report.paper.form import Document, PaperTable
 from regatta.report.paper.latex import MOST_COLUMNS
-from regatta.report.pictures import drawable
+from regatta.report.text.printable import LINES, all_printable
 
 TEMPLATE = "report.typ"
 DATA = "report.json"
 
 
 def document_pdf(document: Document, pictures: Mapping[str, bytes]) -> bytes:
-    return typeset("regatta.report.paper", drawable(_plain(document)), pictures)
+    return typeset("regatta.report.paper", _plain(document), pictures)
 
 
 def typeset(package: str, content: object, pictures: Mapping[str, bytes]) -> bytes:
@@ -31,7 +31,7 @@ def typeset(package: str, content: object, pictures: Mapping[str, bytes]) -> byt
         folder = Path(name)
         for picture, drawn in pictures.items():
             (folder / f"{picture}.pdf").write_bytes(drawn)
-        (folder / DATA).write_text(json.dumps(content), encoding="utf-8")
+        (folder / DATA).write_text(json.dumps(all_printable(content, LINES)), encoding="utf-8")
         template = files(package) / "templates" / TEMPLATE
         (folder / TEMPLATE).write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
         return typst.compile(folder / TEMPLATE, root=folder)

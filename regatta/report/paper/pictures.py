@@ -6,7 +6,8 @@ import vl_convert
 
 from regatta.report.charts.theme import LIGHT, config
 from regatta.report.paper.form import Plot, Spec
-from regatta.report.pictures import drawable, with_legends
+from regatta.report.pictures import with_legends
+from regatta.report.text.printable import all_printable
 
 WIDTHS = {1: 460, 2: 250, 3: 170}
 """Pixels of a panel, by how many stand side by side."""
@@ -26,7 +27,7 @@ def picture(plot: Plot) -> Spec:
         params = spec.pop("params", params)
         schema = spec.pop("$schema")
         parts.append({**spec, "width": width, "title": {"text": panel.label, "fontSize": 12}})
-    drawn: Spec = drawable(
+    drawn: Spec = all_printable(
         {
             "$schema": schema,
             "datasets": datasets,

@@ -17,7 +17,8 @@ from regatta.report.tables.calibration import calibration_sentence
 from regatta.report.tables.estimates import beyond_baseline
 from regatta.report.tables.held import sentences as held_sentences
 from regatta.report.text.numbers import interval_of, value_of
-from regatta.report.text.plain import encodable, plain, printable
+from regatta.report.text.plain import encodable, plain
+from regatta.report.text.printable import printable
 from regatta.report.text.table import Table as Extra
 from regatta.report.text.trials import rate_words
 from regatta.report.text.verdicts import FAMILIES, LEGEND, mark, verdict_sentence

@@ -18,7 +18,8 @@ from regatta.analysis.standings import Verdict
 from regatta.ledger.metrics import PRIMARY
 from regatta.report.charts.palette import styles
 from regatta.report.text.numbers import around, ratio_around
-from regatta.report.text.plain import encodable, printable
+from regatta.report.text.plain import encodable
+from regatta.report.text.printable import printable
 from regatta.report.text.verdicts import mark
 
 MOST_ROWS = 17

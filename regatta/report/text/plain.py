@@ -3,6 +3,8 @@
 from rich.console import Console
 from rich.text import Text
 
+from regatta.report.text.printable import printable
+
 SUBSTITUTES = (
     ("µ", "u"),
     ("★", "*"),
@@ -23,11 +25,6 @@ SUBSTITUTES = (
 
 def plain(sentence: str, console: Console, style: str = "") -> Text:
     return Text(encodable(printable(sentence), console), style=style)
-
-
-def printable(text: str) -> str:
-    """A name of somebody's server must not move the cursor or colour the screen."""
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
 def encodable(text: str, console: Console) -> str:

@@ -61,6 +61,26 @@ def test_every_form_has_what_was_kept(desk: Desk) -> None:
         assert re.search("Question 1[^Q]*Which process has used the most CPU time", text)
 
 
+def test_no_form_has_what_a_terminal_or_a_reader_would_obey(tmp_path: Path) -> None:
+    name = "\x1b[2J\u202egnp\u200b"
+    bars = {**BARS, "data": {"values": [{"design": name, "value": 2}]}}
+    kept = Kept(
+        said=(name,),
+        printed=(Printed("nc -N", f"rank pid\n1 42 {name}\tx"),),
+        tables=(Table(name, name, ["design", "µs"], [[name, "1.2"]]),),
+        pictures=(Picture("first", name, name, bars),),
+    )
+    desk = desk_in(tmp_path, done={"server": kept})
+    write_report(desk, STEPS)
+    files = [
+        path for path in desk.folder.rglob("*") if path.suffix in (".md", ".html", ".tex", ".svg")
+    ]
+    assert len(files) > 3
+    for path in files:
+        assert not re.search("[\x1b\u202e\u200b]", path.read_text()), path.name
+    assert "rank pid\n1 42 \\x1b[2J\\u202egnp\\u200b\tx\n" in desk.path("report.md").read_text()
+
+
 def test_answers_are_in_the_report(desk: Desk) -> None:
     write_report(desk, STEPS)
     path = desk.path(FILE)

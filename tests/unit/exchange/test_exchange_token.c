@@ -92,13 +92,19 @@ TEST(in_http_each_request_brings_it) {
     expect(GET("/top", RIGHT), "T ", false);
     expect(GET("/top", "AUTHORIZATION:\tbearer   " SECRET "  \r\n"), "T ", false);
     expect(GET("/top", RIGHT) GET("/top", "") GET("/top", RIGHT), "T I401 T ", false);
-    expect(GET("/top", "Authorization: Bearer wrong-horse-battery\r\n"), "I401 ", false);
     expect(GET("/top", "Authorization: Bearer\r\n"), "I401 ", false);
     expect(GET("/top", "Authorization: Bearer \r\n"), "I401 ", false);
     expect(GET("/top", "Authorization: Basic " SECRET "\r\n"), "I401 ", false);
     expect(GET("/top", "Authorization: " SECRET "\r\n"), "I401 ", false);
     expect(GET("/top", "X-Authorization: Bearer " SECRET "\r\n"), "I401 ", false);
     expect("GET /top HTTP/1.0\r\n" RIGHT "\r\n", "T ", true);
+}
+
+TEST(in_http_too_a_wrong_token_is_the_last_that_is_said) {
+    expect(GET("/top", "Authorization: Bearer wrong-horse-battery\r\n"), "I401 ", true);
+    expect(GET("/top", "Authorization: Bearer x\r\n") GET("/top", RIGHT), "I401 ", true);
+    expect(GET("/top", RIGHT) GET("/top", "Authorization: Bearer x\r\n"), "T I401 ", true);
+    expect(GET("/healthz", "Authorization: Bearer x\r\n") GET("/top", RIGHT), "H T ", false);
 }
 
 TEST(of_two_tokens_neither_is_taken) {
@@ -172,9 +178,9 @@ TEST(with_the_token_any_host_will_do) {
 }
 
 TEST(refusals_are_as_long_as_they_say) {
-    const enum status statuses[] = {STATUS_UNAVAILABLE, STATUS_FORBIDDEN};
-    for (int i = 0; i < 2; i++) {
-        struct span out = exchange_refusal(statuses[i]);
+    static const unsigned statuses[REFUSALS] = {503, 403, 429};
+    for (int i = 0; i < REFUSALS; i++) {
+        struct span out = exchange_refusal((enum refusal)i);
         unsigned status, length;
         const char *body = (const char *)memmem(out.bytes, out.length, "\r\n\r\n", 4) + 4;
         const char *said = (const char *)memmem(out.bytes, out.length, "Length: ", 8);

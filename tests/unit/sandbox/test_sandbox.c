@@ -164,6 +164,21 @@ static int try_calls_of(const struct sandbox_options *options) {
            fails(syscall(SYS_io_uring_enter, -1, 0, 0, 0, NULL, 0), EPERM) == !options->uses_rings);
     EXPECT(20,
            fails(syscall(SYS_io_uring_register, -1, 0, NULL, 0), EPERM) == !options->uses_rings);
+    /* Sockets of its own lead nowhere, nor do those that it may have: TCP's fast open connects. */
+    int ends[2];
+    char byte = 0;
+    const struct msghdr message = {.msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1};
+    EXPECT(21, fails(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends), EPERM));
+    EXPECT(22,
+           fails(sendto(fd, &byte, 1, MSG_FASTOPEN, (struct sockaddr *)&any, sizeof any), EPERM));
+    EXPECT(23, fails(sendmsg(fd, &message, MSG_FASTOPEN), EPERM));
+    EXPECT(24, fails(send(-1, &byte, 1, MSG_NOSIGNAL), EBADF));
+    EXPECT(25, fails(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), EPERM) ==
+                   !options->passes_clients);
+    EXPECT(26, fails(shutdown(-1, SHUT_WR), EBADF));
+    EXPECT(27, fails(shutdown(-1, SHUT_RD), EPERM) == options->uses_rings);
+    EXPECT(28, fails(shutdown(-1, SHUT_RDWR), EPERM) == options->uses_rings);
+    EXPECT(29, fails(sendmsg(-1, &message, MSG_NOSIGNAL), EPERM) == !options->passes_clients);
     return HELD;
 }
 
@@ -176,8 +191,16 @@ static int try_calls_with_rings(void) {
     return try_calls_of(&(struct sandbox_options){.is_on = true, .uses_rings = true});
 }
 
+static int try_calls_with_passing(void) {
+    return try_calls_of(&(struct sandbox_options){.is_on = true, .passes_clients = true});
+}
+
 TEST(seccomp_refuses_what_serving_does_not_take) {
     in_a_child(try_calls);
+}
+
+TEST(seccomp_lets_only_a_design_that_passes_clients_on_do_that) {
+    in_a_child(try_calls_with_passing);
 }
 
 TEST(seccomp_lets_only_a_design_on_io_uring_use_rings_and_nobody_make_one) {
