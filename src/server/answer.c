@@ -91,12 +91,22 @@ void answer_reset(int fd, const struct exchange *exchange) {
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &not_at_all, sizeof not_at_all);
 }
 
+void answer_untaken(struct server *server, int fd, const struct exchange *exchange) {
+    answer_reset(fd, exchange);
+    stats_add(&server->stats->errors[ERROR_TIMEOUT]);
+    log_connection(server, fd, "took its replies too slowly");
+}
+
 void answer_timeout(struct server *server, int fd, struct exchange *exchange) {
     struct request request;
-    answer_reset(fd, exchange);
+    bool is_untaken = exchange_output(exchange).length > 0;
+    if (is_untaken)
+        answer_untaken(server, fd, exchange);
+    else
+        answer_reset(fd, exchange);
     if (exchange_time_out(exchange, &request)) {
         answer(server, fd, exchange, &request);
-    } else {
+    } else if (!is_untaken) {
         /* An idle keep-alive connection is no error. */
         if (exchange->dialect == DIALECT_UNKNOWN)
             stats_add(&server->stats->errors[ERROR_TIMEOUT]);

@@ -18,8 +18,12 @@ enum status answer_body(const struct server *server, const struct request *reque
 void answer_reply(struct server *server, int fd, struct exchange *exchange,
                   const struct request *request, enum status status, const struct text *body);
 
-/* The client was idle for too long: answers the request that it had begun. */
+/* The client was too slow (idle_timeout.h): answers the request that it had begun, or drops the
+ * replies that it did not take. */
 void answer_timeout(struct server *server, int fd, struct exchange *exchange);
+
+/* The same for replies that are not dropped yet: the kernel is sending them. */
+void answer_untaken(struct server *server, int fd, const struct exchange *exchange);
 
 /* If the client does not take what it is owed, closing will reset its connection: else the kernel
  * would keep that for it for minutes, and the client might not learn of the end. For whoever is
