@@ -3,8 +3,8 @@
 #include "exchange/exchange.h"
 #include "server/server.h"
 
-/* Answers up to `limit` complete requests whose replies fit; returns how many. fd is used only to
- * name the client in the log. */
+/* Answers up to `limit` complete requests whose replies fit, fewer if they take long: others have
+ * their turn. Returns how many. fd is used only to name the client in the log. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
 
 /* The parts of it, for a design in which another thread answers: the next complete request whose
