@@ -45,8 +45,19 @@ void answer_reply(struct server *server, int fd, struct exchange *exchange,
     note(server, fd, exchange, request, status);
 }
 
+/* Refused and health checks are small. */
+static bool may_be_large(const struct request *request) {
+    return request->kind == REQUEST_TOP || request->kind == REQUEST_METRICS;
+}
+
 HOT enum status answer_body(const struct server *server, const struct request *request,
                             struct text *body) {
+    static const struct request shed = {
+        .kind = REQUEST_INVALID,
+        .status = STATUS_UNAVAILABLE,
+        .problem = "too many replies wait for slow clients; ask again later"};
+    if (output_budget_is_spent(server->budget) && may_be_large(request))
+        request = &shed;
     if (request->kind != REQUEST_METRICS)
         return service_answer(server->service, request, body);
     metrics_write(server, request->format, body);

@@ -62,7 +62,7 @@ HOT static int take_turn(struct server *server, int fd, struct exchange *exchang
 
 HOT bool converse(struct server *server, int fd) {
     struct lent_buffers lent;
-    struct buffers buffers = {.lent = &lent};
+    struct buffers buffers = {.lent = &lent, .budget = server->budget};
     struct exchange exchange;
     int64_t begun_ns = 0;
     int error = 0;
