@@ -21,13 +21,13 @@ _regatta_server() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        --max-age | --backlog | --max-connections | --allow | --host | --idle-timeout | --workers | --cpus | --ready-fd)
+        --max-age | --backlog | --max-connections | --max-output | --allow | --host | --idle-timeout | --workers | --cpus | --ready-fd)
             COMPREPLY=() # a number or a list: nothing to offer
             return
             ;;
         *)
             words='--design --listen --work --max-age --source --no-recorder --backlog
-                --defer-accept --max-connections --allow --host --token-file --no-token
+                --defer-accept --max-connections --max-output --allow --host --token-file --no-token
                 --idle-timeout --workers --cpus --user --sandbox --ready-fd --summary --verbose
                 --quiet --list-designs --list-sandbox --json --version --help'
             ;;

@@ -13,6 +13,7 @@ enum {
     HEAD_LIMIT = 8192,         /* bytes of an HTTP head; longer is 431 */
     REPLY_LIMIT = 96 * 1024,   /* bytes of a reply's body: JSON with the worst names and commands */
     OUTPUT_LIMIT = 192 * 1024, /* bytes of replies that wait to be sent, for each connection */
+    OUTPUT_MIB_LIMIT = 1 << 20, /* ... for all connections of a process together */
     CONNECTION_LIMIT = 1 << 20,
     WORKER_LIMIT = 4096,    /* processes or threads of a pool */
     ACCEPT_BATCH = 64,      /* connections that an event loop accepts before it serves again */

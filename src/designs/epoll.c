@@ -51,6 +51,7 @@ static void dispatch(struct set *set, int ready, struct reactor *reactor) {
 const struct poller epoll_poller = {
     .set_bytes = sizeof(struct set),
     .forgets_closed = true,
+    .exclusive = EPOLLEXCLUSIVE,
     .open = open_set,
     .close = close_set,
     .add = add,

@@ -8,6 +8,8 @@
  * A process or thread that serves a single client lends the store two buffers from its stack and
  * allocates nothing. */
 #pragma once
+#include "exchange/output_budget.h"
+
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +35,9 @@ struct lent_buffers {
 
 struct buffers {
     struct kept_buffer *kept;
-    struct lent_buffers *lent; /* NULL: none; must outlive the store */
-    unsigned lent_count;       /* ever taken */
+    struct lent_buffers *lent;    /* NULL: none; must outlive the store */
+    struct output_budget *budget; /* shared with the stores of other threads; NULL: none */
+    unsigned lent_count;          /* ever taken */
     unsigned count;
     unsigned in_use;
     unsigned most_in_use; /* since the heap was trimmed */

@@ -19,6 +19,8 @@ HOT void exchange_drop_input(struct exchange *exchange) {
 }
 
 HOT void exchange_drop_output(struct exchange *exchange) {
+    if (exchange->held > 0)
+        output_budget_hold(exchange->buffers->budget, &exchange->held, 0);
     buffers_give(exchange->buffers,
                  (struct buffer){exchange->output.bytes, exchange->output.capacity});
     exchange->output = text_growing(OUTPUT_LIMIT);
@@ -80,6 +82,8 @@ HOT bool exchange_is_partial(const struct exchange *exchange) {
 }
 
 HOT struct span exchange_output(const struct exchange *exchange) {
+    if (exchange->output.bytes == NULL)
+        return (struct span){NULL, 0};
     return (struct span){exchange->output.bytes + exchange->output_sent,
                          exchange->output.length - exchange->output_sent};
 }

@@ -37,6 +37,7 @@ struct exchange {
     uint32_t input_capacity; /* HEAD_LIMIT at most */
     uint32_t input_from;     /* consumed up to here */
     uint32_t input_to;
+    uint32_t held; /* bytes of the output that its budget counts */
     struct text output;
     const struct admission *admission; /* NULL: clients need nothing */
     uint32_t output_sent;

@@ -70,6 +70,8 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
         close_gap(exchange,
                   put_head(exchange, request, status, out->bytes + body_from, body_length));
     }
+    if (out->length > BUFFER_FIRST_BYTES)
+        output_budget_hold(exchange->buffers->budget, &exchange->held, out->capacity);
     /* A client would take the next reply for a lost one: after a loss, the replies before it are
      * the last. */
     if (!exchange->keeps_open || is_lost) {

@@ -10,6 +10,8 @@ enum { REPLY_ROOM = HTTP_REPLY_HEAD_LIMIT + REPLY_LIMIT + 1 };
 
 /* Received and not consumed. */
 static inline struct slice exchange_waiting(const struct exchange *exchange) {
+    if (exchange->input == NULL) /* to which not even 0 may be added */
+        return (struct slice){NULL, 0};
     return (struct slice){exchange->input + exchange->input_from,
                           exchange->input_to - exchange->input_from};
 }

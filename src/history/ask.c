@@ -1,4 +1,5 @@
 /* Answers from the newest reading and the kept ones. */
+#include "base/clock.h"
 #include "base/number.h"
 #include "history/cgroup.h"
 #include "history/history.h"
@@ -270,7 +271,7 @@ static bool answer_locked(struct answer *answer) {
     if (history_taken_mono_ns(history) == 0 || !begin(answer))
         return false;
     if (answer->ask->group >= GROUP_CGROUP) {
-        history->wants_cgroups = true;
+        history->cgroups_asked_ns = clock_boot_ns();
         history_look_for_cgroups(history);
     }
     if (answer->changes != NULL && !sum_changes(answer))

@@ -1,5 +1,5 @@
-/* Looks up the control groups of processes, a file each: only once a client has asked for them,
- * and again only for processes that may have moved. */
+/* Looks up the control groups of processes, a file each: only while a client asks for them now and
+ * then, and again only for processes that may have moved. */
 #include "base/clock.h"
 #include "history/cgroup.h"
 #include "history/state.h"
@@ -13,6 +13,7 @@ enum {
     YOUNG_S = 10,            /* a new process is moved soon, if at all */
     AGAIN_S = 60,
     SPREAD_S = 16, /* not all in the same second */
+    WANTED_S = 60, /* after a client has asked */
 };
 
 static const char unknown[] = "?"; /* unreadable or empty */
@@ -53,4 +54,10 @@ void history_look_for_cgroups(struct history *history) {
         *lookup = (struct lookup){look(history, member->pid), now_s};
         labels_leave(&history->cgroups, before);
     }
+}
+
+void history_look_for_wanted_cgroups(struct history *history) {
+    if (history->cgroups_asked_ns != 0 &&
+        clock_boot_ns() - history->cgroups_asked_ns < WANTED_S * (int64_t)NS_PER_S)
+        history_look_for_cgroups(history);
 }

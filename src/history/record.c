@@ -101,7 +101,7 @@ static void leave(void *context, struct member *member) {
     struct history *history = ((const struct reading *)context)->history;
     labels_leave(&history->names, member->name);
     member->has_ended = true;
-    if (!history->wants_cgroups)
+    if (history->cgroups_asked_ns == 0)
         return;
     struct lookup *lookup = &history->lookups[table_slot(&history->table, member)];
     labels_leave(&history->cgroups, lookup->cgroup);
@@ -245,8 +245,7 @@ static int record(struct history *history, struct source *source, struct snapsho
     atomic_store(&history->taken_mono_ns, reading.scan.taken_mono_ns);
     if (is_settling(history, told_ns))
         metric_groups_settle(&history->metric_groups, &history->names, &reading.scan);
-    if (history->wants_cgroups)
-        history_look_for_cgroups(history);
+    history_look_for_wanted_cgroups(history);
     if (snapshot != NULL)
         snapshot->scan = reading.scan;
     return 0;

@@ -36,9 +36,9 @@ struct history {
     pthread_mutex_t lock; /* guards all that follows but the atomic */
     _Atomic int64_t taken_mono_ns;
     struct scan newest;
-    uint32_t number;    /* of the next kept reading */
-    bool wants_cgroups; /* a client has asked for them */
-    int proc;           /* /proc, to look them up */
+    uint32_t number;          /* of the next kept reading */
+    int64_t cgroups_asked_ns; /* since boot: when a client last asked for them; 0: never */
+    int proc;                 /* /proc, to look them up */
     struct table table;
     uint32_t alive;
     int64_t told_ns; /* since boot: when ends were last reported; 0: never */
@@ -78,5 +78,7 @@ static inline uint32_t history_group_of(const struct history *history, uint32_t 
     return group != 0 ? group : name;
 }
 
-/* Looks up control groups of processes that have none or may have moved. */
+/* Looks up control groups of processes that have none or may have moved: for a client that asks, or
+ * for one that may ask again soon. */
 void history_look_for_cgroups(struct history *history);
+void history_look_for_wanted_cgroups(struct history *history);

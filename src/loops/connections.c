@@ -30,7 +30,8 @@ static void unlink_from(struct connections *connections, struct connection *conn
 }
 
 struct connections connections_of(struct server *server, size_t size) {
-    return (struct connections){.server = server, .size = size};
+    return (struct connections){
+        .server = server, .size = size, .buffers = {.budget = server->budget}};
 }
 
 /* All workers share one counter: each increments it first and checks afterwards, so together they

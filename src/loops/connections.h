@@ -14,6 +14,7 @@ struct connection {
     /* What each turn needs, beside what the loop adds. */
     int64_t listed_ns; /* CLOCK_MONOTONIC, when it got its place in the list */
     int64_t active_ns; /* ... when something came or went */
+    int64_t owed_ns;   /* ... when replies had to wait for the client; 0: none wait */
     int fd;
     bool is_over; /* to be closed as soon as nothing else refers to it */
 };

@@ -41,12 +41,12 @@ static int reserve(struct reactor *reactor, int fd) {
     return 0;
 }
 
-static int add_handler(struct reactor *reactor, int fd) {
+static int add_handler(struct reactor *reactor, int fd, uint32_t events) {
     if (reactor->poller->fd_limit != 0 && fd >= reactor->poller->fd_limit) {
         errno = EMFILE;
         return -1;
     }
-    return reserve(reactor, fd) == 0 ? reactor->poller->add(reactor->set, fd, POLLIN) : -1;
+    return reserve(reactor, fd) == 0 ? reactor->poller->add(reactor->set, fd, events) : -1;
 }
 
 static void add(struct reactor *reactor, struct polled *connection, uint32_t events) {
@@ -185,12 +185,14 @@ static int open_reactor(struct loop *loop) {
         release(reactor);
         return error;
     }
-    for (unsigned i = 0; i < reactor->handler_count; i++)
-        if (add_handler(reactor, reactor->handlers[i].fd) != 0) {
+    for (unsigned i = 0; i < reactor->handler_count; i++) {
+        const uint32_t exclusive = i == LISTENER ? reactor->poller->exclusive : 0;
+        if (add_handler(reactor, reactor->handlers[i].fd, POLLIN | exclusive) != 0) {
             int error = -errno;
             close_reactor(loop);
             return error;
         }
+    }
     return 0;
 }
 

@@ -20,6 +20,9 @@ struct poller {
     size_t set_bytes;
     int fd_limit;        /* descriptors must be below it; 0: no limit */
     bool forgets_closed; /* closing a descriptor removes it */
+    /* Event of a listener that other loops watch too: not all are woken for a client. 0: there are
+     * no others. */
+    uint32_t exclusive;
 
     /* The set is all zero before. */
     int (*open)(struct set *set);

@@ -44,11 +44,15 @@ static enum next lose(struct loop *loop, struct polled *connection) {
 }
 
 HOT enum next turn_next(struct loop *loop, struct polled *connection, int sent) {
+    struct exchange *exchange = &connection->base.exchange;
+    if (sent != 0 && sent != -EAGAIN)
+        return lose(loop, connection);
+    if (idle_reply_is_late(exchange, loop->server->options, loop->now_ns,
+                           &connection->base.owed_ns))
+        return turn_time_out(loop, connection);
     if (sent == -EAGAIN)
         return NEXT_WRITE;
-    if (sent != 0)
-        return lose(loop, connection);
-    if (exchange_is_done(&connection->base.exchange))
+    if (exchange_is_done(exchange))
         return NEXT_CLOSE;
     return connection->can_read ? NEXT_TURN : NEXT_READ;
 }

@@ -171,8 +171,10 @@ static int service_failure(enum source_kind source, int error) {
 
 static int open_and_serve(struct server_command *command) {
     struct options *options = &command->options;
+    struct output_budget budget = {.limit = (uint64_t)options->max_output_mib << 20};
     struct server server = {
         .options = options,
+        .budget = &budget,
         .log = command->verbose ? log_open() : NULL,
         .ready = {.fd = command->ready_fd, .manager_fd = -1, .sandbox_note = text_growing(2048)}};
     const struct service_options service = {

@@ -29,6 +29,8 @@ static const char HELP[] =
     "      --defer-accept       accept a client only when its request has come: cheaper for\n"
     "                           clients that ask at once; idle ones stay with the kernel\n"
     "      --max-connections N  clients at a time; more are refused (default: 65536)\n"
+    "      --max-output MIB     memory for replies that wait for slow clients; beyond it\n"
+    "                           requests are answered 503 (default: 256)\n"
     "      --allow NETWORKS     who may connect, such as 10.0.0.0/8,2001:db8::/32,192.0.2.7\n"
     "                           (default: any address)\n"
     "      --host NAMES         by which names HTTP clients without a token may ask for this\n"
@@ -38,7 +40,8 @@ static const char HELP[] =
     "                           characters, readable by the file's owner only\n"
     "      --no-token           clients need no token. Listening where other hosts can connect\n"
     "                           needs --allow, and one of --token-file and --no-token\n"
-    "      --idle-timeout MS    close clients that are idle for this long (default: 30000)\n"
+    "      --idle-timeout MS    close clients that ask or take nothing for so long, or take\n"
+    "                           their replies too slowly (default: 30000)\n"
     "      --workers N          processes or threads of a pool (default: 16; one for each CPU\n"
     "                           in reactors and uring-reactors)\n"
     "      --cpus LIST          pin to these CPUs, for instance 0 or 0,2-3\n"
@@ -51,13 +54,13 @@ static const char HELP[] =
     "      --summary FILE       write what was served, and what it cost, as JSON at exit\n"
     "  -v, --verbose            show of each client, by number and address, that it connected,\n"
     "                           what it asks, is answered, and that it disconnected\n"
-    "                           (default on a terminal; -q, --quiet: do not)\n"
+    "                           (default on a terminal; -q, --quiet: do not)\n";
+
+static const char HELP_END[] =
     "      --list-designs       list the designs (with --json as JSON) and exit\n"
     "      --list-sandbox       list what is given up here (with --json as JSON) and exit\n"
     "      --version            show the version and exit\n"
-    "  -h, --help               show this help and exit\n";
-
-static const char HELP_END[] =
+    "  -h, --help               show this help and exit\n"
     "\n"
     "Try it:\n"
     "  regatta-server --design thread-per-client    in one terminal, and in another\n"

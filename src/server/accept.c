@@ -35,12 +35,17 @@ static int accept_any(const struct listener *listener) {
                    SOCK_CLOEXEC);
 }
 
-/* No descriptor is left: accepts the next client with the reserve and refuses it, unless another
- * descriptor became free meanwhile. Returns a connection that can be served, or -EAGAIN. */
+/* No descriptor is left: has the service give back what it keeps, or accepts the next client with
+ * the reserve and refuses it, unless another descriptor became free meanwhile. Returns a connection
+ * that can be served, or -EAGAIN. */
 static int accept_with_reserve(struct server *server) {
     struct listener *listener = &server->listener;
     struct pollfd waits[] = {{.fd = listener->drain_fd, .events = POLLIN},
                              {.fd = stop_fd(), .events = POLLIN}};
+    if (service_shed(server->service)) {
+        int fd = accept_any(listener);
+        return fd >= 0 ? fd : -EAGAIN;
+    }
     stats_add(&server->stats->errors[ERROR_ACCEPT]);
     if (poll(waits, 2, listener->is_nonblocking ? 0 : -1) <= 0 || waits[0].revents == 0)
         return -EAGAIN;

@@ -1,5 +1,6 @@
 #include "server/answer.h"
 
+#include "base/clock.h"
 #include "base/hot.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -7,6 +8,8 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+
+enum { TURN_NS = NS_PER_MS }; /* of work that one client asks for, before others have their turn */
 
 static enum error_kind kind_of(enum status status) {
     switch (status) {
@@ -51,8 +54,19 @@ void answer_reply(struct server *server, int fd, struct exchange *exchange,
     note(server, fd, exchange, request, status);
 }
 
+/* Refused and health checks are small. */
+static bool may_be_large(const struct request *request) {
+    return request->kind == REQUEST_TOP || request->kind == REQUEST_METRICS;
+}
+
 HOT enum status answer_body(const struct server *server, const struct request *request,
                             struct text *body) {
+    static const struct request shed = {
+        .kind = REQUEST_INVALID,
+        .status = STATUS_UNAVAILABLE,
+        .problem = "too many replies wait for slow clients; ask again later"};
+    if (output_budget_is_spent(server->budget) && may_be_large(request))
+        request = &shed;
     if (request->kind != REQUEST_METRICS)
         return service_answer(server->service, request, body);
     metrics_write(server, request->format, body);
@@ -76,12 +90,21 @@ HOT bool answer_next(const struct server *server, int fd, struct exchange *excha
     return true;
 }
 
+/* The clock is read only where more requests came with this one. */
 HOT unsigned answer_requests(struct server *server, int fd, struct exchange *exchange,
                              unsigned limit) {
     struct request request;
+    int64_t begun_ns = 0;
     unsigned count = 0;
-    for (; count < limit && answer_next(server, fd, exchange, &request); count++)
+    while (count < limit && answer_next(server, fd, exchange, &request)) {
+        bool is_last = exchange_is_answered(exchange);
+        if (!is_last && begun_ns == 0)
+            begun_ns = clock_monotonic_ns();
         answer(server, fd, exchange, &request);
+        count++;
+        if (!is_last && clock_monotonic_ns() - begun_ns > TURN_NS)
+            break;
+    }
     return count;
 }
 
@@ -100,12 +123,22 @@ void answer_reset(int fd, const struct exchange *exchange) {
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &not_at_all, sizeof not_at_all);
 }
 
+void answer_untaken(struct server *server, int fd, const struct exchange *exchange) {
+    answer_reset(fd, exchange);
+    stats_add(&server->stats->errors[ERROR_TIMEOUT]);
+    log_connection(server, fd, "took its replies too slowly");
+}
+
 void answer_timeout(struct server *server, int fd, struct exchange *exchange) {
     struct request request;
-    answer_reset(fd, exchange);
+    bool is_untaken = exchange_output(exchange).length > 0;
+    if (is_untaken)
+        answer_untaken(server, fd, exchange);
+    else
+        answer_reset(fd, exchange);
     if (exchange_time_out(exchange, &request)) {
         answer(server, fd, exchange, &request);
-    } else {
+    } else if (!is_untaken) {
         /* An idle keep-alive connection is no error. */
         if (exchange->dialect == DIALECT_UNKNOWN)
             stats_add(&server->stats->errors[ERROR_TIMEOUT]);

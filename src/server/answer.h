@@ -3,8 +3,8 @@
 #include "exchange/exchange.h"
 #include "server/server.h"
 
-/* Answers up to `limit` complete requests whose replies fit; returns how many. fd is used only to
- * name the client in the log. */
+/* Answers up to `limit` complete requests whose replies fit, fewer if they take long: others have
+ * their turn. Returns how many. fd is used only to name the client in the log. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
 
 /* The parts of it, for a design in which another thread answers: the next complete request whose
@@ -18,8 +18,12 @@ enum status answer_body(const struct server *server, const struct request *reque
 void answer_reply(struct server *server, int fd, struct exchange *exchange,
                   const struct request *request, enum status status, const struct text *body);
 
-/* The client was idle for too long: answers the request that it had begun. */
+/* The client was too slow (idle_timeout.h): answers the request that it had begun, or drops the
+ * replies that it did not take. */
 void answer_timeout(struct server *server, int fd, struct exchange *exchange);
+
+/* The same for replies that are not dropped yet: the kernel is sending them. */
+void answer_untaken(struct server *server, int fd, const struct exchange *exchange);
 
 /* If the client does not take what it is owed, closing will reset its connection: else the kernel
  * would keep that for it for minutes, and the client might not learn of the end. For whoever is

@@ -35,6 +35,19 @@ HOT bool idle_request_is_late(const struct exchange *exchange, const struct opti
     return now_ns > idle_deadline_ns(options, *begun_ns);
 }
 
+HOT bool idle_reply_is_late(const struct exchange *exchange, const struct options *options,
+                            int64_t now_ns, int64_t *begun_ns) {
+    if (exchange_output(exchange).length == 0) {
+        *begun_ns = 0;
+        return false;
+    }
+    if (*begun_ns == 0)
+        *begun_ns = now_ns;
+    /* What was sent of them counts too: more may have been answered since. */
+    int64_t taking_ns = (int64_t)exchange->output.length * NS_PER_S / TAKEN_LEAST;
+    return now_ns > idle_deadline_ns(options, *begun_ns) + taking_ns;
+}
+
 int idle_left_ms(const struct options *options, int64_t active_ns, int64_t now_ns) {
     int64_t left_ns = idle_deadline_ns(options, active_ns) - now_ns;
     /* Rounded up: waking early would only make it wait again. */

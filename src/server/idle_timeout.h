@@ -1,13 +1,23 @@
 /* When a client is too slow: --idle-timeout, decided here for every design.
  *
  * A client has that long to send a request, to finish one that it has begun, and to take the next
- * part of a reply. A part of a request restarts nothing: one that arrives a byte at a time would
- * hold its connection for ever. What is said to a client that is too slow: answer_timeout. */
+ * part of its replies; and for the whole of them, so long and a second for each TAKEN_LEAST bytes.
+ * A part of a request restarts nothing: one that arrives a byte at a time would hold its connection
+ * for ever, and so would replies that are taken a byte at a time. What is said to a client that is
+ * too slow: answer_timeout. */
 #pragma once
 #include "base/clock.h"
 #include "server/options.h"
 
 struct exchange;
+
+enum { TAKEN_LEAST = 32 * 1024 }; /* bytes of replies that a client takes in a second, at least */
+
+/* After each attempt to send, in every design: whether the client takes its replies too slowly,
+ * although each part of them in time. *begun_ns is when some had to wait for it; 0 before the
+ * first call, and while none waits. Found when it takes a part, so up to --idle-timeout later. */
+bool idle_reply_is_late(const struct exchange *exchange, const struct options *options,
+                        int64_t now_ns, int64_t *begun_ns);
 
 /* ---- Blocking calls ---- */
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { UNCOUNTED = INT32_MIN }; /* last clients: the server does not stop yet */
+
 int listener_open_reserve(void) {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
@@ -48,13 +50,22 @@ static int bind_and_listen(int fd, const struct options *options, bool is_first)
     return error;
 }
 
-/* Completes a listener around its socket (-errno: there is none), which it closes on failure.
- * Returns 0 or -errno. */
-static int complete(struct listener *listener, int fd) {
+/* Nobody has counted them. NULL: there is no memory. */
+static struct last_clients *open_last_clients(void) {
+    struct last_clients *last = shared_memory_take(sizeof *last);
+    if (last != NULL)
+        atomic_init(&last->left, UNCOUNTED);
+    return last;
+}
+
+/* Completes a listener around its socket (-errno: there is none), which it closes on failure. Of:
+ * it accepts from the same queue; NULL: the queue is its own. Returns 0 or -errno. */
+static int complete(struct listener *listener, int fd, const struct listener *of) {
     if (fd < 0)
         return fd;
-    *listener = (struct listener){.fd = fd, .drain_fd = -1, .reserve_fd = -1};
-    listener->last_clients = shared_memory_take(sizeof *listener->last_clients);
+    *listener =
+        (struct listener){.fd = fd, .drain_fd = -1, .reserve_fd = -1, .is_of_another = of != NULL};
+    listener->last_clients = of != NULL ? of->last_clients : open_last_clients();
     listener->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     listener->reserve_fd = listener_open_reserve();
     if (listener->last_clients != NULL && listener->drain_fd >= 0 && listener->reserve_fd >= 0)
@@ -86,7 +97,7 @@ static int learn_address(int fd, struct address *address) {
 }
 
 int listener_open(struct listener *listener, struct options *options) {
-    int error = complete(listener, open_socket(options, true));
+    int error = complete(listener, open_socket(options, true), NULL);
     if (error == 0)
         error = learn_address(listener->fd, &options->listen);
     return error;
@@ -110,7 +121,7 @@ int listener_take(struct listener *listener, struct options *options, int fd) {
                        fcntl(fd, F_SETFD, FD_CLOEXEC) != 0))
         error = -errno;
     if (error == 0)
-        error = complete(listener, fd);
+        error = complete(listener, fd, NULL);
     if (error == 0)
         listener->is_given = true;
     return error;
@@ -119,9 +130,9 @@ int listener_take(struct listener *listener, struct options *options, int fd) {
 static int open_one_other(struct listener *listener, const struct listener *first,
                           const struct options *options) {
     if (!first->is_given)
-        return complete(listener, open_socket(options, false));
+        return complete(listener, open_socket(options, false), NULL);
     int fd = fcntl(first->fd, F_DUPFD_CLOEXEC, 0);
-    return complete(listener, fd < 0 ? -errno : fd);
+    return complete(listener, fd < 0 ? -errno : fd, first);
 }
 
 int listeners_open_others(struct listener **others, const struct listener *first,
@@ -151,7 +162,7 @@ void listener_close(struct listener *listener) {
             close(*fds[i]);
         *fds[i] = -1;
     }
-    if (listener->last_clients != NULL)
+    if (listener->last_clients != NULL && !listener->is_of_another)
         shared_memory_give(listener->last_clients, sizeof *listener->last_clients);
     listener->last_clients = NULL;
 }
@@ -177,15 +188,15 @@ static int32_t count_waiting(const struct listener *listener) {
 }
 
 void listener_begin_draining(struct listener *listener) {
-    if (atomic_load(&listener->last_clients->are_counted))
-        return;
-    atomic_store(&listener->last_clients->left, count_waiting(listener));
-    atomic_store(&listener->last_clients->are_counted, true);
+    _Atomic int32_t *left = &listener->last_clients->left;
+    int32_t uncounted = UNCOUNTED;
+    if (atomic_load(left) == UNCOUNTED)
+        atomic_compare_exchange_strong(left, &uncounted, count_waiting(listener));
 }
 
 bool listener_is_left_to_others(const struct listener *listener) {
     return stop_is_requested() && listener->is_borrowed &&
-           !atomic_load(&listener->last_clients->are_counted);
+           atomic_load(&listener->last_clients->left) == UNCOUNTED;
 }
 
 bool listener_has_last_clients(const struct listener *listener) {

@@ -6,20 +6,20 @@
 
 struct options;
 
-/* The clients that wait to be accepted when the server stops. In memory shared by all processes
- * that accept from the same socket. */
+/* The clients that wait to be accepted when the server stops, not one worker alone. In memory
+ * shared by all workers that accept from the same socket. */
 struct last_clients {
-    _Atomic bool are_counted; /* the server stops, not one worker alone */
-    _Atomic int32_t left;     /* how many; below 0 when several workers took the last */
+    _Atomic int32_t left; /* below 0: not counted yet, or several workers took the last */
 };
 
 struct listener {
     int fd;
     bool is_nonblocking;
-    bool is_draining; /* a stop was noticed: only the last clients are accepted */
-    bool is_borrowed; /* by a worker process: when it alone is told to stop, the server does not
-                         drain */
-    bool is_given;    /* opened by whoever started the server */
+    bool is_draining;   /* a stop was noticed: only the last clients are accepted */
+    bool is_borrowed;   /* by a worker process: when it alone is told to stop, the server does not
+                           drain */
+    bool is_given;      /* opened by whoever started the server */
+    bool is_of_another; /* a listener that closes last_clients: they have one queue */
     struct last_clients *last_clients;
     int drain_fd;   /* the same socket, which no signal replaces (stop.h): for the backlog after a
                        stop, and for event loops to watch */

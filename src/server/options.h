@@ -15,7 +15,8 @@ struct options {
     struct access access;
     int64_t idle_timeout_ms;
     unsigned max_connections;
-    unsigned workers; /* 1 in a design without a pool */
+    unsigned max_output_mib; /* of all replies that wait, in a process */
+    unsigned workers;        /* 1 in a design without a pool */
     unsigned backlog;
     bool defers_accept;
 };

@@ -16,10 +16,11 @@ struct server {
     struct listener *other_listeners; /* of all workers but the first (shares_port); else NULL */
     struct service *service;
     struct stats *stats;
-    struct guesses *guesses;     /* NULL: clients need no token */
-    struct log *log;             /* NULL: not --verbose */
-    struct worker_stats *counts; /* of this worker */
-    void *prepared;              /* by the design, for each worker (design.h); NULL: nothing */
+    struct guesses *guesses;      /* NULL: clients need no token */
+    struct log *log;              /* NULL: not --verbose */
+    struct worker_stats *counts;  /* of this worker */
+    struct output_budget *budget; /* of all replies that wait */
+    void *prepared;               /* by the design, for each worker (design.h); NULL: nothing */
     struct ready ready;
 };
 

@@ -10,7 +10,7 @@ enum error_kind {
     ERROR_MALFORMED,    /* a request that was not understood */
     ERROR_TOO_LONG,     /* a request beyond the limits */
     ERROR_NOT_FOUND,    /* no such page */
-    ERROR_TIMEOUT,      /* a client that was idle for too long */
+    ERROR_TIMEOUT,      /* a client that was too slow: to ask, or to take its replies */
     ERROR_DISCONNECTED, /* a client that went away before its reply was sent */
     ERROR_REFUSED,      /* a connection turned away at a limit */
     ERROR_ACCEPT,       /* accept failed */

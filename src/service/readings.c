@@ -4,6 +4,8 @@
 #include "base/hot.h"
 #include "top/classic.h"
 
+#include <errno.h>
+
 int readings_open(struct readings *readings, const struct readings_options *options) {
     unsigned flags = options->source_flags | (options->has_recorder ? SOURCE_PAIRED : 0);
     /* A server that scans in the classic way shall load no BPF programs that it does not use. */
@@ -38,27 +40,44 @@ static void count(const struct readings *readings, int64_t begun_ns, int error,
                   clock_monotonic_ns() - begun_ns);
 }
 
+bool readings_shed(const struct readings *readings) {
+    bool had_any = source_shed(readings->source);
+    if (readings->recorded != readings->source)
+        had_any |= source_shed(readings->recorded);
+    return had_any;
+}
+
+static bool is_worth_another_try(const struct readings *readings, int error) {
+    return (error == -EMFILE || error == -ENFILE) && readings_shed(readings);
+}
+
 static void offer(void *snapshot, const struct process *process) {
     snapshot_offer(snapshot, process);
 }
 
 bool readings_take_fresh(const struct readings *readings, struct snapshot *snapshot) {
-    int64_t begun_ns = clock_monotonic_ns();
-    snapshot_begin(snapshot);
-    int error = readings->is_classic
+    int error;
+    do {
+        int64_t begun_ns = clock_monotonic_ns();
+        snapshot_begin(snapshot);
+        error = readings->is_classic
                     ? classic_scan("/proc", &snapshot->scan, offer, snapshot)
                     : source_scan(readings->source, &snapshot->scan, offer, snapshot);
-    snapshot_end(snapshot);
-    count(readings, begun_ns, error, &snapshot->scan);
+        snapshot_end(snapshot);
+        count(readings, begun_ns, error, &snapshot->scan);
+    } while (is_worth_another_try(readings, error));
     return error == 0;
 }
 
 /* Takes a shared one, with the lock held. Returns 0 or -errno. */
 static int take_shared(const struct readings *readings, struct source *source,
                        struct snapshot *next) {
-    int64_t begun_ns = clock_monotonic_ns();
-    int error = history_record(readings->history, source, next);
-    count(readings, begun_ns, error, &next->scan);
+    int error;
+    do {
+        int64_t begun_ns = clock_monotonic_ns();
+        error = history_record(readings->history, source, next);
+        count(readings, begun_ns, error, &next->scan);
+    } while (is_worth_another_try(readings, error));
     if (error == 0)
         shared_snapshot_publish(readings->shared);
     return error;

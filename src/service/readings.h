@@ -30,6 +30,10 @@ struct readings {
 int readings_open(struct readings *readings, const struct readings_options *options);
 void readings_close(const struct readings *readings);
 
+/* Descriptors ran out: closes those that are kept between readings. Returns whether there were any.
+ * Readings that fail for that reason do so themselves. */
+bool readings_shed(const struct readings *readings);
+
 /* All that return bool return false if the processes cannot be read. */
 
 /* Takes a fresh one. */

@@ -85,6 +85,10 @@ int service_record(struct service *service) {
     return readings_record(&service->answering.readings);
 }
 
+bool service_shed(struct service *service) {
+    return readings_shed(&service->answering.readings);
+}
+
 uint64_t service_scans(const struct service *service) {
     return tally_count(shared_snapshot_tally(service->answering.readings.shared));
 }

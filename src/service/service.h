@@ -39,6 +39,10 @@ const char *service_source_reason(const struct service *service);
  * else uses, so that no lock of it is held when the server forks. Returns 0 or -errno. */
 int service_record(struct service *service);
 
+/* Descriptors ran out: closes those that it keeps between readings. Returns whether there were any.
+ */
+bool service_shed(struct service *service);
+
 /* Scans so far. */
 uint64_t service_scans(const struct service *service);
 

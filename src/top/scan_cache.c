@@ -1,10 +1,14 @@
 #include "top/scan_cache.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+/* A millisecond each. In a process that was forked in the middle of a scan it never ends. */
+enum { SHED_TRIES = 50 };
 
 void scan_cache_open(struct scan_cache *cache) {
     struct rlimit limit;
@@ -35,9 +39,13 @@ static void close_both(const struct scan_cache_entry *entry) {
     close_if_open(entry->schedstat);
 }
 
-void scan_cache_close(struct scan_cache *cache) {
+static void close_all(const struct scan_cache *cache) {
     for (uint32_t i = 0; i < cache->count; i++)
         close_both(&cache->entries[i]);
+}
+
+void scan_cache_close(struct scan_cache *cache) {
+    close_all(cache);
     free(cache->entries);
     pthread_rwlock_destroy(&cache->lock);
 }
@@ -48,6 +56,25 @@ void scan_cache_share(struct scan_cache *cache) {
 
 void scan_cache_forgo(struct scan_cache *cache) {
     cache->limit = 0;
+}
+
+bool scan_cache_shed(struct scan_cache *cache) {
+    int tries = SHED_TRIES;
+    while (atomic_flag_test_and_set_explicit(&cache->is_collecting, memory_order_acquire)) {
+        if (tries-- == 0)
+            return false;
+        poll(NULL, 0, 1);
+    }
+    pthread_rwlock_wrlock(&cache->lock);
+    bool had_any = cache->descriptors > 0;
+    if (had_any) {
+        cache->limit = cache->descriptors / 2;
+        close_all(cache);
+        cache->count = cache->descriptors = 0;
+    }
+    pthread_rwlock_unlock(&cache->lock);
+    atomic_flag_clear_explicit(&cache->is_collecting, memory_order_release);
+    return had_any;
 }
 
 void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news) {

@@ -69,6 +69,10 @@ void scan_cache_share(struct scan_cache *cache);
 /* Keeps nothing. Before the first scan. */
 void scan_cache_forgo(struct scan_cache *cache);
 
+/* Others need descriptors: closes all that are kept, and keeps half as many from now on. Waits for
+ * a scan that changes the table. Returns whether there were any. */
+bool scan_cache_shed(struct scan_cache *cache);
+
 /* Around the functions below. Empties the news. */
 void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news);
 

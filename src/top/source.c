@@ -118,6 +118,10 @@ void source_close(struct source *source) {
     free(source);
 }
 
+bool source_shed(struct source *source) {
+    return scan_cache_shed(&source->procfs.cache);
+}
+
 const char *source_problem(void) {
     return problem;
 }

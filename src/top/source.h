@@ -30,6 +30,10 @@ struct source;
 int source_open(struct source **opened, enum source_kind wanted, unsigned flags);
 void source_close(struct source *source);
 
+/* Descriptors ran out: closes those that are kept from one scan to the next, and keeps half as many
+ * from now on. Returns whether there were any. */
+bool source_shed(struct source *source);
+
 /* Why source_open failed, in this thread, in a few words. */
 const char *source_problem(void);
 

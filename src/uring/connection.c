@@ -116,7 +116,10 @@ void uring_sent(struct uring_loop *loop, struct uring_connection *connection, in
         struct span left = exchange_output(exchange);
         if (is_slow) /* otherwise answering has just done so */
             touch(loop, connection);
-        if (left.length > 0)
+        if (idle_reply_is_late(exchange, loop->base.server->options, loop->base.now_ns,
+                               &connection->base.owed_ns))
+            uring_time_out(loop, connection);
+        else if (left.length > 0)
             uring_send_slowly(loop, connection, left);
         else if (has_more(connection) || !(connection->under_way & RECEIVING))
             advance(loop, connection, false);
@@ -127,8 +130,7 @@ void uring_time_out(struct uring_loop *loop, struct uring_connection *connection
     if (connection->base.is_over)
         return;
     if (connection->under_way & SENDING) { /* it reads nothing; its output is the kernel's now */
-        log_connection(loop->base.server, connection->base.fd, "idle for too long");
-        answer_reset(connection->base.fd, &connection->base.exchange);
+        answer_untaken(loop->base.server, connection->base.fd, &connection->base.exchange);
         finish(loop, connection);
     } else {
         answer_timeout(loop->base.server, connection->base.fd, &connection->base.exchange);

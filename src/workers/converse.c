@@ -1,5 +1,6 @@
 #include "workers/converse.h"
 
+#include "base/clock.h"
 #include "base/hot.h"
 #include "base/limits.h"
 #include "server/answer.h"
@@ -10,14 +11,28 @@
 
 #include <errno.h>
 
-/* Sends everything that waits. Returns 0 or -errno. */
-HOT static int send_output(int fd, struct exchange *exchange) {
+/* After a send that was short: it has waited for --idle-timeout. */
+static bool is_late(const struct server *server, const struct exchange *exchange,
+                    int64_t *begun_ns) {
+    int64_t now_ns = clock_monotonic_ns();
+    if (*begun_ns == 0)
+        *begun_ns = now_ns - server->options->idle_timeout_ms * NS_PER_MS;
+    return idle_reply_is_late(exchange, server->options, now_ns, begun_ns);
+}
+
+/* Sends everything that waits, or drops it if it is taken too slowly. Returns 0 or -errno. */
+HOT static int send_output(struct server *server, int fd, struct exchange *exchange) {
+    int64_t begun_ns = 0;
     for (struct span out; (out = exchange_output(exchange)).length > 0;) {
         ssize_t sent = send(fd, out.bytes, out.length, MSG_NOSIGNAL);
-        if (sent >= 0)
-            exchange_sent(exchange, (size_t)sent);
-        else if (errno != EINTR)
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && errno != EAGAIN)
             return -errno;
+        if (sent > 0)
+            exchange_sent(exchange, (size_t)sent);
+        if (sent < 0 || ((size_t)sent < out.length && is_late(server, exchange, &begun_ns)))
+            answer_timeout(server, fd, exchange);
     }
     return 0;
 }
@@ -32,13 +47,13 @@ HOT static int take_turn(struct server *server, int fd, struct exchange *exchang
         return 0;
     if (got < 0 && errno == EAGAIN) {
         answer_timeout(server, fd, exchange);
-        return send_output(fd, exchange);
+        return send_output(server, fd, exchange);
     }
     if (got < 0)
         return -errno;
     exchange_received(exchange, (size_t)got);
     while (answer_requests(server, fd, exchange, REQUEST_BATCH) > 0) {
-        int error = send_output(fd, exchange);
+        int error = send_output(server, fd, exchange);
         if (error != 0)
             return error;
     }
@@ -47,7 +62,7 @@ HOT static int take_turn(struct server *server, int fd, struct exchange *exchang
 
 HOT bool converse(struct server *server, int fd) {
     struct lent_buffers lent;
-    struct buffers buffers = {.lent = &lent};
+    struct buffers buffers = {.lent = &lent, .budget = server->budget};
     struct exchange exchange;
     int64_t begun_ns = 0;
     int error = 0;
@@ -58,7 +73,7 @@ HOT bool converse(struct server *server, int fd) {
         error = take_turn(server, fd, &exchange);
         if (error == 0 && idle_request_is_late(&exchange, server->options, &begun_ns)) {
             answer_timeout(server, fd, &exchange);
-            error = send_output(fd, &exchange);
+            error = send_output(server, fd, &exchange);
         }
     }
     if (error != 0)

@@ -68,6 +68,13 @@ def _processes() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
+def many_processes() -> Iterator[None]:
+    """As many as a reply can name at most."""
+    with sleepers(64):
+        yield
+
+
+@pytest.fixture(scope="module")
 def server(
     design: ListedDesign, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningServer]:

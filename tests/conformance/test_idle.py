@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.dialects import HTTP, LINE
+from tests.given import giving
 from tests.processes import stopped
 from tests.servers import ListedDesign, Start, read_all
 from tests.sockets import wait_until_arrived
@@ -123,6 +124,30 @@ def test_the_kernel_keeps_nothing_for_a_client_that_was_given_up(
         reset = select.poll()
         reset.register(greedy, 0)
         assert reset.poll(1000 * SOON_S), "its connection is still there"
+
+
+@pytest.mark.usefixtures("many_processes")
+def test_a_client_that_takes_its_replies_too_slowly_is_reset_though_it_always_takes_some(
+    start: Start,
+) -> None:
+    """12 kB a second, in pieces that come as fast as buffers of a few kB empty: who waits for the
+    next piece alone, waits to the end."""
+    server = start("--idle-timeout", "400", "--work", "snapshot", prefix=giving(send_buffer=1))
+    request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with server.connect(receive_buffer=1, segment=88) as slow:
+        slow.sendall(5 * request)
+        with pytest.raises(ConnectionError):
+            take_slowly(slow, 12_000)
+    assert server.stop()["errors"]["timeout"] == 1
+
+
+def take_slowly(connection: socket.socket, bytes_per_s: int) -> None:
+    """All of it, to the end."""
+    begun = time.monotonic()
+    taken = 0
+    while piece := connection.recv(120):
+        taken += len(piece)
+        time.sleep(max(0, begun + taken / bytes_per_s - time.monotonic()))
 
 
 def test_clients_are_closed_while_others_are_busy(start: Start, design: ListedDesign) -> None:

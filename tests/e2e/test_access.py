@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.commands import assert_refused, run, run_well
+from tests.given import giving
 from tests.servers import PATIENCE_S, RunningServer, needs, program, running
 from tests.users import as_user, runnable_by_all
 
@@ -59,18 +59,9 @@ def test_where_others_can_connect_it_must_be_said_who_may_ask(
     assert "exclude each other" in refusal("--listen", listen, *networks, *token, "--no-token")
 
 
-GIVE = """
-import os, socket, sys
-given = socket.create_server((sys.argv[1], 0))
-os.dup2(os.dup(given.fileno()), 3)
-os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
-os.execv(sys.argv[2], sys.argv[2:])
-"""
-
-
 def test_a_socket_of_the_service_manager_needs_it_as_well() -> None:
     """Though it is not the server that chose where it listens."""
-    done = run(sys.executable, "-c", GIVE, "0.0.0.0", program("regatta-server"), "--quiet")
+    done = run(*giving("0.0.0.0"), program("regatta-server"), "--quiet")
     assert_refused(done, status=1)
     assert "--allow" in done.stderr
     assert "--token-file" in done.stderr

@@ -1,11 +1,20 @@
-"""A descriptor limit below the connections that were asked for."""
+"""A limit on descriptors, below the connections that were asked for or not far above them."""
 
+import resource
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
-from tests.servers import PATIENCE_S, needs, program
+import pytest
+
+from tests.metrics import value
+from tests.processes import descriptors, sleepers
+from tests.servers import PATIENCE_S, RunningServer, needs, program, read_reply, running
+from tests.waiting import wait_until
 
 CAP_SYS_RESOURCE = 24
+LOW = 2300
+"""So many descriptors that a scan keeps some, and many clients want them all."""
 
 
 def may_raise_limits() -> bool:
@@ -35,3 +44,38 @@ def test_a_descriptor_limit_below_the_wanted_connections_is_raised_or_told() -> 
     else:
         assert limit == 256
         assert "the limit of open files allows 224 connections, not 1000" in said[0]
+
+
+@pytest.fixture
+def many_descriptors() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2 * LOW:
+        pytest.skip(f"the test itself needs `ulimit -Hn` of {2 * LOW}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * LOW), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def kept(server: RunningServer) -> int:
+    """Files of /proc that it keeps open from one scan to the next."""
+    opened = descriptors(server.process.pid).values()
+    return sum(path.endswith(("/stat", "/schedstat")) for path in opened)
+
+
+@pytest.mark.usefixtures("many_descriptors")
+def test_descriptors_that_scans_keep_are_given_up_for_connections(tmp_path: Path) -> None:
+    """As many as are allowed are served, and the processes are read all the while."""
+    options = ("--design", "epoll", "--work", "scan")
+    with sleepers(100), running(tmp_path, *options, descriptors=LOW) as server:
+        wait_until(
+            lambda: server.ask(b"top 1\n").startswith(b"rank") and kept(server) >= 100,
+            "it keeps hardly anything",
+        )
+        allowed = int(value(server, "regatta_connections_limit"))
+        assert allowed > LOW / 2
+        with server.crowd(allowed) as crowd:
+            for connection in crowd:
+                connection.sendall(b"top 1\n")
+            assert all(read_reply(connection).startswith(b"rank") for connection in crowd)
+        errors = server.stop()["errors"]
+        assert (errors["refused"], errors["accept"], errors["unavailable"]) == (0, 0, 0)

@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 
 from tests.commands import assert_refused, run, run_well
 from tests.dialects import DIALECTS
+from tests.given import giving
 from tests.processes import everybody, tasks
 from tests.servers import (
     PATIENCE_S,
@@ -39,17 +39,6 @@ IS_ROOT = os.geteuid() == 0
 SECCOMP_FILTER = "2"
 LAYERS = ["user", "capabilities", "seccomp", "landlock"]
 GIVEN_HOST = "127.0.0.77"
-# Opens a listener, and becomes its words with it as systemd would: descriptor 3, and told so.
-ACTIVATE = f"""
-import os, socket, sys
-given = [socket.create_server(("{GIVEN_HOST}", 0)) for _ in range(int(sys.argv[1]))]
-kept = [os.dup2(os.dup(one.fileno()), 40 + i) for i, one in enumerate(given)]
-for i, fd in enumerate(kept):
-    os.dup2(fd, 3 + i)
-    os.close(fd)
-os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(given)), LISTEN_FDNAMES="x")
-os.execv(sys.argv[2], sys.argv[2:])
-"""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -228,8 +217,8 @@ def test_a_listener_that_was_given_is_served(
     design: ListedDesign, dialect: object, tmp_path: Path
 ) -> None:
     """As by systemd: it is the one that the starter opened, in every design."""
-    prefix = [sys.executable, "-c", ACTIVATE, "1"]
-    with running(tmp_path, "--design", design.name, *design.workers(3), prefix=prefix) as server:
+    options = ("--design", design.name, *design.workers(3))
+    with running(tmp_path, *options, prefix=giving(GIVEN_HOST)) as server:
         assert server.host == GIVEN_HOST
         for _ in range(10):
             (rows,) = dialect.answers(server.ask(dialect.request(2)))
@@ -238,7 +227,7 @@ def test_a_listener_that_was_given_is_served(
 
 
 def test_more_than_one_given_socket_is_refused() -> None:
-    done = run(sys.executable, "-c", ACTIVATE, "2", program("regatta-server"))
+    done = run(*giving(count=2), program("regatta-server"))
     assert_refused(done, status=1)
     assert "LISTEN_FDS" in done.stderr
 
@@ -250,8 +239,7 @@ def test_what_was_given_to_another_process_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_a_given_socket_that_does_not_listen_is_refused() -> None:
-    code = ACTIVATE.replace("socket.create_server", "(lambda *_: socket.socket())")
-    done = run(sys.executable, "-c", code, "1", program("regatta-server"))
+    done = run(*giving(listens=False), program("regatta-server"))
     assert_refused(done, status=1)
     assert "a listening TCP socket is expected" in done.stderr
 

@@ -1,14 +1,18 @@
 /* Replies that are rendered directly into the output. */
 #include "exchange_play.h"
 
+static void ask(struct exchange *exchange, const char *asked) {
+    struct span space = exchange_space(exchange);
+    memcpy(space.bytes, asked, strlen(asked));
+    exchange_received(exchange, strlen(asked));
+}
+
 /* The output for the requests `asked`, each answered with a body in pieces, behind other pending
  * replies. */
 static void reply_in_place(struct play *play, const char *asked) {
     struct request request;
     exchange_open(&play->exchange, &buffers);
-    struct span space = exchange_space(&play->exchange);
-    memcpy(space.bytes, asked, strlen(asked));
-    exchange_received(&play->exchange, strlen(asked));
+    ask(&play->exchange, asked);
     while (exchange_next(&play->exchange, &request)) {
         struct text *body = exchange_begin_reply(&play->exchange);
         for (unsigned row = 0; row < request.rows; row++)
@@ -38,9 +42,7 @@ TEST(a_reply_for_which_no_memory_was_left_ends_the_conversation) {
     static const char asked[] = "top 1\ntop 2\ntop 3\n";
     play.output_length = 0;
     exchange_open(&play.exchange, &buffers);
-    struct span space = exchange_space(&play.exchange);
-    memcpy(space.bytes, asked, strlen(asked));
-    exchange_received(&play.exchange, strlen(asked));
+    ask(&play.exchange, asked);
     assert_true(exchange_next(&play.exchange, &request));
     answer(&play, &request);
     assert_true(exchange_next(&play.exchange, &request));
@@ -53,4 +55,38 @@ TEST(a_reply_for_which_no_memory_was_left_ends_the_conversation) {
     assert_string_equal(play.output, "top 1 text\n\n");
     assert_true(exchange_is_done(&play.exchange));
     exchange_close(&play.exchange);
+}
+
+static void reply_with(struct exchange *exchange, uint32_t length) {
+    struct request request;
+    assert_true(exchange_next(exchange, &request));
+    struct text *body = exchange_begin_reply(exchange);
+    while (length-- > 0)
+        text_add(body, "x", 1);
+    exchange_end_reply(exchange, &request, STATUS_OK);
+}
+
+TEST(large_replies_count_against_the_budget_until_they_are_taken_or_dropped) {
+    struct output_budget budget = {.limit = 10000};
+    struct buffers counted = {.budget = &budget};
+    struct exchange one, other;
+    exchange_open(&one, &counted);
+    exchange_open(&other, &counted);
+    ask(&one, "top 1\ntop 1\n");
+    ask(&other, "top 1\n");
+    reply_with(&one, 100);
+    assert_int_equal(budget.held, 0);
+    reply_with(&one, 6000);
+    const uint64_t held = budget.held;
+    assert_true(held >= 6100 && !output_budget_is_spent(&budget));
+    reply_with(&other, 6000);
+    assert_true(budget.held >= held + 6000 && output_budget_is_spent(&budget));
+    exchange_sent(&one, 6100);
+    assert_true(output_budget_is_spent(&budget));
+    exchange_sent(&one, exchange_output(&one).length);
+    assert_true(budget.held >= 6000 && !output_budget_is_spent(&budget));
+    exchange_close(&other);
+    assert_int_equal(budget.held, 0);
+    exchange_close(&one);
+    buffers_close(&counted);
 }

@@ -1,10 +1,15 @@
 #include "unit.h"
 
 #include "history/history.h"
+#include "history/state.h"
 #include "simulated.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,6 +243,54 @@ TEST(control_groups_are_looked_for_when_somebody_asks) {
     assert_int_equal(answer.count, 1);
     assert_int_equal(answer.rows[0].name[0], '?');
     assert_int_equal(answer.rows[0].processes, 2);
+}
+
+/* As /proc would: its control group in a folder of its own. */
+static void place(int proc, const char *pid, const char *cgroup) {
+    assert_int_equal(mkdirat(proc, pid, 0700), 0);
+    int folder = openat(proc, pid, O_RDONLY | O_DIRECTORY);
+    int file = openat(folder, "cgroup", O_WRONLY | O_CREAT, 0600);
+    dprintf(file, "0::%s\n", cgroup);
+    close(file);
+    close(folder);
+}
+
+static void displace(int proc, const char *pid) {
+    int folder = openat(proc, pid, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(unlinkat(folder, "cgroup", 0), 0);
+    close(folder);
+    assert_int_equal(unlinkat(proc, pid, AT_REMOVEDIR), 0);
+}
+
+/* The group of a process that starts now, and whose file is there during the next reading only. */
+static struct history_row group_of_short_file(int32_t pid, const char *name) {
+    sim_start(pid, name);
+    place(history->proc, name, "/here");
+    pass_ms(1000);
+    record();
+    displace(history->proc, name);
+    struct history_answer answer = ask(BY_TOTAL, GROUP_CGROUP, 0, 1);
+    assert_int_equal(answer.rows[0].processes, 1);
+    sim_end(pid);
+    pass_ms(2000);
+    record();
+    return answer.rows[0];
+}
+
+TEST(readings_look_for_control_groups_while_somebody_asks_now_and_then) {
+    char path[] = "/tmp/test_history.XXXXXX";
+    assert_non_null(mkdtemp(path));
+    close(history->proc);
+    history->proc = open(path, O_RDONLY | O_DIRECTORY);
+    struct history_row row = group_of_short_file(7, "7");
+    assert_row(&row, 0, "?", 0, 0);
+    pass_ms(50 * 1000);
+    row = group_of_short_file(8, "8");
+    assert_row(&row, 0, "/here", 0, 0);
+    pass_ms(60 * 1000);
+    row = group_of_short_file(9, "9");
+    assert_row(&row, 0, "?", 0, 0);
+    assert_int_equal(rmdir(path), 0);
 }
 
 /* A process's time after the last reading that saw it, and a process that no reading saw. */

@@ -7,6 +7,7 @@
 #include "top/snapshot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -149,6 +150,24 @@ TEST(with_few_descriptors_none_is_kept) {
         assert_int_equal(take(&snapshot), 0);
         assert_int_equal(snapshot.scan.seen, 3);
         assert_int_equal(procfs.cache.count, 0);
+    }
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST(what_is_kept_is_given_up_at_once_and_half_as_much_kept_later) {
+    struct rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    open_with_descriptors(SCAN_CACHE_FLOOR * 4);
+    assert_false(scan_cache_shed(&procfs.cache));
+    assert_int_equal(take(&snapshot), 0);
+    assert_true(procfs.cache.descriptors == 3);
+    assert_true(scan_cache_shed(&procfs.cache));
+    assert_int_equal(procfs.cache.descriptors, 0);
+    assert_int_equal(fcntl(SCAN_CACHE_FLOOR, F_GETFD), -1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(take(&snapshot), 0);
+        assert_int_equal(snapshot.scan.seen, 3);
+        assert_true(procfs.cache.descriptors <= 1);
     }
     setrlimit(RLIMIT_NOFILE, &before);
 }
