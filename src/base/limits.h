@@ -20,6 +20,7 @@ enum {
     REQUEST_BATCH = 16,     /* pipelined requests that it answers before it serves others */
     SPARE_DESCRIPTORS = 32, /* reserved, not for connections, in server and client */
     DRAIN_LIMIT_S = 5,      /* from the stop to the end, whatever clients do */
+    HEARING_S = 1,          /* ... of which they are heard: a request on its way is answered */
     RETRY_PAUSE_MS = 50,    /* of a closed load after a failure */
     PORT_LIMIT = 65535,
     SAMPLE_LIMIT = 1 << 26, /* requests of one load: 2 GiB of samples, reserved but not allocated */

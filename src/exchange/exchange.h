@@ -43,13 +43,14 @@ struct exchange {
     uint32_t output_sent;
     uint32_t reply_from; /* in the output: where the reply being made has room for its head */
     uint8_t dialect;
-    bool ended;      /* the client has ended its side */
-    bool closing;    /* read no more; close when all is sent */
-    bool is_head;    /* the request being answered wants no body */
-    bool keeps_open; /* ... keeps the connection open */
-    bool says_keep;  /* ... and must be told so (HTTP/1.0) */
-    bool is_refused; /* closing while the client may still be sending */
-    bool has_token;  /* line dialect: the client has presented it */
+    bool ended;           /* the client has ended its side */
+    bool closing;         /* read no more; close when all is sent */
+    bool is_head;         /* the request being answered wants no body */
+    bool keeps_open;      /* ... keeps the connection open */
+    bool says_keep;       /* ... and must be told so (HTTP/1.0) */
+    bool is_refused;      /* closing while the client may still be sending */
+    bool has_token : 1;   /* line dialect: the client has presented it */
+    bool is_followed : 1; /* more has arrived, which it was not given yet (exchange_make_last) */
 };
 
 struct span {
@@ -81,6 +82,10 @@ bool exchange_next(struct exchange *exchange, struct request *request);
 struct text *exchange_begin_reply(struct exchange *exchange);
 void exchange_end_reply(struct exchange *exchange, const struct request *request,
                         enum status status);
+
+/* The reply to the last request from exchange_next will be the connection's last, and say so,
+ * unless more of the client's has arrived. Before exchange_end_reply. */
+void exchange_make_last(struct exchange *exchange);
 
 /* The same with a body that was made elsewhere; if memory ran out there (`overflow`), likewise. */
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,

@@ -81,6 +81,13 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
     }
 }
 
+void exchange_make_last(struct exchange *exchange) {
+    if (exchange->is_followed || exchange_waiting(exchange).length > 0)
+        return;
+    exchange->keeps_open = false;
+    exchange->is_refused = true; /* the client may have sent more by now */
+}
+
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
                     const struct text *body) {
     struct text *out = exchange_begin_reply(exchange);

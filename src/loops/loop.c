@@ -45,16 +45,22 @@ static int turn(struct loop *loop, int wait_ms) {
     return error;
 }
 
-/* Accepts the backlog, reads only what has already arrived, and ends when all of it is answered or
- * at the drain limit. */
-static int drain(struct loop *loop) {
+/* Serves those who are connected. Returns 0 or -errno. */
+static int serve_last(struct loop *loop, int (*left_ms)(void)) {
     int error = 0;
+    while (loop->connections.count > 0 && left_ms() > 0 && error == 0)
+        error = turn(loop, left_ms());
+    return error;
+}
+
+/* Accepts the backlog, hears all for a while, reads then only what has already arrived, and ends
+ * when all of it is answered or at the drain limit. */
+static int drain(struct loop *loop) {
     loop->kind->stop_accepting(loop);
     loop_accept(loop, CONNECTION_LIMIT);
+    int error = serve_last(loop, stop_hearing_ms);
     loop->kind->end_reading(loop);
-    while (loop->connections.count > 0 && stop_left_ms() > 0 && error == 0)
-        error = turn(loop, stop_left_ms());
-    return error;
+    return error == 0 ? serve_last(loop, stop_left_ms) : error;
 }
 
 static int serve(struct loop *loop) {

@@ -35,19 +35,24 @@ static int accept_any(const struct listener *listener) {
                    SOCK_CLOEXEC);
 }
 
+/* Whether a client waits; until one does, or a stop is requested, where accept may block. */
+static bool wait_for_client(const struct listener *listener) {
+    struct pollfd waits[] = {{.fd = listener->drain_fd, .events = POLLIN},
+                             {.fd = stop_fd(), .events = POLLIN}};
+    return poll(waits, 2, listener->is_nonblocking ? 0 : -1) > 0 && waits[0].revents != 0;
+}
+
 /* No descriptor is left: has the service give back what it keeps, or accepts the next client with
  * the reserve and refuses it, unless another descriptor became free meanwhile. Returns a connection
  * that can be served, or -EAGAIN. */
 static int accept_with_reserve(struct server *server) {
     struct listener *listener = &server->listener;
-    struct pollfd waits[] = {{.fd = listener->drain_fd, .events = POLLIN},
-                             {.fd = stop_fd(), .events = POLLIN}};
     if (service_shed(server->service)) {
         int fd = accept_any(listener);
         return fd >= 0 ? fd : -EAGAIN;
     }
     stats_add(&server->stats->errors[ERROR_ACCEPT]);
-    if (poll(waits, 2, listener->is_nonblocking ? 0 : -1) <= 0 || waits[0].revents == 0)
+    if (!wait_for_client(listener))
         return -EAGAIN;
     close(listener->reserve_fd);
     int fd = accept_any(listener); /* blocks again if another worker took the client */
@@ -118,9 +123,11 @@ HOT int listener_accept(struct server *server) {
         case ENOTSOCK:     /* the stop came between the check and the call (stop.h) */
             break;
         case EAGAIN:
-            /* A blocking accept times out like the connections that inherit its timeout. */
             if (listener->is_nonblocking)
                 return -EAGAIN;
+            /* A blocking accept times out like the connections that inherit its timeout, or another
+             * who holds a given socket has made it nonblocking. */
+            wait_for_client(listener);
             break;
         case EMFILE:
         case ENFILE:

@@ -4,6 +4,7 @@
 #include "base/hot.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/stop.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -48,8 +49,18 @@ HOT static void note(struct server *server, int fd, const struct exchange *excha
     log_answer(server, fd, request, status);
 }
 
+/* After a stop the reply to all that has arrived ends the connection: a client that is told so
+ * asks elsewhere, and does not send what nobody would read. */
+static void end_after_stop(int fd, struct exchange *exchange) {
+    char next;
+    if (recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
+        exchange_make_last(exchange);
+}
+
 void answer_reply(struct server *server, int fd, struct exchange *exchange,
                   const struct request *request, enum status status, const struct text *body) {
+    if (stop_is_requested())
+        end_after_stop(fd, exchange);
     exchange_reply(exchange, request, status, body);
     note(server, fd, exchange, request, status);
 }
@@ -78,6 +89,8 @@ HOT enum status answer_body(const struct server *server, const struct request *r
 HOT static void answer(struct server *server, int fd, struct exchange *exchange,
                        const struct request *request) {
     enum status status = answer_body(server, request, exchange_begin_reply(exchange));
+    if (stop_is_requested())
+        end_after_stop(fd, exchange);
     exchange_end_reply(exchange, request, status);
     note(server, fd, exchange, request, status);
 }

@@ -13,11 +13,9 @@ int idle_timeout_set(int fd, const struct options *options) {
     int64_t idle_ms = options->idle_timeout_ms;
     const struct timeval timeout = {.tv_sec = idle_ms / 1000, .tv_usec = idle_ms % 1000 * 1000};
     /* The kernel keeps an idle client about as long as a design would. */
-    const int silent_s = (int)((idle_ms + 999) / 1000);
+    const int silent_s = options->defers_accept ? (int)((idle_ms + 999) / 1000) : 0;
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0)
-        return -errno;
-    if (options->defers_accept &&
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0 ||
         setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silent_s, sizeof silent_s) != 0)
         return -errno;
     return 0;

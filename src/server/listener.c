@@ -117,8 +117,10 @@ int listener_take(struct listener *listener, struct options *options, int fd) {
     if (error != 0 || !is_listening_tcp(fd, &options->listen))
         return -ENOTSOCK;
     error = configure(fd, options);
-    if (error == 0 && (listen(fd, (int)options->backlog) != 0 || fcntl(fd, F_SETFL, O_RDWR) != 0 ||
-                       fcntl(fd, F_SETFD, FD_CLOEXEC) != 0))
+    /* Whether it blocks is left as it is: that holds for another server, too, which may serve from
+     * it while this one starts. */
+    if (error == 0 &&
+        (listen(fd, (int)options->backlog) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0))
         error = -errno;
     if (error == 0)
         error = complete(listener, fd, NULL);

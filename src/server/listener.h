@@ -31,8 +31,10 @@ struct listener {
  * becomes the bound address (port 0 asks for any). Returns 0 or -errno. */
 int listener_open(struct listener *listener, struct options *options);
 
-/* The same with a listening socket that the server was given. Returns 0 or -errno, -ENOTSOCK if it
- * is not a listening TCP socket. */
+/* The same with a listening socket that the server was given, and that others may hold: a server
+ * that drains while this one starts, or starts while this one drains. All share its queue and its
+ * settings, and as soon as one of them may not block in accept, none does. Returns 0 or -errno,
+ * -ENOTSOCK if it is not a listening TCP socket. */
 int listener_take(struct listener *listener, struct options *options, int fd);
 
 /* For a design with a listener per worker: opens the other options->workers - 1 on the port of

@@ -25,6 +25,24 @@ static volatile sig_atomic_t listener, event;
  * else in this file: the C library has already had it copy the page. */
 static _Thread_local volatile sig_atomic_t connection = -1;
 
+/* Rounded up. */
+static int left_ms(int64_t until_ns) {
+    int64_t left_ns = until_ns - clock_monotonic_ns();
+    return left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0;
+}
+
+static int64_t hearing_end_ns(void) {
+    return atomic_load(&deadline_ns) - (DRAIN_LIMIT_S - HEARING_S) * INT64_C(1000000000);
+}
+
+/* For the end of the hearing, then for that of the drain. */
+static void set_alarm(void) {
+    int hearing_ms = left_ms(hearing_end_ns());
+    int wait_ms = hearing_ms > 0 ? hearing_ms : left_ms(atomic_load(&deadline_ns));
+    struct itimerval timer = {.it_value = {wait_ms / 1000, wait_ms % 1000 * 1000 + 1}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 static void handle_stop(int signal_number) {
     int saved = errno;
     const uint64_t one = 1;
@@ -39,7 +57,7 @@ static void handle_stop(int signal_number) {
         _exit(EXIT_FAILURE);
     if (requested == 0) {
         atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * INT64_C(1000000000));
-        alarm(DRAIN_LIMIT_S);
+        set_alarm();
         if (is_first)
             notify_stopping(manager);
     }
@@ -50,17 +68,17 @@ static void handle_stop(int signal_number) {
         dup2(event, listener);
         (void)!write(event, &one, sizeof one);
     }
-    if (connection >= 0)
-        shutdown(connection, SHUT_RD);
     errno = saved;
 }
 
 static void handle_alarm(int signal_number) {
     (void)signal_number;
     int saved = errno;
-    expired = 1;
+    expired = stop_is_over();
     if (connection >= 0)
-        shutdown(connection, SHUT_RDWR);
+        shutdown(connection, expired != 0 ? SHUT_RDWR : SHUT_RD);
+    if (expired == 0)
+        set_alarm();
     errno = saved;
 }
 
@@ -86,13 +104,6 @@ int stop_install(int listener_fd, int manager_fd) {
     return error;
 }
 
-/* An alarm is not inherited. */
-static void renew_alarm(void) {
-    int left_ms = stop_left_ms();
-    struct itimerval timer = {.it_value = {left_ms / 1000, left_ms % 1000 * 1000 + 1}};
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 HOT int stop_after_fork(int listener_fd) {
     /* It may live for only one client: make no unnecessary system call, and write nothing. */
     if (listener_fd >= 0) {
@@ -104,22 +115,23 @@ HOT int stop_after_fork(int listener_fd) {
         owner = getpid();
     }
     if (requested != 0)
-        renew_alarm();
+        set_alarm(); /* it is not inherited */
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
         return -errno;
     /* The parent may have died before the prctl. */
     return getppid() == first ? 0 : -ESRCH;
 }
 
-bool stop_is_requested(void) {
+HOT bool stop_is_requested(void) {
     return requested != 0;
 }
 
 int stop_left_ms(void) {
-    if (requested == 0)
-        return -1;
-    int64_t left_ns = atomic_load(&deadline_ns) - clock_monotonic_ns();
-    return left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0;
+    return requested == 0 ? -1 : left_ms(atomic_load(&deadline_ns));
+}
+
+int stop_hearing_ms(void) {
+    return requested == 0 ? -1 : left_ms(hearing_end_ns());
 }
 
 bool stop_is_over(void) {
@@ -132,7 +144,7 @@ int stop_fd(void) {
 
 void stop_interrupts(int connection_fd) {
     connection = connection_fd;
-    /* The signal may have come just before: then nothing else would shut this connection. */
-    if (requested != 0 && connection_fd >= 0)
+    /* The alarm may have come just before: then nothing else would shut this connection. */
+    if (requested != 0 && connection_fd >= 0 && stop_hearing_ms() == 0)
         shutdown(connection_fd, expired != 0 ? SHUT_RDWR : SHUT_RD);
 }

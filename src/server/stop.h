@@ -5,9 +5,9 @@
  *  - it writes to an eventfd, which event loops watch;
  *  - it replaces the listening descriptor with that eventfd: a blocked accept is interrupted and a
  *    later one fails at once (the listener lives on as drain_fd, with its backlog);
- *  - it shuts the reading side of the connection that a design named with stop_interrupts: what has
- *    come is still read, and then the end;
- *  - it sets an alarm: after DRAIN_LIMIT_S that connection is cut off, and the drain is over.
+ *  - it sets an alarm: after HEARING_S, the hearing, the reading side of the connection that a
+ * design named with stop_interrupts is shut: what has come is still read, and then the end; after
+ *    DRAIN_LIMIT_S that connection is cut off, and the drain is over.
  * A second Ctrl-C ends the process at once. */
 #pragma once
 #include <stdbool.h>
@@ -31,11 +31,15 @@ bool stop_is_requested(void);
 /* Milliseconds until the drain must end, 0 if it is over; -1 while no stop is requested. */
 int stop_left_ms(void);
 
+/* Milliseconds for which connections are still read, 0 if that is over; -1 while no stop is
+ * requested. */
+int stop_hearing_ms(void);
+
 /* A stop is requested, and the drain must have ended. */
 bool stop_is_over(void);
 
 /* Readable once a stop is requested. */
 int stop_fd(void);
 
-/* The connection whose blocking read a stop must interrupt; -1: none. */
+/* The connection whose blocking read the end of the hearing must interrupt; -1: none. */
 void stop_interrupts(int connection_fd);

@@ -4,6 +4,7 @@
 #include "server/answer.h"
 #include "server/idle_timeout.h"
 #include "server/log.h"
+#include "server/stop.h"
 #include "uring/surplus.h"
 
 #include <errno.h>
@@ -48,6 +49,17 @@ static bool has_more(const struct uring_connection *connection) {
            connection->is_shut;
 }
 
+/* Whether more has arrived than the exchange was given: kept, or told by completions to come. */
+static bool is_followed(const struct uring_loop *loop, const struct uring_connection *connection) {
+    const struct io_uring_cqe *completion;
+    unsigned head;
+    io_uring_for_each_cqe(&loop->uring.ring, head, completion) {
+        if (completion->user_data == data_of(connection, RECEIVE) && completion->res > 0)
+            return true;
+    }
+    return connection->surplus != NULL;
+}
+
 /* Answers what has arrived; not while replies are under way. was_partial: of what arrived, as in
  * idle_restarts. */
 static void advance(struct uring_loop *loop, struct uring_connection *connection,
@@ -58,6 +70,8 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
         connection->is_shut = false;
         exchange_received(exchange, 0);
     }
+    if (stop_is_requested())
+        exchange->is_followed = is_followed(loop, connection);
     unsigned answered =
         answer_requests(loop->base.server, connection->base.fd, exchange, REQUEST_BATCH);
     if (idle_restarts(was_partial, answered))

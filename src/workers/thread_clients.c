@@ -57,8 +57,8 @@ void thread_clients_converse(struct thread_clients *clients, struct thread_clien
     close_connection(fd, is_refused);
 }
 
-static struct timespec drain_end(void) {
-    int64_t end_ns = clock_monotonic_ns() + stop_left_ms() * (int64_t)NS_PER_MS;
+static struct timespec end_in(int left_ms) {
+    int64_t end_ns = clock_monotonic_ns() + left_ms * (int64_t)NS_PER_MS;
     return (struct timespec){.tv_sec = end_ns / NS_PER_S, .tv_nsec = end_ns % NS_PER_S};
 }
 
@@ -84,7 +84,8 @@ static void wait_until_empty(struct thread_clients *clients, const struct timesp
 }
 
 void thread_clients_drain(struct thread_clients *clients) {
-    const struct timespec end = drain_end();
+    const struct timespec hearing_end = end_in(stop_hearing_ms()), end = end_in(stop_left_ms());
+    wait_until_empty(clients, &hearing_end);
     shut(clients, SHUT_RD);
     wait_until_empty(clients, &end);
     shut(clients, SHUT_RDWR);
@@ -92,8 +93,9 @@ void thread_clients_drain(struct thread_clients *clients) {
 }
 
 void thread_clients_drain_pool(struct thread_clients *clients, struct threads *threads) {
-    const struct timespec end = drain_end();
-    shut(clients, SHUT_RD);
+    const struct timespec hearing_end = end_in(stop_hearing_ms()), end = end_in(stop_left_ms());
+    if (!threads_end_by(threads, &hearing_end))
+        shut(clients, SHUT_RD);
     if (!threads_end_by(threads, &end))
         shut(clients, SHUT_RDWR);
     threads_join(threads);

@@ -1,5 +1,6 @@
 /* The clients that threads are serving with blocking calls. A stop must interrupt those calls from
- * outside: end the reading, and later cut off clients that do not read their replies. */
+ * outside: end the reading after a while, and later cut off clients that do not read their replies.
+ */
 #pragma once
 #include "server/server.h"
 #include "server/threads.h"
@@ -34,8 +35,9 @@ void thread_clients_leave(struct thread_clients *clients, struct thread_client *
 void thread_clients_converse(struct thread_clients *clients, struct thread_client *member,
                              struct server *server);
 
-/* The server stops: ends the reading on every connection, so that each thread answers what has
- * arrived, and cuts off those that are not done at the drain limit. Returns when all have left. */
+/* The server stops: when the hearing is over (stop.h) it ends the reading on every connection, so
+ * that each thread answers what has arrived, and at the drain limit it cuts off those that are not
+ * done. Returns when all have left. */
 void thread_clients_drain(struct thread_clients *clients);
 
 /* The same for a pool, whose threads end when no client is left: returns when all have ended. */

@@ -39,10 +39,9 @@ TEST(a_reply_is_written_where_it_is_sent_from) {
 TEST(a_reply_for_which_no_memory_was_left_ends_the_conversation) {
     static struct play play;
     struct request request;
-    static const char asked[] = "top 1\ntop 2\ntop 3\n";
     play.output_length = 0;
     exchange_open(&play.exchange, &buffers);
-    ask(&play.exchange, asked);
+    ask(&play.exchange, "top 1\ntop 2\ntop 3\n");
     assert_true(exchange_next(&play.exchange, &request));
     answer(&play, &request);
     assert_true(exchange_next(&play.exchange, &request));
@@ -89,4 +88,35 @@ TEST(large_replies_count_against_the_budget_until_they_are_taken_or_dropped) {
     assert_int_equal(budget.held, 0);
     exchange_close(&one);
     buffers_close(&counted);
+}
+
+/* As for a server that stops. */
+static void answer_as_last(struct play *play) {
+    struct request request;
+    assert_true(exchange_next(&play->exchange, &request));
+    exchange_make_last(&play->exchange);
+    answer(play, &request);
+}
+
+TEST(only_the_reply_to_all_that_has_arrived_is_made_the_last) {
+    static struct play play;
+    static const char asked[] = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n";
+    play.output_length = 0;
+    exchange_open(&play.exchange, &buffers);
+    ask(&play.exchange, asked);
+    ask(&play.exchange, asked);
+    answer_as_last(&play);
+    play.exchange.is_followed = true;
+    answer_as_last(&play);
+    answer_and_send(&play, 4096);
+    assert_false(exchange_is_done(&play.exchange));
+    ask(&play.exchange, asked);
+    play.exchange.is_followed = false;
+    answer_as_last(&play);
+    answer_and_send(&play, 4096);
+    strip_dates(&play);
+    assert_string_equal(play.output, OK_HEAD "3\r\n\r\nok\n" OK_HEAD "3\r\n\r\nok\n" OK_HEAD
+                                             "3\r\nConnection: close\r\n\r\nok\n");
+    assert_true(exchange_is_done(&play.exchange));
+    exchange_close(&play.exchange);
 }
