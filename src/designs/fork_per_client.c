@@ -5,6 +5,7 @@
  * creation and exit, page tables and page faults, some 200 us of CPU. */
 #include "base/clock.h"
 #include "base/hot.h"
+#include "base/pause.h"
 #include "server/deaths.h"
 #include "server/design.h"
 #include "server/server.h"
@@ -12,7 +13,6 @@
 #include "workers/converse.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -68,11 +68,13 @@ static void forget(const struct parent *parent, pid_t pid) {
 
 HOT static void reap(const struct parent *parent) {
     struct rusage used;
-    pid_t pid;
+    pid_t pid = 0;
     while (parent->living->count > 0 && (pid = wait4(-1, NULL, WNOHANG, &used)) > 0) {
         stats_add_reaped(parent->server->stats, &used);
         forget(parent, pid);
     }
+    if (pid < 0) /* the system would not say: it is asked again soon */
+        parent->living->is_quiet = false;
 }
 
 /* In the child. SIGCHLD stays blocked: it has no children. */
@@ -124,7 +126,7 @@ HOT static void turn(const struct parent *parent) {
         {.fd = stop_fd(), .events = POLLIN},
         {.fd = living->is_quiet ? parent->deaths.fd : -1, .events = POLLIN},
     };
-    poll(waits, WAITS, living->is_quiet || living->count == 0 ? -1 : QUIET_MS);
+    poll_or_pause(waits, WAITS, living->is_quiet || living->count == 0 ? -1 : QUIET_MS);
     living->is_quiet = waits[CLIENT].revents == 0;
     if (living->is_quiet)
         deaths_noted(&parent->deaths);
@@ -147,10 +149,9 @@ static void signal_all(const struct living *living, int signal_number) {
 
 static void wait_for_deaths(const struct parent *parent, int wait_ms) {
     struct pollfd waits = {.fd = parent->deaths.fd, .events = POLLIN};
-    if (poll(&waits, 1, wait_ms) > 0) {
-        deaths_noted(&parent->deaths);
-        reap(parent);
-    }
+    poll_or_pause(&waits, 1, wait_ms < 0 || wait_ms > QUIET_MS ? QUIET_MS : wait_ms);
+    deaths_noted(&parent->deaths);
+    reap(parent);
 }
 
 /* Serves the backlog, tells the children to stop, and kills those that do not stop in time. */

@@ -3,7 +3,8 @@
  * Each child has a socket pair with the parent, receives a client's descriptor over it
  * (SCM_RIGHTS), serves that client to the end, and reports with a byte that it is free. The parent
  * accepts only while a child is free: other clients wait in the backlog. It decides who serves
- * whom; that costs four more system calls and two context switches for each client. */
+ * whom; that costs five more system calls and two context switches for each client. */
+#include "base/pause.h"
 #include "server/design.h"
 #include "server/processes.h"
 #include "server/stop.h"
@@ -11,20 +12,30 @@
 #include "workers/fd_channel.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* No descriptor is left for the client that was passed: takes it in place of the reserve. Returns
+ * whether that is done: *client is then to be served or, below 0, was refused. */
+static bool take_with_reserve(struct server *server, struct inbox *inbox, int *client) {
+    stats_add(&server->stats->errors[ERROR_ACCEPT]);
+    if (server->listener.reserve_fd >= 0)
+        close(server->listener.reserve_fd);
+    int taken = inbox_take(server, inbox);
+    *client = listener_keep_reserve(server, taken);
+    return taken >= 0;
+}
 
 /* In a child. */
 static void serve(struct server *server, struct inbox *inbox) {
     int fd;
     while ((fd = inbox_take(server, inbox)) >= 0 || fd == -EMFILE) {
+        if (fd == -EMFILE && !take_with_reserve(server, inbox, &fd))
+            continue; /* it waits where it is */
         if (fd >= 0)
             converse_alone(server, fd);
-        else
-            stats_add(&server->stats->errors[ERROR_ACCEPT]);
-        if (!listener_is_left_to_others(&server->listener))
-            inbox_report_free(inbox);
+        if (!listener_is_left_to_others(&server->listener) && !inbox_report_free(inbox))
+            break;
     }
     _exit(EXIT_SUCCESS);
 }
@@ -99,7 +110,7 @@ static void hand_to(struct parent *parent, struct child *child) {
     int error = channel_pass(child->socket, parent->accepted);
     child->is_free = error != 0;
     if (error == -EPIPE || error == -ECONNRESET) {
-        child->is_free = false; /* it is leaving: another child gets the client */
+        hang_up_on(child); /* it is leaving: another child gets the client */
         return;
     }
     if (error == 0)
@@ -129,9 +140,10 @@ static unsigned most_waiting(const struct parent *parent) {
 }
 
 static void hear(struct child *child) {
-    if (channel_is_free(child->socket))
+    int heard = channel_hear(child->socket);
+    if (heard > 0)
         child->is_free = true;
-    else
+    else if (heard < 0)
         hang_up_on(child); /* it died: processes_reap sees to that */
 }
 
@@ -143,13 +155,13 @@ static void turn(struct parent *parent, int wait_ms) {
         waits[WAITS + i] = (struct pollfd){.fd = parent->children[i].socket, .events = POLLIN};
     /* Clients are accepted only while a child is free. */
     waits[WAIT_CLIENT].fd = find_free(parent) != NULL ? parent->server->listener.drain_fd : -1;
-    if (poll(waits, WAITS + count, wait_ms) > 0) {
+    if (poll_or_pause(waits, WAITS + count, wait_ms) > 0) {
         for (unsigned i = 0; i < count; i++)
             if (waits[WAITS + i].revents != 0)
                 hear(&parent->children[i]);
-        if (waits[WAIT_DEATHS].revents != 0)
-            processes_reap(&parent->processes);
     }
+    if (waits[WAIT_DEATHS].revents != 0 || parent->processes.may_be_dead)
+        processes_reap(&parent->processes);
     refill(parent);
     hand_out(parent, most_waiting(parent));
 }

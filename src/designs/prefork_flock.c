@@ -3,6 +3,7 @@
  * As prefork-accept, but one worker is blocked in accept and the others in a file lock: two more
  * system calls for each client. For kernels where several processes could not accept from one
  * socket, or all woke for each client. A worker that dies with the lock releases it. */
+#include "base/pause.h"
 #include "server/design.h"
 #include "server/processes.h"
 #include "workers/converse.h"
@@ -23,17 +24,26 @@ static int open_again(int file) {
 
 /* Waits for the lock, unless this worker is told to leave meanwhile. */
 static bool lock_file(const struct server *server, int file) {
-    while (flock(file, LOCK_EX) != 0)
-        if (errno != EINTR || listener_is_left_to_others(&server->listener))
+    while (flock(file, LOCK_EX) != 0) {
+        if (listener_is_left_to_others(&server->listener))
             return false;
+        if (errno != EINTR) /* the kernel may have no memory for a lock */
+            pause_a_moment();
+    }
     return true;
+}
+
+/* Whatever fails: while this worker served its client, no other could accept. */
+static void unlock_file(int file) {
+    while (flock(file, LOCK_UN) != 0)
+        pause_a_moment();
 }
 
 static int accept_locked(struct server *server, int file) {
     if (!lock_file(server, file))
         return -EAGAIN;
     int fd = listener_accept(server);
-    flock(file, LOCK_UN);
+    unlock_file(file);
     return fd;
 }
 

@@ -4,12 +4,12 @@
  * mutex around it. No client waits for a thread to be created, and as many are served at a time as
  * there are threads; one more waits until another has left. A client costs a mutex, whose next
  * owner must mostly be woken. */
+#include "base/pause.h"
 #include "server/design.h"
 #include "server/stop.h"
 #include "workers/thread_clients.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 
 struct pool {
@@ -42,7 +42,7 @@ static void serve(void *argument, unsigned worker) {
 static void wait_for_stop(void) {
     struct pollfd stop = {.fd = stop_fd(), .events = POLLIN};
     while (!stop_is_requested())
-        poll(&stop, 1, -1);
+        poll_or_pause(&stop, 1, -1);
 }
 
 static int serve_until_stopped(struct pool *pool) {

@@ -1,10 +1,16 @@
 #include "loops/loop.h"
 
 #include "base/clock.h"
+#include "base/hot.h"
 #include "base/limits.h"
+#include "base/pause.h"
 #include "server/answer.h"
 #include "server/idle_timeout.h"
 #include "server/stop.h"
+
+#include <errno.h>
+
+enum { WAIT_PATIENCE_MS = 5000 }; /* with waits that fail one after the other */
 
 void loop_welcome(struct loop *loop, int fd) {
     struct connection *connection = NULL;
@@ -21,6 +27,20 @@ int loop_accept(struct loop *loop, int limit) {
     for (; count < limit && (fd = listener_accept(loop->server)) >= 0; count++)
         loop_welcome(loop, fd);
     return count;
+}
+
+HOT int loop_waited(struct loop *loop, int error) {
+    loop->now_ns = clock_monotonic_ns();
+    if (error == 0 || error == -EINTR) {
+        loop->failing_since_ns = 0;
+        return 0;
+    }
+    if (loop->failing_since_ns == 0)
+        loop->failing_since_ns = loop->now_ns;
+    if (loop->now_ns - loop->failing_since_ns > WAIT_PATIENCE_MS * (int64_t)NS_PER_MS)
+        return error;
+    pause_a_moment();
+    return 0;
 }
 
 int loop_idle_ms(const struct loop *loop) {

@@ -35,7 +35,8 @@ struct loop {
     pthread_barrier_t *opening; /* shared by the loops of several threads; NULL: the only loop */
     int fd_limit;               /* descriptors must be below it; 0: no limit */
     struct connections connections;
-    int64_t now_ns; /* CLOCK_MONOTONIC, as of the last wait */
+    int64_t now_ns;           /* CLOCK_MONOTONIC, as of the last wait */
+    int64_t failing_since_ns; /* ... of the first wait that failed; 0: the last did not */
 };
 
 /* Serves until the server is told to stop, then drains. `loop` begins with `kind` and `server`.
@@ -47,6 +48,11 @@ int loop_accept(struct loop *loop, int limit);
 
 /* Adds an accepted client, or refuses it at a limit. */
 void loop_welcome(struct loop *loop, int fd);
+
+/* For `turn`, after each wait, with 0 or its -errno. The kernel may be short of memory for a
+ * moment: returns 0 after a pause, and the loop goes on. What lasts will not come right: returns
+ * the error, and the server ends. */
+int loop_waited(struct loop *loop, int error);
 
 /* Milliseconds until the next idle timeout; -1: there is no connection. */
 int loop_idle_ms(const struct loop *loop);

@@ -213,9 +213,9 @@ static int turn(struct loop *loop, int wait_ms) {
     struct reactor *reactor = (struct reactor *)loop;
     int limit_ms = reactor->queued != NULL ? 0 : wait_ms >= 0 ? wait_ms : loop_idle_ms(loop);
     int ready = reactor->poller->wait(reactor->set, limit_ms);
-    if (ready < 0 && errno != EINTR)
-        return -errno;
-    loop->now_ns = clock_monotonic_ns();
+    int error = loop_waited(loop, ready < 0 ? -errno : 0);
+    if (error != 0)
+        return error;
     reactor->poller->dispatch(reactor->set, ready, reactor);
     serve_queued(reactor);
     return 0;

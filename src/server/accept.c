@@ -1,6 +1,7 @@
 #include "server/accept.h"
 
 #include "base/hot.h"
+#include "base/pause.h"
 #include "exchange/exchange.h"
 #include "server/close_connection.h"
 #include "server/log.h"
@@ -8,10 +9,7 @@
 #include "server/stop.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <unistd.h>
-
-enum { PAUSE_MS = 10 }; /* after a failure that may last: do not spin */
 
 static void say_and_close(const struct server *server, int fd, enum refusal refusal) {
     struct span answer = exchange_refusal(refusal);
@@ -35,11 +33,25 @@ static int accept_any(const struct listener *listener) {
                    SOCK_CLOEXEC);
 }
 
+int listener_keep_reserve(struct server *server, int fd) {
+    struct listener *listener = &server->listener;
+    listener->reserve_fd = listener_open_reserve();
+    if (fd < 0) {
+        pause_a_moment(); /* the whole system is out of descriptors */
+        return -EAGAIN;
+    }
+    if (listener->reserve_fd >= 0)
+        return fd;
+    listener_refuse(server, fd);
+    listener->reserve_fd = listener_open_reserve();
+    return -EAGAIN;
+}
+
 /* Whether a client waits; until one does, or a stop is requested, where accept may block. */
 static bool wait_for_client(const struct listener *listener) {
     struct pollfd waits[] = {{.fd = listener->drain_fd, .events = POLLIN},
                              {.fd = stop_fd(), .events = POLLIN}};
-    return poll(waits, 2, listener->is_nonblocking ? 0 : -1) > 0 && waits[0].revents != 0;
+    return poll_or_pause(waits, 2, listener->is_nonblocking ? 0 : -1) > 0 && waits[0].revents != 0;
 }
 
 /* No descriptor is left: has the service give back what it keeps, or accepts the next client with
@@ -56,16 +68,7 @@ static int accept_with_reserve(struct server *server) {
         return -EAGAIN;
     close(listener->reserve_fd);
     int fd = accept_any(listener); /* blocks again if another worker took the client */
-    listener->reserve_fd = listener_open_reserve();
-    if (fd < 0) {
-        poll(NULL, 0, PAUSE_MS); /* the whole system is out of descriptors */
-        return -EAGAIN;
-    }
-    if (listener->reserve_fd >= 0)
-        return fd;
-    listener_refuse(server, fd);
-    listener->reserve_fd = listener_open_reserve();
-    return -EAGAIN;
+    return listener_keep_reserve(server, fd);
 }
 
 static int deny(const struct server *server, int fd, enum refusal refusal, const char *what) {
@@ -145,7 +148,7 @@ HOT int listener_accept(struct server *server) {
             /* Of this connection alone (accept(2)), or for long: the socket was shut down by
              * another who holds it (EINVAL), a security module forbids it (EACCES, EPERM). */
             stats_add(&server->stats->errors[ERROR_ACCEPT]);
-            poll(NULL, 0, PAUSE_MS);
+            pause_a_moment();
             if (listener->is_nonblocking)
                 return -EAGAIN;
             break;

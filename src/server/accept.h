@@ -16,5 +16,10 @@ int listener_accept(struct server *server);
  * if its address is not allowed: then it was told so and closed. */
 int listener_welcome(struct server *server, int fd);
 
+/* For a connection that was taken when no descriptor was left, in place of the reserve: keeps a
+ * reserve again, for which the client may have to be refused. fd: the connection, or -errno.
+ * Returns a connection that can be served, or -EAGAIN, after a pause if there is none. */
+int listener_keep_reserve(struct server *server, int fd);
+
 /* Tells the client that the server is full, and closes. */
 void listener_refuse(struct server *server, int fd);

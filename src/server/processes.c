@@ -2,14 +2,16 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/pause.h"
 #include "server/stop.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { ASK_AGAIN_MS = 100 }; /* when the call that tells of deaths, or reaps, has failed */
 
 static void release(struct processes *processes) {
     free(processes->members);
@@ -74,6 +76,7 @@ void processes_reap(struct processes *processes) {
         stats_add_reaped(processes->server->stats, &used);
         vacate(processes, pid);
     }
+    processes->may_be_dead = pid < 0 && processes->alive > 0;
 }
 
 /* For poll: up, not down. */
@@ -102,7 +105,8 @@ int processes_vacancy(struct processes *processes) {
 }
 
 int processes_wait_ms(const struct processes *processes) {
-    int64_t now_ns = clock_monotonic_ns(), least_ns = INT64_MAX;
+    int64_t now_ns = clock_monotonic_ns();
+    int64_t least_ns = processes->may_be_dead ? ASK_AGAIN_MS * (int64_t)NS_PER_MS : INT64_MAX;
     for (unsigned i = 0; i < processes->count; i++)
         if (processes->members[i].pid == 0 && left_ns(&processes->members[i], now_ns) < least_ns)
             least_ns = left_ns(&processes->members[i], now_ns);
@@ -119,10 +123,11 @@ void processes_tell_stop(const struct processes *processes) {
     signal_all(processes, SIGTERM);
 }
 
+/* wait_ms at most; -1: until one has died, or not much longer than that. */
 static void wait_for_deaths(struct processes *processes, int wait_ms) {
     struct pollfd waits = {.fd = processes->deaths.fd, .events = POLLIN};
-    if (poll(&waits, 1, wait_ms) > 0)
-        processes_reap(processes);
+    poll_or_pause(&waits, 1, wait_ms < 0 || wait_ms > ASK_AGAIN_MS ? ASK_AGAIN_MS : wait_ms);
+    processes_reap(processes);
 }
 
 void processes_close(struct processes *processes) {
@@ -175,7 +180,8 @@ static void until_stopped(struct pool *pool) {
     struct pollfd waits[] = {{.fd = stop_fd(), .events = POLLIN},
                              {.fd = pool->processes.deaths.fd, .events = POLLIN}};
     while (!stop_is_requested()) {
-        if (poll(waits, 2, processes_wait_ms(&pool->processes)) > 0 && waits[1].revents != 0)
+        int ready = poll_or_pause(waits, 2, processes_wait_ms(&pool->processes));
+        if ((ready > 0 && waits[1].revents != 0) || pool->processes.may_be_dead)
             processes_reap(&pool->processes);
         refill(pool);
     }

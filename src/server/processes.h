@@ -26,6 +26,7 @@ struct processes {
     struct server *server;
     struct worker_process *members;
     unsigned count, alive;
+    bool may_be_dead; /* the system would not say who has died: it is asked again soon */
     struct deaths deaths;
 };
 
@@ -46,14 +47,15 @@ int processes_open(struct processes *processes, struct server *server);
 pid_t processes_fork(struct processes *processes, unsigned worker, int waits_in,
                      struct server *own);
 
-/* Reaps workers that have died. Call it when deaths.fd is readable. */
+/* Reaps workers that have died. Call it when deaths.fd is readable, and while may_be_dead. */
 void processes_reap(struct processes *processes);
 
 /* An empty slot to fill now; -1: none. Whether that succeeds or not, it is not returned again
  * before REFILL_MS have passed. */
 int processes_vacancy(struct processes *processes);
 
-/* For poll: milliseconds until there is a vacancy, 0 if there is one, -1 if no slot is empty. */
+/* For poll: milliseconds until there is a vacancy, 0 if there is one, -1 if no slot is empty; or
+ * until processes_reap should be called again (may_be_dead). */
 int processes_wait_ms(const struct processes *processes);
 
 /* Sends SIGTERM to all. */

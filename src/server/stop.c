@@ -43,9 +43,18 @@ static void set_alarm(void) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* Tried again if it fails: nobody else does it, and the signal ends the wait of one thread only. */
+static void tell_waits(void) {
+    enum { TRIES = 10 };
+    const uint64_t one = 1;
+    for (int i = 0; i < TRIES && dup2(event, listener) < 0; i++)
+        continue;
+    for (int i = 0; i < TRIES && write(event, &one, sizeof one) < 0; i++)
+        continue;
+}
+
 static void handle_stop(int signal_number) {
     int saved = errno;
-    const uint64_t one = 1;
     const pid_t self = getpid();
     const bool is_first = self == first;
     if (signal_number == SIGINT && !is_first)
@@ -64,10 +73,8 @@ static void handle_stop(int signal_number) {
     requested = 1;
     /* Otherwise these are the parent's: of a process that waits for no descriptor, or that has just
      * been forked, where stop_after_fork does the rest. */
-    if (self == owner) {
-        dup2(event, listener);
-        (void)!write(event, &one, sizeof one);
-    }
+    if (self == owner)
+        tell_waits();
     errno = saved;
 }
 

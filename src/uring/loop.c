@@ -139,9 +139,10 @@ static int turn(struct loop *base, int wait_ms) {
                 : wait_ms < 0
                     ? io_uring_submit_and_wait(ring, 1)
                     : io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);
-    if (error < 0 && error != -EINTR && error != -ETIME && error != -EAGAIN && error != -EBUSY)
-        loop->error = error;
-    base->now_ns = clock_monotonic_ns();
+    if (error >= 0 || error == -ETIME || error == -EAGAIN || error == -EBUSY)
+        loop_waited(base, 0);
+    else
+        loop->error = error == -EBADR ? error : loop_waited(base, error);
     unsigned ready = io_uring_cq_ready(ring); /* later completions are for the next turn */
     settle(loop);
     for (; ready > 0 && io_uring_peek_cqe(ring, &completion) == 0; ready--) {

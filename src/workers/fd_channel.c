@@ -1,5 +1,6 @@
 #include "workers/fd_channel.h"
 
+#include "base/pause.h"
 #include "server/stop.h"
 
 #include <errno.h>
@@ -44,12 +45,18 @@ int channel_pass(int socket, int fd) {
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-bool channel_is_free(int socket) {
-    char byte;
-    return recv(socket, &byte, 1, MSG_DONTWAIT) == 1;
+static bool is_hung_up(int error) {
+    return error == EPIPE || error == ECONNRESET || error == ENOTCONN;
 }
 
-static int receive(int socket) {
+int channel_hear(int socket) {
+    char byte;
+    ssize_t got = recv(socket, &byte, 1, MSG_DONTWAIT);
+    return got > 0 ? 1 : got == 0 || is_hung_up(errno) ? -EPIPE : 0;
+}
+
+/* The message stays where it is: else a descriptor for which there is no place is lost with it. */
+static int look(int socket) {
     char byte;
     int fd = -EMFILE;
     union ancillary ancillary;
@@ -58,13 +65,20 @@ static int receive(int socket) {
                              .msg_iovlen = 1,
                              .msg_control = ancillary.space,
                              .msg_controllen = sizeof ancillary.space};
-    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    ssize_t got = recvmsg(socket, &message, MSG_PEEK | MSG_CMSG_CLOEXEC);
     if (got <= 0)
         return got == 0 ? -EPIPE : -errno;
     const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (header != NULL && header->cmsg_type == SCM_RIGHTS)
         memcpy(&fd, CMSG_DATA(header), sizeof fd);
     return fd;
+}
+
+/* Its descriptor has been taken. */
+static void remove_message(const struct inbox *inbox) {
+    char byte;
+    while (recv(inbox->drain, &byte, 1, 0) < 0)
+        pause_a_moment();
 }
 
 /* If this child alone is to leave, it takes only what has already arrived; the parent passes the
@@ -79,14 +93,23 @@ int inbox_take(const struct server *server, struct inbox *inbox) {
     for (;;) {
         if (stop_is_requested() && !inbox->is_ended)
             notice_stop(server, inbox);
-        int fd = receive(inbox->is_ended ? inbox->drain : inbox->socket);
-        if (fd != -EINTR && fd != -ENOTSOCK)
+        int fd = look(inbox->is_ended ? inbox->drain : inbox->socket);
+        if (fd >= 0)
+            remove_message(inbox);
+        if (fd >= 0 || fd == -EMFILE || is_hung_up(-fd))
             return fd;
+        if (fd != -EINTR && fd != -ENOTSOCK)
+            pause_a_moment();
     }
 }
 
-void inbox_report_free(const struct inbox *inbox) {
-    (void)!send(inbox->drain, "", 1, MSG_NOSIGNAL);
+bool inbox_report_free(const struct inbox *inbox) {
+    while (send(inbox->drain, "", 1, MSG_NOSIGNAL) < 0) {
+        if (is_hung_up(errno))
+            return false;
+        pause_a_moment();
+    }
+    return true;
 }
 
 void inbox_close(const struct inbox *inbox) {

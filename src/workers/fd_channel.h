@@ -19,14 +19,16 @@ int channel_open(int *socket, struct inbox *inbox);
  * if the child is leaving. */
 int channel_pass(int socket, int fd);
 
-/* In the parent, when the socket is readable: whether the child reports that it is free; else it
- * has died. */
-bool channel_is_free(int socket);
+/* In the parent, when the socket is readable: 1 if the child reports that it is free, -EPIPE if it
+ * has died, 0 if this cannot be told just now. */
+int channel_hear(int socket);
 
-/* In the child: waits for the next descriptor. Returns it or -errno: -EMFILE if one came and could
- * not be taken; any other if the server or this child alone stops and no more will come. */
+/* In the child: waits for the next descriptor. Returns it or -errno: -EMFILE if one has come and
+ * there is no place for it: it can still be taken later; any other if the server or this child
+ * alone stops and no more will come. */
 int inbox_take(const struct server *server, struct inbox *inbox);
 
-/* In the child: reports that it is free. */
-void inbox_report_free(const struct inbox *inbox);
+/* In the child: reports that it is free. Tries until it can: the parent would pass no other client.
+ * Returns whether the parent still listens. */
+bool inbox_report_free(const struct inbox *inbox);
 void inbox_close(const struct inbox *inbox);

@@ -1,6 +1,7 @@
 #include "workers/jobs.h"
 
 #include "base/limits.h"
+#include "base/pause.h"
 #include "server/answer.h"
 
 #include <errno.h>
@@ -33,9 +34,16 @@ static struct job *wait_for_work(struct jobs *jobs) {
     return job;
 }
 
+/* Until the loop is told: it would not ask of itself, and who has been answered would wait for
+ * ever. */
+static void tell(const struct jobs *jobs) {
+    const uint64_t one = 1;
+    while (write(jobs->answered_fd, &one, sizeof one) < 0)
+        pause_a_moment();
+}
+
 static void work(void *argument, unsigned worker) {
     struct jobs *jobs = argument;
-    const uint64_t one = 1;
     struct job *job;
     pthread_mutex_lock(&jobs->lock);
     while ((job = wait_for_work(jobs)) != NULL) {
@@ -48,7 +56,7 @@ static void work(void *argument, unsigned worker) {
         bool was_empty = append(&jobs->answered, job);
         pthread_mutex_unlock(&jobs->lock);
         if (was_empty) /* without the lock, which the loop asks for at once */
-            (void)!write(jobs->answered_fd, &one, sizeof one);
+            tell(jobs);
         pthread_mutex_lock(&jobs->lock);
     }
     pthread_mutex_unlock(&jobs->lock);

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import every_design
 from tests.dialects import DIALECTS
 from tests.processes import sleepers
-from tests.servers import ListedDesign, RunningServer, Start, runnable, running, table
+from tests.servers import ListedDesign, RunningServer, Start, running, table
 
 DESCRIPTORS = 4096
 """What the tests themselves may need: a crowd of a thousand, and room."""
@@ -22,10 +23,7 @@ cases = pytest.StashKey[Counter[str]]()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "design" in metafunc.fixturenames:
-        designs = runnable()
-        assert designs, "none of the server's designs can run on this machine"
-        metafunc.parametrize("design", designs, ids=lambda design: design.name, scope="module")
+    every_design.parametrize(metafunc)
     if "dialect" in metafunc.fixturenames:
         metafunc.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 

@@ -1,0 +1,91 @@
+"""System calls that fail, or are only watched: strace's injection."""
+
+import contextlib
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.servers import PATIENCE_S, needs
+from tests.waiting import wait_until
+
+ALWAYS = ""
+LINE = re.compile(r"^\d+ +(?:(?P<call>\w+)\(|\+\+\+ killed by (?P<signal>\w+))", re.MULTILINE)
+CRASHES = {"SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A call that fails with this error: of each thread's calls the one of this number ("1": the
+    first; "10+10": every tenth), or all. What it should do is not done."""
+
+    call: str
+    error: str
+    when: str = ALWAYS
+
+    def __str__(self) -> str:
+        return f"{self.call} {self.error} {self.when or 'always'}"
+
+    @property
+    def options(self) -> list[str]:
+        when = f":when={self.when}" if self.when else ""
+        inject = f"inject={self.call}:error={self.error}{when}"
+        return ["-e", f"trace={self.call}", "-e", inject]
+
+
+NONE = Fault("", "")
+"""Every call is traced, and none fails."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What strace has written so far."""
+
+    path: Path
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text(errors="replace") if self.path.exists() else ""
+
+    @property
+    def injections(self) -> int:
+        return self.text.count("(INJECTED)")
+
+    @property
+    def calls(self) -> set[str]:
+        return {found["call"] for found in LINE.finditer(self.text) if found["call"]}
+
+    @property
+    def crash(self) -> str | None:
+        """The signal by which a process ended that nobody had sent."""
+        signals = {found["signal"] for found in LINE.finditer(self.text)} & CRASHES
+        return f"it crashed: {signals}" if signals else None
+
+
+def tracing(fault: Fault, trace: Trace) -> list[str]:
+    """A prefix of a command."""
+    trace.path.unlink(missing_ok=True)
+    options = fault.options if fault != NONE else []
+    return [needs("strace"), "-f", *options, "-o", str(trace.path)]
+
+
+@contextlib.contextmanager
+def attached(pids: list[int], folder: Path, fault: Fault) -> Iterator[Trace]:
+    """Into these processes, which run, and whatever they start meanwhile."""
+    trace, said = Trace(folder / "trace"), folder / "strace"
+    each = [word for pid in pids for word in ("-p", str(pid))]
+    with said.open("wb") as errors:
+        tracer = subprocess.Popen([*tracing(fault, trace), *each], stderr=errors, process_group=0)
+    try:
+        # It says so also of one that it may not have, such as one that has just ended.
+        wait_until(lambda: said.read_text().count("attach") >= len(pids), said.read_text)
+        if f"{pids[0]}): Operation not permitted" in said.read_text():
+            pytest.skip("strace may trace nobody here")
+        yield trace
+    finally:
+        tracer.send_signal(signal.SIGINT)  # it lets go of all
+        tracer.wait(PATIENCE_S)

@@ -1,0 +1,99 @@
+"""What a server holds, and whether it serves as before."""
+
+import contextlib
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.processes import descriptors, is_gone, threads, tree
+from tests.servers import ListedDesign, RunningServer, read_reply, rows_of
+from tests.waiting import PATIENCE_S
+
+ASKED = 10
+OF_SCANS = re.compile(r"/proc/\d+/")
+"""What scans keep open: it comes and goes with others' processes."""
+GROWTH_KIB = 2048
+"""Of memory that is no leak: what the allocator keeps of the most there ever was."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Of all its processes together."""
+
+    processes: int
+    threads: int
+    sockets: int
+    descriptors: int
+    """But for those of scans."""
+    memory_kib: int
+    """Its own: what is shared has one size for ever."""
+
+    def is_at_rest(self, before: "State") -> bool:
+        """Nobody is served any more."""
+        now = (self.processes, self.threads, self.sockets)
+        return now == (before.processes, before.threads, before.sockets)
+
+    def is_back(self, before: "State", left_open: int = 0) -> bool:
+        return (
+            (self.processes, self.threads) == (before.processes, before.threads)
+            and self.descriptors <= before.descriptors + left_open
+            and self.memory_kib <= before.memory_kib + GROWTH_KIB
+        )
+
+
+def memory_kib(pid: int) -> int:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return next(int(line.split()[1]) for line in rollup.splitlines() if "Anonymous:" in line)
+
+
+def read_state(pid: int) -> State:
+    """Again, if one of its processes ends meanwhile; of a server that is gone, nothing."""
+    while not is_gone(pid):
+        with contextlib.suppress(OSError, StopIteration):
+            pids = tree(pid)
+            held = [path for one in pids for path in descriptors(one).values()]
+            return State(
+                len(pids),
+                sum(len(threads(one)) for one in pids),
+                sum(path.startswith("socket:") for path in held),
+                sum(not OF_SCANS.match(path) for path in held),
+                sum(map(memory_kib, pids)),
+            )
+    return State(0, 0, 0, 0, 0)
+
+
+def await_state(
+    server: RunningServer, is_so: Callable[[State], bool], patience_s: float = PATIENCE_S
+) -> str | None:
+    """What is still otherwise when patience ends; None: it is so."""
+    deadline = time.monotonic() + patience_s
+    while not is_so(state := read_state(server.process.pid)):
+        if server.process.poll() is not None:
+            return f"it ended with status {server.process.returncode}"
+        if time.monotonic() > deadline:
+            return f"it is left with {state}"
+        time.sleep(0.01)
+    return None
+
+
+def at_once(design: ListedDesign, workers: int) -> int:
+    """How many silent clients it serves at a time, of those who ask."""
+    return {"one": 1, "workers": workers, "all": ASKED}[design.serves]
+
+
+def ask_ten(server: RunningServer, at_a_time: int) -> str | None:
+    """As many at a time as it serves: then each worker must. None: all are answered."""
+    answered = 0
+    while answered < ASKED:
+        try:
+            with server.crowd(min(at_a_time, ASKED - answered)) as clients:
+                for client in clients:
+                    client.sendall(b"top 2\n")
+                for client in clients:
+                    rows_of(read_reply(client))
+                    answered += 1
+        except (AssertionError, OSError) as problem:
+            return f"{answered} of {ASKED} are answered: {problem!r:.200}"
+    return None

@@ -1,0 +1,97 @@
+"""Workers that are killed at random while clients are served.
+
+Only designs whose workers are processes: where they are threads, or one loop, a SIGSEGV is the end
+of the whole process, and whoever started it starts it again."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run
+from tests.metrics import value
+from tests.processes import children
+from tests.servers import ListedDesign, RunningServer, program, runnable, running
+from tests.waiting import wait_until
+
+WITH_PROCESSES = [
+    design
+    for design in runnable()
+    if design.name.startswith("prefork-") or design.name == "fork-per-client"
+]
+CLIENTS = 40
+PAUSE_S = 0.1
+PATIENCE_MS = 10_000
+ALL_LOCKS = ("--work", "snapshot", "--max-age", "0")
+"""Every request takes a reading, and with it each lock that the processes share."""
+
+
+class Killer:
+    """Kills one worker after the other, chosen at random, until it is told to stop."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.killed = 0
+        self.is_over = threading.Event()
+
+    def work(self) -> None:
+        chance = random.Random(13)
+        while not self.is_over.wait(PAUSE_S):
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                victim = chance.choice(children(self.pid))
+                os.kill(victim, chance.choice([signal.SIGKILL, signal.SIGSEGV]))
+                self.killed += 1
+
+
+@contextlib.contextmanager
+def killing(pid: int) -> Iterator[Killer]:
+    killer = Killer(pid)
+    thread = threading.Thread(target=killer.work)
+    thread.start()
+    try:
+        yield killer
+    finally:
+        killer.is_over.set()
+        thread.join()
+
+
+def burst(server: RunningServer) -> tuple[int, int]:
+    """Clients who all ask once, again and again; how many asked and were answered."""
+    load = run(
+        program("regatta-client"),
+        *("--json", "--connections", CLIENTS, "--rounds", 10, "--timeout", PATIENCE_MS),
+        server.address,
+    )
+    result = json.loads(load.stdout)
+    return result["requests"], result["answered"]
+
+
+@pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("forking", WITH_PROCESSES, ids=lambda design: design.name)
+def test_whichever_workers_die_only_their_own_requests_are_lost(
+    forking: ListedDesign, kills: int, tmp_path: Path
+) -> None:
+    """The pool is full again then, and the server has counted who was answered."""
+    with running(tmp_path, "--design", forking.name, *ALL_LOCKS) as server:
+        workers = len(children(server.process.pid))
+        asked = answered = 0
+        with killing(server.process.pid) as killer:
+            while killer.killed < kills:
+                more, of_them = burst(server)
+                asked, answered = asked + more, answered + of_them
+        assert asked - answered <= killer.killed
+        wait_until(
+            lambda: len(children(server.process.pid)) == workers, "the pool is not full again"
+        )
+        assert value(server, "regatta_connections_open") == 1, "but for who asks"
+        summary = server.stop()
+    # A worker counts a reply before it sends it; the last is the one for the metrics.
+    assert answered <= summary["requests"] - 1 <= answered + killer.killed
+    assert summary["connections"] - 1 <= asked
+    print(f"{forking.name}: {killer.killed} killed, {asked} asked, {answered} answered")

@@ -1,0 +1,67 @@
+"""What only prefork-fdpass can lose: a child, or a client on the way to one."""
+
+import select
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.processes import children, descriptor_limits, descriptors, tree
+from tests.reliability.injection import Fault, attached
+from tests.servers import AS_US, RunningServer, ask_over, is_refusal, read_reply, rows_of, running
+
+WORKERS = 2
+SEEN_TO_WAIT_S = 0.3
+Start = Callable[..., RunningServer]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    with ExitStack() as stack:
+        options = ("--design", "prefork-fdpass", "--work", "snapshot", *AS_US)
+        yield lambda workers: stack.enter_context(
+            running(tmp_path, *options, "--workers", str(workers))
+        )
+
+
+def ask_all_workers(server: RunningServer) -> None:
+    """At once, so that each must serve one."""
+    with server.crowd(WORKERS) as clients:
+        for client in clients:
+            assert len(rows_of(ask_over(client))) == 2
+
+
+def test_a_child_that_cannot_say_at_once_that_it_is_free_is_not_lost(
+    start: Start, tmp_path: Path
+) -> None:
+    server = start(WORKERS)
+    replies_then_says_so = Fault("sendto", "ENOMEM", "2")
+    with attached(tree(server.process.pid), tmp_path, replies_then_says_so) as trace:
+        ask_all_workers(server)
+        ask_all_workers(server)
+    assert trace.injections == WORKERS
+    ask_all_workers(server)
+    assert server.stop()["workers_replaced"] == 0
+
+
+def test_a_client_for_whom_a_child_has_no_descriptor_is_told_so(start: Start) -> None:
+    server = start(1)
+    (child,) = children(server.process.pid)
+    used = descriptors(child)
+    with descriptor_limits({child: next(n for n in range(len(used) + 1) if n not in used)}):
+        assert is_refusal(server.ask(b"top 2\n"))
+    assert len(rows_of(server.ask(b"top 2\n"))) == 2
+    assert server.stop()["errors"]["refused"] == 1
+
+
+def test_a_client_for_whom_a_child_has_not_even_a_reserve_waits_until_it_has(
+    start: Start,
+) -> None:
+    server = start(1)
+    (child,) = children(server.process.pid)
+    with server.connect() as client:
+        with descriptor_limits({child: 3}):
+            client.sendall(b"top 2\n")
+            assert not select.select([client], [], [], SEEN_TO_WAIT_S)[0]
+        assert len(rows_of(read_reply(client))) == 2
