@@ -49,11 +49,11 @@ def test_it_uses_the_checked_calls_of_the_c_library(name: str) -> None:
     assert re.search(r" __\w+_chk@", imports(name)), "not built with _FORTIFY_SOURCE"
 
 
-@pytest.mark.parametrize("name", PROGRAMS[:2])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_a_stack_that_was_written_over_ends_it(name: str) -> None:
-    assert " __stack_chk_fail@" in imports(name), "not built with -fstack-protector-strong"
-    called = code(name).count("<__stack_chk_fail@")
-    assert called > 20, "hardly any function looks"
+    """In our own code: a library that is linked in may be guarded by itself."""
+    main = code(name, "--disassemble=main")
+    assert "<__stack_chk_fail@" in main, "not built with -fstack-protector-strong"
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="what is looked for is of x86-64")
